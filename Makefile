@@ -18,7 +18,9 @@ setup:
 demo: all
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) examples/python/demo.py
 
+# Without the last packages some checks are skipped.
 test: all
+	@tools/setup clang clang-format valgrind || echo "without them their checks are skipped"
 	@$(PYTHON) tools/run_tests.py $(BUILD)
 
 sanitize: setup

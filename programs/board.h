@@ -1,5 +1,5 @@
-/* What `thalweg tensorboard` shows: the summaries of event files under a directory. See board_events.c for how they are read, board_answers.c for
- * what is answered, board_server.c for who asks. */
+/* What `thalweg tensorboard` shows: the summaries of event files under a directory. See board_events.c for how they are read,
+ * board_answers.c for what is answered, board_server.c for who asks. */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -27,9 +27,9 @@ typedef struct board_tag {
 
 typedef struct board_file {
     char *path;
-    int64_t place;           /* of the next record */
-    int64_t damages, lost;   /* places where records were damaged, and the bytes that were passed over there */
-    int64_t searching;       /* the place at which the search for the next record goes on; -1: it is none */
+    int64_t place;         /* of the next record */
+    int64_t damages, lost; /* places where records were damaged, and the bytes that were passed over there */
+    int64_t searching;     /* the place at which the search for the next record goes on; -1: it is none */
 } board_file;
 
 typedef struct board_run {
@@ -76,7 +76,7 @@ size_t board_doubles(const board_point *point, const uint8_t **data);
 /* ---- JSON (board_json.c) ---- */
 void board_put_text(FILE *out, const void *data, size_t size); /* what is no UTF-8 becomes U+FFFD */
 void board_put_string(FILE *out, const char *text);
-void board_put_number(FILE *out, double value);                /* "NaN", "Infinity" and "-Infinity" as strings */
+void board_put_number(FILE *out, double value); /* "NaN", "Infinity" and "-Infinity" as strings */
 /* How many bytes of text a UTF-8 sequence has; 0: it is none. */
 size_t board_utf8(const uint8_t *text, size_t size);
 
@@ -93,11 +93,13 @@ bool board_needs_files(const char *path); /* the answer tells of the event files
 typedef struct board_hosts {
     const char *const *names; /* besides localhost and numeric addresses */
     size_t count;
-    bool numeric;             /* any numeric address is fine: others may reach the server */
+    bool numeric; /* any numeric address is fine: others may reach the server */
 } board_hosts;
 enum { BOARD_REQUEST_LIMIT = 1 << 14 };
-/* The whole answer to the bytes of a request that ended, for free(); *size. NULL: no memory. `refresh` is called before event files are told of. */
-char *board_answer_request(board *b, char *request, const board_hosts *hosts, void (*refresh)(void *context), void *context, size_t *size);
+/* The whole answer to the bytes of a request that ended, for free(); *size. NULL: no memory. `refresh` is called before event
+ * files are told of. */
+char *board_answer_request(board *b, char *request, const board_hosts *hosts, void (*refresh)(void *context), void *context,
+                           size_t *size);
 char *board_refuse(int code, size_t *size); /* an answer that refuses a request: 403, 408, 431, … */
 
 /* ---- the server (board_server.c) ---- */

@@ -1,9 +1,10 @@
-/* What `thalweg tensorboard` answers: the page, and the data behind it as JSON, under TensorBoard's own addresses where it has such.
+/* What `thalweg tensorboard` answers: the page, and the data behind it as JSON, under TensorBoard's own addresses where it has
+ * such.
  *
  *     /data/runs                                  [run, …]
  *     /data/environment                           {"version", "data_location", "damaged": where files are damaged}
- *     /data/plugin/PLUGIN/tags                    {run: {tag: {"displayName", "description"}}}, of scalars, histograms, images, audio, text
- *     /data/plugin/scalars/scalars?run&tag        [[wall_time, step, value], …]
+ *     /data/plugin/PLUGIN/tags                    {run: {tag: {"displayName", "description"}}}, of scalars, histograms, images,
+ * audio, text /data/plugin/scalars/scalars?run&tag        [[wall_time, step, value], …]
  *     /data/plugin/histograms/histograms?run&tag  [[wall_time, step, [[left, right, count], …]], …]
  *     /data/plugin/images/images?run&tag          [{"wall_time", "step", "samples"}, …]; audio alike
  *     /data/plugin/images/individualImage?run&tag&index&sample   the picture; audio/individualAudio the sound
@@ -161,11 +162,11 @@ static void put_points(const board_tag *tag, FILE *out)
 
 static const char *type_of(const board_field *bytes)
 {
-    return bytes->size > 3 && memcmp(bytes->data, "\x89PNG", 4) == 0  ? "image/png"
-           : bytes->size > 3 && memcmp(bytes->data, "GIF8", 4) == 0   ? "image/gif"
-           : bytes->size > 3 && memcmp(bytes->data, "RIFF", 4) == 0   ? "audio/wav"
+    return bytes->size > 3 && memcmp(bytes->data, "\x89PNG", 4) == 0    ? "image/png"
+           : bytes->size > 3 && memcmp(bytes->data, "GIF8", 4) == 0     ? "image/gif"
+           : bytes->size > 3 && memcmp(bytes->data, "RIFF", 4) == 0     ? "audio/wav"
            : bytes->size > 2 && memcmp(bytes->data, "\xff\xd8", 2) == 0 ? "image/jpeg"
-                                                                      : "application/octet-stream";
+                                                                        : "application/octet-stream";
 }
 
 static void put_sample(const board *b, const char *query, const char *plugin, board_answer *answer)
@@ -178,7 +179,8 @@ static void put_sample(const board *b, const char *query, const char *plugin, bo
     const board_tag *tag = asked_tag(b, query, plugin);
     board_field bytes;
     bool sound = strcmp(plugin, "audio") == 0;
-    if (!tag || index < 0 || (size_t)index >= tag->count || sample < 0 || !board_string(&tag->points[index], sound ? 2 * sample : sample + 2, &bytes))
+    if (!tag || index < 0 || (size_t)index >= tag->count || sample < 0 ||
+        !board_string(&tag->points[index], sound ? 2 * sample : sample + 2, &bytes))
         return;
     answer->type = type_of(&bytes);
     fwrite(bytes.data, 1, bytes.size, answer->body);
@@ -226,7 +228,8 @@ static void put_traced(const board_run *run, FILE *out, int *count)
     for (size_t i = 0; i < run->tag_count; i++) {
         const board_tag *tag = &run->tags[i];
         board_field metadata, part;
-        if (strncmp(tag->plugin, "graph_run_metadata", 18) != 0 || !tag->count || !board_string(&tag->points[tag->count - 1], 0, &metadata))
+        if (strncmp(tag->plugin, "graph_run_metadata", 18) != 0 || !tag->count ||
+            !board_string(&tag->points[tag->count - 1], 0, &metadata))
             continue;
         const uint8_t *at = metadata.data, *end = at + metadata.size;
         while (board_next_field(&at, end, &part)) {

@@ -1,11 +1,10 @@
 /* Event files as `thalweg tensorboard` reads them, while they may still grow.
  *
- *     Event    1 wall_time, 2 step, 4 graph_def, 5 Summary {1 Value {1 tag, 2 simple_value, 8 TensorProto, 9 SummaryMetadata {1 PluginData {1 name},
- *              3 description}}}
- *     TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
+ *     Event    1 wall_time, 2 step, 4 graph_def, 5 Summary {1 Value {1 tag, 2 simple_value, 8 TensorProto, 9 SummaryMetadata {1
+ * PluginData {1 name}, 3 description}}} TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
  *
- * A record that is cut off is tried again at the next reading; one that is damaged is passed over and counted. Of a tag with very many points every
- * second, fourth, … is kept, so that the whole curve is equally dense, and the last one. */
+ * A record that is cut off is tried again at the next reading; one that is damaged is passed over and counted. Of a tag with very
+ * many points every second, fourth, … is kept, so that the whole curve is equally dense, and the last one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -311,7 +310,8 @@ static board_tag *tag_for(board_run *run, const value *v)
         return NULL;
     }
     board_tag *tag = &run->tags[run->tag_count];
-    *tag = (board_tag){ .name = name, .description = copy_text(v->description.data, v->description.size),
+    *tag = (board_tag){ .name = name,
+                        .description = copy_text(v->description.data, v->description.size),
                         .plugin = v->plugin.data ? copy_name(v->plugin.data, v->plugin.size)
                                                  : copy_text((const uint8_t *)"scalars", v->has_number ? 7 : 0) };
     if (!tag->name || !tag->plugin || !tag->description) {

@@ -1,8 +1,8 @@
 /* Requests to `thalweg tensorboard`, and answers with their headers.
  *
- * A page of another site may make a browser ask this server, under a name of that site's own which its name server says is this machine (DNS
- * rebinding). Such a request names another host and is refused. The page may load nothing but what this server serves (the content security
- * policy), so that names in event files can't become anything that runs. */
+ * A page of another site may make a browser ask this server, under a name of that site's own which its name server says is this
+ * machine (DNS rebinding). Such a request names another host and is refused. The page may load nothing but what this server
+ * serves (the content security policy), so that names in event files can't become anything that runs. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 #include "board.h"
 
-#define SECURITY                                                                                                                           \
+#define SECURITY                                                                                                                               \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " \
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"                                                                      \
-    "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n"                                        \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"                                                                          \
+    "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n"                                             \
     "Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n"
 
 /* ---- answers ---- */
@@ -34,8 +34,9 @@ static const char *reason(int code)
 static char *whole(int code, const char *type, char *body, size_t body_size, bool with_body, size_t *size)
 {
     char start[1200];
-    int length = snprintf(start, sizeof start, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n%s" SECURITY
-                                               "Connection: close\r\n\r\n",
+    int length = snprintf(start, sizeof start,
+                          "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n%s" SECURITY
+                          "Connection: close\r\n\r\n",
                           code, reason(code), type, body_size, code == 405 ? "Allow: GET, HEAD\r\n" : "");
     *size = (size_t)length + (with_body ? body_size : 0);
     char *made = body ? malloc(*size) : NULL;
@@ -131,7 +132,8 @@ static int check_host(const char *headers, const board_hosts *hosts)
 
 /* ---- requests ---- */
 
-char *board_answer_request(board *b, char *request, const board_hosts *hosts, void (*refresh)(void *context), void *context, size_t *size)
+char *board_answer_request(board *b, char *request, const board_hosts *hosts, void (*refresh)(void *context), void *context,
+                           size_t *size)
 {
     bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
     char *path = request + (head ? 5 : 4), *end, *headers = strchr(request, '\n');

@@ -1,7 +1,8 @@
 /* The server of `thalweg tensorboard`: one thread and one loop over all connections, none of which is waited for.
  *
- * A connection is read until its request is whole, answered, and closed. It has some seconds to ask, and to take each piece of the answer; so many
- * idle or slow ones cost a little memory and no time. When there are too many, the one that has been quiet for the longest time is closed. */
+ * A connection is read until its request is whole, answered, and closed. It has some seconds to ask, and to take each piece of
+ * the answer; so many idle or slow ones cost a little memory and no time. When there are too many, the one that has been quiet
+ * for the longest time is closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -193,8 +194,8 @@ static void end_late(server *s)
     }
 }
 
-/* Connections that something happened at, in turns: those that take long do not keep others waiting. The last ones come first, as one that ends is
- * replaced by the last. */
+/* Connections that something happened at, in turns: those that take long do not keep others waiting. The last ones come first, as
+ * one that ends is replaced by the last. */
 static void step_all(server *s, size_t polled)
 {
     double start = seconds();
@@ -218,7 +219,8 @@ static size_t connections_limit(void)
         return CONNECTIONS_LIMIT / 8;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > CONNECTIONS_LIMIT + SPARE_FILES)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur > CONNECTIONS_LIMIT + SPARE_FILES)
         return CONNECTIONS_LIMIT;
     return limit.rlim_cur > 2 * SPARE_FILES ? (size_t)limit.rlim_cur - SPARE_FILES : SPARE_FILES;
 }

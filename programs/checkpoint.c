@@ -1,7 +1,7 @@
 /* thalweg checkpoint ls|cat: what is in a checkpoint, or in an HDF5 file of Keras.
  *
- * The first argument is a prefix (out/ckpt-3), a directory, which stands for its newest checkpoint, or a path that ends in .h5 or .hdf5. A variable's
- * name may be given without its ending /.ATTRIBUTES/VARIABLE_VALUE. */
+ * The first argument is a prefix (out/ckpt-3), a directory, which stands for its newest checkpoint, or a path that ends in .h5 or
+ * .hdf5. A variable's name may be given without its ending /.ATTRIBUTES/VARIABLE_VALUE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,8 @@ static int print_one(const source *from, const char *name, bool json)
     strcpy(longer, name);
     strcat(longer, ending);
     tw_checkpoint_reader *reader = from->reader;
-    bool as_variable = reader && !tw_checkpoint_reader_has_tensor(reader, name) && tw_checkpoint_reader_has_tensor(reader, longer);
+    bool as_variable =
+        reader && !tw_checkpoint_reader_has_tensor(reader, name) && tw_checkpoint_reader_has_tensor(reader, longer);
     int result = print_tensor(from, as_variable ? longer : name, json);
     if (json && result == EXIT_WORKED)
         putchar('\n');
@@ -225,7 +226,9 @@ static int run(int count, char **arguments)
 }
 
 const command checkpoint_command = {
-    "checkpoint", "ls|cat PREFIX [NAME] [--json]", "Lists a checkpoint's tensors, or prints their values.",
+    "checkpoint",
+    "ls|cat PREFIX [NAME] [--json]",
+    "Lists a checkpoint's tensors, or prints their values.",
     "\n  ls PREFIX          names, dtypes and shapes\n"
     "  cat PREFIX [NAME]  the value of one tensor, or of all\n"
     "  --json             as JSON\n\n"

@@ -34,7 +34,9 @@ static int run(int count, char **arguments)
 }
 
 const command graph_command = {
-    "graph", "FILE [--json]", "Prints a graph: its nodes and functions.",
+    "graph",
+    "FILE [--json]",
+    "Prints a graph: its nodes and functions.",
     "\n  FILE    a GraphDef, a saved_model.pb, or the directory of a SavedModel\n  --json  as JSON\n",
     run,
 };

@@ -19,8 +19,8 @@ static int help(int count, char **arguments)
     }
     for (int i = 0; commands[i]; i++) {
         if (strcmp(commands[i]->name, arguments[0]) == 0) {
-            printf("usage: thalweg %s%s%s\n\n%s\n%s", commands[i]->name, *commands[i]->arguments ? " " : "", commands[i]->arguments,
-                   commands[i]->summary, commands[i]->help);
+            printf("usage: thalweg %s%s%s\n\n%s\n%s", commands[i]->name, *commands[i]->arguments ? " " : "",
+                   commands[i]->arguments, commands[i]->summary, commands[i]->help);
             return EXIT_WORKED;
         }
     }

@@ -7,7 +7,8 @@
 
 #include "program.h"
 
-const command *const commands[] = { &checkpoint_command, &graph_command, &run_command, &tensorboard_command, &version_command, &help_command, NULL };
+const command *const commands[] = { &checkpoint_command, &graph_command, &run_command, &tensorboard_command,
+                                    &version_command,    &help_command,  NULL };
 
 int usage_error(const command *which, const char *format, ...)
 {

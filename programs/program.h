@@ -8,8 +8,8 @@ enum { EXIT_WORKED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 typedef struct command {
     const char *name;
     const char *arguments;
-    const char *summary; /* one line */
-    const char *help;    /* what `thalweg help NAME` says below the summary */
+    const char *summary;                     /* one line */
+    const char *help;                        /* what `thalweg help NAME` says below the summary */
     int (*run)(int count, char **arguments); /* without the command's name */
 } command;
 

@@ -75,6 +75,9 @@ static int run(int count, char **arguments)
 }
 
 const command run_command = {
-    "run", "SCRIPT.py [ARGUMENT …]", "Runs a Python script with thalweg in TensorFlow's place.",
-    "\n'import tensorflow' in the script gives thalweg. The Python is python3, or what THALWEG_PYTHON names.\n", run,
+    "run",
+    "SCRIPT.py [ARGUMENT …]",
+    "Runs a Python script with thalweg in TensorFlow's place.",
+    "\n'import tensorflow' in the script gives thalweg. The Python is python3, or what THALWEG_PYTHON names.\n",
+    run,
 };

@@ -102,10 +102,12 @@ static int run_server(settings *s)
         gethostname(name, sizeof name - 1);
     else
         fprintf(stderr, "Serving TensorBoard on %s; to expose to the network, use a proxy or pass --bind_all\n", host);
-    fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld/ (Press CTRL+C to quit)\n", tw_version(), s->everywhere ? name : host, port_of(listener));
+    fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld/ (Press CTRL+C to quit)\n", tw_version(),
+            s->everywhere ? name : host, port_of(listener));
     fflush(stderr);
     s->hosts[s->host_count++] = s->everywhere ? name : host;
-    board_service service = { .b = { .directory = s->directory, .follows = s->follows }, .reload = s->reload,
+    board_service service = { .b = { .directory = s->directory, .follows = s->follows },
+                              .reload = s->reload,
                               .hosts = { s->hosts, s->host_count, s->everywhere } };
     board_serve(listener, &service, &stopped);
     close(listener);

@@ -25,7 +25,8 @@
 static inline void expect_error(tw_status code, const char *part)
 {
     if (tw_error_code() != code || !strstr(tw_error_message(), part))
-        print_error("error %s: %s; expected %s: …%s…\n", tw_status_name(tw_error_code()), tw_error_message(), tw_status_name(code), part);
+        print_error("error %s: %s; expected %s: …%s…\n", tw_status_name(tw_error_code()), tw_error_message(),
+                    tw_status_name(code), part);
     assert_int_equal(tw_error_code(), code);
     assert_non_null(strstr(tw_error_message(), part));
     tw_clear_error();

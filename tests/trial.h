@@ -1,5 +1,5 @@
-/* Calls that must not end the process: run in a child, which tells in shared memory where it is. A child that dies or hangs is counted, and another
- * one goes on behind the call. */
+/* Calls that must not end the process: run in a child, which tells in shared memory where it is. A child that dies or hangs is
+ * counted, and another one goes on behind the call. */
 #ifndef TW_TRIAL_H
 #define TW_TRIAL_H
 
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 typedef struct trial {
-    long next;      /* the number of the call that is made, of those of one group */
+    long next; /* the number of the call that is made, of those of one group */
     long tried, bad;
-    long first;     /* calls before it were made by children that died */
+    long first; /* calls before it were made by children that died */
     char what[400];
 } trial;
 
@@ -31,7 +31,10 @@ static inline trial *trial_new(void)
 }
 
 /* Whether the next call is to be made; then it is noted. */
-#define TRIAL(t_, ...) ((t_)->next++ < (t_)->first ? false : (snprintf((t_)->what, sizeof (t_)->what, __VA_ARGS__), (t_)->tried++, alarm(TRIAL_SECONDS), true))
+#define TRIAL(t_, ...)          \
+    ((t_)->next++ < (t_)->first \
+         ? false                \
+         : (snprintf((t_)->what, sizeof(t_)->what, __VA_ARGS__), (t_)->tried++, alarm(TRIAL_SECONDS), true))
 
 /* Runs a group of calls in children until one gets through. */
 static inline void trial_run(trial *t, void (*group)(trial *t, const void *context), const void *context)
@@ -55,7 +58,8 @@ static inline void trial_run(trial *t, void (*group)(trial *t, const void *conte
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             return;
         t->bad++;
-        printf("%s: ended by %s %d\n", t->what, WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        printf("%s: ended by %s %d\n", t->what, WIFSIGNALED(status) ? "signal" : "exit",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
 }
 
@@ -69,8 +73,8 @@ static inline void trial_enter(void)
         abort();
 }
 
-static inline int trial_remove(const char *path, __attribute__((unused)) const struct stat *status, __attribute__((unused)) int kind,
-                               __attribute__((unused)) struct FTW *place)
+static inline int trial_remove(const char *path, __attribute__((unused)) const struct stat *status,
+                               __attribute__((unused)) int kind, __attribute__((unused)) struct FTW *place)
 {
     return remove(path);
 }

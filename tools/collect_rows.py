@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-ROW = re.compile(r"^([ \t]*)(TW_OP|TW_API|TW_METHOD|TW_PROPERTY|TW_CLASS)\((\w+)\s*[,)]", re.M)
+ROW = re.compile(r"^([ \t]*)(TW_OP|TW_API|TW_METHOD|TW_PROPERTY|TW_CLASS)\(\s*(\w+)\s*[,)]", re.M)
 ROLE = {"TW_API": "FUNCTION", "TW_METHOD": "METHOD", "TW_PROPERTY": "PROPERTY", "TW_CLASS": "CLASS"}
 DTYPES = {"float16": 19, "bfloat16": 14, "float32": 1, "float64": 2, "int8": 6, "int16": 5, "int32": 3, "int64": 9, "uint8": 4,
           "uint16": 17, "uint32": 22, "uint64": 23, "bool": 10, "string": 7, "complex64": 8, "complex128": 18, "resource": 20,

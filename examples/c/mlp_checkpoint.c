@@ -1,5 +1,5 @@
-/* A multilayer perceptron on Fashion-MNIST: a custom training loop that saves a checkpoint every 100 batches, and a test that restores the
- * newest. The same as examples/python/mlp_checkpoint.py; either reads what the other wrote.
+/* A multilayer perceptron on Fashion-MNIST: a custom training loop that saves a checkpoint every 100 batches, and a test that
+ * restores the newest. The same as examples/python/mlp_checkpoint.py; either reads what the other wrote.
  *
  *     mlp_checkpoint --mode=train
  *     mlp_checkpoint --mode=test
@@ -52,8 +52,8 @@ static tw_tensor *mlp_call(tw_model *self, tw_tensor *inputs, int training, void
 {
     mlp *layers = state;
     (void)self, (void)training;
-    tw_auto tw_tensor *flat = tw_layer_call(layers->flatten, inputs); /* [batch, 784] */
-    tw_auto tw_tensor *hidden = tw_layer_call(layers->dense1, flat);  /* [batch, 100] */
+    tw_auto tw_tensor *flat = tw_layer_call(layers->flatten, inputs);  /* [batch, 784] */
+    tw_auto tw_tensor *hidden = tw_layer_call(layers->dense1, flat);   /* [batch, 100] */
     tw_auto tw_tensor *logits = tw_layer_call(layers->dense2, hidden); /* [batch, 10] */
     return tw_nn_softmax(logits);
 }
@@ -134,8 +134,11 @@ int main(int argc, char **argv)
                   atof(option(argc, argv, "--learning-rate=", "0.001")) };
     bool training = strcmp(o.mode, "train") == 0;
     if ((!training && strcmp(o.mode, "test") != 0) || o.batch_size < 1)
-        return fprintf(stderr, "usage: %s [--mode=train|test] [--num-epochs=1] [--batch-size=50] [--learning-rate=0.001] "
-                       "[--save-dir=save]\n", argv[0]), 2;
+        return fprintf(stderr,
+                       "usage: %s [--mode=train|test] [--num-epochs=1] [--batch-size=50] [--learning-rate=0.001] "
+                       "[--save-dir=save]\n",
+                       argv[0]),
+               2;
     tw_tensors data = tw_datasets_fashion_mnist(); /* training images and labels, test images and labels */
     if (data.count == 4)
         training ? train(&o, &data) : test(&o, &data);

@@ -1,4 +1,5 @@
-/* Serves a SavedModel without Python: serve_saved_model DIRECTORY [SIGNATURE] calls the signature on zeros and prints the results. */
+/* Serves a SavedModel without Python: serve_saved_model DIRECTORY [SIGNATURE] calls the signature on zeros and prints the
+ * results. */
 #include <stdio.h>
 #include <stdlib.h>
 

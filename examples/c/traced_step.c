@@ -3,8 +3,9 @@
  *
  *     traced_step [--steps=400]
  *
- * The step is a C function over tensors; tw_function_new traces it at its first call. It runs the model under a tape, computes the gradients
- * and applies them. Another function measures the accuracy; a loop inside of it (tw_while) counts the correct answers of several batches.
+ * The step is a C function over tensors; tw_function_new traces it at its first call. It runs the model under a tape, computes
+ * the gradients and applies them. Another function measures the accuracy; a loop inside of it (tw_while) counts the correct
+ * answers of several batches.
  */
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +73,8 @@ static tw_tensors more_batches(void *user, tw_tensors in)
 static tw_tensors count_batch(void *user, tw_tensors in)
 {
     counting *c = user;
-    tw_auto tw_tensor *one = tw_tensor_int(1), *points = tw_gather(c->points, in.items[0]), *labels = tw_gather(c->labels, in.items[0]);
+    tw_auto tw_tensor *one = tw_tensor_int(1), *points = tw_gather(c->points, in.items[0]),
+                      *labels = tw_gather(c->labels, in.items[0]);
     tw_auto tw_tensor *logits = tw_model_call(c->network->model, points);
     tw_auto tw_tensor *answers = tw_math_argmax(logits, .axis = 1, .output_type = TW_INT32);
     tw_auto tw_tensor *right = tw_equal(answers, labels), *numbers = tw_cast(right, TW_FLOAT32), *sum = tw_reduce_sum(numbers);
@@ -97,10 +99,12 @@ int main(int argc, char **argv)
 {
     long steps = argc > 1 && strncmp(argv[1], "--steps=", 8) == 0 ? atol(argv[1] + 8) : 400;
     tw_random_set_seed(1);
-    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(32, .activation = "tanh"), tw_layers_dense(32, .activation = "tanh"), tw_layers_dense(2));
+    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(32, .activation = "tanh"),
+                                                  tw_layers_dense(32, .activation = "tanh"), tw_layers_dense(2));
     tw_auto tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = 0.02);
     network n = { model, optimizer };
-    tw_auto tw_function *step = tw_function_new(train_step, &n, .name = "train_step"), *measure = tw_function_new(accuracy, &n, .name = "accuracy");
+    tw_auto tw_function *step = tw_function_new(train_step, &n, .name = "train_step"),
+                        *measure = tw_function_new(accuracy, &n, .name = "accuracy");
     tw_auto tw_tensor *points = NULL, *labels = NULL;
     spirals(&points, &labels);
     tw_release(tw_model_call(model, points)); /* makes the variables, before anything is traced */
@@ -111,6 +115,7 @@ int main(int argc, char **argv)
     }
     tw_auto tw_tensor *fraction = tw_function_value(measure, TW_TENSORS(points, labels));
     if (fraction)
-        printf("accuracy %.3f after %ld steps, traced %lld times\n", tw_tensor_double_at(fraction, 0), steps, (long long)tw_function_traces(step));
+        printf("accuracy %.3f after %ld steps, traced %lld times\n", tw_tensor_double_at(fraction, 0), steps,
+               (long long)tw_function_traces(step));
     return tw_report(stderr);
 }

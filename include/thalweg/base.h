@@ -1,8 +1,9 @@
 /* Objects, ownership and errors: what every other public header builds on.
  *
  * Every handle of the library is a reference-counted object. A returned handle is the caller's; handles that are passed are
- * borrowed, except where a function says that it takes them (the parts of a model, for example). Makers return NULL on failure, doers a
- * status. The text of the error belongs to the thread and the first error is kept, so a program may check once at its end:
+ * borrowed, except where a function says that it takes them (the parts of a model, for example). Makers return NULL on failure,
+ * doers a status. The text of the error belongs to the thread and the first error is kept, so a program may check once at its
+ * end:
  *
  *     tw_auto tw_tensor *y = tw_matmul(a, b);     // released at the end of the block; NULL if a or b is NULL
  *     return tw_report(stderr);                   // prints the first error, if any, and returns the exit code

@@ -1,5 +1,6 @@
 /* The library's description of itself: every function, method, property and class that users see, with its arguments, their
- * types and defaults. Front ends (the Python extension, stub and reference generators) walk these tables; nothing is listed twice.
+ * types and defaults. Front ends (the Python extension, stub and reference generators) walk these tables; nothing is listed
+ * twice.
  *
  * A signature as it stands in the source:
  *     "nn.softmax(logits: tensor, axis: int = -1, name: str = None) -> tensor"
@@ -17,25 +18,25 @@ extern "C" {
 
 /* What an argument or result is, and its C type in the argument struct. */
 typedef enum tw_kind {
-    TW_KIND_NONE,     /* no result */
-    TW_KIND_TENSOR,   /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
-                                             "tensor<dtype>": as the argument named dtype says;
-                                             "tensor<first>": numbers have the first one's dtype if they can;
-                                             "tensor<own>": likewise that of self */
-    TW_KIND_TENSORS,  /* tw_tensors          "tensors", "tensors<T>" */
-    TW_KIND_INT,      /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
-    TW_KIND_FLOAT,    /* double              "float"; None is NaN */
-    TW_KIND_BOOL,     /* bool                "bool"; one whose default is True stands inverted: use_bias is .no_bias in C */
-    TW_KIND_STR,      /* const char *        "str", "str {same, valid}" */
-    TW_KIND_DTYPE,    /* tw_dtype            "dtype" */
-    TW_KIND_SHAPE,    /* tw_shape            "shape"; None is rank -1 */
-    TW_KIND_INTS,     /* tw_ints             "ints": one integer or several */
-    TW_KIND_HANDLE,   /* tw_NAME *           any other word: the class of that id, e.g. "variable" */
-    TW_KIND_HANDLES,  /* tw_objects          "list<NAME>"; also as a result */
-    TW_KIND_PAIRS,    /* tw_pairs            "pairs<NAME>": names with objects; Python's keyword arguments */
-    TW_KIND_NAMED,    /* tw_named            "named<GROUP>": a name or an object, e.g. named<activation> */
-    TW_KIND_NUMBER,   /* double, and void *NAME_object   "number": a number, or an object that gives one */
-    TW_KIND_VALUE     /* tw_value            "value": anything; also as a result */
+    TW_KIND_NONE,    /* no result */
+    TW_KIND_TENSOR,  /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
+                                            "tensor<dtype>": as the argument named dtype says;
+                                            "tensor<first>": numbers have the first one's dtype if they can;
+                                            "tensor<own>": likewise that of self */
+    TW_KIND_TENSORS, /* tw_tensors          "tensors", "tensors<T>" */
+    TW_KIND_INT,     /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
+    TW_KIND_FLOAT,   /* double              "float"; None is NaN */
+    TW_KIND_BOOL,    /* bool                "bool"; one whose default is True stands inverted: use_bias is .no_bias in C */
+    TW_KIND_STR,     /* const char *        "str", "str {same, valid}" */
+    TW_KIND_DTYPE,   /* tw_dtype            "dtype" */
+    TW_KIND_SHAPE,   /* tw_shape            "shape"; None is rank -1 */
+    TW_KIND_INTS,    /* tw_ints             "ints": one integer or several */
+    TW_KIND_HANDLE,  /* tw_NAME *           any other word: the class of that id, e.g. "variable" */
+    TW_KIND_HANDLES, /* tw_objects          "list<NAME>"; also as a result */
+    TW_KIND_PAIRS,   /* tw_pairs            "pairs<NAME>": names with objects; Python's keyword arguments */
+    TW_KIND_NAMED,   /* tw_named            "named<GROUP>": a name or an object, e.g. named<activation> */
+    TW_KIND_NUMBER,  /* double, and void *NAME_object   "number": a number, or an object that gives one */
+    TW_KIND_VALUE    /* tw_value            "value": anything; also as a result */
 } tw_kind;
 
 #define TW_NO_INT INT64_MIN
@@ -45,8 +46,7 @@ typedef struct tw_objects {
     void *const *items;
     int64_t count;
 } tw_objects;
-#define TW_OBJECTS(...) \
-    ((tw_objects){ (void *[]){ __VA_ARGS__ }, (int64_t)(sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *)) })
+#define TW_OBJECTS(...) ((tw_objects){ (void *[]){ __VA_ARGS__ }, (int64_t)(sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *)) })
 
 TW_API_FUNCTION void tw_objects_free(tw_objects *objects);
 
@@ -69,7 +69,7 @@ typedef struct tw_value {
         TW_VALUE_BOOL,
         TW_VALUE_INT,
         TW_VALUE_FLOAT,
-        TW_VALUE_STR,      /* text */
+        TW_VALUE_STR, /* text */
         TW_VALUE_BYTES,
         TW_VALUE_DTYPE,
         TW_VALUE_SHAPE,
@@ -77,7 +77,7 @@ typedef struct tw_value {
         TW_VALUE_OBJECT,
         TW_VALUE_LIST,
         TW_VALUE_TUPLE,
-        TW_VALUE_DICT      /* items are key, value, key, value … ; count is the number of items */
+        TW_VALUE_DICT /* items are key, value, key, value … ; count is the number of items */
     } kind;
     union {
         bool b;
@@ -99,30 +99,31 @@ typedef struct tw_value {
 TW_API_FUNCTION void tw_value_free(tw_value *value);
 TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
 /* The same in pieces, which `write` gets as they are made; it gives false to stop. */
-TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size), void *context);
+TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size),
+                                              void *context);
 
 /* One argument. There are thousands: the struct is kept small. */
 typedef struct tw_field {
-    const char *name;          /* Python's */
-    const char *word;          /* what stood between < and >, or a handle's class id; else NULL */
-    const char *choices;       /* "same, valid", or NULL */
-    const char *default_text;  /* STR, NAMED; INTS and SHAPE as "1, 1" */
+    const char *name;         /* Python's */
+    const char *word;         /* what stood between < and >, or a handle's class id; else NULL */
+    const char *choices;      /* "same, valid", or NULL */
+    const char *default_text; /* STR, NAMED; INTS and SHAPE as "1, 1" */
     union {
-        int64_t default_int;   /* INT, BOOL, DTYPE */
-        double default_float;  /* FLOAT, NUMBER */
+        int64_t default_int;       /* INT, BOOL, DTYPE */
+        double default_float;      /* FLOAT, NUMBER */
         const tw_class *class_row; /* HANDLE, HANDLES, PAIRS: what the objects must be; NULL: any object */
     };
-    float minimum;             /* value >= minimum; exclusive_minimum: value > minimum */
-    uint16_t offset;           /* in the argument struct */
+    float minimum;   /* value >= minimum; exclusive_minimum: value > minimum */
+    uint16_t offset; /* in the argument struct */
     tw_kind kind : 5;
     bool required : 1;
-    bool none_allowed : 1;     /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the table
-                                  of kinds above, NULL for pointers */
+    bool none_allowed : 1; /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the
+                              table of kinds above, NULL for pointers */
     bool default_none : 1;
-    bool inverted : 1;         /* a bool whose C member says the opposite */
+    bool inverted : 1; /* a bool whose C member says the opposite */
     bool keyword_only : 1;
-    bool rest : 1;             /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
-    bool inherited : 1;        /* an argument of the parent class ("**layer") */
+    bool rest : 1;      /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
+    bool inherited : 1; /* an argument of the parent class ("**layer") */
     bool has_minimum : 1;
     bool exclusive_minimum : 1;
 } tw_field;
@@ -130,15 +131,16 @@ typedef struct tw_field {
 typedef enum tw_role { TW_ROLE_FUNCTION, TW_ROLE_METHOD, TW_ROLE_PROPERTY, TW_ROLE_CLASS } tw_role;
 
 typedef struct tw_signature {
-    const char *id;            /* the C name without tw_ */
-    const char *path;          /* "nn.softmax"; other names of the same thing behind bars: "reduce_sum|math.reduce_sum" */
-    tw_role role;              /* a method's first field is self; its path is Class.method */
+    const char *id;   /* the C name without tw_ */
+    const char *path; /* "nn.softmax"; other names of the same thing behind bars: "reduce_sum|math.reduce_sum" */
+    tw_role role;     /* a method's first field is self; its path is Class.method */
     const tw_field *fields;
     int16_t field_count;
     uint16_t args_size, name_offset; /* of the argument that names nodes of graphs; 0: there is none */
     tw_kind result;
-    const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "-> value<numpy>") */
-    void (*body)(void);        /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
+    const char *result_word; /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "->
+                                value<numpy>") */
+    void (*body)(void);      /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
     const char *doc;
     const tw_class *class_row; /* for classes */
     const char *text;          /* the rest of the signature as written, from its "(" on */
@@ -156,7 +158,7 @@ TW_API_FUNCTION const tw_class *tw_class_of(const void *object);
 TW_API_FUNCTION const tw_class *tw_class_parent(const tw_class *class_row);
 TW_API_FUNCTION const tw_signature *tw_class_signature(const tw_class *class_row); /* NULL: an inner class */
 TW_API_FUNCTION bool tw_is(const void *object, const tw_class *class_row);
-TW_API_FUNCTION void *tw_class_make(const tw_class *class_row, const void *args);   /* complete arguments */
+TW_API_FUNCTION void *tw_class_make(const tw_class *class_row, const void *args); /* complete arguments */
 /* The arguments an object was made with (the class's struct), or NULL. */
 TW_API_FUNCTION const void *tw_object_config(const void *object);
 

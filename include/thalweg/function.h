@@ -1,5 +1,5 @@
-/* Functions of graphs: a C function that calls tw_… operations is traced once per kind of arguments into a graph, and what was traced runs.
- * Branches and loops stand in the graph; outside of functions they run at once.
+/* Functions of graphs: a C function that calls tw_… operations is traced once per kind of arguments into a graph, and what was
+ * traced runs. Branches and loops stand in the graph; outside of functions they run at once.
  *
  *     static tw_tensors square_plus(void *user, tw_tensors in)
  *     {
@@ -9,8 +9,8 @@
  *     tw_auto tw_function *f = tw_function_new(square_plus, bias);
  *     tw_auto tw_tensor *y = tw_function_value(f, TW_TENSORS(x));
  *
- * Inside a body the tensors have dtypes and shapes but no elements. Tensors from outside and variables may be used; variables are read at
- * every call. A call under a gradient tape is differentiated like any operation.
+ * Inside a body the tensors have dtypes and shapes but no elements. Tensors from outside and variables may be used; variables are
+ * read at every call. A call under a gradient tape is differentiated like any operation.
  */
 #ifndef THALWEG_FUNCTION_H
 #define THALWEG_FUNCTION_H
@@ -45,14 +45,16 @@ typedef struct tw_specs {
 typedef struct tw_function tw_function;
 
 typedef struct tw_function_args {
-    const char *name;       /* of the graphs; "function" if NULL */
-    tw_specs signature;     /* given: one graph, traced at once, serves every call that fits; items NULL: one per dtypes and shapes of calls */
+    const char *name;   /* of the graphs; "function" if NULL */
+    tw_specs signature; /* given: one graph, traced at once, serves every call that fits; items NULL: one per dtypes and shapes of
+                           calls */
     const char *const *argument_names; /* of the graphs' placeholders, as many as the signature has members; may be NULL */
-    bool reduce_retracing;  /* a second shape makes a graph for both: dimensions that differ are unknown in it */
+    bool reduce_retracing;             /* a second shape makes a graph for both: dimensions that differ are unknown in it */
     int tw_;
 } tw_function_args;
 
-/* tw_function_new(body, user, .name = "step", .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 10) })). `user` is the program's. */
+/* tw_function_new(body, user, .name = "step", .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 10) })). `user` is the program's.
+ */
 TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args);
 #define tw_function_new(body, ...) TW_FUNCTION_NEW_(body, __VA_ARGS__, .tw_ = 0)
 #define TW_FUNCTION_NEW_(body, user, ...) tw_function_new_(body, user, &(tw_function_args){ __VA_ARGS__ })
@@ -61,21 +63,23 @@ TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw
 TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
 /* The same for a function of one result. NULL on failure. */
 TW_API_FUNCTION tw_tensor *tw_function_value(tw_function *function, tw_tensors arguments);
-/* How a call with these arguments runs, as text for free(): the steps, what they join, where values lie and how many bytes they take. */
+/* How a call with these arguments runs, as text for free(): the steps, what they join, where values lie and how many bytes they
+ * take. */
 TW_API_FUNCTION char *tw_function_plan(tw_function *function, tw_tensors arguments);
 /* How often the body was traced. */
 TW_API_FUNCTION int64_t tw_function_traces(const tw_function *function);
 
-/* The results of one of two bodies, which get no arguments; both must give as many tensors of the same dtypes. For tw_tensors_free; items
- * is NULL on failure. */
+/* The results of one of two bodies, which get no arguments; both must give as many tensors of the same dtypes. For
+ * tw_tensors_free; items is NULL on failure. */
 TW_API_FUNCTION tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void *user);
 /* The results of body number `index`; of the last one if there is none of that number. */
 TW_API_FUNCTION tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, void *user);
 
 typedef struct tw_while_args {
-    const char *name;                /* of the node in the graph */
-    tw_tensor *maximum_iterations;   /* an int32 scalar; NULL: no limit */
-    const tw_shape *shape_invariants; /* one per value: what holds of its shape in every iteration; NULL: the shapes of the values */
+    const char *name;              /* of the node in the graph */
+    tw_tensor *maximum_iterations; /* an int32 scalar; NULL: no limit */
+    const tw_shape
+        *shape_invariants; /* one per value: what holds of its shape in every iteration; NULL: the shapes of the values */
     int tw_;
 } tw_while_args;
 
@@ -88,30 +92,31 @@ TW_API_FUNCTION tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_
 /* ---- loops over rows ---- */
 
 typedef struct tw_map_args {
-    const char *name;        /* of the scope of its nodes in a graph */
-    tw_specs results;        /* what the body gives for one row; items NULL: it is found out */
-    bool varied_shapes;      /* results of different rows may have different shapes, as far as they can be stacked in the end */
-    bool broadcast;          /* a tensor of one row has the same one for all rows of the others */
-    bool no_gradient;        /* in graphs no gradient passes */
+    const char *name;   /* of the scope of its nodes in a graph */
+    tw_specs results;   /* what the body gives for one row; items NULL: it is found out */
+    bool varied_shapes; /* results of different rows may have different shapes, as far as they can be stacked in the end */
+    bool broadcast;     /* a tensor of one row has the same one for all rows of the others */
+    bool no_gradient;   /* in graphs no gradient passes */
     int tw_;
 } tw_map_args;
 
-/* The body's results for every row of the tensors, one row of each at a time, stacked. For tw_tensors_free; items is NULL on failure.
- *     tw_map(square, NULL, TW_TENSORS(x)) */
+/* The body's results for every row of the tensors, one row of each at a time, stacked. For tw_tensors_free; items is NULL on
+ * failure. tw_map(square, NULL, TW_TENSORS(x)) */
 TW_API_FUNCTION tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args);
 #define tw_map(body, user, ...) TW_MAP_(body, user, __VA_ARGS__, .tw_ = 0)
 #define TW_MAP_(body, user, elems, ...) tw_map_(body, user, elems, &(tw_map_args){ __VA_ARGS__ })
 
 typedef struct tw_fold_args {
     const char *name;
-    tw_tensors initial;      /* the state before the first row; items NULL: the first row is it */
-    bool reverse;            /* of tw_scan: from the last row on */
-    bool varied_shapes;      /* of tw_scan: as above */
+    tw_tensors initial; /* the state before the first row; items NULL: the first row is it */
+    bool reverse;       /* of tw_scan: from the last row on */
+    bool varied_shapes; /* of tw_scan: as above */
     bool no_gradient;
     int tw_;
 } tw_fold_args;
 
-/* The last state: the body gets the state and then a row of each tensor, and gives the next state. tw_foldr begins at the last row. */
+/* The last state: the body gets the state and then a row of each tensor, and gives the next state. tw_foldr begins at the last
+ * row. */
 #define tw_foldl(body, user, ...) TW_FOLD_(0, body, user, __VA_ARGS__, .tw_ = 0)
 #define tw_foldr(body, user, ...) TW_FOLD_(1, body, user, __VA_ARGS__, .tw_ = 0)
 /* The states after every row, stacked. */
@@ -123,8 +128,8 @@ TW_API_FUNCTION tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tenso
 
 typedef struct tw_case_args {
     const char *name;
-    tw_body otherwise;       /* if none of the predicates is true; NULL: that is an error */
-    bool exclusive;          /* several true ones are an error */
+    tw_body otherwise; /* if none of the predicates is true; NULL: that is an error */
+    bool exclusive;    /* several true ones are an error */
     int tw_;
 } tw_case_args;
 
@@ -135,12 +140,12 @@ TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies
 
 /* ---- C functions inside of graphs ---- */
 
-/* A C function as an operation: called at once, or, in a graph, whenever its node runs, in program order. It gets tensors with elements, and
- * gives new ones of the dtypes that are told. Operations that it calls can be differentiated: of a graph's node the gradient is that of
- * its last run. A graph may be kept: `user` must live as long as the process calls it. */
+/* A C function as an operation: called at once, or, in a graph, whenever its node runs, in program order. It gets tensors with
+ * elements, and gives new ones of the dtypes that are told. Operations that it calls can be differentiated: of a graph's node the
+ * gradient is that of its last run. A graph may be kept: `user` must live as long as the process calls it. */
 typedef tw_status (*tw_host_body)(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
-TW_API_FUNCTION tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
-                                           tw_tensor **outputs);
+TW_API_FUNCTION tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes,
+                                           int output_count, tw_tensor **outputs);
 
 #ifdef __cplusplus
 }

@@ -23,19 +23,20 @@ TW_API_FUNCTION tw_model *tw_model_new_(tw_model_function call, void *state, con
 /* Layers in a row: tw_model_sequential(tw_layers_flatten(), tw_layers_dense(10)). Takes them. */
 #define tw_model_sequential(...) tw_sequential(TW_OBJECTS(__VA_ARGS__))
 
-/* Gives the parent a part under a name, as an attribute does in Python: checkpoints and lists of variables find it there. Takes the child
- * and returns it, borrowed: it lives as long as the parent. */
+/* Gives the parent a part under a name, as an attribute does in Python: checkpoints and lists of variables find it there. Takes
+ * the child and returns it, borrowed: it lives as long as the parent. */
 TW_API_FUNCTION void *tw_track(void *parent, const char *name, void *child);
 
-/* Connects a layer to a Keras tensor (tw_input) or to several, and gives the Keras tensor that stands for its output. Takes the layer, which lives
- * as long as what it gave; a layer that is used twice is given with tw_retain.
+/* Connects a layer to a Keras tensor (tw_input) or to several, and gives the Keras tensor that stands for its output. Takes the
+ * layer, which lives as long as what it gave; a layer that is used twice is given with tw_retain.
  *
  *     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
  *     tw_auto tw_keras_tensor *y = tw_connect(tw_layers_dense(1), x);
  *     tw_auto tw_model *model = tw_model_connect(TW_OBJECTS(x), TW_OBJECTS(y), "line"); */
 TW_API_FUNCTION tw_keras_tensor *tw_connect(tw_layer *layer, tw_keras_tensor *input);
 TW_API_FUNCTION tw_keras_tensor *tw_connect_all(tw_layer *layer, tw_objects inputs);
-/* The model between Keras tensors, which stay the caller's. Name NULL: model, model_1, … Called with several inputs by tw_model_call_all. */
+/* The model between Keras tensors, which stay the caller's. Name NULL: model, model_1, … Called with several inputs by
+ * tw_model_call_all. */
 TW_API_FUNCTION tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *name);
 TW_API_FUNCTION tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training);
 
@@ -57,11 +58,11 @@ TW_API_FUNCTION tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *in
 
 typedef struct tw_compile_args {
     int tw_;
-    tw_named optimizer;         /* a name or an optimizer, which is taken; "rmsprop" if NULL */
-    tw_named loss;              /* a name or a loss, which is taken */
-    tw_objects metrics;         /* names and metrics, which are taken */
+    tw_named optimizer;          /* a name or an optimizer, which is taken; "rmsprop" if NULL */
+    tw_named loss;               /* a name or a loss, which is taken */
+    tw_objects metrics;          /* names and metrics, which are taken */
     tw_objects weighted_metrics; /* the same; with the weights of the examples */
-    bool run_eagerly;           /* steps are not traced */
+    bool run_eagerly;            /* steps are not traced */
     int64_t steps_per_execution; /* batches between calls of callbacks; 1 if 0 */
 } tw_compile_args;
 TW_API_FUNCTION tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args);
@@ -95,28 +96,28 @@ TW_API_FUNCTION double tw_log_value(const tw_value *logs, const char *name);
 TW_API_FUNCTION double tw_history_value(tw_callback *history, const char *name, int64_t epoch);
 TW_API_FUNCTION void tw_model_stop_training(tw_model *model);
 
-/* Zero means the default. x is a tensor or, without y, a dataset of batches (x, y) or (x, y, weights); it is borrowed, as all tensors are.
- * Callbacks are taken. */
+/* Zero means the default. x is a tensor or, without y, a dataset of batches (x, y) or (x, y, weights); it is borrowed, as all
+ * tensors are. Callbacks are taken. */
 typedef struct tw_fit_args {
     int tw_;
     tw_tensor *y;
-    int64_t batch_size;         /* 32 */
-    int64_t epochs;             /* 1 */
-    int verbose;                /* 1: a bar; 2: one line per epoch; TW_ZERO: nothing */
+    int64_t batch_size; /* 32 */
+    int64_t epochs;     /* 1 */
+    int verbose;        /* 1: a bar; 2: one line per epoch; TW_ZERO: nothing */
     tw_objects callbacks;
-    double validation_split;    /* this part of the rows, the last ones, is for validation */
+    double validation_split; /* this part of the rows, the last ones, is for validation */
     tw_tensor *validation_x, *validation_y;
     tw_dataset *validation_data;
     bool no_shuffle;
-    tw_tensor *sample_weight;   /* one number per row */
+    tw_tensor *sample_weight; /* one number per row */
     int64_t initial_epoch, steps_per_epoch, validation_steps, validation_batch_size, validation_freq;
 } tw_fit_args;
 /* Trains; gives the History, which is the caller's. NULL: an error. */
 TW_API_FUNCTION tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args);
 #define tw_model_fit(model, x, ...) tw_model_fit_(model, x, &(tw_fit_args){ .tw_ = 0, __VA_ARGS__ })
 
-/* The loss and the metrics, a dict of numbers by name for tw_value_free; NONE: an error. Of the arguments those that training alone has are
- * without meaning. */
+/* The loss and the metrics, a dict of numbers by name for tw_value_free; NONE: an error. Of the arguments those that training
+ * alone has are without meaning. */
 TW_API_FUNCTION tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args);
 #define tw_model_evaluate(model, x, ...) tw_model_evaluate_(model, x, &(tw_fit_args){ .tw_ = 0, __VA_ARGS__ })
 /* One step on a batch; the values of the metrics as for evaluate. y may be NULL. */

@@ -23,7 +23,7 @@ typedef enum tw_attr_kind {
     TW_ATTR_SHAPE,
     TW_ATTR_TENSOR,
     TW_ATTR_FUNC,
-    TW_ATTR_INTS,   /* list(int) */
+    TW_ATTR_INTS, /* list(int) */
     TW_ATTR_FLOATS,
     TW_ATTR_BOOLS,
     TW_ATTR_STRINGS,
@@ -60,8 +60,7 @@ typedef struct tw_attr {
 #define TW_A_FLOAT(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FLOAT, .f = (value_) })
 #define TW_A_BOOL(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_BOOL, .b = (value_) })
 #define TW_A_TYPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPE, .type = (value_) })
-#define TW_A_STRING(name_, value_) \
-    ((tw_attr){ .name = (name_), .kind = TW_ATTR_STRING, .s = { (value_), strlen(value_) } })
+#define TW_A_STRING(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_STRING, .s = { (value_), strlen(value_) } })
 #define TW_A_SHAPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_SHAPE, .shape = (value_) })
 #define TW_A_TENSOR(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TENSOR, .tensor = (value_) })
 #define TW_A_FUNC(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FUNC, .func = (value_) })
@@ -72,10 +71,10 @@ typedef struct tw_attr {
 #define TW_A_TYPES(name_, values_, count_) \
     ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPES, .count = (int32_t)(count_), .types = (values_) })
 
-/* Runs (or, while tracing, records) the op. Attrs that inputs tell are found; others take TensorFlow's defaults. `outputs` has room for
- * *output_count tensors, which is set to the number made; they are the caller's. */
-TW_API_FUNCTION tw_status tw_op_apply(const char *op, tw_tensors inputs, const tw_attr *attrs, int attr_count, tw_tensor **outputs,
-                                      int *output_count);
+/* Runs (or, while tracing, records) the op. Attrs that inputs tell are found; others take TensorFlow's defaults. `outputs` has
+ * room for *output_count tensors, which is set to the number made; they are the caller's. */
+TW_API_FUNCTION tw_status tw_op_apply(const char *op, tw_tensors inputs, const tw_attr *attrs, int attr_count,
+                                      tw_tensor **outputs, int *output_count);
 /* The same for an op with one output. */
 TW_API_FUNCTION tw_tensor *tw_op_call(const char *op, tw_tensors inputs, const tw_attr *attrs, int attr_count);
 TW_API_FUNCTION int tw_op_count(void);

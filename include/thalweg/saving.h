@@ -19,9 +19,9 @@
  *     tw_auto tw_saved_concrete *serve = tw_saved_model_signature(model, "serving_default");
  *     tw_auto tw_tensor *y = tw_signature_value(serve, TW_NAMED_TENSORS({ "x", x }), "output_0");
  *
- * Functions of a model may read files in its own directory. What would read others, write files or call functions of the program fails with
- * TW_PERMISSION_DENIED, unless the model is trusted: tw_saved_model_load("model", .trusted = true), tw_load_model("model", .no_safe_mode = true), or
- * THALWEG_TRUST_MODELS=1 in the environment.
+ * Functions of a model may read files in its own directory. What would read others, write files or call functions of the program
+ * fails with TW_PERMISSION_DENIED, unless the model is trusted: tw_saved_model_load("model", .trusted = true),
+ * tw_load_model("model", .no_safe_mode = true), or THALWEG_TRUST_MODELS=1 in the environment.
  */
 typedef struct tw_named_tensor {
     const char *name;
@@ -31,10 +31,12 @@ typedef struct tw_named_tensors {
     const tw_named_tensor *items;
     int64_t count;
 } tw_named_tensors;
-#define TW_NAMED_TENSORS(...) \
-    ((tw_named_tensors){ (const tw_named_tensor[]){ __VA_ARGS__ }, (int64_t)(sizeof((const tw_named_tensor[]){ __VA_ARGS__ }) / sizeof(tw_named_tensor)) })
+#define TW_NAMED_TENSORS(...)                                      \
+    ((tw_named_tensors){ (const tw_named_tensor[]){ __VA_ARGS__ }, \
+                         (int64_t)(sizeof((const tw_named_tensor[]){ __VA_ARGS__ }) / sizeof(tw_named_tensor)) })
 
-/* Ends a loaded model with all its parts, also those that hold each other in a circle; NULL is fine. tw_release does for a model without such. */
+/* Ends a loaded model with all its parts, also those that hold each other in a circle; NULL is fine. tw_release does for a model
+ * without such. */
 TW_API_FUNCTION void tw_saved_model_close(tw_saved_object *model);
 /* The signature of that name; a new reference, or NULL and an error that lists those there are. */
 TW_API_FUNCTION tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *key);
@@ -59,7 +61,8 @@ typedef struct tw_export {
     const char *const *input_names, *const *output_names; /* output_names NULL: output_0, output_1 … */
 } tw_export;
 /* Saves an object (a module, a model, a checkpoint) with its variables, and functions as signatures. */
-TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports, int64_t export_count);
+TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports,
+                                              int64_t export_count);
 /* What is in a SavedModel, as text for free(). */
 TW_API_FUNCTION char *tw_saved_model_text(const char *directory);
 

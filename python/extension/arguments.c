@@ -39,8 +39,10 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
     if (PyBytes_Check(value))
         return PyBytes_AsString(value);
     if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && !TW_TENSOR(value)->data) {
-        tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R, whose value is not known while a function is traced or a graph is built",
-                     function, argument, value);
+        tw__py_error(
+            PyExc_TypeError,
+            "%s(): the argument '%s' must be a string, got %R, whose value is not known while a function is traced or a graph is built",
+            function, argument, value);
         return NULL;
     }
     if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && TW_TENSOR(value)->count == 1) {
@@ -144,7 +146,8 @@ static bool read_handle(const context *c, const tw_field *field, PyObject *value
     if (*out || PyErr_Occurred())
         return *out != NULL;
     if (class == &tw__class_layer)
-        tw__py_error(PyExc_TypeError, "The added layer must be an instance of class Layer. Received: layer=%R of type %R.", value, Py_TYPE(value));
+        tw__py_error(PyExc_TypeError, "The added layer must be an instance of class Layer. Received: layer=%R of type %R.", value,
+                     Py_TYPE(value));
     else
         wrong(c, field, class ? class->name : field->word, value);
     return false;
@@ -255,7 +258,8 @@ static bool read_number(const context *c, const tw_field *field, PyObject *value
     bool variable = tw__py_is_variable(value);
     if (tw__py_is_symbolic(value))
         return (*object = TW_TENSOR(value)) != NULL;
-    if (tw__py_is_object(value) && (!variable || ((tw_variable *)tw__py_self(value))->graph)) /* of a graph: its value is the session's */
+    if (tw__py_is_object(value) &&
+        (!variable || ((tw_variable *)tw__py_self(value))->graph)) /* of a graph: its value is the session's */
         return (*object = tw__py_self(value)) != NULL;
     *out = PyFloat_AsDouble(value);
     if (*out != -1 || !PyErr_Occurred())
@@ -312,8 +316,8 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         *how = TW_DEFAULT;
         return named;
     }
-    /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first member alone, which
-     * is made a tensor without looking at the others. */
+    /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first
+     * member alone, which is made a tensor without looking at the others. */
     bool first = strcmp(word, "first") == 0;
     for (int i = 0; i < c->signature->field_count; i++) {
         const tw_field *field = &c->signature->fields[i];

@@ -252,8 +252,8 @@ tw_tensor *tw__py_borrow_array(PyObject *value, Py_buffer *view)
     }
     tw_dtype dtype = dtype_of_format(view->format ? view->format : "B", view->itemsize);
     tw_tensor *tensor = NULL;
-    if (view->len >= WORTH && view->ndim <= TW_MAX_RANK && dtype != TW_DTYPE_NONE && (uintptr_t)view->buf % (size_t)view->itemsize == 0 &&
-        PyBuffer_IsContiguous(view, 'C') && !is_opaque(value, view)) {
+    if (view->len >= WORTH && view->ndim <= TW_MAX_RANK && dtype != TW_DTYPE_NONE &&
+        (uintptr_t)view->buf % (size_t)view->itemsize == 0 && PyBuffer_IsContiguous(view, 'C') && !is_opaque(value, view)) {
         tw_shape shape = { .rank = view->ndim };
         for (int i = 0; i < view->ndim; i++)
             shape.dims[i] = view->shape[i];

@@ -97,7 +97,8 @@ bool tw__py_walk_copy(tw__py_walk *w, size_t tensor)
 static bool add_variable(tw__py_walk *w, tw_variable *variable)
 {
     int before = w->key.variable_count;
-    int number = tw__key_variable(&w->key, variable->resource, variable->resource->dtype, &variable->resource->shape, variable->trainable);
+    int number =
+        tw__key_variable(&w->key, variable->resource, variable->resource->dtype, &variable->resource->shape, variable->trainable);
     return number < before || append(&w->tensors, w->few_tensors, &w->tensor_count, &w->tensor_capacity, variable->handle);
 }
 
@@ -222,7 +223,8 @@ static bool add_parts(tw__py_walk *w, void *object, const struct tw_type_spec *s
         tw_tensor *like = tw__tensor_empty(TW_BOOL, &TW_SCALAR); /* carries the shape */
         if (like)
             like->shape = shapes[i];
-        good = like && append(&w->made, w->few_made, &w->made_count, &w->made_capacity, like) && add_tensor(w, parts[i], dtypes[i], &like->shape);
+        good = like && append(&w->made, w->few_made, &w->made_count, &w->made_capacity, like) &&
+               add_tensor(w, parts[i], dtypes[i], &like->shape);
     }
     return good;
 }
@@ -407,7 +409,8 @@ static bool cast_composite(tw__py_walk *w, PyObject *value, struct tw_type_spec 
 static bool cast_variable(tw__py_walk *w, PyObject *value, const tw_variable_spec *spec, PyObject *shown)
 {
     tw_variable *variable = tw__py_unwrap(value, &tw__class_variable);
-    bool fits = variable && variable->resource->dtype == spec->dtype && tw__shape_compatible(&spec->shape, &variable->resource->shape);
+    bool fits =
+        variable && variable->resource->dtype == spec->dtype && tw__shape_compatible(&spec->shape, &variable->resource->shape);
     return fits ? add_variable(w, variable) : cannot_cast(value, shown);
 }
 

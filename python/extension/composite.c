@@ -75,10 +75,10 @@ static PyObject *operate(const char *path, PyObject *left, PyObject *right)
     return tw__py_value(&result);
 }
 
-#define BINARY(name, path)                                                                                                       \
-    static PyObject *name(PyObject *left, PyObject *right)                                                                       \
-    {                                                                                                                            \
-        return operate(path, left, right);                                                                                       \
+#define BINARY(name, path)                                 \
+    static PyObject *name(PyObject *left, PyObject *right) \
+    {                                                      \
+        return operate(path, left, right);                 \
     }
 BINARY(add, "math.add")
 BINARY(subtract, "math.subtract")
@@ -232,9 +232,10 @@ static PyObject *to_numpy(PyObject *self, PyObject *unused)
     return out;
 }
 
-static PyMethodDef methods[] = {
-    { "numpy", to_numpy, METH_NOARGS, TW_SIGNATURE("numpy($self)") "The rows as a NumPy array; of objects if their lengths differ." }, { 0 }
-};
+static PyMethodDef methods[] = { { "numpy", to_numpy, METH_NOARGS,
+                                   TW_SIGNATURE(
+                                       "numpy($self)") "The rows as a NumPy array; of objects if their lengths differ." },
+                                 { 0 } };
 
 PyType_Slot tw__py_ragged_slots[] = {
     { Py_nb_add, add },

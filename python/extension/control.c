@@ -1,5 +1,5 @@
-/* Branches and loops while a graph is traced, for the Python side (_control.py), which flattens structures: functions here take and give
- * lists of tensors. */
+/* Branches and loops while a graph is traced, for the Python side (_control.py), which flattens structures: functions here take
+ * and give lists of tensors. */
 #include "extension.h"
 #include "function/control.h"
 
@@ -95,8 +95,15 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
     }
     PyObject *list = NULL;
     if (good) {
-        tw__loop loop = { .cond = tw__py_flat_body, .body = tw__py_flat_body, .cond_context = cond, .body_context = body, .values = tensors,
-                          .shapes = shapes, .count = count, .maximum = limit, .name = name };
+        tw__loop loop = { .cond = tw__py_flat_body,
+                          .body = tw__py_flat_body,
+                          .cond_context = cond,
+                          .body_context = body,
+                          .values = tensors,
+                          .shapes = shapes,
+                          .count = count,
+                          .maximum = limit,
+                          .name = name };
         if (tw__while(&loop, outputs) != TW_OK) {
             tw__py_raise();
         } else {
@@ -123,8 +130,8 @@ static bool read_specs(PyObject *list, tw_spec *specs, bool *joined)
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *dtype, *shape;
         int joins;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OOp", &dtype, &shape, &joins) || !tw__py_as_dtype(dtype, &specs[i].dtype) ||
-            !tw__py_as_shape(shape, &specs[i].shape))
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OOp", &dtype, &shape, &joins) ||
+            !tw__py_as_dtype(dtype, &specs[i].dtype) || !tw__py_as_shape(shape, &specs[i].shape))
             return false;
         joined[i] = joins != 0;
     }
@@ -148,7 +155,8 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOOpppz", &body, &elems, &signature, &infers, &spreads, &stops, &name))
         return NULL;
     Py_ssize_t spec_count = signature == Py_None ? 0 : PyList_Size(signature);
-    tw_tensor **tensors = spec_count >= 0 && spec_count < INT32_MAX / 2 ? tw__py_read_tensors(elems, &count) : NULL, **outputs = NULL;
+    tw_tensor **tensors = spec_count >= 0 && spec_count < INT32_MAX / 2 ? tw__py_read_tensors(elems, &count) : NULL,
+              **outputs = NULL;
     if (!tensors)
         return NULL;
     tw_spec *specs = tw__alloc_array((size_t)spec_count + 1, sizeof *specs);
@@ -157,9 +165,17 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
     if (!specs || !joined) {
         tw__py_raise();
     } else if (!spec_count || read_specs(signature, specs, joined)) {
-        tw__mapping mapping = { .body = tw__py_flat_body, .context = body, .elems = tensors, .elem_count = count,
-                                .specs = signature == Py_None ? NULL : specs, .spec_count = (int)spec_count,
-                                .joined = signature == Py_None ? NULL : joined, .infers = infers != 0, .spreads = spreads != 0, .stops = stops != 0, .name = name };
+        tw__mapping mapping = { .body = tw__py_flat_body,
+                                .context = body,
+                                .elems = tensors,
+                                .elem_count = count,
+                                .specs = signature == Py_None ? NULL : specs,
+                                .spec_count = (int)spec_count,
+                                .joined = signature == Py_None ? NULL : joined,
+                                .infers = infers != 0,
+                                .spreads = spreads != 0,
+                                .stops = stops != 0,
+                                .name = name };
         tw_status status = tw__map_rows(&mapping, &outputs, &output_count);
         list = give(status, outputs, output_count);
     }
@@ -181,9 +197,17 @@ PyObject *tw__py_fold_rows(PyObject *self, PyObject *arguments)
     tw_tensor **state = tensors && initial != Py_None ? tw__py_read_tensors(initial, &initial_count) : NULL;
     PyObject *list = NULL;
     if (tensors && (state || initial == Py_None)) {
-        tw__folding folding = { .body = tw__py_flat_body, .context = body, .elems = tensors, .elem_count = count, .initial = state,
-                                .initial_count = initial_count, .reverse = reverse != 0, .scans = scans != 0, .infers = infers != 0,
-                                .stops = stops != 0, .name = name };
+        tw__folding folding = { .body = tw__py_flat_body,
+                                .context = body,
+                                .elems = tensors,
+                                .elem_count = count,
+                                .initial = state,
+                                .initial_count = initial_count,
+                                .reverse = reverse != 0,
+                                .scans = scans != 0,
+                                .infers = infers != 0,
+                                .stops = stops != 0,
+                                .name = name };
         tw_status status = tw__fold_rows(&folding, &outputs, &output_count);
         list = give(status, outputs, output_count);
     }
@@ -208,8 +232,12 @@ PyObject *tw__py_case(PyObject *self, PyObject *arguments)
     if (branches && branch_count >= count && branch_count <= (Py_ssize_t)count + 1) {
         for (Py_ssize_t i = 0; i < branch_count; i++)
             branches[i] = (tw__branch){ tw__py_flat_body, PyList_GetItem(functions, i) };
-        tw__choice choice = { .predicates = tensors, .branches = branches, .count = count, .otherwise = branch_count > count,
-                              .exclusive = exclusive != 0, .name = name };
+        tw__choice choice = { .predicates = tensors,
+                              .branches = branches,
+                              .count = count,
+                              .otherwise = branch_count > count,
+                              .exclusive = exclusive != 0,
+                              .name = name };
         tw_status status = tw__case(&choice, &outputs, &output_count);
         list = give(status, outputs, output_count);
     } else if (tensors && branches) {

@@ -110,7 +110,9 @@ static Py_ssize_t sequence_size(PyObject *value)
 /* A new reference: what is done with an item may run code that takes it out of its list. */
 static PyObject *sequence_item(PyObject *value, Py_ssize_t index)
 {
-    PyObject *item = PyList_Check(value) ? PyList_GetItem(value, index) : PyTuple_Check(value) ? PyTuple_GetItem(value, index) : NULL;
+    PyObject *item = PyList_Check(value)    ? PyList_GetItem(value, index)
+                     : PyTuple_Check(value) ? PyTuple_GetItem(value, index)
+                                            : NULL;
     if (!item)
         return PyErr_Occurred() ? NULL : PySequence_GetItem(value, index);
     Py_INCREF(item);
@@ -275,9 +277,7 @@ static bool store_number(fill *f, PyObject *value)
         real = PyFloat_AsDouble(value);
     }
     if (real == -1 && PyErr_Occurred())
-        return !PyErr_ExceptionMatches(PyExc_OverflowError) ? false
-               : f->natural                                 ? (PyErr_Clear(), too_large())
-                                                            : out_of_range();
+        return !PyErr_ExceptionMatches(PyExc_OverflowError) ? false : f->natural ? (PyErr_Clear(), too_large()) : out_of_range();
     switch (dtype) {
     case TW_FLOAT32:
         if (f->natural && PyFloat_Check(value) && overflows(real))

@@ -54,7 +54,8 @@ static PyObject *next_element(PyObject *self, PyObject *const *arguments, Py_ssi
 }
 
 static PyMethodDef functions[] = {
-    { "next_element", (PyCFunction)(void (*)(void))next_element, METH_FASTCALL, "next_element(iterator, pack): an element as Python sees it." },
+    { "next_element", (PyCFunction)(void (*)(void))next_element, METH_FASTCALL,
+      "next_element(iterator, pack): an element as Python sees it." },
     { 0 },
 };
 

@@ -1,5 +1,5 @@
-/* Strategies: Python functions as what replicas do. Exceptions are kept by Python's side (thalweg/_distribute): those that come out here end the
- * run with a plain error. */
+/* Strategies: Python functions as what replicas do. Exceptions are kept by Python's side (thalweg/_distribute): those that come
+ * out here end the run with a plain error. */
 #include <thalweg/distribute.h>
 
 #include "extension.h"
@@ -56,7 +56,8 @@ static tw_status merge_all(void *const *given, int count, void *function)
     tw_status status = TW_OK;
     if (!good) {
         if (!PyErr_Occurred())
-            tw__py_error(PyExc_ValueError, "a merge gave %R where one result for each of %d replicas is expected", results, count);
+            tw__py_error(PyExc_ValueError, "a merge gave %R where one result for each of %d replicas is expected", results,
+                         count);
         tw__py_failed();
         status = tw__py_plain_error();
     }
@@ -82,7 +83,8 @@ static PyObject *replica_merge(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     { "strategy_run", strategy_run, METH_VARARGS, "strategy_run(strategy, body): calls body(replica) for every replica." },
-    { "replica_merge", replica_merge, METH_VARARGS, "replica_merge(function, value): what a function makes of the values of all replicas." },
+    { "replica_merge", replica_merge, METH_VARARGS,
+      "replica_merge(function, value): what a function makes of the values of all replicas." },
     { 0 },
 };
 

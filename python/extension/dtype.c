@@ -286,7 +286,8 @@ static PyGetSetDef getters[] = {
 
 static PyMethodDef methods[] = {
     { "__reduce__", reduce, METH_NOARGS, NULL },
-    { "is_compatible_with", is_compatible_with, METH_O, TW_SIGNATURE("is_compatible_with($self, other)") "Whether the other is the same dtype." },
+    { "is_compatible_with", is_compatible_with, METH_O,
+      TW_SIGNATURE("is_compatible_with($self, other)") "Whether the other is the same dtype." },
     { 0 },
 };
 

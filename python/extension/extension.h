@@ -38,8 +38,9 @@ PyAPI_FUNC(int) PyGILState_Check(void); /* exported by every version, though not
 typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names);
 
 /* ---- errors (error.c) ---- */
-PyObject *tw__py_raise(void);  /* raises the thread's error, which it clears; NULL */
-tw_status tw__py_plain_error(void); /* the kept exception as an error of text and code; in threads that Python did not start, and for datasets */
+PyObject *tw__py_raise(void); /* raises the thread's error, which it clears; NULL */
+tw_status tw__py_plain_error(
+    void); /* the kept exception as an error of text and code; in threads that Python did not start, and for datasets */
 tw_status tw__py_failed(void); /* the other way: keeps Python's exception as a TW_FOREIGN_ERROR until tw__py_raise */
 PyObject *tw__py_error(PyObject *type, const char *format, ...); /* PyErr_FormatV; NULL */
 bool tw__py_errors_start(PyObject *errors_module);
@@ -68,8 +69,8 @@ PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments); /* gradie
 PyObject *tw__py_recompute_grad(PyObject *self, PyObject *arguments);
 PyObject *tw__py_gradients(PyObject *self, PyObject *arguments);
 PyObject *tw__py_wrap_gradient(tw_tensor *gradient); /* takes it: a tensor, slices (tf.IndexedSlices), or NULL: None */
-PyObject *tw__py_wrap_tensor(tw_tensor *tensor); /* takes it; NULL raises the thread's error */
-void tw__py_tensor_end(PyObject *self);          /* of all three types */
+PyObject *tw__py_wrap_tensor(tw_tensor *tensor);     /* takes it; NULL raises the thread's error */
+void tw__py_tensor_end(PyObject *self);              /* of all three types */
 bool tw__py_tensors_start(PyObject *module);
 PyObject *tw__py_reference(PyObject *self, PyObject *unused); /* x.ref() */
 
@@ -80,13 +81,13 @@ bool tw__py_is_symbolic(PyObject *value);
 bool tw__py_symbolic_start(PyObject *module);
 bool tw__py_graph_types_start(PyObject *module);
 bool tw__py_graph_functions_start(PyObject *module);
-bool tw__py_host_start(PyObject *module); /* host.c: Python functions as ops */
-PyObject *tw__py_wrap_graph(struct tw__graph *graph);                 /* a new reference of its own */
+bool tw__py_host_start(PyObject *module);             /* host.c: Python functions as ops */
+PyObject *tw__py_wrap_graph(struct tw__graph *graph); /* a new reference of its own */
 PyObject *tw__py_wrap_operation(struct tw__node *node);
 extern PyType_Slot tw__py_operation_slots[];
-bool tw__py_sessions_start(PyObject *module); /* session.c */
-bool tw__py_datasets_start(PyObject *module); /* dataset.c */
-bool tw__py_strategies_start(PyObject *module); /* distribute.c */
+bool tw__py_sessions_start(PyObject *module);    /* session.c */
+bool tw__py_datasets_start(PyObject *module);    /* dataset.c */
+bool tw__py_strategies_start(PyObject *module);  /* distribute.c */
 void *tw__py_graph_function_of(PyObject *value); /* the tw__function of a GraphFunction, borrowed; NULL: it is none */
 /* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
 tw_tensor *tw__py_into_graph(tw_tensor *tensor);
@@ -95,12 +96,13 @@ bool tw__py_is_lasting(PyObject *value);
 
 /* ---- conversion (convert.c, array.c) ---- */
 typedef enum tw__py_how { TW_HINT, TW_DEFAULT, TW_MATCH, TW_FORCE } tw__py_how;
-/* A new reference. With a dtype and TW_FORCE nothing else comes out; with TW_HINT it is tried first; with TW_DEFAULT also, but integers that
- * do not fit int32 become int64 instead of being cut; TW_MATCH forces what is not a tensor. NULL: an exception is set. */
+/* A new reference. With a dtype and TW_FORCE nothing else comes out; with TW_HINT it is tried first; with TW_DEFAULT also, but
+ * integers that do not fit int32 become int64 instead of being cut; TW_MATCH forces what is not a tensor. NULL: an exception is
+ * set. */
 tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how);
-bool tw__py_is_tensor_like(PyObject *value);                               /* a tensor or variable */
-tw_dtype tw__py_dtype_of_value(PyObject *value);                           /* of a tensor or variable; else TW_DTYPE_NONE */
-tw_dtype tw__py_array_dtype(PyObject *value);                /* of its elements; TW_DTYPE_NONE: not a plain one */
+bool tw__py_is_tensor_like(PyObject *value);     /* a tensor or variable */
+tw_dtype tw__py_dtype_of_value(PyObject *value); /* of a tensor or variable; else TW_DTYPE_NONE */
+tw_dtype tw__py_array_dtype(PyObject *value);    /* of its elements; TW_DTYPE_NONE: not a plain one */
 /* A tensor on a large array's own memory, until the view is released; NULL, without an error, if that can't be. */
 tw_tensor *tw__py_borrow_array(PyObject *value, Py_buffer *view);
 tw_tensor *tw__py_from_array(PyObject *value);                             /* buffer protocol, array interface */
@@ -120,28 +122,32 @@ PyObject *tw__py_wrap_dtype(tw_dtype dtype);            /* NONE gives None */
 bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype); /* false: TypeError */
 bool tw__py_dtypes_start(PyObject *module);
 PyObject *tw__py_wrap_shape(const tw_shape *shape);
-PyObject *tw__py_place(uint32_t device); /* the whole name of one of the processor's logical devices */
+PyObject *tw__py_place(uint32_t device);                /* the whole name of one of the processor's logical devices */
 bool tw__py_as_shape(PyObject *value, tw_shape *shape); /* None is the unknown shape */
 const tw_shape *tw__py_shape_of(PyObject *value);       /* of a TensorShape */
 bool tw__py_shapes_start(PyObject *module);
 
 /* ---- operators and indices (operators.c, index.c) ---- */
-/* The slots of operators. Who uses them has functions of these names, made of its own binary(what, left, right) and unary(what, self). */
+/* The slots of operators. Who uses them has functions of these names, made of its own binary(what, left, right) and unary(what,
+ * self). */
 #define TW_BINARY_SLOT(name_, what_)                        \
     static PyObject *name_(PyObject *left, PyObject *right) \
     {                                                       \
         return binary(what_, left, right);                  \
     }
-#define TW_UNARY_SLOT(name_, what_)         \
-    static PyObject *name_(PyObject *self)  \
-    {                                       \
-        return unary(what_, self);          \
+#define TW_UNARY_SLOT(name_, what_)        \
+    static PyObject *name_(PyObject *self) \
+    {                                      \
+        return unary(what_, self);         \
     }
-#define TW_NUMBER_SLOTS                                                                                                                       \
-    { Py_nb_add, add }, { Py_nb_subtract, subtract }, { Py_nb_multiply, multiply }, { Py_nb_true_divide, true_divide },                       \
-        { Py_nb_floor_divide, floor_divide }, { Py_nb_remainder, modulo }, { Py_nb_power, power }, { Py_nb_matrix_multiply, matrix_multiply }, \
-        { Py_nb_and, and }, { Py_nb_or, or }, { Py_nb_xor, xor }, { Py_nb_negative, negative }, { Py_nb_absolute, absolute },                 \
-        { Py_nb_invert, invert }
+#define TW_NUMBER_SLOTS                                                                                                 \
+    { Py_nb_add, add }, { Py_nb_subtract, subtract }, { Py_nb_multiply, multiply }, { Py_nb_true_divide, true_divide }, \
+        { Py_nb_floor_divide, floor_divide }, { Py_nb_remainder, modulo }, { Py_nb_power, power },                      \
+        { Py_nb_matrix_multiply, matrix_multiply }, { Py_nb_and, and}, { Py_nb_or, or }, { Py_nb_xor, xor},             \
+        { Py_nb_negative, negative }, { Py_nb_absolute, absolute },                                                     \
+    {                                                                                                                   \
+        Py_nb_invert, invert                                                                                            \
+    }
 extern PyType_Slot tw__py_operator_slots[]; /* number protocol and comparison; ends in {0} */
 PyObject *tw__py_compare(PyObject *self, PyObject *other, int which);
 PyObject *tw__py_subscript(PyObject *self, PyObject *key);
@@ -212,7 +218,8 @@ extern PyType_Slot tw__py_ragged_slots[];
 void *tw__py_composite(PyObject *value); /* the object of a ragged or sparse tensor, borrowed; else NULL */
 /* A function of tensors gets such a value, or a list with such values. */
 bool tw__py_mixed_value(tw__py_frame *frame, const tw_signature *signature, int field, void *composite);
-bool tw__py_mixed_list(tw__py_frame *frame, const tw_signature *signature, int field, PyObject *list, tw_dtype dtype, tw__py_how how);
+bool tw__py_mixed_list(tw__py_frame *frame, const tw_signature *signature, int field, PyObject *list, tw_dtype dtype,
+                       tw__py_how how);
 tw_status tw__py_call_mixed(const tw_signature *signature, const tw__py_frame *frame, const void *args, tw_value *result);
 PyObject *tw__py_composite_parts(PyObject *self, PyObject *value);
 PyObject *tw__py_is_any_tensor(PyObject *self, PyObject *value);
@@ -241,15 +248,15 @@ PyObject *tw__py_wrap_collection(PyObject *value); /* lists and dicts as wrapper
 PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
-extern PyMethodDef tw__py_tracking_functions[]; /* for the Python side of lists and dicts */
-extern PyMethodDef tw__py_nest_functions[]; /* nest.c: tf.nest */
+extern PyMethodDef tw__py_tracking_functions[];                        /* for the Python side of lists and dicts */
+extern PyMethodDef tw__py_nest_functions[];                            /* nest.c: tf.nest */
 extern PyMethodDef tw__py_later_functions[], tw__py_package_methods[]; /* later.c: what modules have once it is asked for */
 
 /* ---- variables, tapes, layers ---- */
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];
 bool tw__py_is_variable(PyObject *value);
 tw_tensor *tw__py_read_variable(PyObject *variable); /* its value; of what an assignment gave, behind the assignment */
-PyObject *tw__py_unread(PyObject *variable); /* takes it: what an assignment gives */
+PyObject *tw__py_unread(PyObject *variable);         /* takes it: what an assignment gives */
 PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_gradient(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
@@ -268,7 +275,8 @@ PyObject *tw__py_current_training(PyObject *self, PyObject *unused);
 /* ---- Keras tensors (keras_tensor.c) ---- */
 extern PyType_Slot tw__py_keras_tensor_slots[];
 bool tw__py_is_keras_tensor(PyObject *value);
-void *tw__py_input_layer(PyObject *tensor); /* the InputLayer that a Keras tensor comes from, borrowed; NULL: from another layer */
+void *
+tw__py_input_layer(PyObject *tensor); /* the InputLayer that a Keras tensor comes from, borrowed; NULL: from another layer */
 bool tw__py_has_keras_tensor(PyObject *value); /* also in lists, tuples and dicts */
 PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, int training); /* keywords may be NULL */
 PyObject *tw__py_keras_call(const char *path, PyObject *arguments, PyObject *keywords);
@@ -284,13 +292,17 @@ bool tw__py_messages_start(PyObject *module);
 PyObject *tw__py_message_describe(PyObject *self, PyObject *arguments);
 PyObject *tw__py_message_extend(PyObject *self, PyObject *arguments);
 PyObject *tw__py_message_errors(PyObject *self, PyObject *class);
-PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
-void *tw__py_from_config(PyObject *dict, const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
-void tw__py_training_start(void); /* training.c: what fit asks of subclasses and callbacks */
+PyObject *tw__py_keras_objects(PyObject *self,
+                               PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
+void *
+tw__py_from_config(PyObject *dict,
+                   const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
+void tw__py_training_start(void);     /* training.c: what fit asks of subclasses and callbacks */
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);
-tw_tensor **tw__py_read_tensors(PyObject *value, int *count); /* new references in an array from tw__alloc; NULL: an exception is set */
+tw_tensor **tw__py_read_tensors(PyObject *value,
+                                int *count); /* new references in an array from tw__alloc; NULL: an exception is set */
 PyObject *tw__py_wrap_list(tw_tensor *const *tensors, int count);
 static inline void tw__py_release_all(tw_tensor **tensors, int count) /* and the array, from tw__alloc */
 {
@@ -299,7 +311,8 @@ static inline void tw__py_release_all(tw_tensor **tensors, int count) /* and the
     tw__free(tensors);
 }
 /* A Python function of flat tensors as the body of a tw__function; it is the context. */
-tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count);
+tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs,
+                           int *output_count);
 
 /* ---- branches and loops (control.c) ---- */
 PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused);
@@ -313,8 +326,8 @@ PyObject *tw__py_fold_rows(PyObject *self, PyObject *arguments);
 PyObject *tw__py_case(PyObject *self, PyObject *arguments);
 
 /* ---- raw ops (raw_ops.c) ---- */
-PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */
-char *tw__py_raw_op_text(const tw_op *op); /* an op as a row would be written, for its signature; for tw__free */
+PyObject *tw__py_raw_op(PyObject *module, PyObject *name); /* raw_ops.__getattr__ */
+char *tw__py_raw_op_text(const tw_op *op);                 /* an op as a row would be written, for its signature; for tw__free */
 PyObject *tw__py_name_outputs(const char *op, PyObject *list); /* a list of results as the op's named tuple; takes the list */
 PyObject *tw__py_raw_op_names(PyObject *module, PyObject *unused);
 

@@ -147,7 +147,8 @@ void tw__py_made(PyObject *self)
         ((tw_regularizer *)object)->callable.call = call_constraint;
 }
 
-/* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1; modules are not numbered. For tw__free. */
+/* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1; modules are not numbered. For
+ * tw__free. */
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
 {
     bool is_layer = false, is_module = class_row == &tw__class_module;

@@ -52,7 +52,8 @@ bool tw__py_function_ready(tw__py_function *function)
     function->name_at = -1;
     for (int i = 0; i < signature->field_count; i++) {
         names[i] = PyUnicode_InternFromString(signature->fields[i].name);
-        if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR && strcmp(signature->fields[i].name, "name") == 0)
+        if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR &&
+            strcmp(signature->fields[i].name, "name") == 0)
             function->name_at = (ptrdiff_t)signature->fields[i].offset;
         tw_kind kind = signature->fields[i].kind;
         bool handle = kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS;
@@ -155,7 +156,8 @@ static int rest_field(const tw_signature *signature, bool pairs)
 static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *value, PyObject **given, PyObject **rest)
 {
     if (!PyUnicode_Check(name)) {
-        tw__py_error(PyExc_TypeError, "%s%s() keywords must be strings", function->name, function->signature->role == TW_ROLE_CLASS ? ".__init__" : "");
+        tw__py_error(PyExc_TypeError, "%s%s() keywords must be strings", function->name,
+                     function->signature->role == TW_ROLE_CLASS ? ".__init__" : "");
         return false;
     }
     int at = find_name(function, name);
@@ -293,14 +295,15 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
         if (tw__py_fill(function, &frame, given, rest, args)) {
             tw_value result = { .kind = TW_VALUE_NONE };
             tw_status done = __builtin_expect(frame.mixed_values != NULL, 0) ? tw__py_call_mixed(signature, &frame, args, &result)
-                                                                            : invoke(signature, args, &result);
+                                                                             : invoke(signature, args, &result);
             if (__builtin_expect(done != TW_OK, 0)) {
                 tw_value_free(&result);
                 if (naming.graph)
                     tw__naming_explain(naming, signature->id, *(const char **)(args + function->name_at));
                 tw__py_raise();
             } else {
-                if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION && !function->gives_arrays)
+                if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION &&
+                    !function->gives_arrays)
                     result.tensor = tw__py_into_graph(result.tensor);
                 if (naming.graph) {
                     named = *(const char **)(args + function->name_at);
@@ -324,7 +327,8 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
         tw__py_frame_end(&frame);
     }
     drop_rest(signature, given, rest);
-    if (__builtin_expect(!out, 0) && signature->role == TW_ROLE_FUNCTION && has_keras_tensor(arguments, TW_VECTOR_COUNT(size), names)) {
+    if (__builtin_expect(!out, 0) && signature->role == TW_ROLE_FUNCTION &&
+        has_keras_tensor(arguments, TW_VECTOR_COUNT(size), names)) {
         PyErr_Clear(); /* Keras tensors are no tensors: the call becomes a layer */
         return tw__py_keras_row(signature, arguments, TW_VECTOR_COUNT(size), names);
     }

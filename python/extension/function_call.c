@@ -1,6 +1,7 @@
-/* Calls of tf.functions. The C type Function binds the arguments of a call to the parameters of the Python function, walks over them (call_key.c) and
- * asks the tracer (function/tracer.h) for the trace that serves such calls; a call that was seen before runs no Python code. What has to be
- * traced is described (structure.c) and handed to the Python side, thalweg/_function.py, which runs the body. */
+/* Calls of tf.functions. The C type Function binds the arguments of a call to the parameters of the Python function, walks over
+ * them (call_key.c) and asks the tracer (function/tracer.h) for the trace that serves such calls; a call that was seen before
+ * runs no Python code. What has to be traced is described (structure.c) and handed to the Python side, thalweg/_function.py,
+ * which runs the body. */
 #include <time.h>
 
 #include "function_call.h"
@@ -36,7 +37,7 @@ static bool run_eagerly;
 /* The arguments of one call, by parameter. */
 typedef struct bound {
     PyObject *few[PARAMETER_LIMIT], **values; /* borrowed */
-    PyObject *rest, *named; /* new: of *args and **kwargs */
+    PyObject *rest, *named;                   /* new: of *args and **kwargs */
 } bound;
 
 static void unbind(bound *b)
@@ -74,7 +75,8 @@ static bool bind_arguments(const function *self, bound *b, PyObject *const *argu
 {
     b->values = b->few;
     b->rest = b->named = NULL;
-    if (self->parameter_count > PARAMETER_LIMIT && !(b->values = tw__alloc_array((size_t)self->parameter_count, sizeof *b->values))) {
+    if (self->parameter_count > PARAMETER_LIMIT &&
+        !(b->values = tw__alloc_array((size_t)self->parameter_count, sizeof *b->values))) {
         tw__py_raise();
         return false;
     }
@@ -163,7 +165,8 @@ static PyObject *describe(tw__py_description *d, const parameter *p, PyObject *v
         return tw__py_describe(d, source, p->name);
     PyObject *made = PyTuple_New(PyTuple_Size(source));
     for (Py_ssize_t i = 0; made && i < PyTuple_Size(source); i++) {
-        PyObject *name = PyUnicode_FromFormat("%U_%zd", p->name, i), *member = name ? tw__py_describe(d, PyTuple_GetItem(source, i), name) : NULL;
+        PyObject *name = PyUnicode_FromFormat("%U_%zd", p->name, i),
+                 *member = name ? tw__py_describe(d, PyTuple_GetItem(source, i), name) : NULL;
         if (!member || PyTuple_SetItem(made, i, member) < 0)
             Py_CLEAR(made);
         Py_XDECREF(name);
@@ -176,15 +179,17 @@ static void *make_trace(void *context, const tw_shape *shapes, bool *once)
 {
     const tracing *t = context;
     function *self = t->self;
-    tw__py_description d = { .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .labels = PyList_New(0),
-                             .shapes = shapes };
+    tw__py_description d = {
+        .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .labels = PyList_New(0), .shapes = shapes
+    };
     PyObject *signature = d.inputs && d.names && d.labels ? PyList_New(self->parameter_count) : NULL;
     for (int i = 0; signature && i < self->parameter_count; i++) {
         PyObject *part = describe(&d, &self->parameters[i], t->arguments->values[i]);
         if (!part || PyList_SetItem(signature, i, part) < 0)
             Py_CLEAR(signature);
     }
-    PyObject *made = signature ? PyObject_CallMethod(self->tracer, "_trace", "OOOO", signature, d.inputs, d.names, d.labels) : NULL;
+    PyObject *made =
+        signature ? PyObject_CallMethod(self->tracer, "_trace", "OOOO", signature, d.inputs, d.names, d.labels) : NULL;
     Py_XDECREF(signature);
     Py_XDECREF(d.inputs);
     Py_XDECREF(d.names);
@@ -296,7 +301,8 @@ static PyObject *run(PyObject *found, tw__py_walk *w)
 {
     tw__function *f = ((tw__py_graph_function *)found)->function;
     if ((size_t)f->argument_count != w->tensor_count)
-        return tw__py_error(PyExc_RuntimeError, "%s takes %d tensors, the call has %zu", f->name, f->argument_count, w->tensor_count);
+        return tw__py_error(PyExc_RuntimeError, "%s takes %d tensors, the call has %zu", f->name, f->argument_count,
+                            w->tensor_count);
     for (int i = 0; i < w->lent_count; i++) {
         size_t tensor = w->lent[i].tensor;
         if (tw__function_keeps(f, (int)tensor) && !tw__py_walk_copy(w, tensor))
@@ -335,7 +341,8 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
     return !fits || !walked ? refuse(self, arguments, count, names) : out;
 }
 
-/* _concrete(args, kwargs, named): the graph function for such a call; specs may stand for tensors. `named`: one whose placeholders have their names. */
+/* _concrete(args, kwargs, named): the graph function for such a call; specs may stand for tensors. `named`: one whose
+ * placeholders have their names. */
 static PyObject *concrete(PyObject *callable, PyObject *given)
 {
     function *self = (function *)callable;
@@ -426,7 +433,8 @@ static PyObject *list_traces(PyObject *callable, PyObject *unused)
     function *self = (function *)callable;
     int count = self->traces.cache ? tw__call_cache_count(self->traces.cache) : 0;
     void **values = tw__alloc_array((size_t)count + 1, sizeof *values);
-    PyObject *list = values && (!count || tw__call_cache_list(self->traces.cache, values) == TW_OK) ? PyList_New(count) : tw__py_raise();
+    PyObject *list =
+        values && (!count || tw__call_cache_list(self->traces.cache, values) == TW_OK) ? PyList_New(count) : tw__py_raise();
     for (int i = 0; list && i < count; i++) {
         Py_INCREF((PyObject *)values[i]);
         PyList_SetItem(list, i, values[i]);
@@ -533,7 +541,8 @@ static bool read_parameter(parameter *p, PyObject *row)
 
 static bool start(function *self, PyObject *tracer)
 {
-    PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"), *code = NULL, *widens = NULL;
+    PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"), *code = NULL,
+             *widens = NULL;
     Py_ssize_t count = rows && PyList_Check(rows) ? PyList_Size(rows) : -1;
     const char **names = count >= 0 ? (const char **)tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
     self->parameters = names ? tw__alloc_array((size_t)count + 1, sizeof *self->parameters) : NULL;
@@ -597,7 +606,8 @@ static PyMethodDef methods[] = {
     { "_concrete", concrete, METH_VARARGS, NULL },
     { "_forget_object", forget_object, METH_O, NULL },
     { "experimental_get_tracing_count", tracing_count, METH_NOARGS, "How often the function was traced." },
-    { "_list_all_concrete_functions", list_traces, METH_NOARGS, "The concrete functions, in the order in which they were traced." },
+    { "_list_all_concrete_functions", list_traces, METH_NOARGS,
+      "The concrete functions, in the order in which they were traced." },
     { 0 },
 };
 static PyGetSetDef getters[] = {
@@ -612,12 +622,21 @@ static PyMemberDef members[] = {
     { 0 },
 };
 static PyType_Slot slots[] = {
-    { Py_tp_new, make },          { Py_tp_dealloc, end },        { Py_tp_traverse, traverse }, { Py_tp_clear, clear },
-    { Py_tp_call, PyVectorcall_Call }, { Py_tp_descr_get, bind }, { Py_tp_getattro, get_attribute }, { Py_tp_methods, methods },
-    { Py_tp_getset, getters },    { Py_tp_members, members },    { 0 },
+    { Py_tp_new, make },
+    { Py_tp_dealloc, end },
+    { Py_tp_traverse, traverse },
+    { Py_tp_clear, clear },
+    { Py_tp_call, PyVectorcall_Call },
+    { Py_tp_descr_get, bind },
+    { Py_tp_getattro, get_attribute },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getters },
+    { Py_tp_members, members },
+    { 0 },
 };
-static PyType_Spec function_spec = { "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function", sizeof(function), 0,
-                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots };
+static PyType_Spec function_spec = { "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function",
+                                     sizeof(function), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                                     slots };
 
 static PyObject *set_run_eagerly(PyObject *self, PyObject *value)
 {
@@ -680,5 +699,6 @@ bool tw__py_function_calls_start(PyObject *module)
 {
     tw__log_hook = write_log;
     function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
-    return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 && PyModule_AddFunctions(module, functions) == 0;
+    return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
+           PyModule_AddFunctions(module, functions) == 0;
 }

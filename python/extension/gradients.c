@@ -1,4 +1,5 @@
-/* For the Python side of tf.custom_gradient, tf.recompute_grad and tf.gradients (_gradients.py): lists of tensors in, lists out. */
+/* For the Python side of tf.custom_gradient, tf.recompute_grad and tf.gradients (_gradients.py): lists of tensors in, lists out.
+ */
 #include <thalweg/gradient.h>
 
 #include "extension.h"
@@ -48,7 +49,8 @@ PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOO", &results, &inputs, &function))
         return NULL;
     int result_count = 0, input_count = 0;
-    tw_tensor **made = tw__py_read_tensors(results, &result_count), **given = made ? tw__py_read_tensors(inputs, &input_count) : NULL;
+    tw_tensor **made = tw__py_read_tensors(results, &result_count),
+              **given = made ? tw__py_read_tensors(inputs, &input_count) : NULL;
     tw_tensor **outputs = given ? tw__alloc_array((size_t)result_count + 1, sizeof *outputs) : NULL;
     tw__custom_gradient *custom = outputs ? tw__custom_gradient_new(result_count) : NULL;
     if (custom) {
@@ -145,7 +147,8 @@ static bool read_seeds(PyObject *list, tw_objects ys, tw_tensors *seeds)
     *seeds = (tw_tensors){ items, items ? size : 0 };
     for (Py_ssize_t i = 0; items && i < size; i++) {
         PyObject *item = PySequence_GetItem(list, i);
-        tw_dtype dtype = i < ys.count && tw_is(ys.items[i], &tw__tensor_class) ? ((tw_tensor *)ys.items[i])->dtype : TW_DTYPE_NONE;
+        tw_dtype dtype =
+            i < ys.count && tw_is(ys.items[i], &tw__tensor_class) ? ((tw_tensor *)ys.items[i])->dtype : TW_DTYPE_NONE;
         bool good = item == Py_None || (item && (items[i] = tw__py_to_tensor(item, dtype, TW_HINT)));
         Py_XDECREF(item);
         if (!good)

@@ -1,5 +1,5 @@
-/* What tracing a Python callable makes, tf.function's concrete functions below: a graph function and the structure of its results. Calls of
- * tf.functions are in function_call.c. */
+/* What tracing a Python callable makes, tf.function's concrete functions below: a graph function and the structure of its
+ * results. Calls of tf.functions are in function_call.c. */
 #include "function_call.h"
 
 #include "api/tensor_spec.h"
@@ -56,8 +56,8 @@ PyObject *tw__py_tensor_list(tw_tensor **tensors, int count)
 /* ---- tracing ---- */
 
 typedef struct traced {
-    PyObject *callable;  /* takes the list of arguments, gives a list of tensors */
-    PyObject *inputs;    /* what the arguments are: a TensorSpec, or a variable */
+    PyObject *callable;      /* takes the list of arguments, gives a list of tensors */
+    PyObject *inputs;        /* what the arguments are: a TensorSpec, or a variable */
     tw_variable **stand_ins; /* for the variables; references */
 } traced;
 
@@ -144,13 +144,14 @@ static PyObject *trace(PyObject *self, PyObject *given)
         return NULL;
     size_t count = (size_t)PyList_Size(names);
     taken a = { (const char **)tw__alloc_array(count + 1, sizeof *a.names), tw__alloc_array(count + 1, sizeof *a.dtypes),
-                    tw__alloc_array(count + 1, sizeof *a.shapes), tw__alloc_array(count + 1, sizeof *a.handles),
-                    tw__alloc_array(count + 1, sizeof *a.stand_ins) };
+                tw__alloc_array(count + 1, sizeof *a.shapes), tw__alloc_array(count + 1, sizeof *a.handles),
+                tw__alloc_array(count + 1, sizeof *a.stand_ins) };
     tw__function *function = NULL;
     if (!a.names || !a.dtypes || !a.shapes || !a.handles || !a.stand_ins) {
         tw__py_raise();
     } else if (read_inputs(names, inputs, (Py_ssize_t)count, &a)) {
-        function = tw__function_trace_with(name, a.names, a.dtypes, a.shapes, a.handles, (int)count, body, &(traced){ callable, inputs, a.stand_ins });
+        function = tw__function_trace_with(name, a.names, a.dtypes, a.shapes, a.handles, (int)count, body,
+                                           &(traced){ callable, inputs, a.stand_ins });
         if (!function)
             tw__py_raise();
     }
@@ -278,7 +279,8 @@ static PyObject *get_variables(PyObject *self, void *unused)
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->input_count - f->argument_count; i++) {
         const tw_tensor *capture = f->captures[i];
-        tw_object *object = capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
+        tw_object *object =
+            capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
         if (!object || !tw__is(object, &tw__resource_class) || !((tw__resource *)object)->variable)
             continue;
         PyObject *item = tw__py_wrap(tw_retain(((tw__resource *)object)->variable));
@@ -337,10 +339,14 @@ static PyMethodDef graph_function_methods[] = {
     { 0 },
 };
 static PyGetSetDef graph_function_getters[] = {
-    { "name", get_name, NULL, NULL, NULL },       { "graph", get_graph, NULL, NULL, NULL },
-    { "inputs", get_inputs, NULL, NULL, NULL },   { "outputs", get_outputs, NULL, NULL, NULL },
-    { "captures", get_captures, NULL, NULL, NULL }, { "variables", get_variables, NULL, NULL, NULL },
-    { "_results", get_results, set_results, NULL, NULL }, { 0 },
+    { "name", get_name, NULL, NULL, NULL },
+    { "graph", get_graph, NULL, NULL, NULL },
+    { "inputs", get_inputs, NULL, NULL, NULL },
+    { "outputs", get_outputs, NULL, NULL, NULL },
+    { "captures", get_captures, NULL, NULL, NULL },
+    { "variables", get_variables, NULL, NULL, NULL },
+    { "_results", get_results, set_results, NULL, NULL },
+    { 0 },
 };
 static PyType_Slot graph_function_slots[] = {
     { Py_tp_dealloc, end_graph_function },
@@ -365,7 +371,8 @@ static PyObject *saved_graph_function(PyObject *self, PyObject *given)
     tw_saved_concrete *concrete = tw__py_unwrap(saved, &tw__class_saved_concrete);
     tw__function *function = concrete ? tw__saved_concrete_build(concrete) : NULL;
     if (!function)
-        return concrete ? tw__py_raise() : tw__py_error(PyExc_TypeError, "a function of a SavedModel was expected, got %R", saved);
+        return concrete ? tw__py_raise()
+                        : tw__py_error(PyExc_TypeError, "a function of a SavedModel was expected, got %R", saved);
     return new_of_type((PyTypeObject *)type, tw_retain(function));
 }
 
@@ -387,7 +394,8 @@ static PyObject *saved_concrete(PyObject *self, PyObject *given)
 }
 
 static PyMethodDef functions[] = {
-    { "saved_graph_function", saved_graph_function, METH_VARARGS, "saved_graph_function(type, trace): the graph function of a SavedModel's trace." },
+    { "saved_graph_function", saved_graph_function, METH_VARARGS,
+      "saved_graph_function(type, trace): the graph function of a SavedModel's trace." },
     { "saved_concrete", saved_concrete, METH_VARARGS, "saved_concrete(function, inputs, outputs): a trace to be saved." },
     { "trace", trace, METH_VARARGS, "trace(type, name, names, inputs, callable): a graph function of that type." },
     { 0 },
@@ -398,6 +406,8 @@ bool tw__py_graph_functions_start(PyObject *module)
     if (!tw__py_host_start(module))
         return false;
     tw__py_graph_function_type = (PyTypeObject *)PyType_FromSpec(&graph_function_spec);
-    return tw__py_graph_function_type && PyModule_AddObjectRef(module, "GraphFunction", (PyObject *)tw__py_graph_function_type) == 0 &&
-           PyModule_AddFunctions(module, functions) == 0 && tw__py_structures_start(module) && tw__py_function_calls_start(module);
+    return tw__py_graph_function_type &&
+           PyModule_AddObjectRef(module, "GraphFunction", (PyObject *)tw__py_graph_function_type) == 0 &&
+           PyModule_AddFunctions(module, functions) == 0 && tw__py_structures_start(module) &&
+           tw__py_function_calls_start(module);
 }

@@ -1,5 +1,5 @@
-/* Graphs of functions as Python sees them, views of a C graph: two views of the same graph are equal. tf.Graph and tf.Operation are classes
- * of rows (src/session/graph.c); here is what their rows can't say. */
+/* Graphs of functions as Python sees them, views of a C graph: two views of the same graph are equal. tf.Graph and tf.Operation
+ * are classes of rows (src/session/graph.c); here is what their rows can't say. */
 #include <stdlib.h>
 
 #include "extension.h"
@@ -74,8 +74,9 @@ static PyObject *operation_by_name(PyObject *self, PyObject *name)
 {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text)
-        return PyErr_Occurred() ? NULL
-                                : tw__py_error(PyExc_TypeError, "Operation names are strings (or similar), not %R.", Py_TYPE(name));
+        return PyErr_Occurred()
+                   ? NULL
+                   : tw__py_error(PyExc_TypeError, "Operation names are strings (or similar), not %R.", Py_TYPE(name));
     tw__node *node = tw__graph_find(((view *)self)->graph, text);
     return node ? tw__py_wrap_operation(node)
                 : tw__py_error(PyExc_KeyError, "The name '%s' refers to an Operation not in the graph.", text);
@@ -85,15 +86,17 @@ static PyObject *tensor_by_name(PyObject *self, PyObject *name)
 {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text)
-        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "Tensor names are strings (or similar), not %R.", Py_TYPE(name));
+        return PyErr_Occurred() ? NULL
+                                : tw__py_error(PyExc_TypeError, "Tensor names are strings (or similar), not %R.", Py_TYPE(name));
     const char *colon = strrchr(text, ':');
     char *own = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL;
     if (!own)
         return colon ? tw__py_raise()
-                     : tw__py_error(PyExc_ValueError,
-                                    "The name '%s' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "
-                                    "\"<op_name>:<output_index>\".",
-                                    text);
+                     : tw__py_error(
+                           PyExc_ValueError,
+                           "The name '%s' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "
+                           "\"<op_name>:<output_index>\".",
+                           text);
     tw__node *node = tw__graph_find(((view *)self)->graph, own);
     char *rest = NULL;
     long output = strtol(colon + 1, &rest, 10);
@@ -126,7 +129,8 @@ static PyObject *as_graph_def(PyObject *self, PyObject *unused)
     tw_status status = tw__graphdef_write(&text, ((view *)self)->graph, true, NULL, 0);
     PyObject *messages = status == TW_OK && !text.failed ? PyImport_ImportModule("thalweg._messages") : tw__py_raise();
     PyObject *type = messages ? PyObject_GetAttrString(messages, "GraphDef") : NULL;
-    PyObject *made = type ? PyObject_CallMethod(type, "FromString", "y#", text.data ? text.data : "", (Py_ssize_t)text.size) : NULL;
+    PyObject *made =
+        type ? PyObject_CallMethod(type, "FromString", "y#", text.data ? text.data : "", (Py_ssize_t)text.size) : NULL;
     Py_XDECREF(messages);
     Py_XDECREF(type);
     tw__text_free(&text);
@@ -146,10 +150,16 @@ static PyGetSetDef graph_getters[] = {
     { 0 },
 };
 static PyType_Slot graph_slots[] = {
-    { Py_tp_repr, graph_repr },       { Py_tp_hash, hash },           { Py_tp_richcompare, compare }, { Py_tp_dealloc, end },
-    { Py_tp_methods, graph_methods }, { Py_tp_getset, graph_getters }, { 0 },
+    { Py_tp_repr, graph_repr },
+    { Py_tp_hash, hash },
+    { Py_tp_richcompare, compare },
+    { Py_tp_dealloc, end },
+    { Py_tp_methods, graph_methods },
+    { Py_tp_getset, graph_getters },
+    { 0 },
 };
-static PyType_Spec graph_spec = { "thalweg.FuncGraph", sizeof(view), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, graph_slots };
+static PyType_Spec graph_spec = { "thalweg.FuncGraph", sizeof(view), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  graph_slots };
 
 /* ---- operations ---- */
 
@@ -206,7 +216,11 @@ static PyGetSetDef operation_getters[] = {
     { 0 },
 };
 PyType_Slot tw__py_operation_slots[] = {
-    { Py_tp_repr, operation_repr }, { Py_tp_hash, operation_hash }, { Py_tp_richcompare, operation_compare }, { Py_tp_getset, operation_getters }, { 0 },
+    { Py_tp_repr, operation_repr },
+    { Py_tp_hash, operation_hash },
+    { Py_tp_richcompare, operation_compare },
+    { Py_tp_getset, operation_getters },
+    { 0 },
 };
 
 bool tw__py_graph_types_start(PyObject *module)

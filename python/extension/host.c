@@ -1,10 +1,12 @@
 /* Python functions as ops: tf.py_function and tf.numpy_function. The graph's node holds a function of the
- * registry (op/host/host.h) whose user is the Python function: it takes a list of tensors or arrays and gives a list of tensors. */
+ * registry (op/host/host.h) whose user is the Python function: it takes a list of tensors or arrays and gives a list of tensors.
+ */
 #include "extension.h"
 #include "graph/graph.h"
 #include "op/host/host.h"
 
-/* What the function raised, as an error of the op: its class by TensorFlow's rule, its text and its traceback. Ctrl-C stays what it is. */
+/* What the function raised, as an error of the op: its class by TensorFlow's rule, its text and its traceback. Ctrl-C stays what
+ * it is. */
 static tw_status tell_raised(void)
 {
     PyObject *type, *value, *traceback;
@@ -44,8 +46,8 @@ static PyObject *told(PyObject *self, PyObject *exception)
     return value;
 }
 
-static tw_status call(PyObject *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
-                      int output_count)
+static tw_status call(PyObject *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
+                      tw_tensor **outputs, int output_count)
 {
     PyObject *list = PyList_New(input_count);
     for (int i = 0; list && i < input_count; i++) {
@@ -69,7 +71,8 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
     return PyErr_Occurred() ? tell_raised() : TW_OK;
 }
 
-static tw_status host_call(void *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+static tw_status host_call(void *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
+                           tw_tensor **outputs, int output_count)
 {
     tw__py_lock_state state = tw__py_enter();
     tw_status status = call(function, token, arrays, inputs, input_count, outputs, output_count);

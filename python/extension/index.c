@@ -12,7 +12,8 @@ static PyObject *bad_index(PyObject *key)
 
 typedef struct spec {
     int32_t begin[TW_MAX_RANK * 2], end[TW_MAX_RANK * 2], stride[TW_MAX_RANK * 2];
-    tw_tensor *begin_of[TW_MAX_RANK * 2], *end_of[TW_MAX_RANK * 2], *stride_of[TW_MAX_RANK * 2]; /* of a graph: in place of the number; borrowed */
+    tw_tensor *begin_of[TW_MAX_RANK * 2], *end_of[TW_MAX_RANK * 2],
+        *stride_of[TW_MAX_RANK * 2]; /* of a graph: in place of the number; borrowed */
     int count;
     int64_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_mask;
 } spec;
@@ -208,8 +209,8 @@ static bool assign_slice(tw_variable *variable, const spec *s, tw_tensor *value)
                         TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s->shrink_mask) };
     bool good = begin && end && stride &&
-                tw__variable_apply(variable, &tw__op_ResourceStridedSliceAssign, TW_IN(variable->handle, begin, end, stride, value), 5, attrs,
-                                   5) == TW_OK;
+                tw__variable_apply(variable, &tw__op_ResourceStridedSliceAssign,
+                                   TW_IN(variable->handle, begin, end, stride, value), 5, attrs, 5) == TW_OK;
     tw_release(begin);
     tw_release(end);
     tw_release(stride);

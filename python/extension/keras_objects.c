@@ -1,5 +1,5 @@
-/* Keras objects whose classes are Python's: how C writes them into configs and makes them again. The work is thalweg._keras_objects's, which
- * gives its functions here. */
+/* Keras objects whose classes are Python's: how C writes them into configs and makes them again. The work is
+ * thalweg._keras_objects's, which gives its functions here. */
 #include "extension.h"
 #include "keras/callable.h"
 #include "keras/models/functional.h"
@@ -28,7 +28,8 @@ static bool read_result(PyObject *result, tw_value *out)
 static bool ask(PyObject *function, const void *object, tw_value *out)
 {
     tw__py_lock_state state = tw__py_enter();
-    bool good = read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
+    bool good =
+        read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
     tw__py_leave(state);
     return good;
 }

@@ -1,4 +1,5 @@
-/* Keras tensors in Python: printing, operators, indices; and calls of layers and functions with them, which C notes instead of running. */
+/* Keras tensors in Python: printing, operators, indices; and calls of layers and functions with them, which C notes instead of
+ * running. */
 #include "extension.h"
 #include "keras/models/functional.h"
 
@@ -49,7 +50,8 @@ bool tw__py_has_keras_tensor(PyObject *value)
 static PyObject *slice_spec(PyObject *key)
 {
     if (PySlice_Check(key)) {
-        PyObject *start = PyObject_GetAttrString(key, "start"), *stop = PyObject_GetAttrString(key, "stop"), *step = PyObject_GetAttrString(key, "step");
+        PyObject *start = PyObject_GetAttrString(key, "start"), *stop = PyObject_GetAttrString(key, "stop"),
+                 *step = PyObject_GetAttrString(key, "step");
         return Py_BuildValue("{sNsNsN}", "start", start, "stop", stop, "step", step);
     }
     if (key == Py_Ellipsis)
@@ -72,7 +74,8 @@ PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, i
 {
     tw_value given = { .kind = TW_VALUE_NONE }, named = { .kind = TW_VALUE_NONE }, result = { .kind = TW_VALUE_NONE };
     bool good = tw__py_read_value(arguments, &given) && (!keywords || tw__py_read_value(keywords, &named));
-    if (good && tw__layer_connect(layer, &given, named.kind == TW_VALUE_DICT && named.list.count ? &named : NULL, training, &result) != TW_OK) {
+    if (good && tw__layer_connect(layer, &given, named.kind == TW_VALUE_DICT && named.list.count ? &named : NULL, training,
+                                  &result) != TW_OK) {
         tw_value_free(&result);
         tw__py_raise();
         good = false;
@@ -146,7 +149,9 @@ TW_UNARY_SLOT(invert, "math.logical_not")
 
 static PyObject *compare(PyObject *self, PyObject *other, int which)
 {
-    static const char *const paths[] = { [Py_LT] = "math.less", [Py_LE] = "math.less_equal", [Py_GT] = "math.greater", [Py_GE] = "math.greater_equal" };
+    static const char *const paths[] = {
+        [Py_LT] = "math.less", [Py_LE] = "math.less_equal", [Py_GT] = "math.greater", [Py_GE] = "math.greater_equal"
+    };
     if (which == Py_EQ || which == Py_NE)
         return PyBool_FromLong((self == other) == (which == Py_EQ));
     return binary(paths[which], self, other);
@@ -206,15 +211,9 @@ static PyObject *str(PyObject *self)
 }
 
 PyType_Slot tw__py_keras_tensor_slots[] = {
-    TW_NUMBER_SLOTS,
-    { Py_nb_bool, truth },
-    { Py_tp_richcompare, compare },
-    { Py_tp_hash, hash },
-    { Py_tp_iter, iterate },
-    { Py_mp_subscript, subscript },
-    { Py_tp_repr, repr },
-    { Py_tp_str, str },
-    { 0 },
+    TW_NUMBER_SLOTS,      { Py_nb_bool, truth },   { Py_tp_richcompare, compare },
+    { Py_tp_hash, hash }, { Py_tp_iter, iterate }, { Py_mp_subscript, subscript },
+    { Py_tp_repr, repr }, { Py_tp_str, str },      { 0 },
 };
 
 /* A row was called with Keras tensors: its arguments by position, and by name. */
@@ -239,7 +238,8 @@ PyObject *tw__py_keras_row(const tw_signature *signature, PyObject *const *argum
             PyDict_DelItemString(named, signature->fields[0].name);
     }
     /* Functions that are one op are called with their name, too. */
-    if (good && signature->field_count == 2 && strcmp(signature->fields[1].name, "name") == 0 && !PyDict_GetItemString(named, "name"))
+    if (good && signature->field_count == 2 && strcmp(signature->fields[1].name, "name") == 0 &&
+        !PyDict_GetItemString(named, "name"))
         good = PyDict_SetItemString(named, "name", Py_None) == 0;
     char path[160];
     const char *known = strstr(signature->path, "|math."); /* TensorFlow's own name of reduce_sum is math.reduce_sum */

@@ -1,4 +1,5 @@
-/* What the package and its modules have once it is asked for: the package's own __getattr__, and the one around those of Python. */
+/* What the package and its modules have once it is asked for: the package's own __getattr__, and the one around those of Python.
+ */
 #include "extension.h"
 
 /* What is imported only when it is asked for. */
@@ -31,7 +32,9 @@ static const struct {
     { "device", "thalweg._device" },
 };
 /* What the package has once TensorFlow 1's part is filled, and packages of their own. */
-static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies", "import_graph_def" };
+static const char *const filled[] = {
+    "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies", "import_graph_def"
+};
 static const char *const packages[] = { "autograph", "nest" };
 
 /* The package's __getattr__. */
@@ -82,7 +85,9 @@ static PyObject *names_of(PyObject *package, PyObject *unused)
     Py_XDECREF(list);
     size_t counts[] = { sizeof lazy / sizeof *lazy, sizeof filled / sizeof *filled, sizeof packages / sizeof *packages };
     for (size_t i = 0; all && i < counts[0] + counts[1] + counts[2]; i++) {
-        const char *text = i < counts[0] ? lazy[i].name : i < counts[0] + counts[1] ? filled[i - counts[0]] : packages[i - counts[0] - counts[1]];
+        const char *text = i < counts[0]               ? lazy[i].name
+                           : i < counts[0] + counts[1] ? filled[i - counts[0]]
+                                                       : packages[i - counts[0] - counts[1]];
         PyObject *name = PyUnicode_FromString(text);
         if (!name || PySet_Add(all, name) < 0)
             Py_CLEAR(all);
@@ -93,11 +98,14 @@ static PyObject *names_of(PyObject *package, PyObject *unused)
     return out;
 }
 
-PyMethodDef tw__py_package_methods[] = { { "__getattr__", later, METH_O, NULL }, { "__dir__", names_of, METH_NOARGS, NULL }, { 0 } };
+PyMethodDef tw__py_package_methods[] = { { "__getattr__", later, METH_O, NULL },
+                                         { "__dir__", names_of, METH_NOARGS, NULL },
+                                         { 0 } };
 
 /* ---- around a module's __getattr__ ---- */
 
-/* A name that a module does not have is the caller's error: the traceback ends at the caller's line, not in the function that looked for it. */
+/* A name that a module does not have is the caller's error: the traceback ends at the caller's line, not in the function that
+ * looked for it. */
 static void forget_own_frame(void)
 {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
@@ -154,6 +162,7 @@ static PyObject *make_getter(PyObject *self, PyObject *args)
 }
 
 PyMethodDef tw__py_later_functions[] = {
-    { "_getter", make_getter, METH_VARARGS, "A module's __getattr__ that calls a function, while it holds a lock if there is one." },
+    { "_getter", make_getter, METH_VARARGS,
+      "A module's __getattr__ that calls a function, while it holds a lock if there is one." },
     { 0 },
 };

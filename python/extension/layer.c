@@ -218,7 +218,8 @@ static tw_tensor *first_mask(PyObject *inputs)
 {
     if (TW_IS_TENSOR(inputs))
         return tw__mask_of(TW_TENSOR(inputs));
-    PyObject *first = (PyList_Check(inputs) || PyTuple_Check(inputs)) && PySequence_Size(inputs) ? PySequence_GetItem(inputs, 0) : NULL;
+    PyObject *first =
+        (PyList_Check(inputs) || PyTuple_Check(inputs)) && PySequence_Size(inputs) ? PySequence_GetItem(inputs, 0) : NULL;
     tw_tensor *mask = first && TW_IS_TENSOR(first) ? tw__mask_of(TW_TENSOR(first)) : NULL;
     Py_XDECREF(first);
     return mask;
@@ -365,7 +366,8 @@ static bool read_argument(PyObject *value, tw_value *out)
             Py_XDECREF(item);
         }
         if (!parts)
-            return (*out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) }).tensor != NULL ||
+            return (*out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) })
+                           .tensor != NULL ||
                    (out->kind = TW_VALUE_NONE, false);
     }
     return tw__py_read_value(value, out);

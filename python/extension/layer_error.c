@@ -1,11 +1,14 @@
-/* Exceptions out of layers, told in Keras's words: which layer it was and what it was called with (python/thalweg/_layer_error.py). */
+/* Exceptions out of layers, told in Keras's words: which layer it was and what it was called with
+ * (python/thalweg/_layer_error.py). */
 #include "extension.h"
 
-/* What the function of _layer_error makes of the exception is set in its place, with its traceback. Takes the arguments' reference. */
+/* What the function of _layer_error makes of the exception is set in its place, with its traceback. Takes the arguments'
+ * reference. */
 static void replace(const char *function, PyObject *type, PyObject *error, PyObject *traceback, PyObject *arguments)
 {
     PyObject *module = arguments ? PyImport_ImportModule("thalweg._layer_error") : NULL;
-    PyObject *call = module ? PyObject_GetAttrString(module, function) : NULL, *made = call ? PyObject_CallObject(call, arguments) : NULL;
+    PyObject *call = module ? PyObject_GetAttrString(module, function) : NULL,
+             *made = call ? PyObject_CallObject(call, arguments) : NULL;
     Py_XDECREF(module);
     Py_XDECREF(call);
     Py_XDECREF(arguments);

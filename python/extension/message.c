@@ -1,5 +1,6 @@
-/* Protocol buffer messages as objects: fields as attributes, lists and maps of values. What is common is done here, since programs make them by the
- * million (tf.train.Example); what is rare (text, presence, checks of strange values) is thalweg._message's. */
+/* Protocol buffer messages as objects: fields as attributes, lists and maps of values. What is common is done here, since
+ * programs make them by the million (tf.train.Example); what is rare (text, presence, checks of strange values) is
+ * thalweg._message's. */
 #include <math.h>
 
 #include "message.h"
@@ -22,7 +23,8 @@ static void free_class(PyObject *capsule)
 
 static int kind_of(const char *name)
 {
-    static const char *const names[] = { "int32", "int64", "uint32", "uint64", "fixed32", "fixed64", "bool", "float", "double", "string", "bytes" };
+    static const char *const names[] = { "int32", "int64", "uint32", "uint64", "fixed32", "fixed64",
+                                         "bool",  "float", "double", "string", "bytes" };
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
         if (strcmp(names[i], name) == 0)
             return i;
@@ -30,7 +32,8 @@ static int kind_of(const char *name)
     return MESSAGE_MESSAGE;
 }
 
-/* (name, number, kind, kind of keys or None, oneof's number or 0, class of the container or None, class of messages or None, info) */
+/* (name, number, kind, kind of keys or None, oneof's number or 0, class of the container or None, class of messages or None,
+ * info) */
 static bool read_field(PyObject *row, message_field *field)
 {
     const char *kind, *key;
@@ -183,7 +186,8 @@ static int clear_others(message_object *self, const message_field *field)
 {
     for (int i = 0; field->oneof && self->values && i < self->class->count; i++) {
         const message_field *other = &self->class->fields[i];
-        if (other->oneof == field->oneof && other != field && PyDict_GetItem(self->values, other->name) && PyDict_DelItem(self->values, other->name) < 0)
+        if (other->oneof == field->oneof && other != field && PyDict_GetItem(self->values, other->name) &&
+            PyDict_DelItem(self->values, other->name) < 0)
             return -1;
     }
     return 0;
@@ -251,7 +255,8 @@ static PyObject *copy_of(message_object *self);
 static int add_list(const message_field *field, PyObject *to, PyObject *from)
 {
     for (Py_ssize_t i = 0, count = PyList_Size(from); i < count; i++) {
-        PyObject *item = PyList_GetItem(from, i), *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
+        PyObject *item = PyList_GetItem(from, i),
+                 *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
         int result = own ? PyList_Append(to, own) : -1;
         Py_XDECREF(own);
         if (result < 0)
@@ -292,8 +297,10 @@ static int merge(message_object *to, message_object *from)
         if (clear_others(to, field) < 0)
             return -1;
         PyObject *part = tw__py_message_part(to, field);
-        int result = !part ? -1 : field->key >= 0 ? add_map(field, part, value) : field->container ? add_list(field, part, value)
-                                                                                                     : merge((message_object *)part, (message_object *)value);
+        int result = !part              ? -1
+                     : field->key >= 0  ? add_map(field, part, value)
+                     : field->container ? add_list(field, part, value)
+                                        : merge((message_object *)part, (message_object *)value);
         if (result < 0)
             return -1;
     }
@@ -319,9 +326,11 @@ static PyObject *copy_of(message_object *self)
 static PyObject *merge_from(PyObject *self, PyObject *other)
 {
     if (Py_TYPE(self) != Py_TYPE(other)) {
-        PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"), *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
+        PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"),
+                 *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
         if (own && given)
-            PyErr_Format(PyExc_TypeError, "Parameter to MergeFrom() must be instance of same class: expected %U got %U.", own, given);
+            PyErr_Format(PyExc_TypeError, "Parameter to MergeFrom() must be instance of same class: expected %U got %U.", own,
+                         given);
         Py_XDECREF(own);
         Py_XDECREF(given);
         return NULL;
@@ -529,7 +538,8 @@ static int message_set(PyObject *object, PyObject *name, PyObject *value)
     if (!field)
         return no_field(object, name, PyExc_AttributeError);
     if (!value || !is_one(field)) {
-        PyErr_Format(PyExc_AttributeError, "Assignment not allowed to message, map, or repeated field \"%U\" in protocol message object.", name);
+        PyErr_Format(PyExc_AttributeError,
+                     "Assignment not allowed to message, map, or repeated field \"%U\" in protocol message object.", name);
         return -1;
     }
     PyObject *checked = tw__py_message_check(field, (PyObject *)Py_TYPE(object), value);
@@ -592,10 +602,12 @@ bool tw__py_messages_start(PyObject *module)
           TW_SIGNATURE("SerializeToString($self, /, *, deterministic=None)") "The message as bytes; maps are sorted by key." },
         { "SerializePartialToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS,
           TW_SIGNATURE("SerializePartialToString($self, /, *, deterministic=None)") "The same." },
-        { "MergeFromString", tw__py_message_merge, METH_O, TW_SIGNATURE("MergeFromString($self, serialized, /)") "Adds what the bytes hold." },
+        { "MergeFromString", tw__py_message_merge, METH_O,
+          TW_SIGNATURE("MergeFromString($self, serialized, /)") "Adds what the bytes hold." },
         { "MergeFrom", merge_from, METH_O, TW_SIGNATURE("MergeFrom($self, other, /)") "Adds what another message holds." },
         { "Clear", clear, METH_NOARGS, TW_SIGNATURE("Clear($self, /)") "Takes everything out." },
-        { "SetInParent", set_in_parent, METH_NOARGS, TW_SIGNATURE("SetInParent($self, /)") "Makes the message be there, although it may be empty." },
+        { "SetInParent", set_in_parent, METH_NOARGS,
+          TW_SIGNATURE("SetInParent($self, /)") "Makes the message be there, although it may be empty." },
         { 0 },
     };
     static PyGetSetDef properties[] = {
@@ -605,12 +617,20 @@ bool tw__py_messages_start(PyObject *module)
         { 0 },
     };
     static PyType_Slot slots[] = {
-        { Py_tp_new, message_new },           { Py_tp_init, message_init },         { Py_tp_getattro, message_get }, { Py_tp_setattro, message_set },
-        { Py_tp_traverse, message_traverse }, { Py_tp_clear, message_drop },        { Py_tp_dealloc, message_dealloc },
-        { Py_tp_methods, methods },           { Py_tp_getset, properties },         { Py_tp_doc, TW_SIGNATURE("MessageBase(**fields)") "The base of messages." },
+        { Py_tp_new, message_new },
+        { Py_tp_init, message_init },
+        { Py_tp_getattro, message_get },
+        { Py_tp_setattro, message_set },
+        { Py_tp_traverse, message_traverse },
+        { Py_tp_clear, message_drop },
+        { Py_tp_dealloc, message_dealloc },
+        { Py_tp_methods, methods },
+        { Py_tp_getset, properties },
+        { Py_tp_doc, TW_SIGNATURE("MessageBase(**fields)") "The base of messages." },
         { 0 },
     };
-    static PyType_Spec spec = { "thalweg._core.MessageBase", sizeof(message_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots };
+    static PyType_Spec spec = { "thalweg._core.MessageBase", sizeof(message_object), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots };
     tw__py_message_type = (PyTypeObject *)PyType_FromSpec(&spec);
     return tw__py_message_type && PyModule_AddObjectRef(module, "MessageBase", (PyObject *)tw__py_message_type) == 0;
 }

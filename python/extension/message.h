@@ -1,12 +1,23 @@
-/* Protocol buffer messages: what message.c (objects) and message_wire.c (bytes) share. Classes are described by thalweg._messages. */
+/* Protocol buffer messages: what message.c (objects) and message_wire.c (bytes) share. Classes are described by
+ * thalweg._messages. */
 #ifndef TW_PY_MESSAGE_H
 #define TW_PY_MESSAGE_H
 
 #include "extension.h"
 
 typedef enum message_kind {
-    MESSAGE_INT32, MESSAGE_INT64, MESSAGE_UINT32, MESSAGE_UINT64, MESSAGE_FIXED32, MESSAGE_FIXED64, MESSAGE_BOOL, MESSAGE_FLOAT, MESSAGE_DOUBLE,
-    MESSAGE_STRING, MESSAGE_BYTES, MESSAGE_MESSAGE
+    MESSAGE_INT32,
+    MESSAGE_INT64,
+    MESSAGE_UINT32,
+    MESSAGE_UINT64,
+    MESSAGE_FIXED32,
+    MESSAGE_FIXED64,
+    MESSAGE_BOOL,
+    MESSAGE_FLOAT,
+    MESSAGE_DOUBLE,
+    MESSAGE_STRING,
+    MESSAGE_BYTES,
+    MESSAGE_MESSAGE
 } message_kind;
 
 /* References are the class's, which lives as long as the process. */
@@ -16,31 +27,33 @@ typedef struct message_field {
     PyObject *container; /* the class of its values' list or map; NULL: one value */
     PyObject *child;     /* the class of messages; NULL: others */
     uint32_t number;
-    int kind, key;       /* key: of maps; else -1 */
-    int oneof;           /* 0: none */
+    int kind, key; /* key: of maps; else -1 */
+    int oneof;     /* 0: none */
 } message_field;
 
 typedef struct message_class {
-    PyObject *places;    /* name -> place among the fields, an int */
+    PyObject *places; /* name -> place among the fields, an int */
     message_field *fields;
     int count;
-    int *order;          /* places by number */
+    int *order; /* places by number */
 } message_class;
 
 typedef struct message_object {
-    PyObject_HEAD
-    const message_class *class;
-    PyObject *values;    /* name -> value; NULL: none */
-    PyObject *unknown;   /* bytes of fields that the class does not have; NULL: none */
-    char set;            /* there although it is empty */
-    int last;            /* the message of a oneof that was handed out last: its place + 1. If something is in it, it is the one that is there */
+    PyObject_HEAD const message_class *class;
+    PyObject *values;  /* name -> value; NULL: none */
+    PyObject *unknown; /* bytes of fields that the class does not have; NULL: none */
+    char set;          /* there although it is empty */
+    int last; /* the message of a oneof that was handed out last: its place + 1. If something is in it, it is the one that is
+                 there */
 } message_object;
 
 extern PyTypeObject *tw__py_message_type;
-PyObject *tw__py_message_make(PyObject *type);                                   /* an empty one */
+PyObject *tw__py_message_make(PyObject *type);                                                /* an empty one */
 PyObject *tw__py_message_check(const message_field *field, PyObject *owner, PyObject *value); /* as the field holds it */
-PyObject *tw__py_message_part(message_object *self, const message_field *field); /* list, map or message, made if need be; borrowed */
-int tw__py_message_put(message_object *self, const message_field *field, PyObject *value); /* sets one value, and clears others of its oneof */
+PyObject *tw__py_message_part(message_object *self,
+                              const message_field *field); /* list, map or message, made if need be; borrowed */
+int tw__py_message_put(message_object *self, const message_field *field,
+                       PyObject *value); /* sets one value, and clears others of its oneof */
 bool tw__py_message_present(const message_object *self, const message_field *field, PyObject **value); /* borrowed */
 void tw__py_message_settle(message_object *self); /* of messages of a oneof only one is there */
 bool tw__py_message_any(const message_object *self);

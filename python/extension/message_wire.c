@@ -1,4 +1,5 @@
-/* Messages as bytes and back: protobuf's wire format, by the classes that message.c knows. Maps are written in the order of their keys. */
+/* Messages as bytes and back: protobuf's wire format, by the classes that message.c knows. Maps are written in the order of their
+ * keys. */
 #include "message.h"
 
 #include "codec/codec.h"
@@ -179,7 +180,7 @@ static int write_message(tw__text *text, message_object *self, int depth)
         const message_field *field = &self->class->fields[self->class->order[i]];
         if (!tw__py_message_present(self, field, &value))
             continue;
-        result = field->key >= 0     ? write_map(text, field, value, depth)
+        result = field->key >= 0    ? write_map(text, field, value, depth)
                  : field->container ? write_list(text, field, value, depth)
                                     : write_value(text, field->number, field->kind, value, depth);
     }
@@ -293,7 +294,8 @@ static int read_entry(const message_field *field, PyObject *map, const tw__proto
     PyObject *key = NULL, *value = NULL;
     int result = 0;
     while (result == 0 && tw__proto_next(&proto, &part)) {
-        bool is_key = part.number == 1 && part.wire == wire_of(field->key), is_value = part.number == 2 && part.wire == wire_of(field->kind);
+        bool is_key = part.number == 1 && part.wire == wire_of(field->key),
+             is_value = part.number == 2 && part.wire == wire_of(field->kind);
         if (!is_key && !is_value)
             continue;
         PyObject *read = is_key ? of_wire(field->key, NULL, &part, depth) : of_wire(field->kind, field->child, &part, depth);

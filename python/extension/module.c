@@ -293,8 +293,8 @@ static PyObject *rows(PyObject *self, PyObject *unused)
     for (int i = 0; list && i < tw_signature_count(); i++) {
         const tw_signature *s = tw_signature_at(i);
         const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
-        PyObject *row = Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text), s->doc,
-                                      parent && parent->signature ? parent->signature->path : NULL);
+        PyObject *row = Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text),
+                                      s->doc, parent && parent->signature ? parent->signature->path : NULL);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);
@@ -307,12 +307,15 @@ static PyMethodDef functions[] = {
     { "op_names", tw__py_raw_op_names, METH_NOARGS, "The names of all ops." },
     { "rows", rows, METH_NOARGS, "Every row: id, path, role, signature, doc, parent." },
     { "is_tensor", is_tensor, METH_O, TW_SIGNATURE("is_tensor($module, x)") "Whether the value is a tensor or a variable." },
-    { "is_any_tensor", tw__py_is_any_tensor, METH_O, TW_SIGNATURE("is_any_tensor($module, x)") "The same, or a value of several tensors." },
+    { "is_any_tensor", tw__py_is_any_tensor, METH_O,
+      TW_SIGNATURE("is_any_tensor($module, x)") "The same, or a value of several tensors." },
     { "_composite_parts", tw__py_composite_parts, METH_O, "The tensors of a ragged or sparse tensor; None for anything else." },
     { "overrides_call", tw__py_overrides_call, METH_O, "Whether a layer's `call` or `build` is Python's." },
-    { "as_dtype", as_dtype, METH_O, TW_SIGNATURE("as_dtype($module, type_value)") "The dtype that a name or a NumPy dtype means." },
+    { "as_dtype", as_dtype, METH_O,
+      TW_SIGNATURE("as_dtype($module, type_value)") "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
-    { "_current_training", tw__py_current_training, METH_NOARGS, "Whether the layer that is being called trains; None: it was not told." },
+    { "_current_training", tw__py_current_training, METH_NOARGS,
+      "Whether the layer that is being called trains; None: it was not told." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
     { "_in_function", tw__py_in_function, METH_NOARGS, "Whether calls become nodes of a function." },
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },
@@ -324,7 +327,8 @@ static PyMethodDef functions[] = {
     { "_custom_gradient", tw__py_custom_gradient, METH_VARARGS, "Results whose gradient a function computes." },
     { "_recompute_grad", tw__py_recompute_grad, METH_VARARGS, "What a function makes of tensors, made again for the gradient." },
     { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
-    { "keras_objects", tw__py_keras_objects, METH_VARARGS, "Takes the functions that write and make objects of Python's classes." },
+    { "keras_objects", tw__py_keras_objects, METH_VARARGS,
+      "Takes the functions that write and make objects of Python's classes." },
     { "message_table", tw__py_message_describe, METH_VARARGS, "The fields of a class of messages, for its `_table`." },
     { "message_extend", tw__py_message_extend, METH_VARARGS, "Adds values to the list of a field: list, class, name, values." },
     { "message_errors", tw__py_message_errors, METH_O, "Takes the class of the error for bytes that are no message." },
@@ -345,9 +349,9 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
-        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) || !tw__py_messages_start(module) ||
-        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 || PyModule_AddFunctions(module, tw__py_nest_functions) < 0 ||
-        PyModule_AddFunctions(module, tw__py_later_functions) < 0) {
+        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) ||
+        !tw__py_messages_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 ||
+        PyModule_AddFunctions(module, tw__py_nest_functions) < 0 || PyModule_AddFunctions(module, tw__py_later_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -1,6 +1,6 @@
-/* tf.nest: structures of lists, tuples, named tuples, dicts, other mappings and sequences, and views of dicts; anything else is a leaf. The members of
- * a mapping stand in the order of its keys, those of everything else in their own order. thalweg/nest.py has the public functions, which
- * hand over to these. */
+/* tf.nest: structures of lists, tuples, named tuples, dicts, other mappings and sequences, and views of dicts; anything else is a
+ * leaf. The members of a mapping stand in the order of its keys, those of everything else in their own order. thalweg/nest.py has
+ * the public functions, which hand over to these. */
 #include "extension.h"
 
 enum { DEPTH_LIMIT = 200 };
@@ -17,7 +17,8 @@ static bool load_classes(void)
     mapping_class = module ? PyObject_GetAttrString(module, "Mapping") : NULL;
     sequence_class = mapping_class ? PyObject_GetAttrString(module, "Sequence") : NULL;
     PyObject *keys = sequence_class ? PyObject_GetAttrString(module, "KeysView") : NULL;
-    PyObject *values = keys ? PyObject_GetAttrString(module, "ValuesView") : NULL, *items = values ? PyObject_GetAttrString(module, "ItemsView") : NULL;
+    PyObject *values = keys ? PyObject_GetAttrString(module, "ValuesView") : NULL,
+             *items = values ? PyObject_GetAttrString(module, "ItemsView") : NULL;
     view_classes = items ? PyTuple_Pack(3, keys, values, items) : NULL;
     Py_XDECREF(keys);
     Py_XDECREF(values);
@@ -32,8 +33,8 @@ static kind kind_of(PyObject *value)
         return SEQUENCE;
     if (PyDict_CheckExact(value))
         return MAPPING;
-    if (TW_IS_TENSOR(value) || value == Py_None || PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value) ||
-        PyByteArray_Check(value))
+    if (TW_IS_TENSOR(value) || value == Py_None || PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value) ||
+        PyBytes_Check(value) || PyByteArray_Check(value))
         return LEAF;
     if (PyTuple_Check(value))
         return PyObject_HasAttrString(value, "_fields") ? NAMED : SEQUENCE;
@@ -85,7 +86,8 @@ static bool add_leaf(PyObject *leaves, PyObject *leaf, bool expand)
     PyObject *parts = expand ? tw__py_composite_parts(NULL, leaf) : Py_None;
     if (!expand)
         Py_INCREF(parts);
-    bool good = parts && (parts == Py_None ? PyList_Append(leaves, leaf) : PyList_SetSlice(leaves, PyList_Size(leaves), PyList_Size(leaves), parts)) == 0;
+    bool good = parts && (parts == Py_None ? PyList_Append(leaves, leaf)
+                                           : PyList_SetSlice(leaves, PyList_Size(leaves), PyList_Size(leaves), parts)) == 0;
     Py_XDECREF(parts);
     return good;
 }
@@ -124,7 +126,8 @@ static bool is_container(PyObject *value)
 
 static PyObject *mapping_like(PyObject *value, PyObject *members)
 {
-    PyObject *keys = sorted_keys(value), *own = keys ? PySequence_List(value) : NULL, *pairs = own ? PyDict_New() : NULL, *made = NULL;
+    PyObject *keys = sorted_keys(value), *own = keys ? PySequence_List(value) : NULL, *pairs = own ? PyDict_New() : NULL,
+             *made = NULL;
     for (Py_ssize_t i = 0; pairs && i < PyList_Size(own); i++) { /* first all keys, in the order of the original */
         if (PyDict_SetItem(pairs, PyList_GetItem(own, i), Py_None) < 0)
             Py_CLEAR(pairs);
@@ -172,7 +175,9 @@ static PyObject *pack(PyObject *value, PyObject *leaves, int depth)
     kind is = kind_of(value);
     if (is == LEAF) {
         PyObject *leaf = PyIter_Next(leaves);
-        return leaf || PyErr_Occurred() ? leaf : tw__py_error(PyExc_ValueError, "tf.nest: there are fewer leaves than the structure has");
+        return leaf || PyErr_Occurred()
+                   ? leaf
+                   : tw__py_error(PyExc_ValueError, "tf.nest: there are fewer leaves than the structure has");
     }
     PyObject *members = is == BROKEN || too_deep(depth) ? NULL : members_of(value, is);
     for (Py_ssize_t i = 0; members && i < PyList_Size(members); i++) {
@@ -253,7 +258,8 @@ static bool same_type(PyObject *first, kind is, PyObject *second, kind other)
     if (is == MAPPING && other == MAPPING)
         return true;
     if (is == NAMED && other == NAMED)
-        return same_attribute((PyObject *)Py_TYPE(first), (PyObject *)Py_TYPE(second), "__name__") && same_attribute(first, second, "_fields");
+        return same_attribute((PyObject *)Py_TYPE(first), (PyObject *)Py_TYPE(second), "__name__") &&
+               same_attribute(first, second, "_fields");
     return plain_type(first) == plain_type(second);
 }
 
@@ -270,11 +276,15 @@ static PyObject *sentence(const char *format, PyObject *first, PyObject *second)
 static PyObject *types_differ(PyObject *first, PyObject *second)
 {
     PyObject *one = described(first), *other = described(second);
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(first), "__name__"), *second_name = PyObject_GetAttrString((PyObject *)Py_TYPE(second), "__name__");
-    PyObject *text = one && other && name && second_name
-                         ? PyUnicode_FromFormat("The two namedtuples don't have the same sequence type. First structure %U has type %U, while second "
-                                                "structure %U has type %U", one, name, other, second_name)
-                         : NULL;
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(first), "__name__"),
+             *second_name = PyObject_GetAttrString((PyObject *)Py_TYPE(second), "__name__");
+    PyObject *text =
+        one && other && name && second_name
+            ? PyUnicode_FromFormat(
+                  "The two namedtuples don't have the same sequence type. First structure %U has type %U, while second "
+                  "structure %U has type %U",
+                  one, name, other, second_name)
+            : NULL;
     Py_XDECREF(one);
     Py_XDECREF(other);
     Py_XDECREF(name);
@@ -289,8 +299,9 @@ static PyObject *keys_differ(PyObject *first, PyObject *second)
     int same = other ? PyObject_RichCompareBool(one, other, Py_EQ) : -1;
     PyObject *keys = same == 0 ? PySequence_List(first) : NULL, *others = keys ? PySequence_List(second) : NULL;
     if (others)
-        text = sentence("The two dictionaries don't have the same set of keys. First structure has keys %U, while second structure has keys %U", keys,
-                        others);
+        text = sentence(
+            "The two dictionaries don't have the same set of keys. First structure has keys %U, while second structure has keys %U",
+            keys, others);
     else if (same == 1)
         text = (Py_INCREF(Py_None), Py_None);
     Py_XDECREF(one);
@@ -308,7 +319,8 @@ static PyObject *difference(PyObject *first, PyObject *second, bool check_types,
         return NULL;
     *error = PyExc_ValueError;
     if ((is == LEAF) != (other == LEAF))
-        return sentence("Substructure \"%U\" is a sequence, while substructure \"%U\" is not", is == LEAF ? second : first, is == LEAF ? first : second);
+        return sentence("Substructure \"%U\" is a sequence, while substructure \"%U\" is not", is == LEAF ? second : first,
+                        is == LEAF ? first : second);
     if (is == LEAF)
         Py_RETURN_NONE;
     if (check_types && !same_type(first, is, second, other)) {
@@ -322,7 +334,8 @@ static PyObject *difference(PyObject *first, PyObject *second, bool check_types,
     if (!others)
         Py_CLEAR(text);
     else if (PyList_Size(ones) != PyList_Size(others))
-        text = sentence("The two structures don't have the same number of elements. First structure: %U. Second structure: %U", first, second);
+        text = sentence("The two structures don't have the same number of elements. First structure: %U. Second structure: %U",
+                        first, second);
     for (Py_ssize_t i = 0; text == Py_None && i < PyList_Size(ones); i++)
         text = difference(PyList_GetItem(ones, i), PyList_GetItem(others, i), check_types, error, depth + 1);
     Py_XDECREF(ones);
@@ -355,10 +368,14 @@ static PyObject *assert_same(PyObject *self, PyObject *arguments)
     PyObject *found = difference(first, second, check_types, &error, 0);
     if (!found || found == Py_None)
         return found;
-    PyObject *one = described(first), *other = described(second), *dots = dotted(first, dot), *other_dots = dots ? dotted(second, dot) : NULL;
+    PyObject *one = described(first), *other = described(second), *dots = dotted(first, dot),
+             *other_dots = dots ? dotted(second, dot) : NULL;
     if (one && other && other_dots)
-        PyErr_Format(error, "The two structures don't have the same nested structure.\n\nFirst structure: %U\n\nSecond structure: %U\n\nMore "
-                            "specifically: %U\nEntire first structure:\n%U\nEntire second structure:\n%U", one, other, found, dots, other_dots);
+        PyErr_Format(
+            error,
+            "The two structures don't have the same nested structure.\n\nFirst structure: %U\n\nSecond structure: %U\n\nMore "
+            "specifically: %U\nEntire first structure:\n%U\nEntire second structure:\n%U",
+            one, other, found, dots, other_dots);
     Py_XDECREF(found);
     Py_XDECREF(one);
     Py_XDECREF(other);
@@ -405,19 +422,27 @@ static PyObject *pack_all(PyObject *self, PyObject *arguments)
     if (is == BROKEN)
         return NULL;
     if (given == LEAF)
-        return tw__py_error(PyExc_TypeError, "Attempted to pack value:\n  %S\ninto a structure, but found incompatible type `%S` instead.", flat, Py_TYPE(flat));
-    PyObject *leaves = flatten(structure, expand), *values = leaves ? is == LEAF || expand ? members_of(flat, given) : PySequence_List(flat) : NULL;
+        return tw__py_error(PyExc_TypeError,
+                            "Attempted to pack value:\n  %S\ninto a structure, but found incompatible type `%S` instead.", flat,
+                            Py_TYPE(flat));
+    PyObject *leaves = flatten(structure, expand),
+             *values = leaves ? is == LEAF || expand ? members_of(flat, given) : PySequence_List(flat) : NULL;
     PyObject *made = NULL;
     if (values && PyList_Size(leaves) == PyList_Size(values)) {
         if (expand)
             values = join_parts(structure, values);
         made = pack_list(structure, values);
     } else if (values && is == LEAF && !expand) {
-        tw__py_error(PyExc_ValueError, "The target structure is of type `%S`\n  %S\nHowever the input is a sequence (%S) of length %zd.\n  %S\nnest cannot "
-                                       "guarantee that it is safe to map one to the other.", Py_TYPE(structure), structure, Py_TYPE(flat), PyList_Size(values), flat);
+        tw__py_error(
+            PyExc_ValueError,
+            "The target structure is of type `%S`\n  %S\nHowever the input is a sequence (%S) of length %zd.\n  %S\nnest cannot "
+            "guarantee that it is safe to map one to the other.",
+            Py_TYPE(structure), structure, Py_TYPE(flat), PyList_Size(values), flat);
     } else if (values) {
-        tw__py_error(PyExc_ValueError, "Could not pack sequence. Structure had %zd atoms, but flat_sequence had %zd items.  Structure: %S, "
-                                       "flat_sequence: %S.", PyList_Size(leaves), PyList_Size(values), structure, flat);
+        tw__py_error(PyExc_ValueError,
+                     "Could not pack sequence. Structure had %zd atoms, but flat_sequence had %zd items.  Structure: %S, "
+                     "flat_sequence: %S.",
+                     PyList_Size(leaves), PyList_Size(values), structure, flat);
     }
     Py_XDECREF(leaves);
     Py_XDECREF(values);

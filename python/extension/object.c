@@ -20,8 +20,9 @@ static tw__pointer_map rows_of_types, types_of_rows;
 PyTypeObject *tw__py_object_type;
 /* ---- the lock and the counts ---- */
 
-/* What a thread knows of Python's lock by itself: while it has let the lock go, or taken it in a call from C, it need not ask. Nothing is kept
- * beyond that: a thread that another library started, or that calls C between two calls of Python, may have the lock now and not then. */
+/* What a thread knows of Python's lock by itself: while it has let the lock go, or taken it in a call from C, it need not ask.
+ * Nothing is kept beyond that: a thread that another library started, or that calls C between two calls of Python, may have the
+ * lock now and not then. */
 typedef enum lock_known { LOCK_ASK, LOCK_HELD, LOCK_LET_GO } lock_known;
 static _Thread_local lock_known known;
 
@@ -135,7 +136,8 @@ bool tw__py_is_object(PyObject *value)
     return PyObject_TypeCheck(value, tw__py_object_type);
 }
 
-/* A subclass of Module or Callback need not call `super().__init__()`: that is done when the object is first needed. Gives the object, or NULL. */
+/* A subclass of Module or Callback need not call `super().__init__()`: that is done when the object is first needed. Gives the
+ * object, or NULL. */
 static tw_object *made_late(PyObject *value)
 {
     type_entry *entry = entry_of(Py_TYPE(value));
@@ -272,7 +274,8 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     if (object->object) /* __init__ a second time */
         return 0;
-    if (entry->class_row == &tw__class_model && is_connecting(entry->type, arguments, keywords)) /* a subclass whose __init__ connects */
+    if (entry->class_row == &tw__class_model &&
+        is_connecting(entry->type, arguments, keywords)) /* a subclass whose __init__ connects */
         entry = entry_of(tw__py_type_of(&tw__class_functional));
     PyObject *wrapped = NULL, *lists = NULL;
     if (!wrap_lists(entry->class_row->signature, keywords, &wrapped, &lists))
@@ -308,7 +311,8 @@ static void visit_child(void *context, tw_object *child)
         return;
     if (child->peer)
         c->result = c->visit(child->peer, c->argument);
-    else if (child->class != &tw__tensor_class && (atomic_load_explicit(&child->references, memory_order_relaxed) & ~TW_CIRCULAR) == 1)
+    else if (child->class != &tw__tensor_class &&
+             (atomic_load_explicit(&child->references, memory_order_relaxed) & ~TW_CIRCULAR) == 1)
         tw__object_visit(child, visit_child, context);
 }
 
@@ -403,7 +407,8 @@ static bool is_made_alike(PyObject *type, PyTypeObject *owner)
 {
     if (type == (PyObject *)owner)
         return true;
-    PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL, *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
+    PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL,
+             *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
     PyErr_Clear();
     bool same = own && own == inherited;
     Py_XDECREF(own);

@@ -107,7 +107,8 @@ static PyObject *choose(operation which, tw_tensor *a, tw_tensor *b)
     case DIVIDE:
         return divide(a, b);
     case MATRIX:
-        return run(a->shape.rank > 2 || b->shape.rank > 2 || a->shape.rank < 0 || b->shape.rank < 0 ? MATRIX_BATCH : MATRIX, a, b);
+        return run(a->shape.rank > 2 || b->shape.rank > 2 || a->shape.rank < 0 || b->shape.rank < 0 ? MATRIX_BATCH : MATRIX, a,
+                   b);
     case AND:
         return run(a->dtype == TW_BOOL ? AND : BITWISE_AND, a, b);
     case OR:
@@ -217,7 +218,8 @@ PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
                     TW_TENSOR(other)->node_output == TW_TENSOR(self)->node_output;
         return PyBool_FromLong(same == (which == Py_EQ));
     }
-    if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) && ((tw_variable *)((tw__py_object *)self)->object)->graph) {
+    if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) &&
+        ((tw_variable *)((tw__py_object *)self)->object)->graph) {
         bool same = tw__py_is_variable(other) && ((tw__py_object *)other)->object == ((tw__py_object *)self)->object;
         return PyBool_FromLong(same == (which == Py_EQ));
     }

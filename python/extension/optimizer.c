@@ -132,7 +132,8 @@ static PyObject *minimize(PyObject *self, PyObject *arguments, PyObject *keyword
 
 static PyMethodDef methods[] = {
     { "apply_gradients", (PyCFunction)(void (*)(void))apply_gradients, METH_VARARGS | METH_KEYWORDS,
-      TW_SIGNATURE("apply_gradients($self, grads_and_vars, name=None, skip_gradients_aggregation=False)") "Changes each variable by its gradient; gives the step counter." },
+      TW_SIGNATURE(
+          "apply_gradients($self, grads_and_vars, name=None, skip_gradients_aggregation=False)") "Changes each variable by its gradient; gives the step counter." },
     { "minimize", (PyCFunction)(void (*)(void))minimize, METH_VARARGS | METH_KEYWORDS,
       TW_SIGNATURE("minimize($self, loss, var_list, tape=None)") "Computes the gradients of a loss and applies them." },
     { 0 },

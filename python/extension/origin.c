@@ -25,7 +25,7 @@ enum { PLACES = 4096 };
 static struct {
     PyObject *code; /* a reference */
     int line;
-    char *text;     /* NULL for a frame of this package, or of what started it */
+    char *text; /* NULL for a frame of this package, or of what started it */
 } places[PLACES];
 static int place_count;
 
@@ -57,7 +57,8 @@ static PyObject *name_of(PyObject *code)
 static char *text_of(PyObject *code, int line)
 {
     PyObject *file = PyObject_GetAttrString(code, "co_filename"), *name = name_of(code);
-    const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL, *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL,
+               *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool own = path && package && (strncmp(path, package, strlen(package)) == 0 || strcmp(path, "<frozen runpy>") == 0);
     char *out = path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, line, text) : NULL;
     Py_XDECREF(file);

@@ -3,7 +3,7 @@
 #include "graph/graph.h"
 
 typedef struct call {
-    const char *name;    /* of the node, or NULL */
+    const char *name; /* of the node, or NULL */
     const tw_op *op;
     const tw__op_signature *signature;
     tw__py_frame frame;
@@ -215,7 +215,8 @@ static bool add_tensor(call *c, PyObject *value, tw_dtype dtype, const tw__arg *
     return true;
 }
 
-/* Says the dtypes of the list that was read last: where there are several lists, the number of inputs alone does not tell them apart. */
+/* Says the dtypes of the list that was read last: where there are several lists, the number of inputs alone does not tell them
+ * apart. */
 static bool say_types(call *c, const tw__arg *arg, int count)
 {
     if (c->given[arg->types_attr] || c->attr_count == TW_MAX_ATTRS)
@@ -491,7 +492,8 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
         tw__py_raise();
     }
     tw__py_frame_end(&c.frame);
-    if (out == Py_None && tw__in_lasting() && tw__tracing->node_count) { /* what gives nothing is an operation, to be run or followed */
+    if (out == Py_None && tw__in_lasting() &&
+        tw__tracing->node_count) { /* what gives nothing is an operation, to be run or followed */
         Py_DECREF(out);
         return tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);
     }

@@ -1,6 +1,7 @@
-/* Session.run at its shortest. A Runner knows the runs of a session by patterns: the fetched objects by identity (one, or those of a list or
- * tuple) and the keys of the feed_dict by identity, in order. A run that fits a pattern needs no Python code; any other is read by
- * thalweg/_graph_mode/session.py, which tells the runner with `remember`. Patterns are few and the last one used stands first. */
+/* Session.run at its shortest. A Runner knows the runs of a session by patterns: the fetched objects by identity (one, or those
+ * of a list or tuple) and the keys of the feed_dict by identity, in order. A run that fits a pattern needs no Python code; any
+ * other is read by thalweg/_graph_mode/session.py, which tells the runner with `remember`. Patterns are few and the last one used
+ * stands first. */
 #include "extension.h"
 #include "session/session.h"
 
@@ -138,10 +139,11 @@ static PyObject *as_numpy(PyObject *value, tw_dtype dtype)
         int same = back ? PyObject_RichCompareBool(back, value, Py_EQ) : -1;
         Py_XDECREF(back);
         if (same == 0)
-            tw__py_error(PyExc_TypeError,
-                         "Type of feed value %S with type %S is not compatible with Tensor type %S. Try explicitly setting the type of the "
-                         "feed tensor to a larger type (e.g. int64).",
-                         value, Py_TYPE(value), type);
+            tw__py_error(
+                PyExc_TypeError,
+                "Type of feed value %S with type %S is not compatible with Tensor type %S. Try explicitly setting the type of the "
+                "feed tensor to a larger type (e.g. int64).",
+                value, Py_TYPE(value), type);
         if (same <= 0)
             Py_CLEAR(array);
     }
@@ -154,11 +156,12 @@ static tw_tensor *feed_value(PyObject *value, tw__edge edge)
 {
     tw_dtype dtype = edge.node->out_dtypes[edge.output];
     if (TW_IS_TENSOR(value) && TW_TENSOR(value)->node) {
-        tw__py_error(PyExc_TypeError,
-                     "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, numpy "
-                     "ndarrays, or TensorHandles. For reference, the tensor object was %S which was passed to the argument `feed_dict` with "
-                     "key %s:%d.",
-                     value, edge.node->name, (int)edge.output);
+        tw__py_error(
+            PyExc_TypeError,
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, numpy "
+            "ndarrays, or TensorHandles. For reference, the tensor object was %S which was passed to the argument `feed_dict` with "
+            "key %s:%d.",
+            value, edge.node->name, (int)edge.output);
         return NULL;
     }
     tw_tensor *tensor = NULL;
@@ -175,8 +178,8 @@ static tw_tensor *feed_value(PyObject *value, tw__edge edge)
     if (!tensor || tw__shape_compatible(own, &tensor->shape))
         return tensor;
     char *given = tw__shape_tuple(&tensor->shape), *expected = tw__shape_tuple(own);
-    tw__py_error(PyExc_ValueError, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "", edge.node->name,
-                 (int)edge.output, expected ? expected : "");
+    tw__py_error(PyExc_ValueError, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "",
+                 edge.node->name, (int)edge.output, expected ? expected : "");
     tw__free(given);
     tw__free(expected);
     tw_release(tensor);
@@ -319,18 +322,19 @@ static pattern *make_pattern(runner *r, int form, PyObject *leaves, PyObject *el
     return p;
 }
 
-/* remember(form, leaves, elements, keys, tensors, values): the pattern of these fetches (0 one, 1 a list, 2 a tuple) and keys, which stand for
- * these elements and tensors, is kept if there are not too many of them; it is run with the values. */
+/* remember(form, leaves, elements, keys, tensors, values): the pattern of these fetches (0 one, 1 a list, 2 a tuple) and keys,
+ * which stand for these elements and tensors, is kept if there are not too many of them; it is run with the values. */
 static PyObject *remember(PyObject *self, PyObject *arguments)
 {
     int form;
     PyObject *leaves, *elements, *keys, *tensors, *values;
-    if (!PyArg_ParseTuple(arguments, "iO!O!O!O!O!", &form, &PyList_Type, &leaves, &PyList_Type, &elements, &PyList_Type, &keys, &PyList_Type,
-                          &tensors, &PyList_Type, &values))
+    if (!PyArg_ParseTuple(arguments, "iO!O!O!O!O!", &form, &PyList_Type, &leaves, &PyList_Type, &elements, &PyList_Type, &keys,
+                          &PyList_Type, &tensors, &PyList_Type, &values))
         return NULL;
     runner *r = (runner *)self;
     Py_ssize_t fetch_count = PyList_Size(leaves), feed_count = PyList_Size(keys);
-    if (form < 0 || form > 2 || PyList_Size(elements) != fetch_count || PyList_Size(tensors) != feed_count || PyList_Size(values) != feed_count)
+    if (form < 0 || form > 2 || PyList_Size(elements) != fetch_count || PyList_Size(tensors) != feed_count ||
+        PyList_Size(values) != feed_count)
         return tw__py_error(PyExc_SystemError, "Runner.remember: lists of different sizes");
     pattern *p = make_pattern(r, form, leaves, elements, keys, tensors);
     if (!p)
@@ -382,7 +386,8 @@ static PyMethodDef methods[] = {
     { 0 },
 };
 static PyType_Slot slots[] = {
-    { Py_tp_new, make }, { Py_tp_dealloc, end }, { Py_tp_traverse, traverse }, { Py_tp_clear, clear }, { Py_tp_methods, methods }, { 0 },
+    { Py_tp_new, make },    { Py_tp_dealloc, end },     { Py_tp_traverse, traverse },
+    { Py_tp_clear, clear }, { Py_tp_methods, methods }, { 0 },
 };
 static PyType_Spec spec = { "thalweg.Runner", sizeof(runner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots };
 

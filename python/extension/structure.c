@@ -1,5 +1,5 @@
-/* Structures of arguments and results; see structure.h. Lists, tuples, named tuples and dicts hold others; the members of a dict are visited in the
- * order of its keys. A value of several tensors (tf.SparseTensor) is a leaf with several parts. */
+/* Structures of arguments and results; see structure.h. Lists, tuples, named tuples and dicts hold others; the members of a dict
+ * are visited in the order of its keys. A value of several tensors (tf.SparseTensor) is a leaf with several parts. */
 #include "structure.h"
 
 #include "api/tensor_spec.h"
@@ -37,7 +37,8 @@ bool tw__py_too_deep(int depth)
 {
     if (depth <= DEPTH_LIMIT)
         return false;
-    tw__py_error(PyExc_ValueError, "tf.function: an argument or result is nested deeper than %d levels, or holds itself", DEPTH_LIMIT);
+    tw__py_error(PyExc_ValueError, "tf.function: an argument or result is nested deeper than %d levels, or holds itself",
+                 DEPTH_LIMIT);
     return true;
 }
 
@@ -45,7 +46,8 @@ bool tw__py_is_array(PyObject *value)
 {
     if (Py_TYPE(value) == tw__py_ndarray_type)
         return true;
-    return PyObject_HasAttrString(value, "__array__") && !PyType_Check(value) && !PyUnicode_Check(value) && !tw__py_is_tensor_like(value);
+    return PyObject_HasAttrString(value, "__array__") && !PyType_Check(value) && !PyUnicode_Check(value) &&
+           !tw__py_is_tensor_like(value);
 }
 
 /* The keys in order: as they compare, or by their texts if they can't be compared. A new list. */
@@ -143,7 +145,8 @@ PyObject *tw__py_map(PyObject *value, tw__py_leaf leaf, void *context, PyObject 
     PyObject *fields = fields_of(value);
     PyObject *made = map_members(value, fields, leaf, context, name, depth), *typed = made;
     if (made && !PyList_CheckExact(value)) {
-        typed = PyTuple_CheckExact(value) ? PyList_AsTuple(made) : PyObject_CallMethod(tw__py_structures, "sequence_like", "OO", value, made);
+        typed = PyTuple_CheckExact(value) ? PyList_AsTuple(made)
+                                          : PyObject_CallMethod(tw__py_structures, "sequence_like", "OO", value, made);
         Py_DECREF(made);
     }
     Py_XDECREF(fields);
@@ -162,7 +165,8 @@ static bool add_input(tw__py_description *d, PyObject *input, const char *given,
 {
     PyObject *own = given ? PyUnicode_FromString(given) : NULL, *clean = own || !given ? clean_name(own ? own : name) : NULL;
     PyObject *label = clean ? clean_name(own ? own : d->label) : NULL;
-    bool good = input && label && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0 && PyList_Append(d->labels, label) == 0;
+    bool good = input && label && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0 &&
+                PyList_Append(d->labels, label) == 0;
     Py_XDECREF(own);
     Py_XDECREF(clean);
     Py_XDECREF(label);
@@ -187,7 +191,8 @@ static PyObject *describe_variable(tw__py_description *d, PyObject *value, const
         number += other != NULL;
     }
     bool is_new = number == d->variable_count;
-    PyObject *spec = tw__py_wrap(tw__variable_spec_new(variable->resource->dtype, &variable->resource->shape, variable->trainable, number));
+    PyObject *spec =
+        tw__py_wrap(tw__variable_spec_new(variable->resource->dtype, &variable->resource->shape, variable->trainable, number));
     d->variable_count += is_new;
     if (spec && is_new && !add_input(d, value, NULL, name))
         Py_CLEAR(spec);
@@ -216,7 +221,8 @@ static PyObject *describe_composite(tw__py_description *d, struct tw_type_spec *
 
 static bool is_literal(PyObject *value)
 {
-    return value == Py_None || PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value) || PyComplex_Check(value);
+    return value == Py_None || PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value) ||
+           PyComplex_Check(value);
 }
 
 static PyObject *describe_leaf(void *context, PyObject *value, PyObject *name)
@@ -241,7 +247,8 @@ static PyObject *describe_leaf(void *context, PyObject *value, PyObject *name)
     PyObject *members = plain ? NULL : tw__py_members_of(value);
     if (members && members != Py_None) {
         PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, describe_leaf, context, name, 0);
-        PyObject *made = inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
+        PyObject *made =
+            inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
         Py_XDECREF(inner);
         Py_DECREF(members);
         return made;
@@ -374,7 +381,8 @@ static PyObject *gather_leaf(void *context, PyObject *value, PyObject *name)
     (void)name;
     gathering *g = context;
     void *object = tw__py_object_of(value);
-    if (value == Py_None || (object && Py_TYPE(value) != tw__py_type_of(&tw__class_variable) && tw__is(object, &tw__class_operation)))
+    if (value == Py_None ||
+        (object && Py_TYPE(value) != tw__py_type_of(&tw__class_variable) && tw__is(object, &tw__class_operation)))
         Py_RETURN_NONE;
     if (tw__is_composite(object)) {
         tw_tensor *parts[TW_COMPOSITE_PARTS];
@@ -390,7 +398,8 @@ static PyObject *gather_leaf(void *context, PyObject *value, PyObject *name)
     PyObject *members = TW_IS_TENSOR(value) || is_literal(value) ? NULL : tw__py_members_of(value);
     if (members && members != Py_None) {
         PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, gather_leaf, context, NULL, 0);
-        PyObject *made = inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
+        PyObject *made =
+            inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
         Py_XDECREF(inner);
         Py_DECREF(members);
         return made;
@@ -404,10 +413,11 @@ static PyObject *gather_leaf(void *context, PyObject *value, PyObject *name)
         PyErr_Clear();
         PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
         if (type)
-            tw__py_error(PyExc_TypeError,
-                         "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or None values; in "
-                         "compilation of %R, found return value of type %U, which is not a Tensor or ExtensionType.",
-                         g->function, type);
+            tw__py_error(
+                PyExc_TypeError,
+                "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or None values; in "
+                "compilation of %R, found return value of type %U, which is not a Tensor or ExtensionType.",
+                g->function, type);
         Py_XDECREF(type);
         return NULL;
     }
@@ -458,9 +468,11 @@ static PyObject *tensors_of(PyObject *self, PyObject *arguments)
 }
 
 static PyMethodDef functions[] = {
-    { "_tensors_of", tensors_of, METH_VARARGS, "_tensors_of(values, described): the tensors of values of described structures, in order." },
+    { "_tensors_of", tensors_of, METH_VARARGS,
+      "_tensors_of(values, described): the tensors of values of described structures, in order." },
     { "_pack", pack, METH_VARARGS, "_pack(structure, values): the structure with values where it has specs." },
-    { "_results", results, METH_VARARGS, "_results(value, tensors, function): the value with specs for its tensors, which are appended to the list." },
+    { "_results", results, METH_VARARGS,
+      "_results(value, tensors, function): the value with specs for its tensors, which are appended to the list." },
     { 0 },
 };
 

@@ -1,4 +1,5 @@
-/* Nested structures of tf.function: arguments into keys and tensors, and structures into others of the same form (structure.c). */
+/* Nested structures of tf.function: arguments into keys and tensors, and structures into others of the same form (structure.c).
+ */
 #ifndef TW_PY_STRUCTURE_H
 #define TW_PY_STRUCTURE_H
 
@@ -8,12 +9,13 @@
 /* ---- kinds of values ---- */
 extern PyObject *tw__py_structures; /* thalweg._structure, once loaded */
 extern PyTypeObject *tw__py_weak_type, *tw__py_members_type, *tw__py_ndarray_type;
-bool tw__py_structures_load(void);                /* false: an exception is set */
-bool tw__py_too_deep(int depth);                  /* sets the exception */
-bool tw__py_is_array(PyObject *value);            /* something that becomes a tensor as an argument, but no tensor or variable */
-PyObject *tw__py_ordered_keys(PyObject *dict);    /* a new list: as they compare, or by their texts if they can't be compared */
-PyObject *tw__py_members_of(PyObject *value);     /* of a value of several tensors that Python makes: (how, list of members), new; None for others */
-void *tw__py_object_of(PyObject *value);          /* the C object, borrowed; or NULL */
+bool tw__py_structures_load(void);             /* false: an exception is set */
+bool tw__py_too_deep(int depth);               /* sets the exception */
+bool tw__py_is_array(PyObject *value);         /* something that becomes a tensor as an argument, but no tensor or variable */
+PyObject *tw__py_ordered_keys(PyObject *dict); /* a new list: as they compare, or by their texts if they can't be compared */
+PyObject *tw__py_members_of(
+    PyObject *value); /* of a value of several tensors that Python makes: (how, list of members), new; None for others */
+void *tw__py_object_of(PyObject *value); /* the C object, borrowed; or NULL */
 /* Types whose instances are told by identity, neither structures nor arrays: the last ones seen; references. */
 PyTypeObject **tw__py_plain_place(PyTypeObject *type);
 
@@ -27,12 +29,13 @@ typedef struct tw__py_lent {
 /* The tensors of a call, and what tells it from others. */
 typedef struct tw__py_walk {
     tw__key_writer key;
-    tw_tensor **tensors; /* borrowed, of the arguments or of `made`; variables by their handles, each once. NULL where a spec stands */
-    tw_tensor **made;    /* references */
+    tw_tensor *
+        *tensors; /* borrowed, of the arguments or of `made`; variables by their handles, each once. NULL where a spec stands */
+    tw_tensor **made; /* references */
     size_t tensor_count, tensor_capacity, made_count, made_capacity;
-    PyObject *owner;     /* the tracer: knows values that are compared by equality. NULL: tensors only, other values don't count */
-    bool takes_specs;    /* specs may stand for tensors */
-    bool named;          /* and their names count */
+    PyObject *owner;  /* the tracer: knows values that are compared by equality. NULL: tensors only, other values don't count */
+    bool takes_specs; /* specs may stand for tensors */
+    bool named;       /* and their names count */
     int lent_count;
     tw__py_lent lent[4]; /* further arrays are copied */
     tw_tensor *few_tensors[16], *few_made[8];
@@ -51,13 +54,14 @@ bool tw__py_walk_copy(tw__py_walk *walk, size_t tensor);
 typedef PyObject *(*tw__py_leaf)(void *context, PyObject *leaf, PyObject *name);
 PyObject *tw__py_map(PyObject *value, tw__py_leaf leaf, void *context, PyObject *name, int depth);
 
-/* An argument described: specs where tensors and variables are, objects that are told by identity held weakly. Appends to `inputs` what the
- * graph takes (TensorSpecs, variables), to `names` their paths and to `labels` what the placeholders are called. */
+/* An argument described: specs where tensors and variables are, objects that are told by identity held weakly. Appends to
+ * `inputs` what the graph takes (TensorSpecs, variables), to `names` their paths and to `labels` what the placeholders are
+ * called. */
 typedef struct tw__py_description {
-    PyObject *owner;         /* the tracer: makes weak references */
+    PyObject *owner;                   /* the tracer: makes weak references */
     PyObject *inputs, *names, *labels; /* lists: what the graph takes, by path and by argument */
-    PyObject *label;         /* of the argument that is described */
-    const tw_shape *shapes;  /* of the key's tensors in order; those that are known by more calls */
+    PyObject *label;                   /* of the argument that is described */
+    const tw_shape *shapes;            /* of the key's tensors in order; those that are known by more calls */
     int next_shape, variable_count;
 } tw__py_description;
 PyObject *tw__py_describe(tw__py_description *description, PyObject *value, PyObject *name);

@@ -1,5 +1,5 @@
-/* Tensors of a graph that is being traced: the same objects as eager ones, but without elements. What needs elements is refused in
- * TensorFlow's words. Also the questions about tracing: _core.is_symbolic, executing_eagerly, init_scope. */
+/* Tensors of a graph that is being traced: the same objects as eager ones, but without elements. What needs elements is refused
+ * in TensorFlow's words. Also the questions about tracing: _core.is_symbolic, executing_eagerly, init_scope. */
 #include "extension.h"
 #include "graph/graph.h"
 #include "op/wording.h"
@@ -46,11 +46,13 @@ static PyObject *describe(PyObject *self, bool for_str)
     const char *dtype = tw_dtype_name(tensor->dtype);
     PyObject *out = NULL;
     if (!for_str)
-        out = PyUnicode_FromFormat("<tf.Tensor '%s:%d' shape=%s dtype=%s>", node_of(self)->name, tensor->node_output, shape, dtype);
+        out =
+            PyUnicode_FromFormat("<tf.Tensor '%s:%d' shape=%s dtype=%s>", node_of(self)->name, tensor->node_output, shape, dtype);
     else if (tensor->shape.rank < 0)
         out = PyUnicode_FromFormat("Tensor(\"%s:%d\", dtype=%s)", node_of(self)->name, tensor->node_output, dtype);
     else
-        out = PyUnicode_FromFormat("Tensor(\"%s:%d\", shape=%s, dtype=%s)", node_of(self)->name, tensor->node_output, shape, dtype);
+        out =
+            PyUnicode_FromFormat("Tensor(\"%s:%d\", shape=%s, dtype=%s)", node_of(self)->name, tensor->node_output, shape, dtype);
     tw__free(shape);
     return out;
 }
@@ -72,14 +74,15 @@ static PyObject *not_allowed(const char *what)
     PyObject *module = PyImport_ImportModule("thalweg.errors");
     PyObject *class = module ? PyObject_GetAttrString(module, "OperatorNotAllowedInGraphError") : NULL;
     if (class)
-        tw__py_error(class,
-                     "%s is not allowed. You can attempt the following resolutions to the problem: If you are running in Graph mode, use "
-                     "Eager execution mode or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating "
-                     "this function with @tf.function. If that does not work, then you may be using an unsupported feature or your source "
-                     "code may not be visible to AutoGraph. See "
-                     "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
-                     "limitations.md#access-to-source-code for more information.",
-                     what);
+        tw__py_error(
+            class,
+            "%s is not allowed. You can attempt the following resolutions to the problem: If you are running in Graph mode, use "
+            "Eager execution mode or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating "
+            "this function with @tf.function. If that does not work, then you may be using an unsupported feature or your source "
+            "code may not be visible to AutoGraph. See "
+            "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
+            "limitations.md#access-to-source-code for more information.",
+            what);
     Py_XDECREF(module);
     Py_XDECREF(class);
     return NULL;
@@ -102,9 +105,10 @@ static Py_ssize_t length(PyObject *self)
 {
     PyObject *name = name_of(self, NULL);
     if (name)
-        tw__py_error(PyExc_TypeError,
-                     "len is not well defined for a symbolic Tensor (%U). Please call `x.shape` rather than `len(x)` for shape information.",
-                     name);
+        tw__py_error(
+            PyExc_TypeError,
+            "len is not well defined for a symbolic Tensor (%U). Please call `x.shape` rather than `len(x)` for shape information.",
+            name);
     Py_XDECREF(name);
     return -1;
 }
@@ -115,10 +119,11 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
     (void)keywords;
     PyObject *name = name_of(self, NULL);
     if (name)
-        tw__py_error(PyExc_NotImplementedError,
-                     "Cannot convert a symbolic tf.Tensor (%U) to a numpy array. This error may indicate that you're trying to pass a Tensor "
-                     "to a NumPy call, which is not supported.",
-                     name);
+        tw__py_error(
+            PyExc_NotImplementedError,
+            "Cannot convert a symbolic tf.Tensor (%U) to a numpy array. This error may indicate that you're trying to pass a Tensor "
+            "to a NumPy call, which is not supported.",
+            name);
     Py_XDECREF(name);
     return NULL;
 }
@@ -216,8 +221,16 @@ static PyGetSetDef getters[] = {
 };
 
 static PyType_Slot slots[] = {
-    { Py_tp_repr, repr },   { Py_tp_str, str },         { Py_tp_hash, hash }, { Py_tp_richcompare, tw__py_compare }, { Py_tp_iter, iterate }, { Py_tp_methods, methods },
-    { Py_mp_length, length }, { Py_tp_getset, getters }, { Py_nb_bool, truth },  { Py_tp_dealloc, tw__py_tensor_end },
+    { Py_tp_repr, repr },
+    { Py_tp_str, str },
+    { Py_tp_hash, hash },
+    { Py_tp_richcompare, tw__py_compare },
+    { Py_tp_iter, iterate },
+    { Py_tp_methods, methods },
+    { Py_mp_length, length },
+    { Py_tp_getset, getters },
+    { Py_nb_bool, truth },
+    { Py_tp_dealloc, tw__py_tensor_end },
     { 0 },
 };
 
@@ -309,9 +322,10 @@ static PyObject *variable_creation(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "ppL|pL:variable_creation", &watched, &refused, &made, &called, &deferred))
         return NULL;
     tw__variable_creation old = tw__variables_made;
-    tw__variables_made = (tw__variable_creation){ .watched = watched, .refused = refused, .called = called, .made = made, .deferred = deferred };
-    return Py_BuildValue("NNLNL", PyBool_FromLong(old.watched), PyBool_FromLong(old.refused), (long long)old.made, PyBool_FromLong(old.called),
-                         (long long)old.deferred);
+    tw__variables_made =
+        (tw__variable_creation){ .watched = watched, .refused = refused, .called = called, .made = made, .deferred = deferred };
+    return Py_BuildValue("NNLNL", PyBool_FromLong(old.watched), PyBool_FromLong(old.refused), (long long)old.made,
+                         PyBool_FromLong(old.called), (long long)old.deferred);
 }
 
 /* eager_tensor(value, dtype): a tensor with elements, also while a graph is built. */
@@ -333,7 +347,8 @@ static PyObject *call_eagerly(PyObject *self, PyObject *arguments, PyObject *key
 {
     (void)self;
     Py_ssize_t count = PyTuple_Size(arguments);
-    PyObject *rest = count > 0 ? PyTuple_GetSlice(arguments, 1, count) : tw__py_error(PyExc_TypeError, "call_eagerly: no function");
+    PyObject *rest =
+        count > 0 ? PyTuple_GetSlice(arguments, 1, count) : tw__py_error(PyExc_TypeError, "call_eagerly: no function");
     if (!rest)
         return NULL;
     tw__outside outside = tw__outside_begin();
@@ -344,11 +359,13 @@ static PyObject *call_eagerly(PyObject *self, PyObject *arguments, PyObject *key
 }
 
 static PyMethodDef functions[] = {
-    { "call_eagerly", (PyCFunction)(void (*)(void))call_eagerly, METH_VARARGS | METH_KEYWORDS, "Calls a function outside of all graphs." },
+    { "call_eagerly", (PyCFunction)(void (*)(void))call_eagerly, METH_VARARGS | METH_KEYWORDS,
+      "Calls a function outside of all graphs." },
     { "eager_tensor", eager_tensor, METH_VARARGS, "A tensor with elements, whatever is being traced." },
     { "variable_creation", variable_creation, METH_VARARGS, NULL },
     { "is_symbolic", is_symbolic, METH_O, "Whether the value is a tensor of a graph." },
-    { "executing_eagerly", executing_eagerly, METH_NOARGS, TW_SIGNATURE("executing_eagerly($module)") "Whether operations run at once." },
+    { "executing_eagerly", executing_eagerly, METH_NOARGS,
+      TW_SIGNATURE("executing_eagerly($module)") "Whether operations run at once." },
     { "tracing_graph", tracing_graph, METH_NOARGS, "The graph that is being traced, or None." },
     { 0 },
 };

@@ -276,7 +276,8 @@ static PyObject *stop_recording(PyObject *self, PyObject *unused)
 /* The methods that _gradients.py has: structures are flattened there. */
 static PyObject *call_python(const char *name, PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *module = PyImport_ImportModule("thalweg._gradients"), *function = module ? PyObject_GetAttrString(module, name) : NULL;
+    PyObject *module = PyImport_ImportModule("thalweg._gradients"),
+             *function = module ? PyObject_GetAttrString(module, name) : NULL;
     PyObject *first = Py_BuildValue("(O)", self), *all = first ? PySequence_Concat(first, arguments) : NULL;
     PyObject *out = function && all ? PyObject_Call(function, all, keywords) : NULL;
     Py_XDECREF(module);
@@ -297,10 +298,15 @@ static PyObject *batch_jacobian(PyObject *self, PyObject *arguments, PyObject *k
 }
 
 static PyMethodDef methods[] = {
-    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, TW_SIGNATURE("jacobian($self, target, sources, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The derivatives of every element of a target." },
-    { "batch_jacobian", (PyCFunction)(void (*)(void))batch_jacobian, METH_VARARGS | METH_KEYWORDS, TW_SIGNATURE("batch_jacobian($self, target, source, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The same within every member of a batch." },
+    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS,
+      TW_SIGNATURE(
+          "jacobian($self, target, sources, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The derivatives of every element of a target." },
+    { "batch_jacobian", (PyCFunction)(void (*)(void))batch_jacobian, METH_VARARGS | METH_KEYWORDS,
+      TW_SIGNATURE(
+          "batch_jacobian($self, target, source, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The same within every member of a batch." },
     { "__exit__", leave, METH_VARARGS, NULL },
-    { "stop_recording", stop_recording, METH_NOARGS, TW_SIGNATURE("stop_recording($self)") "A context in which nothing is recorded." },
+    { "stop_recording", stop_recording, METH_NOARGS,
+      TW_SIGNATURE("stop_recording($self)") "A context in which nothing is recorded." },
     { 0 },
 };
 

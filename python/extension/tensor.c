@@ -271,9 +271,11 @@ static PyMethodDef methods[] = {
     { "__copy__", itself, METH_NOARGS, NULL },
     { "__deepcopy__", itself, METH_O, NULL },
     { "get_shape", get_shape, METH_NOARGS, TW_SIGNATURE("get_shape($self)") "The shape." },
-    { "set_shape", set_shape, METH_O, TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
+    { "set_shape", set_shape, METH_O,
+      TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
     { "ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("ref($self)") "A hashable reference to this tensor." },
-    { "experimental_ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this tensor." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS,
+      TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this tensor." },
     { 0 },
 };
 

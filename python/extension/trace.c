@@ -1,6 +1,7 @@
-/* Tracing from Python at its barest: `_core._trace_and_call(function, tensors, relax=0, times=1)` traces a Python function of flat tensors
- * and calls what came of it with these tensors, as often as said; it gives the results of all calls in one list. relax 1 traces with every
- * dimension unknown, relax 2 with ranks unknown. The tests replay op cases with it; tf.function stands on the same C functions. */
+/* Tracing from Python at its barest: `_core._trace_and_call(function, tensors, relax=0, times=1)` traces a Python function of
+ * flat tensors and calls what came of it with these tensors, as often as said; it gives the results of all calls in one list.
+ * relax 1 traces with every dimension unknown, relax 2 with ranks unknown. The tests replay op cases with it; tf.function stands
+ * on the same C functions. */
 #include "extension.h"
 #include "function/function.h"
 
@@ -41,7 +42,8 @@ PyObject *tw__py_wrap_list(tw_tensor *const *tensors, int count)
     return list;
 }
 
-tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
+tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs,
+                           int *output_count)
 {
     PyObject *list = tw__py_wrap_list(arguments, argument_count);
     PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
@@ -64,7 +66,8 @@ static tw__function *trace(PyObject *function, tw_tensor *const *tensors, int co
         for (int k = 0; relax == 1 && k < shapes[i].rank; k++)
             shapes[i].dims[k] = -1;
     }
-    tw__function *f = dtypes && shapes ? tw__function_trace_named("traced", NULL, dtypes, shapes, count, tw__py_flat_body, function) : NULL;
+    tw__function *f =
+        dtypes && shapes ? tw__function_trace_named("traced", NULL, dtypes, shapes, count, tw__py_flat_body, function) : NULL;
     tw__free(dtypes);
     tw__free(shapes);
     return f;

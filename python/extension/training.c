@@ -1,5 +1,5 @@
-/* What training asks of Python: models that are called with structures, steps, losses and metrics that a subclass writes, callbacks. The Python side of
- * it is thalweg._training; everything here runs while a step is traced, except callbacks. */
+/* What training asks of Python: models that are called with structures, steps, losses and metrics that a subclass writes,
+ * callbacks. The Python side of it is thalweg._training; everything here runs while a step is traced, except callbacks. */
 #include "extension.h"
 #include "keras/callbacks/callbacks.h"
 #include "keras/models/training.h"
@@ -40,7 +40,8 @@ static tw_status read_named(PyObject *result, tw_tensor ***tensors, int *count, 
     return PyErr_Occurred() ? tw__py_failed() : tw__fail(TW_INTERNAL, "training: names and results differ in number");
 }
 
-static tw_status forward(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count, char ***names)
+static tw_status forward(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count,
+                         char ***names)
 {
     tw__py_lock_state state = tw__py_enter();
     PyObject *module = glue(), *list = module ? tw__py_wrap_list(x, count) : NULL;
@@ -52,7 +53,8 @@ static tw_status forward(tw_layer *model, int mode, tw_tensor *const *x, int cou
     return status;
 }
 
-static tw_status own_step(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count, char ***names)
+static tw_status own_step(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count,
+                          char ***names)
 {
     tw__py_lock_state state = tw__py_enter();
     PyObject *module = glue(), *list = module ? tw__py_wrap_list(batch, count) : NULL;
@@ -68,7 +70,8 @@ static tw_status own_losses(tw_layer *model, bool update, tw_tensor *const *tens
 {
     tw__py_lock_state state = tw__py_enter();
     PyObject *module = glue(), *list = module ? tw__py_wrap_list(tensors, count) : NULL;
-    PyObject *result = list ? PyObject_CallMethod(module, update ? "own_metrics" : "own_loss", "OO", model->trackable.object.peer, list) : NULL;
+    PyObject *result =
+        list ? PyObject_CallMethod(module, update ? "own_metrics" : "own_loss", "OO", model->trackable.object.peer, list) : NULL;
     *loss = result && !update ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
     tw_status status = result && (update || *loss) ? TW_OK : tw__py_failed();
     Py_XDECREF(module);
@@ -81,7 +84,8 @@ static tw_status own_losses(tw_layer *model, bool update, tw_tensor *const *tens
 static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
 {
     tw__py_lock_state state = tw__py_enter();
-    PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"), *items = list ? PySequence_List(list) : NULL;
+    PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"),
+             *items = list ? PySequence_List(list) : NULL;
     Py_ssize_t count = items ? PyList_Size(items) : 0;
     void **found = items ? tw__alloc_array((size_t)count + 1, sizeof *found) : NULL;
     tw_status status = found ? TW_OK : items ? tw__error_status() : tw__py_failed();
@@ -118,7 +122,8 @@ static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *
         else
             Py_INCREF(weights);
         PyObject *done = predictions && weights
-            ? PyObject_CallMethod(module, "update_metric", "OOOO", peer_of(metric), labels, predictions, weights) : NULL;
+                             ? PyObject_CallMethod(module, "update_metric", "OOOO", peer_of(metric), labels, predictions, weights)
+                             : NULL;
         if (!done)
             status = tw__py_failed();
         Py_XDECREF(module);
@@ -181,13 +186,16 @@ static tw_status callback_tell(tw_callback *callback, int event, int64_t index, 
     tw__py_lock_state state = tw__py_enter();
     tw_value all = { .kind = TW_VALUE_DICT, .list = { logs->items, (int64_t)logs->count } }, copy = tw__value_copy(&all);
     PyObject *module = glue(), *dict = module ? tw__py_value(&copy) : NULL;
-    PyObject *done = dict ? PyObject_CallMethod(module, "tell", "OiLO", callback->object.peer, event, (long long)index, dict) : NULL;
+    PyObject *done =
+        dict ? PyObject_CallMethod(module, "tell", "OiLO", callback->object.peer, event, (long long)index, dict) : NULL;
     tw_status status = done ? TW_OK : tw__py_failed();
     if (done && event == TW_EPOCH_END) { /* the next ones see what this one changed */
         tw_value changed;
         if (tw__py_read_value(dict, &changed) && changed.kind == TW_VALUE_DICT) {
             tw__logs_free(logs);
-            *logs = (tw__dict){ .items = changed.list.items, .count = (size_t)changed.list.count, .capacity = (size_t)changed.list.count + 1 };
+            *logs = (tw__dict){ .items = changed.list.items,
+                                .count = (size_t)changed.list.count,
+                                .capacity = (size_t)changed.list.count + 1 };
         } else {
             tw_value_free(&changed);
             status = tw__py_failed();
@@ -214,7 +222,14 @@ void tw__py_training_start(void)
 {
     tw__callback_save_hook = save_model;
     tw__training_hook = (tw__training_hooks){
-        .forward = forward, .step = own_step, .losses = own_losses, .metrics = own_metric_list, .metric_update = metric_update,
-        .metric_reset = metric_reset, .metric_result = metric_result, .callback_events = callback_events, .callback_tell = callback_tell,
+        .forward = forward,
+        .step = own_step,
+        .losses = own_losses,
+        .metrics = own_metric_list,
+        .metric_update = metric_update,
+        .metric_reset = metric_reset,
+        .metric_result = metric_result,
+        .callback_events = callback_events,
+        .callback_tell = callback_tell,
     };
 }

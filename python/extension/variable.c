@@ -108,8 +108,8 @@ static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
     PyObject *out = shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
                                                  assigned                       ? assigned->node->name
                                                  : Py_TYPE(self) == unread_type ? "UnreadVariable"
-                                                                                : variable->name, shape,
-                                                 tw_dtype_name(variable->resource->dtype))
+                                                                                : variable->name,
+                                                 shape, tw_dtype_name(variable->resource->dtype))
                           : tw__py_raise();
     tw__free(shape);
     return out;
@@ -118,7 +118,8 @@ static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
 /* Of a variable with copies, all of them. */
 static PyObject *repr_copies(PyObject *self)
 {
-    PyObject *kind = PyObject_GetAttrString(self, "_mirror_kind"), *copies = kind ? PyObject_GetAttrString(self, "_components") : NULL;
+    PyObject *kind = PyObject_GetAttrString(self, "_mirror_kind"),
+             *copies = kind ? PyObject_GetAttrString(self, "_components") : NULL;
     PyObject *out = copies ? PyUnicode_FromFormat("%U:{", kind) : NULL;
     for (Py_ssize_t i = 0; out && i < PyList_Size(copies); i++) {
         PyObject *longer = PyUnicode_FromFormat("%U%s\n  %zd: %R", out, i ? "," : "", i, PyList_GetItem(copies, i));
@@ -230,8 +231,8 @@ static PyObject *remade(PyObject *self, PyObject **maker)
     if (size > 2 && strcmp(variable->name + size - 2, ":0") == 0)
         size -= 2;
     /* initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype, import_scope, constraint */
-    return Py_BuildValue("(NOOOs#ONON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size,
-                         Py_None, tw__py_wrap_dtype(variable->resource->dtype), Py_None, get_constraint(self, NULL));
+    return Py_BuildValue("(NOOOs#ONON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name,
+                         size, Py_None, tw__py_wrap_dtype(variable->resource->dtype), Py_None, get_constraint(self, NULL));
 }
 
 static PyObject *reduce(PyObject *self, PyObject *unused)
@@ -291,7 +292,8 @@ static bool name_member(PyObject *all, const char *argument, const char *class, 
     PyObject *name = member_name(class, given);
     if (!name) {
         PyObject *variable = PyDict_GetItemString(all, "name");
-        tw__py_error(PyExc_ValueError, "Invalid variable %s mode: %S for variable: %S", what, given, variable ? variable : Py_None);
+        tw__py_error(PyExc_ValueError, "Invalid variable %s mode: %S for variable: %S", what, given,
+                     variable ? variable : Py_None);
         return false;
     }
     bool good = PyDict_SetItemString(all, argument, name) == 0;
@@ -302,8 +304,9 @@ static bool name_member(PyObject *all, const char *argument, const char *class, 
 /* Everything but the first value by name, as the row wants it. A new dict; NULL: an exception is set. */
 static PyObject *by_name(PyObject *arguments, PyObject *keywords)
 {
-    static const char *const names[] = { "initial_value", "trainable",  "validate_shape", "caching_device",  "name",        "variable_def",
-                                         "dtype",         "import_scope", "constraint",   "synchronization", "aggregation", "shape" };
+    static const char *const names[] = { "initial_value", "trainable",       "validate_shape", "caching_device",
+                                         "name",          "variable_def",    "dtype",          "import_scope",
+                                         "constraint",    "synchronization", "aggregation",    "shape" };
     PyObject *all = keywords ? PyDict_Copy(keywords) : PyDict_New();
     Py_ssize_t count = PyTuple_Size(arguments);
     for (Py_ssize_t i = 1; all && i < count && i < (Py_ssize_t)(sizeof names / sizeof *names); i++) {
@@ -322,12 +325,15 @@ static bool read_arguments(PyObject *all)
     PyObject *trainable = PyDict_GetItemString(all, "trainable"), *constraint = PyDict_GetItemString(all, "constraint");
     PyObject *definition = PyDict_GetItemString(all, "variable_def");
     if (definition && definition != Py_None) {
-        tw__py_error(PyExc_ValueError, "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both: variable_def=%S", definition);
+        tw__py_error(
+            PyExc_ValueError,
+            "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both: variable_def=%S",
+            definition);
         return false;
     }
     if (constraint && constraint != Py_None && !PyCallable_Check(constraint)) {
-        tw__py_error(PyExc_ValueError, "Argument `constraint` must be None or a callable. a callable. Got a %S:  %S", Py_TYPE(constraint),
-                     constraint);
+        tw__py_error(PyExc_ValueError, "Argument `constraint` must be None or a callable. a callable. Got a %S:  %S",
+                     Py_TYPE(constraint), constraint);
         return false;
     }
     if (!name_member(all, "synchronization", "VariableSynchronization", "synchronization") ||
@@ -336,7 +342,8 @@ static bool read_arguments(PyObject *all)
     PyObject *synchronization = PyDict_GetItemString(all, "synchronization");
     if (trainable && trainable != Py_None)
         return true;
-    if (synchronization && PyUnicode_CompareWithASCIIString(synchronization, "ON_READ") == 0) /* such variables are not trained unless told so */
+    if (synchronization &&
+        PyUnicode_CompareWithASCIIString(synchronization, "ON_READ") == 0) /* such variables are not trained unless told so */
         return PyDict_SetItemString(all, "trainable", Py_False) == 0;
     return !trainable || PyDict_DelItemString(all, "trainable") == 0;
 }
@@ -401,7 +408,8 @@ static PyObject *get_device(PyObject *self, void *unused)
     if (variable->handle_node)
         return PyUnicode_FromString(variable->handle_node->device ? variable->handle_node->device : "");
     if (variable->mirror)
-        return PyUnicode_FromString(((const tw_strategy *)variable->mirror->strategy)->devices[tw__replica < 0 ? 0 : tw__replica]);
+        return PyUnicode_FromString(
+            ((const tw_strategy *)variable->mirror->strategy)->devices[tw__replica < 0 ? 0 : tw__replica]);
     return tw__py_place(variable->handle ? variable->handle->device : 0);
 }
 
@@ -473,9 +481,11 @@ static PyMethodDef methods[] = {
     { "__reduce__", reduce, METH_NOARGS, NULL },
     { "__deepcopy__", deep_copy, METH_O, NULL },
     { "get_shape", get_shape, METH_NOARGS, TW_SIGNATURE("get_shape($self)") "The shape." },
-    { "set_shape", set_shape, METH_O, TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
+    { "set_shape", set_shape, METH_O,
+      TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
     { "ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("ref($self)") "A hashable reference to this variable." },
-    { "experimental_ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this variable." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS,
+      TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this variable." },
     { 0 },
 };
 
@@ -610,7 +620,8 @@ PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments,
     PyObject *variable = tw__py_function_call(function, arguments, count, names);
     Py_ssize_t places = TW_VECTOR_COUNT(count), keywords = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; variable && i < keywords; i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "read_value") == 0 && !PyObject_IsTrue(arguments[places + i])) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "read_value") == 0 &&
+            !PyObject_IsTrue(arguments[places + i])) {
             Py_DECREF(variable);
             if (tw__tracing && tw__tracing->lasting && tw__tracing->node_count > before)
                 return tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);

@@ -60,10 +60,12 @@ static tw_tensor *keep_logits(tw_tensor *output, tw_tensor *logits)
     return output;
 }
 
-TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1) -> tensor", "exp(x) / sum(exp(x)) along an axis.")
+TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1) -> tensor",
+       "exp(x) / sum(exp(x)) along an axis.")
 {
     if (args->x->shape.rank == 0 || args->x->shape.rank == 1) {
-        tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s", tw__shape_text(&args->x->shape));
+        tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
+                 tw__shape_text(&args->x->shape));
         return NULL;
     }
     return keep_logits(tw__softmax_along(&tw__op_Softmax, args->x, args->axis), args->x);
@@ -84,7 +86,8 @@ TW_API(activations_linear, "keras.activations.linear(x: tensor) -> tensor", "x i
     return tw_retain(args->x);
 }
 
-TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) -> tensor", "alpha * (exp(x) - 1) below 0, x above.")
+TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) -> tensor",
+       "alpha * (exp(x) - 1) below 0, x above.")
 {
     if (args->alpha == 1)
         return TW_UNARY(Elu, args->x);

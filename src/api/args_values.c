@@ -1,7 +1,7 @@
 /* Argument structs from values of any kind (tw_value), by the field tables: what a config or a written-down call says.
  *
- * Every field of the struct owns what it points to, so that tw__args_free ends it. Lists of objects, names and numbers may hold dicts with a
- * class's name and config; those are made by whoever knows classes. */
+ * Every field of the struct owns what it points to, so that tw__args_free ends it. Lists of objects, names and numbers may hold
+ * dicts with a class's name and config; those are made by whoever knows classes. */
 #include <math.h>
 
 #include "api/args_values.h"
@@ -17,8 +17,8 @@ static tw_status wrong(const filling *f, const tw_field *field, const char *expe
 {
     if (tw_error_code() != TW_OK)
         return tw_error_code();
-    return tw__fail(TW_TYPE_ERROR, "%.*s: the argument `%s` must be %s", (int)strcspn(f->signature->path, "|"), f->signature->path, field->name,
-                    expected);
+    return tw__fail(TW_TYPE_ERROR, "%.*s: the argument `%s` must be %s", (int)strcspn(f->signature->path, "|"),
+                    f->signature->path, field->name, expected);
 }
 
 static bool is_list(const tw_value *value)
@@ -34,7 +34,8 @@ static bool integer_of(const tw_value *value, int64_t *out)
         *out = value->b;
     else if (value->kind == TW_VALUE_FLOAT && value->f == (double)(int64_t)value->f)
         *out = (int64_t)value->f;
-    else if (value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->count == 1 && tw__dtype_is_integer(value->tensor->dtype))
+    else if (value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->count == 1 &&
+             tw__dtype_is_integer(value->tensor->dtype))
         *out = tw_tensor_int_at(value->tensor, 0);
     else
         return false;
@@ -46,7 +47,8 @@ static bool number_of(const tw_value *value, double *out)
     int64_t integer;
     if (value->kind == TW_VALUE_FLOAT)
         *out = value->f;
-    else if (value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->count == 1 && tw__dtype_is_float(value->tensor->dtype))
+    else if (value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->count == 1 &&
+             tw__dtype_is_float(value->tensor->dtype))
         *out = tw_tensor_double_at(value->tensor, 0);
     else if (integer_of(value, &integer))
         *out = (double)integer;
@@ -165,7 +167,8 @@ static tw_status fill_field(const filling *f, const tw_field *field, const tw_va
         default:
             break; /* cleared already */
         }
-        return field->none_allowed || field->kind == TW_KIND_BOOL || field->kind == TW_KIND_SHAPE ? TW_OK : wrong(f, field, "given");
+        return field->none_allowed || field->kind == TW_KIND_BOOL || field->kind == TW_KIND_SHAPE ? TW_OK
+                                                                                                  : wrong(f, field, "given");
     }
     switch (field->kind) {
     case TW_KIND_INT:
@@ -189,7 +192,9 @@ static tw_status fill_field(const filling *f, const tw_field *field, const tw_va
         *(char **)place = tw__strndup(value->s.data, value->s.size);
         return *(char **)place ? TW_OK : TW_RESOURCE_EXHAUSTED;
     case TW_KIND_DTYPE:
-        *(tw_dtype *)place = value->kind == TW_VALUE_DTYPE ? value->dtype : value->kind == TW_VALUE_STR ? tw_dtype_from_name(value->s.data) : TW_DTYPE_NONE;
+        *(tw_dtype *)place = value->kind == TW_VALUE_DTYPE ? value->dtype
+                             : value->kind == TW_VALUE_STR ? tw_dtype_from_name(value->s.data)
+                                                           : TW_DTYPE_NONE;
         return *(tw_dtype *)place ? TW_OK : wrong(f, field, "a dtype");
     case TW_KIND_SHAPE:
         return fill_shape(f, field, value, place);
@@ -284,7 +289,8 @@ static bool is_said_anyway(const tw_value *name, const tw_value *value)
 }
 
 /* Per field the value that is given for it. */
-static tw_status sort_values(const tw_signature *signature, const tw_value *positional, const tw_value *named, const tw_value **given)
+static tw_status sort_values(const tw_signature *signature, const tw_value *positional, const tw_value *named,
+                             const tw_value **given)
 {
     const char *path = signature->path;
     int size = (int)strcspn(path, "|");

@@ -17,7 +17,8 @@ tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_a
     return result;
 }
 
-tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count, int64_t outputs)
+tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                         int64_t outputs)
 {
     tw_tensors none = { 0 };
     if (outputs < 0 || outputs > INT32_MAX) {
@@ -59,10 +60,11 @@ TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) ->
                     TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
 }
 
-TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors", "The dimensions of several tensors.")
+TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors",
+       "The dimensions of several tensors.")
 {
-    return tw__call_many(&tw__op_ShapeN, args->input.items, (int)args->input.count, TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1,
-                         args->input.count);
+    return tw__call_many(&tw__op_ShapeN, args->input.items, (int)args->input.count,
+                         TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1, args->input.count);
 }
 
 TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
@@ -105,7 +107,8 @@ TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> 
 
 TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> tensor", "Takes out dimensions of one.")
 {
-    return tw__call(&tw__op_Squeeze, TW_IN(args->input), 1, TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count)), 1);
+    return tw__call(&tw__op_Squeeze, TW_IN(args->input), 1,
+                    TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count)), 1);
 }
 
 TW_API(broadcast_to, "broadcast_to(input: tensor, shape: tensor<int32>, name: str = None) -> tensor",
@@ -127,7 +130,8 @@ TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = Fal
     return x && perm ? TW_BINARY(Transpose, x, perm) : NULL;
 }
 
-TW_API(linalg_matrix_transpose, "linalg.matrix_transpose(a: tensor, name: str = matrix_transpose, conjugate: bool = False) -> tensor",
+TW_API(linalg_matrix_transpose,
+       "linalg.matrix_transpose(a: tensor, name: str = matrix_transpose, conjugate: bool = False) -> tensor",
        "The last two dimensions change places.")
 {
     int64_t order[TW_MAX_RANK];
@@ -183,13 +187,14 @@ TW_API(unstack, "unstack(value: tensor, num: int = None, axis: int = 0, name: st
     int axis;
     if (num == TW_NO_INT) {
         if (!tw__axis_normal(args->axis, args->value->shape.rank, &axis)) {
-            tw__fail(TW_VALUE_ERROR, "Argument `axis` = %lld not in range [-%d, %d)", (long long)args->axis, args->value->shape.rank,
-                     args->value->shape.rank);
+            tw__fail(TW_VALUE_ERROR, "Argument `axis` = %lld not in range [-%d, %d)", (long long)args->axis,
+                     args->value->shape.rank, args->value->shape.rank);
             return (tw_tensors){ 0 };
         }
         num = args->value->shape.dims[axis];
     }
-    return tw__call_many(&tw__op_Unpack, TW_IN(args->value), 1, TW_WITH(TW_A_INT("num", num), TW_A_INT("axis", args->axis)), 2, num);
+    return tw__call_many(&tw__op_Unpack, TW_IN(args->value), 1, TW_WITH(TW_A_INT("num", num), TW_A_INT("axis", args->axis)), 2,
+                         num);
 }
 
 TW_API(split, "split(value: tensor, num_or_size_splits: value, axis: int = 0, num: int = None, name: str = split) -> tensors",
@@ -236,10 +241,11 @@ TW_API(slice, "slice(input_: tensor, begin: tensor<I>, size: tensor<I>, name: st
     return tw__call(&tw__op_Slice, TW_IN(args->input_, args->begin, args->size), 3, NULL, 0);
 }
 
-TW_API(strided_slice,
-       "strided_slice(input_: tensor, begin: tensor<I>, end: tensor<I>, strides: tensor<I> = None, begin_mask: int = 0, end_mask: int = 0, "
-       "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: value = None, name: str = None) -> tensor",
-       "A slice by begin, end and step, with masks as for the op StridedSlice.")
+TW_API(
+    strided_slice,
+    "strided_slice(input_: tensor, begin: tensor<I>, end: tensor<I>, strides: tensor<I> = None, begin_mask: int = 0, end_mask: int = 0, "
+    "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: value = None, name: str = None) -> tensor",
+    "A slice by begin, end and step, with masks as for the op StridedSlice.")
 {
     if (args->var.kind != TW_VALUE_NONE) {
         tw__fail(TW_UNIMPLEMENTED, "tf.strided_slice: the argument var is not supported");
@@ -261,9 +267,10 @@ TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor
     return axes ? TW_BINARY(ReverseV2, args->tensor, axes) : NULL;
 }
 
-TW_API(pad,
-       "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
-       "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).")
+TW_API(
+    pad,
+    "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
+    "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).")
 {
     if (strcasecmp(args->mode, "CONSTANT") == 0) {
         if (args->constant_values)
@@ -272,8 +279,10 @@ TW_API(pad,
     }
     bool reflect = strcasecmp(args->mode, "REFLECT") == 0;
     if (!reflect && strcasecmp(args->mode, "SYMMETRIC") != 0) {
-        tw__fail(TW_VALUE_ERROR, "Value of argument `mode` expected to be one of \"CONSTANT\", \"REFLECT\", or \"SYMMETRIC\". Received `mode` = %s",
-                 args->mode);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Value of argument `mode` expected to be one of \"CONSTANT\", \"REFLECT\", or \"SYMMETRIC\". Received `mode` = %s",
+            args->mode);
         return NULL;
     }
     return tw__call(&tw__op_MirrorPad, TW_IN(args->tensor, args->paddings), 2,
@@ -290,7 +299,8 @@ TW_API(gather,
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)(args->axis == TW_NO_INT ? args->batch_dims : args->axis));
     if (!axis)
         return NULL;
-    return tw__call(&tw__op_GatherV2, TW_IN(args->params, args->indices, axis), 3, TW_WITH(TW_A_INT("batch_dims", args->batch_dims)), 1);
+    return tw__call(&tw__op_GatherV2, TW_IN(args->params, args->indices, axis), 3,
+                    TW_WITH(TW_A_INT("batch_dims", args->batch_dims)), 1);
 }
 
 /* Indices into all of params: in front of each row stands where in the batch it is. */
@@ -310,7 +320,8 @@ static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batc
     }
     for (int i = 0; i < batch_dims; i++) {
         if (params->shape.dims[i] >= 0 && params->shape.dims[i] != indices->shape.dims[i]) {
-            tw__fail(TW_INVALID_ARGUMENT, "tf.gather_nd: the first %lld dimensions of params and indices must be equal, got %s and %s",
+            tw__fail(TW_INVALID_ARGUMENT,
+                     "tf.gather_nd: the first %lld dimensions of params and indices must be equal, got %s and %s",
                      (long long)batch_dims, tw__shape_text(&params->shape), tw__shape_text(&indices->shape));
             return NULL;
         }
@@ -326,8 +337,8 @@ static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batc
             ((int64_t *)places->data)[row * batch_dims + i] = row / inner % shape.dims[i];
         inner *= shape.dims[i];
     }
-    tw_auto tw_tensor *own = indices->dtype == TW_INT64 ? tw_retain(places)
-                                                        : TW_CALL(Cast, TW_IN(places), TW_WITH(TW_A_TYPE("DstT", indices->dtype)));
+    tw_auto tw_tensor *own =
+        indices->dtype == TW_INT64 ? tw_retain(places) : TW_CALL(Cast, TW_IN(places), TW_WITH(TW_A_TYPE("DstT", indices->dtype)));
     tw_auto tw_tensor *last = tw_tensor_int(rank - 1);
     return own && last ? tw__call(&tw__op_ConcatV2, TW_IN(own, indices, last), 3, NULL, 0) : NULL;
 }
@@ -411,7 +422,8 @@ TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int
         return NULL;
     }
     if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, shape->rank, &axis)) {
-        tw__fail(TW_VALUE_ERROR, "tf.boolean_mask: axis %lld of a tensor of shape %s", (long long)args->axis, tw__shape_text(shape));
+        tw__fail(TW_VALUE_ERROR, "tf.boolean_mask: axis %lld of a tensor of shape %s", (long long)args->axis,
+                 tw__shape_text(shape));
         return NULL;
     }
     int64_t dims[TW_MAX_RANK];

@@ -10,6 +10,7 @@ tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_a
 /* A reduction over the axes, all if none are given. NULL gives NULL. */
 tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool keepdims);
 /* All outputs of an op as a list. */
-tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count, int64_t outputs);
+tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                         int64_t outputs);
 
 #endif

@@ -15,7 +15,8 @@ static tw_status refuse_layout(const tw_value *layout, const char *path)
 /* The value, if it has the dtype asked for. */
 static tw_tensor *with_dtype(tw_tensor *value, tw_dtype dtype)
 {
-    if (__builtin_expect(tw__device_attention || tw__device_top, 0) && !tw__tracing && tw__device_before(NULL, tw__device_place) != TW_OK)
+    if (__builtin_expect(tw__device_attention || tw__device_top, 0) && !tw__tracing &&
+        tw__device_before(NULL, tw__device_place) != TW_OK)
         return NULL;
     if (dtype != TW_DTYPE_NONE && value->dtype != dtype) {
         tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s", tw_dtype_name(dtype),
@@ -41,10 +42,11 @@ TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: sha
             tw_auto tw_tensor *scalar = dims ? tw__tensor_view(value, &TW_SCALAR) : NULL;
             result = scalar ? TW_BINARY(Fill, dims, scalar) : NULL;
         } else {
-            tw__fail(TW_TYPE_ERROR,
-                     "Eager execution of tf.constant with unsupported shape. Tensor of shape %s has %lld elements, but got `shape` %s with "
-                     "%lld elements.",
-                     tw__shape_text(&value->shape), (long long)value->count, tw__shape_text(&args->shape), (long long)count);
+            tw__fail(
+                TW_TYPE_ERROR,
+                "Eager execution of tf.constant with unsupported shape. Tensor of shape %s has %lld elements, but got `shape` %s with "
+                "%lld elements.",
+                tw__shape_text(&value->shape), (long long)value->count, tw__shape_text(&args->shape), (long long)count);
         }
     }
     tw_release(value);
@@ -73,12 +75,14 @@ TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = N
     return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, args->name, "zeros") : NULL;
 }
 
-TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor", "A tensor of ones.")
+TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
+       "A tensor of ones.")
 {
     return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, args->name, "ones") : NULL;
 }
 
-TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor", "A tensor of one value.")
+TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor",
+       "A tensor of one value.")
 {
     return refuse_layout(&args->layout, "fill") == TW_OK ? TW_BINARY(Fill, args->dims, args->value) : NULL;
 }
@@ -120,7 +124,8 @@ static tw_tensor *eye_in_graph(const tw_eye_args *args, int64_t rows, int64_t co
     for (int i = 0; i + 1 < shape.rank; i++)
         shape.dims[i] = args->batch_shape.items[i];
     shape.dims[shape.rank - 1] = rows < columns ? rows : columns;
-    tw_auto tw_tensor *diagonal = tw__tensor_of_shape(&shape, TW_INT32), *ones = diagonal ? tw__filled(diagonal, args->dtype, true, NULL, "ones") : NULL;
+    tw_auto tw_tensor *diagonal = tw__tensor_of_shape(&shape, TW_INT32),
+                      *ones = diagonal ? tw__filled(diagonal, args->dtype, true, NULL, "ones") : NULL;
     shape.rank++;
     shape.dims[shape.rank - 2] = rows;
     shape.dims[shape.rank - 1] = columns;
@@ -137,10 +142,11 @@ static tw_tensor *eye_in_graph(const tw_eye_args *args, int64_t rows, int64_t co
     return tw__part_result(&part, out);
 }
 
-TW_API(eye,
-       "eye|linalg.eye(num_rows: int, num_columns: int = None, batch_shape: ints = None, dtype: dtype = float32, name: str = None) "
-       "-> tensor",
-       "Ones on the main diagonal, zeros elsewhere.")
+TW_API(
+    eye,
+    "eye|linalg.eye(num_rows: int, num_columns: int = None, batch_shape: ints = None, dtype: dtype = float32, name: str = None) "
+    "-> tensor",
+    "Ones on the main diagonal, zeros elsewhere.")
 {
     int64_t rows = args->num_rows, columns = args->num_columns == TW_NO_INT ? rows : args->num_columns;
     if (rows < 0 || columns < 0) {
@@ -160,11 +166,13 @@ TW_API(eye,
         shape.dims[i] = args->batch_shape.items[i];
     shape.dims[shape.rank - 2] = rows;
     shape.dims[shape.rank - 1] = columns;
-    tw_tensor *out = tw_tensor_new(args->dtype, shape, NULL); /* first: a shape that is too large is refused before anything is made */
+    tw_tensor *out =
+        tw_tensor_new(args->dtype, shape, NULL); /* first: a shape that is too large is refused before anything is made */
     if (!out)
         return NULL;
     tw__outside outside = tw__outside_begin();
-    tw_auto tw_tensor *single = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT64), *one = single ? filled(single, args->dtype, true, NULL, "eye") : NULL;
+    tw_auto tw_tensor *single = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT64),
+                      *one = single ? filled(single, args->dtype, true, NULL, "eye") : NULL;
     tw__outside_end(outside);
     if (!one) {
         tw_release(out);

@@ -24,10 +24,11 @@ static tw_tensor *number_of(double value, tw_dtype dtype)
     return tw__grad_constant(value, &(tw_tensor){ .dtype = dtype });
 }
 
-TW_API(one_hot,
-       "one_hot(indices: tensor<int32>, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, "
-       "dtype: dtype = None, name: str = None) -> tensor",
-       "on_value (1) where the place along the new axis is the index, else off_value (0).")
+TW_API(
+    one_hot,
+    "one_hot(indices: tensor<int32>, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, "
+    "dtype: dtype = None, name: str = None) -> tensor",
+    "on_value (1) where the place along the new axis is the index, else off_value (0).")
 {
     tw_tensor *given = args->on_value ? args->on_value : args->off_value;
     tw_dtype dtype = args->dtype != TW_DTYPE_NONE ? args->dtype : given ? given->dtype : TW_FLOAT32;
@@ -53,10 +54,13 @@ TW_API(one_hot,
     tw_auto tw_tensor *on_node = tw__part_constant(&part, on, "on_value"), *off_node = tw__part_constant(&part, off, "off_value");
     tw_auto tw_tensor *depth = on_node && off_node ? tw__part_constant(&part, args->depth, "depth") : NULL;
     tw_attr axis = TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis);
-    return tw__part_result(&part, depth ? tw__part_call(&part, "", &tw__op_OneHot, TW_IN(args->indices, depth, on_node, off_node), 4, &axis, 1) : NULL);
+    return tw__part_result(&part, depth ? tw__part_call(&part, "", &tw__op_OneHot, TW_IN(args->indices, depth, on_node, off_node),
+                                                        4, &axis, 1)
+                                        : NULL);
 }
 
-TW_API(tile, "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor", "Repeats a tensor along each dimension.")
+TW_API(tile, "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor",
+       "Repeats a tensor along each dimension.")
 {
     return TW_BINARY(Tile, args->input, args->multiples);
 }
@@ -71,9 +75,10 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
     return result;
 }
 
-TW_API(range,
-       "range(start: tensor<dtype>, limit: tensor<dtype> = None, delta: tensor<dtype> = None, dtype: dtype = None, name: str = range) -> tensor",
-       "start, start + delta, … before limit; with one number: 0, 1, … before it.")
+TW_API(
+    range,
+    "range(start: tensor<dtype>, limit: tensor<dtype> = None, delta: tensor<dtype> = None, dtype: dtype = None, name: str = range) -> tensor",
+    "start, start + delta, … before limit; with one number: 0, 1, … before it.")
 {
     static const tw_dtype order[] = { TW_INT32, TW_INT64, TW_FLOAT32, TW_FLOAT64 };
     tw_tensor *given[] = { args->start, args->limit, args->delta };
@@ -111,8 +116,8 @@ TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: st
     }
     if (!tw__shape_broadcast(&start->shape, &stop->shape, &shape) || !tw__axis_normal(args->axis, shape.rank + 1, &axis) ||
         shape.rank == TW_MAX_RANK) {
-        tw__fail(TW_INVALID_ARGUMENT, "tf.linspace: shapes %s and %s, axis %lld", tw__shape_text(&start->shape), tw__shape_text(&stop->shape),
-                 (long long)args->axis);
+        tw__fail(TW_INVALID_ARGUMENT, "tf.linspace: shapes %s and %s, axis %lld", tw__shape_text(&start->shape),
+                 tw__shape_text(&stop->shape), (long long)args->axis);
         return NULL;
     }
     if (shape.rank == 0 && args->num > 0) {
@@ -123,7 +128,8 @@ TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: st
     tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
     tw_auto tw_tensor *from = wide_shape && place ? TW_BINARY(BroadcastTo, start, wide_shape) : NULL;
     tw_auto tw_tensor *to = from ? TW_BINARY(BroadcastTo, stop, wide_shape) : NULL;
-    tw_auto tw_tensor *first = to ? TW_BINARY(ExpandDims, from, place) : NULL, *last = to ? TW_BINARY(ExpandDims, to, place) : NULL;
+    tw_auto tw_tensor *first = to ? TW_BINARY(ExpandDims, from, place) : NULL,
+                      *last = to ? TW_BINARY(ExpandDims, to, place) : NULL;
     tw_shape line = { .rank = shape.rank + 1 };
     for (int i = 0; i < line.rank; i++)
         line.dims[i] = i == axis ? args->num : 1;
@@ -171,9 +177,10 @@ static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index
                          TW_WITH(TW_A_BOOL("sorted", sorted), TW_A_TYPE("index_type", index_type)), 2, 2);
 }
 
-TW_API(math_top_k,
-       "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
-       "The k greatest elements of each row, and where they stand.")
+TW_API(
+    math_top_k,
+    "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
+    "The k greatest elements of each row, and where they stand.")
 {
     if (args->k < 0) {
         tw__fail(TW_INVALID_ARGUMENT, "Need k >= 0, got %lld [Op:TopKV2]", (long long)args->k);
@@ -182,7 +189,8 @@ TW_API(math_top_k,
     return top_k(args->input, args->k, !args->no_sorted, args->index_type);
 }
 
-TW_API(math_in_top_k, "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
+TW_API(math_in_top_k,
+       "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
        "Whether each target is among its row's k greatest predictions.")
 {
     return tw__call(&tw__op_InTopKV2, TW_IN(args->predictions, args->targets, args->k), 3, NULL, 0);
@@ -207,11 +215,13 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
     bool up = strcmp(direction, "ASCENDING") == 0;
     int axis, rank = values->shape.rank;
     if (!up && strcmp(direction, "DESCENDING") != 0) {
-        tw__fail(TW_VALUE_ERROR, "Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction=%s", direction);
+        tw__fail(TW_VALUE_ERROR, "Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction=%s",
+                 direction);
         return NULL;
     }
     if (!tw__axis_normal(given, rank, &axis)) {
-        tw__fail(TW_VALUE_ERROR, "tf.%s: axis %lld of a tensor of shape %s", path, (long long)given, tw__shape_text(&values->shape));
+        tw__fail(TW_VALUE_ERROR, "tf.%s: axis %lld of a tensor of shape %s", path, (long long)given,
+                 tw__shape_text(&values->shape));
         return NULL;
     }
     int64_t order[TW_MAX_RANK];
@@ -234,7 +244,8 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
     return moves ? TW_G2(Transpose, out, tw__ints_tensor(order, rank, TW_INT32)) : out;
 }
 
-TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor", "Sorts along an axis.")
+TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor",
+       "Sorts along an axis.")
 {
     return sorted_part(args->values, args->axis, args->direction, 0, "sort");
 }
@@ -251,12 +262,16 @@ TW_API(argsort,
 /* By ops, where sizes or numbers are not known yet: row i is taken wherever as many rows as are before its end are not over. */
 static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
 {
-    tw_auto tw_tensor *size = size_later(x, axis), *vector = size ? TW_G2(Reshape, tw_retain(size), tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32)) : NULL;
-    tw_auto tw_tensor *none = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *place = tw_tensor_int(axis), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *size = size_later(x, axis),
+                      *vector = size ? TW_G2(Reshape, tw_retain(size), tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32)) : NULL;
+    tw_auto tw_tensor *none = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *place = tw_tensor_int(axis),
+                      *zero = tw_tensor_int(0);
     if (!vector || !none || !place || !zero)
         return NULL;
     tw_tensor *flat = TW_BINARY(Reshape, repeats, none);
-    tw_tensor *narrow = flat && flat->dtype != TW_INT32 ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1) : tw_retain(flat);
+    tw_tensor *narrow = flat && flat->dtype != TW_INT32
+                            ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
+                            : tw_retain(flat);
     tw_release(flat);
     tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
     tw_auto tw_tensor *ends = all ? tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0) : NULL;
@@ -266,7 +281,8 @@ static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
     tw_tensor *count = total ? TW_BINARY(Maximum, total, zero) : NULL; /* of no rows the greatest is the least number */
     tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
     tw_auto tw_tensor *sorted = ends ? TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
-    tw_auto tw_tensor *wanted = places ? TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
+    tw_auto tw_tensor *wanted =
+        places ? TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
     tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_BINARY(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
     return rows ? tw__call(&tw__op_GatherV2, TW_IN(x, rows, place), 3, NULL, 0) : NULL;
 }
@@ -285,7 +301,8 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
     if (!x)
         return NULL;
     if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, x->shape.rank, &axis)) {
-        tw__fail(TW_VALUE_ERROR, "tf.repeat: axis %lld of a tensor of shape %s", (long long)args->axis, tw__shape_text(&x->shape));
+        tw__fail(TW_VALUE_ERROR, "tf.repeat: axis %lld of a tensor of shape %s", (long long)args->axis,
+                 tw__shape_text(&x->shape));
         return NULL;
     }
     int64_t size = x->shape.dims[axis], total = 0;
@@ -357,10 +374,12 @@ TW_API(linalg_diag,
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     tw_auto tw_tensor *rows = tw_tensor_int((int32_t)args->num_rows), *columns = tw_tensor_int((int32_t)args->num_cols);
-    tw_auto tw_tensor *padding = args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->diagonal->dtype, TW_SCALAR, NULL);
+    tw_auto tw_tensor *padding =
+        args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->diagonal->dtype, TW_SCALAR, NULL);
     if (!k || !rows || !columns || !padding)
         return NULL;
-    return tw__call(&tw__op_MatrixDiagV3, TW_IN(args->diagonal, k, rows, columns, padding), 5, TW_WITH(TW_A_STRING("align", args->align)), 1);
+    return tw__call(&tw__op_MatrixDiagV3, TW_IN(args->diagonal, k, rows, columns, padding), 5,
+                    TW_WITH(TW_A_STRING("align", args->align)), 1);
 }
 
 TW_API(linalg_diag_part,
@@ -369,19 +388,22 @@ TW_API(linalg_diag_part,
        "Diagonals of matrices.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
-    tw_auto tw_tensor *padding = args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->input->dtype, TW_SCALAR, NULL);
+    tw_auto tw_tensor *padding =
+        args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->input->dtype, TW_SCALAR, NULL);
     if (!k || !padding)
         return NULL;
     return tw__call(&tw__op_MatrixDiagPartV3, TW_IN(args->input, k, padding), 3, TW_WITH(TW_A_STRING("align", args->align)), 1);
 }
 
-TW_API(linalg_band_part, "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, name: str = None) -> tensor",
+TW_API(linalg_band_part,
+       "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, name: str = None) -> tensor",
        "Zeros outside of a band around the diagonal of each matrix.")
 {
     return tw__call(&tw__op_MatrixBandPart, TW_IN(args->input, args->num_lower, args->num_upper), 3, NULL, 0);
 }
 
-TW_API(linalg_tensor_diag, "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor", "Zeros with the tensor on the diagonal.")
+TW_API(linalg_tensor_diag, "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor",
+       "Zeros with the tensor on the diagonal.")
 {
     return TW_UNARY(Diag, args->diagonal);
 }
@@ -404,14 +426,16 @@ static tw_tensor *bin_count(tw_tensor *numbers, int64_t least, int64_t most)
 #undef NUMBER
 }
 
-TW_API(math_bincount,
-       "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
-       "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
-       "How often (or with what weight) each number occurs; with axis -1 per row.")
+TW_API(
+    math_bincount,
+    "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
+    "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
+    "How often (or with what weight) each number occurs; with axis -1 per row.")
 {
     const tw_tensor *arr = args->arr;
     if (args->axis != TW_NO_INT && args->axis != 0 && args->axis != -1) {
-        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.", (long long)args->axis);
+        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.",
+                 (long long)args->axis);
         return NULL;
     }
     if (arr->dtype != TW_INT32 && arr->dtype != TW_INT64) {

@@ -1,4 +1,5 @@
-/* tf.roll, tf.ensure_shape, tf.searchsorted, tf.sequence_mask, tf.math.confusion_matrix: functions that move, look up and count. */
+/* tf.roll, tf.ensure_shape, tf.searchsorted, tf.sequence_mask, tf.math.confusion_matrix: functions that move, look up and count.
+ */
 #include "api/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -27,8 +28,8 @@ static tw_tensor *as_rows(tw_tensor *x, const char *what)
 {
     int64_t sizes[2] = { 1, 0 };
     if (x->shape.rank < 1 || !tw__shape_known(&x->shape)) {
-        tw__fail(x->shape.rank == 0 ? TW_INVALID_ARGUMENT : TW_UNIMPLEMENTED, "searchsorted: %s must have a known shape of rank 1 or more, got %s",
-                 what, tw__shape_text(&x->shape));
+        tw__fail(x->shape.rank == 0 ? TW_INVALID_ARGUMENT : TW_UNIMPLEMENTED,
+                 "searchsorted: %s must have a known shape of rank 1 or more, got %s", what, tw__shape_text(&x->shape));
         return NULL;
     }
     sizes[1] = x->shape.dims[x->shape.rank - 1];
@@ -38,9 +39,10 @@ static tw_tensor *as_rows(tw_tensor *x, const char *what)
     return TW_BINARY(Reshape, x, shape);
 }
 
-TW_API(searchsorted,
-       "searchsorted(sorted_sequence: tensor<T>, values: tensor<T>, side: str = left, out_type: dtype = int32, name: str = None) -> tensor",
-       "Where values stand in sorted rows: before (side left) or behind (side right) those that equal them.")
+TW_API(
+    searchsorted,
+    "searchsorted(sorted_sequence: tensor<T>, values: tensor<T>, side: str = left, out_type: dtype = int32, name: str = None) -> tensor",
+    "Where values stand in sorted rows: before (side left) or behind (side right) those that equal them.")
 {
     bool right = strcmp(args->side, "right") == 0;
     if (!right && strcmp(args->side, "left") != 0) {
@@ -91,7 +93,8 @@ static tw_tensor *class_numbers(tw_tensor *x, const tw_tensor *other)
     else
         flat = tw_retain(x);
     if (flat && flat->shape.rank != 1) {
-        tw__fail(TW_VALUE_ERROR, "confusion_matrix: labels and predictions must be vectors, got the shape %s", tw__shape_text(&flat->shape));
+        tw__fail(TW_VALUE_ERROR, "confusion_matrix: labels and predictions must be vectors, got the shape %s",
+                 tw__shape_text(&flat->shape));
         return NULL;
     }
     return cast_to(flat, TW_INT64);

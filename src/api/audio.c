@@ -2,12 +2,15 @@
 #include "api/array.h"
 #include "rows.h"
 
-TW_API(audio_decode_wav,
-       "audio.decode_wav(contents: tensor<string>, desired_channels: int = -1, desired_samples: int = -1, name: str = None) -> tensors<DecodeWav>",
-       "The samples of a WAV file of 16 bits, as floats from -1 to 1, and how many there are in a second.")
+TW_API(
+    audio_decode_wav,
+    "audio.decode_wav(contents: tensor<string>, desired_channels: int = -1, desired_samples: int = -1, name: str = None) -> tensors<DecodeWav>",
+    "The samples of a WAV file of 16 bits, as floats from -1 to 1, and how many there are in a second.")
 {
     return tw__call_many(&tw__op_DecodeWav, TW_IN(args->contents), 1,
-                         TW_WITH(TW_A_INT("desired_channels", args->desired_channels), TW_A_INT("desired_samples", args->desired_samples)), 2, 2);
+                         TW_WITH(TW_A_INT("desired_channels", args->desired_channels),
+                                 TW_A_INT("desired_samples", args->desired_samples)),
+                         2, 2);
 }
 
 TW_API(audio_encode_wav, "audio.encode_wav(audio: tensor<float32>, sample_rate: tensor<int32>, name: str = None) -> tensor",

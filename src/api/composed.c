@@ -5,10 +5,11 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-TW_API(math_l2_normalize,
-       "math.l2_normalize|linalg.l2_normalize|nn.l2_normalize(x: tensor, axis: ints = None, epsilon: float = 1e-12, name: str = None, "
-       "dim: ints = None) -> tensor",
-       "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
+TW_API(
+    math_l2_normalize,
+    "math.l2_normalize|linalg.l2_normalize|nn.l2_normalize(x: tensor, axis: ints = None, epsilon: float = 1e-12, name: str = None, "
+    "dim: ints = None) -> tensor",
+    "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
 {
     if (tw__dtype_is_complex(args->x->dtype)) {
         tw__fail(TW_UNIMPLEMENTED, "l2_normalize: complex numbers are not supported, x is %s", tw_dtype_name(args->x->dtype));
@@ -20,7 +21,8 @@ TW_API(math_l2_normalize,
     }
     tw_auto tw_tensor *squares = TW_UNARY(Square, args->x);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, args->dim.given ? args->dim : args->axis, true);
-    return TW_G2(Mul, tw_retain(args->x), TW_G1(Rsqrt, TW_G2(Maximum, tw_retain(sum), sum ? tw__grad_constant(args->epsilon, sum) : NULL)));
+    return TW_G2(Mul, tw_retain(args->x),
+                 TW_G1(Rsqrt, TW_G2(Maximum, tw_retain(sum), sum ? tw__grad_constant(args->epsilon, sum) : NULL)));
 }
 
 static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
@@ -36,9 +38,10 @@ static tw_tensor *not_zero(tw_tensor *x)
     return zero ? TW_BINARY(NotEqual, x, zero) : NULL;
 }
 
-TW_API(math_count_nonzero,
-       "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False, dtype: dtype = int64, name: str = None) -> tensor",
-       "How many elements over axes are not zero; texts that are not empty.")
+TW_API(
+    math_count_nonzero,
+    "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False, dtype: dtype = int64, name: str = None) -> tensor",
+    "How many elements over axes are not zero; texts that are not empty.")
 {
     tw_auto tw_tensor *mask = not_zero(args->input);
     tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
@@ -46,7 +49,8 @@ TW_API(math_count_nonzero,
     return !count || args->dtype == TW_INT64 ? tw_retain(count) : cast_to(count, args->dtype);
 }
 
-TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, name: str = None) -> tensor", "The part of the elements that is zero.")
+TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, name: str = None) -> tensor",
+       "The part of the elements that is zero.")
 {
     tw_attr wide = TW_A_TYPE("out_type", TW_INT64);
     tw_auto tw_tensor *mask = not_zero(args->value);
@@ -87,8 +91,10 @@ static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
 {
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(x), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
     tw_auto tw_tensor *size = flat ? TW_UNARY(Size, flat) : NULL;
-    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
-    tw_auto tw_tensor *fewer = one ? TW_G2(Maximum, TW_G2(Sub, TW_G2(Reshape, tw_retain(size), tw_retain(one)), tw_retain(one)), tw_retain(zero)) : NULL;
+    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
+                      *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *fewer =
+        one ? TW_G2(Maximum, TW_G2(Sub, TW_G2(Reshape, tw_retain(size), tw_retain(one)), tw_retain(one)), tw_retain(zero)) : NULL;
     tw_auto tw_tensor *first = fewer ? tw__call(&tw__op_Slice, TW_IN(flat, zero, fewer), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *start = fewer ? TW_BINARY(Minimum, one, fewer) : NULL;
     tw_auto tw_tensor *next = start ? tw__call(&tw__op_Slice, TW_IN(flat, start, fewer), 3, NULL, 0) : NULL;
@@ -96,7 +102,8 @@ static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
     return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
 }
 
-TW_API(math_is_non_decreasing, "math.is_non_decreasing(x: tensor, name: str = None) -> tensor", "Whether no element is less than the one before it.")
+TW_API(math_is_non_decreasing, "math.is_non_decreasing(x: tensor, name: str = None) -> tensor",
+       "Whether no element is less than the one before it.")
 {
     return each_follows(args->x, &tw__op_LessEqual);
 }
@@ -125,18 +132,20 @@ static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *seg
     return count ? TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count)) : NULL;
 }
 
-TW_API(math_unsorted_segment_mean,
-       "math.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-       "Means of the rows of each segment.")
+TW_API(
+    math_unsorted_segment_mean,
+    "math.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+    "Means of the rows of each segment.")
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
     return sum ? TW_BINARY(RealDiv, sum, count) : NULL;
 }
 
-TW_API(math_unsorted_segment_sqrt_n,
-       "math.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-       "Sums of the rows of each segment, divided by the root of their number.")
+TW_API(
+    math_unsorted_segment_sqrt_n,
+    "math.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+    "Sums of the rows of each segment, divided by the root of their number.")
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
@@ -151,31 +160,36 @@ TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -
     tw_auto tw_tensor *negative = TW_UNARY(Neg, args->features);
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
     tw_attr two = TW_A_INT("N", 2);
-    tw_auto tw_tensor *both = negative && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1) : NULL;
+    tw_auto tw_tensor *both =
+        negative && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1) : NULL;
     return both ? TW_UNARY(Relu, both) : NULL;
 }
 
-TW_API(nn_weighted_cross_entropy_with_logits,
-       "nn.weighted_cross_entropy_with_logits(labels: tensor<T>, logits: tensor<T>, pos_weight: tensor<T>, name: str = None) -> tensor",
-       "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.")
+TW_API(
+    nn_weighted_cross_entropy_with_logits,
+    "nn.weighted_cross_entropy_with_logits(labels: tensor<T>, logits: tensor<T>, pos_weight: tensor<T>, name: str = None) -> tensor",
+    "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.")
 {
     tw_tensor *x = args->logits, *z = args->labels;
     if (!tw__shape_compatible(&x->shape, &z->shape)) {
         char *logits = tw__shape_tuple(&x->shape), *labels = tw__shape_tuple(&z->shape);
-        tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", logits ? logits : "", labels ? labels : "");
+        tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", logits ? logits : "",
+                 labels ? labels : "");
         tw__free(logits);
         tw__free(labels);
         return NULL;
     }
     /* (1 - z) x + (1 + (q - 1) z) (log(1 + exp(-|x|)) + max(-x, 0)) */
     tw_tensor *rest = TW_G2(AddV2, TW_G1(Log1p, TW_G1(Exp, TW_G1(Neg, TW_UNARY(Abs, x)))), TW_G1(Relu, TW_UNARY(Neg, x)));
-    tw_tensor *weight = TW_GN(AddV2, 1, TW_G2(Mul, TW_G2(Sub, tw_retain(args->pos_weight), tw__grad_constant(1, x)), tw_retain(z)));
+    tw_tensor *weight =
+        TW_GN(AddV2, 1, TW_G2(Mul, TW_G2(Sub, tw_retain(args->pos_weight), tw__grad_constant(1, x)), tw_retain(z)));
     return TW_G2(AddV2, TW_G2(Mul, TW_GN(Sub, 1, tw_retain(z)), tw_retain(x)), TW_G2(Mul, weight, rest));
 }
 
-TW_API(nn_log_poisson_loss,
-       "nn.log_poisson_loss(targets: tensor<T>, log_input: tensor<T>, compute_full_loss: bool = False, name: str = None) -> tensor",
-       "exp(log_input) - log_input * targets; in full with Stirling's term.")
+TW_API(
+    nn_log_poisson_loss,
+    "nn.log_poisson_loss(targets: tensor<T>, log_input: tensor<T>, compute_full_loss: bool = False, name: str = None) -> tensor",
+    "exp(log_input) - log_input * targets; in full with Stirling's term.")
 {
     tw_tensor *z = args->targets, *c = args->log_input;
     tw_tensor *loss = TW_G2(Sub, TW_UNARY(Exp, c), TW_BINARY(Mul, c, z));
@@ -184,7 +198,8 @@ TW_API(nn_log_poisson_loss,
     tw_auto tw_tensor *one = tw__grad_constant(1, z), *zeros = TW_UNARY(ZerosLike, z);
     tw_tensor *stirling = TW_G2(AddV2, TW_G2(Sub, TW_G2(Mul, tw_retain(z), TW_UNARY(Log, z)), tw_retain(z)),
                                 TW_GN(Mul, 0.5, TW_G1(Log, TW_GN(Mul, 2 * 3.14159265358979323846, tw_retain(z)))));
-    tw_tensor *inside = TW_G2(LogicalAnd, TW_G2(GreaterEqual, tw_retain(z), tw_retain(zeros)), TW_G2(LessEqual, tw_retain(z), tw_retain(one)));
+    tw_tensor *inside =
+        TW_G2(LogicalAnd, TW_G2(GreaterEqual, tw_retain(z), tw_retain(zeros)), TW_G2(LessEqual, tw_retain(z), tw_retain(one)));
     return TW_G2(AddV2, loss, TW_G3(SelectV2, inside, tw_retain(zeros), stirling));
 }
 
@@ -195,9 +210,10 @@ TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularizatio
     return sum && tw__replicas > 1 ? TW_G2(RealDiv, sum, tw__grad_constant(tw__replicas, args->regularization_loss)) : sum;
 }
 
-TW_API(nn_compute_average_loss,
-       "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
-       "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.")
+TW_API(
+    nn_compute_average_loss,
+    "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
+    "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.")
 {
     tw_tensor *loss = args->per_example_loss;
     if (loss->shape.rank == 0) {

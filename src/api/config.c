@@ -1,7 +1,8 @@
 /* tf.config.threading: how many threads an operation may use.
  *
- * 0 stands for what the library chose when it started. Operations run one after the other; if two or more may run at once, some long ones in graphs
- * do (exec/beside.c). Once the devices are used, both are settled; a session's configuration may still change them. */
+ * 0 stands for what the library chose when it started. Operations run one after the other; if two or more may run at once, some
+ * long ones in graphs do (exec/beside.c). Once the devices are used, both are settled; a session's configuration may still change
+ * them. */
 #include "api/array.h"
 #include "device/device.h"
 #include "exec/exec.h"
@@ -10,7 +11,7 @@
 static tw__lock lock = TW__LOCK;
 static int64_t within, between; /* as set by the user */
 static bool within_set, between_set;
-static int chosen;              /* by the library */
+static int chosen; /* by the library */
 
 /* Whether the number may be set to that: it may while the devices are not in use, and when nothing changes. */
 static tw_status check(const char *what, bool set, int64_t present, int64_t count)
@@ -42,7 +43,8 @@ TW_API(config_set_intra_op_threads, "config.threading.set_intra_op_parallelism_t
     return TW_OK;
 }
 
-TW_API(config_session_threads, "config.threading._session(num_threads: int)", "What a session's configuration says of the threads of one operation.")
+TW_API(config_session_threads, "config.threading._session(num_threads: int)",
+       "What a session's configuration says of the threads of one operation.")
 {
     use_threads(args->num_threads);
     return TW_OK;

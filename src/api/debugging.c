@@ -1,7 +1,7 @@
 /* tf.debugging.assert_*: checks with TensorFlow's texts.
  *
- * Eagerly a check fails at once. In a graph what is known while tracing is checked then; for the rest an Assert node is made, which runs at its
- * place in the program's order, and the check gives that operation. */
+ * Eagerly a check fails at once. In a graph what is known while tracing is checked then; for the rest an Assert node is made,
+ * which runs at its place in the program's order, and the check gives that operation. */
 #include "api/debugging.h"
 #include "eager/eager.h"
 #include "op/gradient.h"
@@ -158,13 +158,15 @@ tw_value tw__check_assert_all(tw_tensor *holds, tw__check_data *data, int64_t su
     tw_release(holds);
     tw_value out = tw__nothing;
     if (condition && !data->failed)
-        out = tw__impl_debugging_assert(&(tw_debugging_assert_args){ .condition = condition, .data = { data->items, data->count }, .summarize = summarize });
+        out = tw__impl_debugging_assert(
+            &(tw_debugging_assert_args){ .condition = condition, .data = { data->items, data->count }, .summarize = summarize });
     for (int i = 0; i < data->count; i++)
         tw_release(data->items[i]);
     return out;
 }
 
-TW_API(debugging_assert, "debugging.Assert|Assert(condition: tensor, data: tensors, summarize: int = None, name: str = None) -> value",
+TW_API(debugging_assert,
+       "debugging.Assert|Assert(condition: tensor, data: tensors, summarize: int = None, name: str = None) -> value",
        "An error that tells the data, unless the condition is true.")
 {
     bool eager = tw__check_is_eager(args->condition, NULL);
@@ -172,7 +174,8 @@ TW_API(debugging_assert, "debugging.Assert|Assert(condition: tensor, data: tenso
         eager &= !args->data.items[i]->node;
     if (!eager) {
         tw_value operation = tw__check_assert(args->condition, args->data.items, args->data.count, args->summarize);
-        if (operation.kind == TW_VALUE_OBJECT && args->name && tw__node_rename(tw__tracing->nodes[tw__tracing->node_count - 1], args->name) != TW_OK)
+        if (operation.kind == TW_VALUE_OBJECT && args->name &&
+            tw__node_rename(tw__tracing->nodes[tw__tracing->node_count - 1], args->name) != TW_OK)
             tw_value_free(&operation);
         return operation;
     }
@@ -207,8 +210,8 @@ static bool all_true(const tw_tensor *holds)
 }
 
 /* What differs, for values that are there. */
-static tw_value tell_difference(const char *sign, const tw_tensor *x, const tw_tensor *y, const tw_tensor *holds, const char *message,
-                                int64_t summarize)
+static tw_value tell_difference(const char *sign, const tw_tensor *x, const tw_tensor *y, const tw_tensor *holds,
+                                const char *message, int64_t summarize)
 {
     tw__text text = { 0 };
     int64_t limit = summarize == TW_NO_INT ? SUMMARY : summarize < 0 ? INT64_MAX : summarize;
@@ -338,9 +341,10 @@ TW_API(debugging_assert_greater,
     return COMPARISON(Greater, ">");
 }
 
-TW_API(debugging_assert_greater_equal,
-       "debugging.assert_greater_equal(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
-       "Raises an error unless x >= y holds for all elements.")
+TW_API(
+    debugging_assert_greater_equal,
+    "debugging.assert_greater_equal(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+    "Raises an error unless x >= y holds for all elements.")
 {
     return COMPARISON(GreaterEqual, ">=");
 }
@@ -392,13 +396,15 @@ static tw_value sign(const tw_op *op, const char *words, tw_tensor *x, const cha
     return tw__check_assert_all(tw__call(op, TW_IN(x, zero), 2, NULL, 0), &d, summarize);
 }
 
-TW_API(debugging_assert_positive, "debugging.assert_positive(x: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+TW_API(debugging_assert_positive,
+       "debugging.assert_positive(x: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
        "Raises an error unless all elements are positive.")
 {
     return sign(&tw__op_Greater, "Condition x > 0 did not hold element-wise:\n", args->x, args->message, args->summarize);
 }
 
-TW_API(debugging_assert_negative, "debugging.assert_negative(x: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+TW_API(debugging_assert_negative,
+       "debugging.assert_negative(x: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
        "Raises an error unless all elements are negative.")
 {
     return sign(&tw__op_Less, "Condition x < 0 did not hold element-wise:\n", args->x, args->message, args->summarize);

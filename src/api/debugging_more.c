@@ -1,4 +1,5 @@
-/* The rest of tf.debugging: assert_near, dtypes, numbers that are finite; and what orders operations: tf.no_op, tf.tuple. See debugging.c. */
+/* The rest of tf.debugging: assert_near, dtypes, numbers that are finite; and what orders operations: tf.no_op, tf.tuple. See
+ * debugging.c. */
 #include "api/debugging.h"
 #include "api/temps.h"
 #include "eager/eager.h"
@@ -53,21 +54,24 @@ static tw_tensor *tolerance(tw__temps *t, tw_tensor *given, tw_dtype dtype)
     if (given)
         return given;
     static const double bits[] = { 1.0 / 1024, 1.0 / 8388608, 1.0 / 4503599627370496 };
-    tw_tensor *ten = tw__temp(t, tw_tensor_new(TW_FLOAT64, TW_SCALAR, &(double){ 10 * bits[dtype == TW_FLOAT64 ? 2 : dtype == TW_FLOAT32] }));
+    tw_tensor *ten =
+        tw__temp(t, tw_tensor_new(TW_FLOAT64, TW_SCALAR, &(double){ 10 * bits[dtype == TW_FLOAT64 ? 2 : dtype == TW_FLOAT32] }));
     return ten ? tw__temp_cast(t, ten, dtype) : NULL;
 }
 
-TW_API(debugging_assert_near,
-       "debugging.assert_near(x: tensor<first>, y: tensor<first>, rtol: tensor<first> = None, atol: tensor<first> = None, message: str = None, "
-       "summarize: int = None, name: str = None) -> value",
-       "Raises an error unless |x - y| < atol + rtol * |y| holds for all elements.")
+TW_API(
+    debugging_assert_near,
+    "debugging.assert_near(x: tensor<first>, y: tensor<first>, rtol: tensor<first> = None, atol: tensor<first> = None, message: str = None, "
+    "summarize: int = None, name: str = None) -> value",
+    "Raises an error unless |x - y| < atol + rtol * |y| holds for all elements.")
 {
     tw_tensor *x = args->x, *y = args->y;
     bool eager = tw__check_is_eager(x, y);
     tw_dtype dtype = real_of(x->dtype);
     tw__text text = { 0 };
     if (y->dtype != x->dtype) {
-        tw__text_format(&text, "y: Tensor conversion requested dtype %s for Tensor with dtype %s: ", tw_dtype_name(x->dtype), tw_dtype_name(y->dtype));
+        tw__text_format(&text, "y: Tensor conversion requested dtype %s for Tensor with dtype %s: ", tw_dtype_name(x->dtype),
+                        tw_dtype_name(y->dtype));
         add_repr(&text, y, eager, 1);
         return tw__check_refuse(TW_VALUE_ERROR, &text);
     }
@@ -79,9 +83,11 @@ TW_API(debugging_assert_near,
     }
     tw__temps temps = { 0 }, *t = &temps;
     tw__outside outside = tw__outside_begin(); /* they are constants */
-    tw_tensor *default_rtol = args->rtol ? NULL : tolerance(t, NULL, dtype), *default_atol = args->atol ? NULL : tolerance(t, NULL, dtype);
+    tw_tensor *default_rtol = args->rtol ? NULL : tolerance(t, NULL, dtype),
+              *default_atol = args->atol ? NULL : tolerance(t, NULL, dtype);
     tw__outside_end(outside);
-    tw_tensor *rtol = args->rtol ? tolerance(t, args->rtol, dtype) : default_rtol, *atol = args->atol ? tolerance(t, args->atol, dtype) : default_atol;
+    tw_tensor *rtol = args->rtol ? tolerance(t, args->rtol, dtype) : default_rtol,
+              *atol = args->atol ? tolerance(t, args->atol, dtype) : default_atol;
     tw_value out = tw__nothing;
     if (rtol && atol) {
         tw_tensor *size = tw__temp(t, tw_abs(y)), *limit = TW_K(AddV2, atol, size ? TW_K(Mul, rtol, size) : NULL);
@@ -120,7 +126,8 @@ static tw_dtype dtype_of(const tw_value *value, tw__text *name)
     }
     if (value->kind != TW_VALUE_TENSOR) {
         static const char *const kinds[] = { "NoneType", "bool", "int", "float", "str", "bytes" };
-        tw__fail(TW_ATTRIBUTE_ERROR, "'%s' object has no attribute 'dtype'", value->kind <= TW_VALUE_BYTES ? kinds[value->kind] : "list");
+        tw__fail(TW_ATTRIBUTE_ERROR, "'%s' object has no attribute 'dtype'",
+                 value->kind <= TW_VALUE_BYTES ? kinds[value->kind] : "list");
         return TW_DTYPE_NONE;
     }
     char *shown = value->tensor->node ? NULL : tw_tensor_str(value->tensor);
@@ -132,7 +139,8 @@ static tw_dtype dtype_of(const tw_value *value, tw__text *name)
     return value->tensor->dtype;
 }
 
-TW_API(debugging_assert_same_float_dtype, "debugging.assert_same_float_dtype(tensors: value = None, dtype: dtype = None) -> dtype",
+TW_API(debugging_assert_same_float_dtype,
+       "debugging.assert_same_float_dtype(tensors: value = None, dtype: dtype = None) -> dtype",
        "Raises an error unless all have one dtype, a float; that dtype.")
 {
     bool list = args->tensors.kind == TW_VALUE_LIST || args->tensors.kind == TW_VALUE_TUPLE;
@@ -151,8 +159,9 @@ TW_API(debugging_assert_same_float_dtype, "debugging.assert_same_float_dtype(ten
             wanted = dtype;
             tw__text_add(&first, name.data);
         } else if (wanted != dtype) {
-            status = tw__fail(TW_VALUE_ERROR, "%s, type=<dtype: '%s'>, must be of the same type (<dtype: '%s'>)%s%s.", name.data ? name.data : "",
-                              tw_dtype_name(dtype), tw_dtype_name(wanted), first.size ? " as " : "", first.size ? first.data : "");
+            status = tw__fail(TW_VALUE_ERROR, "%s, type=<dtype: '%s'>, must be of the same type (<dtype: '%s'>)%s%s.",
+                              name.data ? name.data : "", tw_dtype_name(dtype), tw_dtype_name(wanted), first.size ? " as " : "",
+                              first.size ? first.data : "");
         }
     }
     tw__text_free(&first);
@@ -180,7 +189,8 @@ TW_API(debugging_assert_all_finite, "debugging.assert_all_finite(x: tensor, mess
 
 /* ---- order ---- */
 
-TW_API(no_op, "no_op|compat.v1.no_op(name: str = None) -> value", "Nothing; in a graph an operation that others may be ordered by.")
+TW_API(no_op, "no_op|compat.v1.no_op(name: str = None) -> value",
+       "Nothing; in a graph an operation that others may be ordered by.")
 {
     return tw__check_passed();
 }
@@ -201,7 +211,9 @@ TW_API(tuple, "tuple(tensors: tensors?, control_inputs: list<object> = None, nam
     }
     for (int64_t i = 0; nodes && i < args->control_inputs.count; i++) {
         void *object = args->control_inputs.items[i];
-        tw__node *node = tw__is(object, &tw__class_operation) ? ((struct tw_operation *)object)->node : tw__is(object, &tw__tensor_class) ? ((tw_tensor *)object)->node : NULL;
+        tw__node *node = tw__is(object, &tw__class_operation) ? ((struct tw_operation *)object)->node
+                         : tw__is(object, &tw__tensor_class)  ? ((tw_tensor *)object)->node
+                                                              : NULL;
         if (node)
             nodes[node_count++] = node;
     }
@@ -214,7 +226,9 @@ TW_API(tuple, "tuple(tensors: tensors?, control_inputs: list<object> = None, nam
         status = tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw_tensor *tensor = args->tensors.items[i];
-        out.items[i] = !tensor || !tw__tracing ? tw_retain(tensor) : tw__part_call(&part, "control_dependency", &tw__op_Identity, &tensor, 1, NULL, 0);
+        out.items[i] = !tensor || !tw__tracing
+                           ? tw_retain(tensor)
+                           : tw__part_call(&part, "control_dependency", &tw__op_Identity, &tensor, 1, NULL, 0);
         if (tensor && !out.items[i])
             status = tw__error_status();
         else if (gate && out.items[i])

@@ -1,5 +1,5 @@
-/* tf.debugging.assert_rank and its kin: what is known of ranks and dtypes, with TensorFlow's texts; see debugging.c. A rank that is known only
- * when the graph runs is checked by an Assert node. */
+/* tf.debugging.assert_rank and its kin: what is known of ranks and dtypes, with TensorFlow's texts; see debugging.c. A rank that
+ * is known only when the graph runs is checked by an Assert node. */
 #include "api/debugging.h"
 #include "graph/graph.h"
 #include "op/gradient.h"
@@ -24,7 +24,8 @@ static tw_status read_rank(tw_tensor *rank, int64_t *value)
     if (rank->dtype != TW_INT32 && rank->dtype != TW_INT64) {
         tw__text name = { 0 };
         add_name(&name, rank);
-        tw_status status = tw__fail(TW_TYPE_ERROR, "%s must be of type tf.int32; got tf.%s", name.data ? name.data : "tensor", tw_dtype_name(rank->dtype));
+        tw_status status = tw__fail(TW_TYPE_ERROR, "%s must be of type tf.int32; got tf.%s", name.data ? name.data : "tensor",
+                                    tw_dtype_name(rank->dtype));
         tw__text_free(&name);
         return status;
     }
@@ -52,7 +53,9 @@ static tw_value check_later(tw_tensor *x, tw__rank_check kind, const int64_t *ra
     }
     tw__check_add_words(&d, "Received shape: ");
     tw__check_add(&d, TW_UNARY(Shape, x));
-    tw_auto tw_tensor *holds = !wanted ? NULL : kind == TW_RANK_AT_LEAST ? tw_greater_equal(rank, wanted) : tw_equal(rank, wanted);
+    tw_auto tw_tensor *holds = !wanted                    ? NULL
+                               : kind == TW_RANK_AT_LEAST ? tw_greater_equal(rank, wanted)
+                                                          : tw_equal(rank, wanted);
     return tw__check_assert_all(holds ? tw_reduce_any(holds) : NULL, &d, TW_NO_INT);
 }
 
@@ -97,13 +100,15 @@ TW_API(debugging_assert_rank, "debugging.assert_rank(x: tensor, rank: tensor, me
     return check_given(args->x, TW_RANK_IS, TW_TENSORS(args->rank), args->message);
 }
 
-TW_API(debugging_assert_rank_at_least, "debugging.assert_rank_at_least(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
+TW_API(debugging_assert_rank_at_least,
+       "debugging.assert_rank_at_least(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless x has at least that rank.")
 {
     return check_given(args->x, TW_RANK_AT_LEAST, TW_TENSORS(args->rank), args->message);
 }
 
-TW_API(debugging_assert_rank_in, "debugging.assert_rank_in(x: tensor, ranks: tensors, message: str = None, name: str = None) -> value",
+TW_API(debugging_assert_rank_in,
+       "debugging.assert_rank_in(x: tensor, ranks: tensors, message: str = None, name: str = None) -> value",
        "Raises an error unless x has one of the ranks.")
 {
     return check_given(args->x, TW_RANK_IN, args->ranks, args->message);
@@ -123,7 +128,8 @@ TW_API(debugging_assert_scalar, "debugging.assert_scalar(tensor: tensor, message
     return tw__check_refuse(TW_VALUE_ERROR, &text);
 }
 
-TW_API(debugging_assert_type, "debugging.assert_type(tensor: tensor, tf_type: dtype, message: str = None, name: str = None) -> value",
+TW_API(debugging_assert_type,
+       "debugging.assert_type(tensor: tensor, tf_type: dtype, message: str = None, name: str = None) -> value",
        "Raises an error unless the tensor has that dtype.")
 {
     if (args->tensor->dtype == args->tf_type)
@@ -131,8 +137,8 @@ TW_API(debugging_assert_type, "debugging.assert_type(tensor: tensor, tf_type: dt
     tw__text text = { 0 };
     tw__check_lead(&text, args->message);
     add_name(&text, args->tensor);
-    tw__text_format(&text, "%s must be of type tf.%s; got tf.%s", args->tensor->node ? "" : "tensor", tw_dtype_name(args->tf_type),
-                    tw_dtype_name(args->tensor->dtype));
+    tw__text_format(&text, "%s must be of type tf.%s; got tf.%s", args->tensor->node ? "" : "tensor",
+                    tw_dtype_name(args->tf_type), tw_dtype_name(args->tensor->dtype));
     return tw__check_refuse(TW_TYPE_ERROR, &text);
 }
 
@@ -142,7 +148,8 @@ TW_API(debugging_assert_integer, "debugging.assert_integer(x: tensor, message: s
     if (tw__dtype_is_integer(args->x->dtype))
         return tw__nothing;
     tw__text text = { 0 };
-    tw__text_format(&text, "%s%sExpected \"x\" to be integer type.  Found: ", args->message ? args->message : "", args->message ? "  " : "");
+    tw__text_format(&text, "%s%sExpected \"x\" to be integer type.  Found: ", args->message ? args->message : "",
+                    args->message ? "  " : "");
     add_name(&text, args->x);
     tw__text_format(&text, "%s of dtype <dtype: '%s'>", args->x->node ? "" : "tensor", tw_dtype_name(args->x->dtype));
     return tw__check_refuse(TW_TYPE_ERROR, &text);

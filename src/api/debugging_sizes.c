@@ -1,8 +1,8 @@
 /* tf.debugging.assert_shapes: sizes of dimensions, and which of them are equal, with TensorFlow's texts; see debugging.c.
  *
- * A constraint is a tensor and what its shape shall be: a number, a name that stands for one size everywhere, "." or None for any size; "*" in
- * front stands for any number of dimensions. A scalar counts as a vector of one element. What is known while tracing is checked then, for the
- * rest there are Assert nodes. */
+ * A constraint is a tensor and what its shape shall be: a number, a name that stands for one size everywhere, "." or None for any
+ * size; "*" in front stands for any number of dimensions. A scalar counts as a vector of one element. What is known while tracing
+ * is checked then, for the rest there are Assert nodes. */
 #include <stdlib.h>
 
 #include "api/debugging.h"
@@ -12,10 +12,10 @@
 #include "rows.h"
 
 typedef struct constraint {
-    tw_tensor *tensor;   /* of a sparse tensor its values */
+    tw_tensor *tensor; /* of a sparse tensor its values */
     const tw_shape *shape;
-    tw_tensor *sizes;    /* of a shape that is not known; NULL before it is asked for */
-    tw_value own;        /* the specification as a list, where it was given otherwise */
+    tw_tensor *sizes; /* of a shape that is not known; NULL before it is asked for */
+    tw_value own;     /* the specification as a list, where it was given otherwise */
     const tw_value *symbols;
     int64_t count;
     bool inner, sparse;
@@ -96,7 +96,8 @@ static tw_status read_tensor(checking *c, constraint *of, const tw_value *value)
 /* The specification as a list: of a text its characters, of an array its numbers. */
 static tw_status read_symbols(checking *c, constraint *of, const tw_value *value)
 {
-    bool text = value->kind == TW_VALUE_STR, array = value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->shape.rank == 1;
+    bool text = value->kind == TW_VALUE_STR,
+         array = value->kind == TW_VALUE_TENSOR && value->tensor->data && value->tensor->shape.rank == 1;
     if (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE) {
         of->symbols = value->list.items;
         of->count = value->list.count;
@@ -106,7 +107,8 @@ static tw_status read_symbols(checking *c, constraint *of, const tw_value *value
         of->symbols = of->own.list.items = tw__alloc_array((size_t)of->count + 1, sizeof *of->symbols);
         for (int64_t i = 0; of->symbols && i < of->count; i++) {
             char letter[2] = { text ? value->s.data[i] : 0 };
-            of->own.list.items[i] = text ? tw__value_str(letter) : (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(value->tensor, i) };
+            of->own.list.items[i] =
+                text ? tw__value_str(letter) : (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(value->tensor, i) };
             of->own.list.count++;
         }
     } else {
@@ -115,8 +117,10 @@ static tw_status read_symbols(checking *c, constraint *of, const tw_value *value
         tw__check_lead(&told, c->message);
         tw__text_add(&told, "Tensor ");
         add_label(&told, c, of);
-        tw__text_format(&told, ".  Specified shape must be an iterable.  An iterable has the attribute `__iter__` or `__getitem__`.  "
-                        "Received specified shape: %s", shown ? shown : "");
+        tw__text_format(&told,
+                        ".  Specified shape must be an iterable.  An iterable has the attribute `__iter__` or `__getitem__`.  "
+                        "Received specified shape: %s",
+                        shown ? shown : "");
         tw__free(shown);
         tw__check_refuse(TW_VALUE_ERROR, &told);
     }
@@ -128,8 +132,11 @@ static tw_status read_symbols(checking *c, constraint *of, const tw_value *value
             tw__check_lead(&told, c->message);
             tw__text_add(&told, "Tensor ");
             add_label(&told, c, of);
-            tw__text_format(&told, " specified shape index %lld.  Symbol `...` or `*` for a variable number of unspecified dimensions is only "
-                            "allowed as the first entry", (long long)i);
+            tw__text_format(
+                &told,
+                " specified shape index %lld.  Symbol `...` or `*` for a variable number of unspecified dimensions is only "
+                "allowed as the first entry",
+                (long long)i);
             tw__check_refuse(TW_VALUE_ERROR, &told);
             break;
         }
@@ -156,9 +163,11 @@ static tw_status read_constraints(checking *c, const tw_value *shapes)
         return tw__error_status();
     for (int64_t i = 0; i < count; i++) {
         const tw_value *pair = dict ? &shapes->list.items[2 * i] : shapes->list.items[i].list.items;
-        bool is_pair = dict || ((shapes->list.items[i].kind == TW_VALUE_TUPLE || shapes->list.items[i].kind == TW_VALUE_LIST) && shapes->list.items[i].list.count == 2);
+        bool is_pair = dict || ((shapes->list.items[i].kind == TW_VALUE_TUPLE || shapes->list.items[i].kind == TW_VALUE_LIST) &&
+                                shapes->list.items[i].list.count == 2);
         if (!is_pair)
-            return tw__fail(TW_TYPE_ERROR, "assert_shapes: member %lld of shapes is no pair of a tensor and its shape", (long long)i);
+            return tw__fail(TW_TYPE_ERROR, "assert_shapes: member %lld of shapes is no pair of a tensor and its shape",
+                            (long long)i);
         if (pair[1].kind == TW_VALUE_NONE)
             continue;
         constraint *of = &c->list[c->count++];
@@ -178,7 +187,11 @@ static tw_status check_ranks(const checking *c)
         bool low = of->count <= 1;
         if ((of->inner && low) || of->sparse)
             continue;
-        tw_value operation = tw__check_rank(of->tensor, of->inner ? TW_RANK_AT_LEAST : low ? TW_RANK_IN : TW_RANK_IS, low ? few : &of->count, low ? 2 : 1, c->message);
+        tw_value operation = tw__check_rank(of->tensor,
+                                            of->inner ? TW_RANK_AT_LEAST
+                                            : low     ? TW_RANK_IN
+                                                      : TW_RANK_IS,
+                                            low ? few : &of->count, low ? 2 : 1, c->message);
         tw_value_free(&operation);
         TW_TRY(tw_error_code());
     }
@@ -232,8 +245,8 @@ static tw_status check_size(checking *c, constraint *of, int64_t at, int64_t wan
         tw__check_lead(&text, c->message);
         tw__text_format(&text, "%s.  Tensor ", why.data ? why.data : "");
         add_label(&text, c, of);
-        tw__text_format(&text, " dimension %lld must have size %lld.  Received size %lld, shape %s", (long long)at, (long long)wanted, (long long)size,
-                        shape ? shape : "");
+        tw__text_format(&text, " dimension %lld must have size %lld.  Received size %lld, shape %s", (long long)at,
+                        (long long)wanted, (long long)size, shape ? shape : "");
         tw__free(shape);
         tw__text_free(&why);
         tw__check_refuse(TW_VALUE_ERROR, &text);
@@ -293,10 +306,11 @@ static tw_status check_sizes(checking *c)
     return TW_OK;
 }
 
-TW_API(debugging_assert_shapes,
-       "debugging.assert_shapes(shapes: value, data: tensors = None, summarize: int = None, message: str = None, name: str = None)",
-       "Raises an error unless the tensors have these shapes: pairs of a tensor and a list of sizes, of names that stand for one size everywhere, and of "
-       "\".\" or None for any size. \"*\" in front stands for any number of dimensions.")
+TW_API(
+    debugging_assert_shapes,
+    "debugging.assert_shapes(shapes: value, data: tensors = None, summarize: int = None, message: str = None, name: str = None)",
+    "Raises an error unless the tensors have these shapes: pairs of a tensor and a list of sizes, of names that stand for one size everywhere, and of "
+    "\".\" or None for any size. \"*\" in front stands for any number of dimensions.")
 {
     checking c = { .message = args->message, .data = args->data, .summarize = args->summarize, .eager = !tw__tracing };
     tw_status status = read_constraints(&c, &args->shapes);

@@ -1,5 +1,5 @@
-/* tf.einsum: an equation as users write it, completed and checked; more than two operands are contracted two at a time, those first whose
- * product is the smallest compared with what it replaces. */
+/* tf.einsum: an equation as users write it, completed and checked; more than two operands are contracted two at a time, those
+ * first whose product is the smallest compared with what it replaces. */
 #include "op/op.h"
 #include "rows.h"
 #include "spec/spec.h"
@@ -79,7 +79,8 @@ static tw_status resolve(const char *equation, int64_t inputs, tw__text *text)
     for (const char *p = text->data; *p; p++)
         expected += *p == ',';
     if (inputs != expected)
-        return tw__fail(TW_VALUE_ERROR, "Got %lld inputs for equation \"%s\", expecting %lld", (long long)inputs, equation, (long long)expected);
+        return tw__fail(TW_VALUE_ERROR, "Got %lld inputs for equation \"%s\", expecting %lld", (long long)inputs, equation,
+                        (long long)expected);
     return check_output(text->data, strstr(text->data, "->"));
 }
 
@@ -210,18 +211,32 @@ static tw_tensor *contract_all(char *equation, tw_tensors inputs)
 /* The ways of finding an order of contraction have one way in common here; it changes the speed alone. */
 static tw_status check_optimize(const char *optimize)
 {
-    static const char *const known[] = { "greedy", "optimal", "auto", "auto-hq", "branch-1", "branch-2", "branch-all", "eager",
-                                         "opportunistic", "dp", "dynamic-programming", "random-greedy", "random-greedy-128" };
+    static const char *const known[] = { "greedy",
+                                         "optimal",
+                                         "auto",
+                                         "auto-hq",
+                                         "branch-1",
+                                         "branch-2",
+                                         "branch-all",
+                                         "eager",
+                                         "opportunistic",
+                                         "dp",
+                                         "dynamic-programming",
+                                         "random-greedy",
+                                         "random-greedy-128" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(optimize, known[i]) == 0)
             return TW_OK;
     }
-    return tw__fail(TW_KEY_ERROR, "Path optimizer '%s' not found, valid options are greedy, optimal, auto, branch-all and their kin.", optimize);
+    return tw__fail(TW_KEY_ERROR,
+                    "Path optimizer '%s' not found, valid options are greedy, optimal, auto, branch-all and their kin.",
+                    optimize);
 }
 
-TW_API(einsum, "einsum|linalg.einsum(equation: str, *inputs: tensors<T>, *, optimize: str = greedy, name: str = None) -> tensor",
-       "Sums of products over labelled dimensions: 'ij,jk->ik' is a matrix product. optimize names a way of finding an order for more than "
-       "two inputs.")
+TW_API(
+    einsum, "einsum|linalg.einsum(equation: str, *inputs: tensors<T>, *, optimize: str = greedy, name: str = None) -> tensor",
+    "Sums of products over labelled dimensions: 'ij,jk->ik' is a matrix product. optimize names a way of finding an order for more than "
+    "two inputs.")
 {
     tw__text equation = { 0 };
     tw_tensor *result = NULL;

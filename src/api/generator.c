@@ -1,7 +1,7 @@
 /* tf.random.Generator: a stream of random numbers whose state is a variable of its own, so that checkpoints hold it.
  *
- * The state is a counter of two words and a key (see op/random/generator.c); a call reads it, moves it on, and makes its values from what it
- * read with the stateless ops, so that it works in functions too. */
+ * The state is a counter of two words and a key (see op/random/generator.c); a call reads it, moves it on, and makes its values
+ * from what it read with the stateless ops, so that it works in functions too. */
 #include "api/random.h"
 #include "eager/eager.h"
 #include "op/array/array.h"
@@ -31,10 +31,11 @@ int64_t tw__random_algorithm(const tw_value *alg)
     if (alg->kind == TW_VALUE_INT)
         snprintf(number, sizeof number, "%lld", (long long)alg->i);
     bool text = alg->kind == TW_VALUE_STR;
-    tw__fail(TW_VALUE_ERROR,
-             "Argument `alg` got unsupported value %.*s. Supported values are philox for the Philox algorithm, threefry for the ThreeFry "
-             "algorithm, and auto_select for auto-selection.",
-             text ? (int)alg->s.size : (int)strlen(number), text ? alg->s.data : number);
+    tw__fail(
+        TW_VALUE_ERROR,
+        "Argument `alg` got unsupported value %.*s. Supported values are philox for the Philox algorithm, threefry for the ThreeFry "
+        "algorithm, and auto_select for auto-selection.",
+        text ? (int)alg->s.size : (int)strlen(number), text ? alg->s.data : number);
     return 0;
 }
 
@@ -73,7 +74,8 @@ static tw_status generator_init(void *self, const void *given)
         return tw__fail(TW_ASSERTION_ERROR, "Generator: either copy_from is given, or state and alg");
     if (args->copy_from && !args->copy_from->state)
         return tw__fail(TW_RUNTIME_ERROR, "Generator: copy_from has no state");
-    generator->algorithm = args->copy_from ? args->copy_from->algorithm : tw__random_algorithm(&(tw_value){ .kind = TW_VALUE_INT, .i = args->alg });
+    generator->algorithm =
+        args->copy_from ? args->copy_from->algorithm : tw__random_algorithm(&(tw_value){ .kind = TW_VALUE_INT, .i = args->alg });
     if (!generator->algorithm)
         return tw__error_status();
     tw_auto tw_tensor *read = args->copy_from ? tw__resource_read(args->copy_from->state->resource) : tw_retain(args->state);
@@ -85,15 +87,16 @@ static tw_status generator_init(void *self, const void *given)
     return generator->state ? tw__track(&generator->trackable, "_state_var", generator->state) : tw__error_status();
 }
 
-TW_CLASS(generator,
+TW_CLASS(
+    generator,
     "random.Generator|random.experimental.Generator(copy_from: generator = None, state: tensor<int64> = None, alg: int = None) -> generator",
     .parent = &tw__trackable_class, .size = sizeof(tw_generator), .init = generator_init, .destroy = generator_destroy,
-    .visit = generator_visit, .drop_config = true,
-    .doc = "A stream of random numbers with a state of its own.");
+    .visit = generator_visit, .drop_config = true, .doc = "A stream of random numbers with a state of its own.");
 
 /* ---- states ---- */
 
-TW_API(random_algorithm, "random._algorithm(alg: value = None) -> int", "The number of an algorithm that is given by name or number.")
+TW_API(random_algorithm, "random._algorithm(alg: value = None) -> int",
+       "The number of an algorithm that is given by name or number.")
 {
     return tw__random_algorithm(&args->alg);
 }
@@ -106,14 +109,16 @@ TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: val
     if (!algorithm)
         return NULL;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_tensor *words = args->seed->dtype == TW_INT64 ? tw_retain(args->seed)
-                                                     : tw__call(&tw__op_Cast, TW_IN(args->seed), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_tensor *words = args->seed->dtype == TW_INT64
+                           ? tw_retain(args->seed)
+                           : tw__call(&tw__op_Cast, TW_IN(args->seed), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
     words = TW_G2(Reshape, words, tw_retain(flat_shape));
     if (!words)
         return NULL;
     int64_t count = words->shape.dims[0];
     if (count < 0 || count > size) {
-        tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32), *sizes = tw__ints_tensor(&size, 1, TW_INT32);
+        tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),
+                          *sizes = tw__ints_tensor(&size, 1, TW_INT32);
         tw_auto tw_tensor *all = words;
         return begin && sizes ? tw__call(&tw__op_Slice, TW_IN(all, begin, sizes), 3, NULL, 0) : NULL;
     }
@@ -123,7 +128,8 @@ TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: val
     return zeros && axis ? tw__call(&tw__op_ConcatV2, TW_IN(zeros, rest, axis), 3, NULL, 0) : NULL;
 }
 
-TW_API(random_state_of_key_counter, "random._state_of_key_counter(key: tensor<int64>, counter: tensor<int64>, alg: value) -> tensor",
+TW_API(random_state_of_key_counter,
+       "random._state_of_key_counter(key: tensor<int64>, counter: tensor<int64>, alg: value) -> tensor",
        "A generator's state from its parts.")
 {
     int64_t algorithm = tw__random_algorithm(&args->alg);
@@ -134,7 +140,8 @@ TW_API(random_state_of_key_counter, "random._state_of_key_counter(key: tensor<in
     return key && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->counter, key, axis), 3, NULL, 0) : NULL;
 }
 
-TW_API(random_any_state, "random._any_state(alg: value) -> tensor", "A generator's state from the operating system's random numbers.")
+TW_API(random_any_state, "random._any_state(alg: value) -> tensor",
+       "A generator's state from the operating system's random numbers.")
 {
     int64_t algorithm = tw__random_algorithm(&args->alg), size = state_size(algorithm);
     tw_auto tw_tensor *shape = algorithm ? tw__ints_tensor(&size, 1, TW_INT32) : NULL;
@@ -177,14 +184,16 @@ TW_METHOD(generator_reset, "random.Generator.reset(self: generator, state: tenso
 static tw_tensor *skip(tw_generator *generator, tw_tensor *delta)
 {
     tw_auto tw_tensor *algorithm = tw_tensor_int((int32_t)generator->algorithm);
-    tw_auto tw_tensor *number = delta->dtype == TW_UINT64 ? tw_retain(delta)
-                                                          : tw__call(&tw__op_Cast, &delta, 1, TW_WITH(TW_A_TYPE("DstT", TW_UINT64)), 1);
+    tw_auto tw_tensor *number = delta->dtype == TW_UINT64
+                                    ? tw_retain(delta)
+                                    : tw__call(&tw__op_Cast, &delta, 1, TW_WITH(TW_A_TYPE("DstT", TW_UINT64)), 1);
     if (!generator->state || !algorithm || !number)
         return NULL;
     return tw__call(&tw__op_RngReadAndSkip, TW_IN(generator->state->handle, algorithm, number), 3, NULL, 0);
 }
 
-TW_METHOD(generator_skip, "random.Generator.skip(self: generator, delta: tensor) -> tensor", "Moves the state on by so many values; gives what it was.")
+TW_METHOD(generator_skip, "random.Generator.skip(self: generator, delta: tensor) -> tensor",
+          "Moves the state on by so many values; gives what it was.")
 {
     return skip(args->self, args->delta);
 }
@@ -194,7 +203,8 @@ TW_METHOD(generator_skip, "random.Generator.skip(self: generator, delta: tensor)
 static tw_tensor *number_of(tw_tensor *shape)
 {
     if (!shape->node && shape->dtype != TW_INT64 && shape->dtype != TW_INT32)
-        return tw__fail(TW_TYPE_ERROR, "Generator: a shape of dtype %s, expected int32 or int64", tw_dtype_name(shape->dtype)), NULL;
+        return tw__fail(TW_TYPE_ERROR, "Generator: a shape of dtype %s, expected int32 or int64", tw_dtype_name(shape->dtype)),
+               NULL;
     tw_auto tw_tensor *axis = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
     return axis ? tw__call(&tw__op_Prod, TW_IN(shape, axis), 2, NULL, 0) : NULL;
 }
@@ -206,7 +216,8 @@ static tw_tensor *words(tw_tensor *state, int64_t from, int64_t count)
 }
 
 /* A stateless op on the stream as it stands. */
-static tw_tensor *draw(tw_generator *generator, const tw_op *op, tw_tensor *shape, tw_dtype dtype, tw_tensor *low, tw_tensor *high)
+static tw_tensor *draw(tw_generator *generator, const tw_op *op, tw_tensor *shape, tw_dtype dtype, tw_tensor *low,
+                       tw_tensor *high)
 {
     if (!generator->state)
         return tw__fail(TW_RUNTIME_ERROR, "Generator: it has no state"), NULL;
@@ -226,34 +237,42 @@ static tw_tensor *scaled(tw_tensor *values, tw_tensor *scale, tw_tensor *shift)
     return shift ? TW_G2(AddV2, values, tw_retain(shift)) : values;
 }
 
-TW_METHOD(generator_normal,
-          "random.Generator.normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
-          "dtype: dtype = float32, name: str = None) -> tensor",
-          "Normal values; the mean is 0 and the standard deviation 1 if not given.")
+TW_METHOD(
+    generator_normal,
+    "random.Generator.normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None) -> tensor",
+    "Normal values; the mean is 0 and the standard deviation 1 if not given.")
 {
-    return scaled(draw(args->self, &tw__op_StatelessRandomNormalV2, args->shape, args->dtype, NULL, NULL), args->stddev, args->mean);
+    return scaled(draw(args->self, &tw__op_StatelessRandomNormalV2, args->shape, args->dtype, NULL, NULL), args->stddev,
+                  args->mean);
 }
 
-TW_METHOD(generator_truncated_normal,
-          "random.Generator.truncated_normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
-          "dtype: dtype = float32, name: str = None) -> tensor",
-          "Normal values, those farther than two standard deviations from the mean drawn again.")
+TW_METHOD(
+    generator_truncated_normal,
+    "random.Generator.truncated_normal(self: generator, shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None) -> tensor",
+    "Normal values, those farther than two standard deviations from the mean drawn again.")
 {
-    return scaled(draw(args->self, &tw__op_StatelessTruncatedNormalV2, args->shape, args->dtype, NULL, NULL), args->stddev, args->mean);
+    return scaled(draw(args->self, &tw__op_StatelessTruncatedNormalV2, args->shape, args->dtype, NULL, NULL), args->stddev,
+                  args->mean);
 }
 
-TW_METHOD(generator_uniform,
-          "random.Generator._uniform(self: generator, shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
-          "dtype: dtype = float32, name: str = None) -> tensor",
-          "Values from [minval, maxval), floats from [0, 1), integers from the whole range if there are no limits.")
+TW_METHOD(
+    generator_uniform,
+    "random.Generator._uniform(self: generator, shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None) -> tensor",
+    "Values from [minval, maxval), floats from [0, 1), integers from the whole range if there are no limits.")
 {
     tw_tensor *low = args->minval, *high = args->maxval;
     if (tw__dtype_is_integer(args->dtype)) {
         if (!low && !high)
             return draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, args->shape, args->dtype, NULL, NULL);
         if (!high)
-            return tw__fail(TW_VALUE_ERROR, "For integer dtype <dtype: '%s'>, minval and maxval must be both `None` or both non-`None`; got maxval=None",
-                            tw_dtype_name(args->dtype)), NULL;
+            return tw__fail(
+                       TW_VALUE_ERROR,
+                       "For integer dtype <dtype: '%s'>, minval and maxval must be both `None` or both non-`None`; got maxval=None",
+                       tw_dtype_name(args->dtype)),
+                   NULL;
         tw_auto tw_tensor *zero = low ? tw_retain(low) : tw_tensor_new(args->dtype, TW_SCALAR, NULL);
         return zero ? draw(args->self, &tw__op_StatelessRandomUniformIntV2, args->shape, args->dtype, zero, high) : NULL;
     }
@@ -268,20 +287,23 @@ TW_METHOD(generator_uniform,
     return NULL;
 }
 
-TW_METHOD(generator_uniform_full_int,
-          "random.Generator.uniform_full_int(self: generator, shape: tensor<int32>, dtype: dtype = uint64, name: str = None) -> tensor",
-          "Integers from the whole range of the dtype.")
+TW_METHOD(
+    generator_uniform_full_int,
+    "random.Generator.uniform_full_int(self: generator, shape: tensor<int32>, dtype: dtype = uint64, name: str = None) -> tensor",
+    "Integers from the whole range of the dtype.")
 {
     return draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, args->shape, args->dtype, NULL, NULL);
 }
 
-TW_METHOD(generator_binomial,
-          "random.Generator.binomial(self: generator, shape: tensor<int32>, counts: tensor<T>, probs: tensor<T>, dtype: dtype = int32, "
-          "name: str = None) -> tensor",
-          "Numbers of successes in trials; shape ends with that of counts and probs.")
+TW_METHOD(
+    generator_binomial,
+    "random.Generator.binomial(self: generator, shape: tensor<int32>, counts: tensor<T>, probs: tensor<T>, dtype: dtype = int32, "
+    "name: str = None) -> tensor",
+    "Numbers of successes in trials; shape ends with that of counts and probs.")
 {
     tw_auto tw_tensor *algorithm = tw_tensor_int64(args->self->algorithm);
-    return tw__call(&tw__op_StatefulRandomBinomial, TW_IN(args->self->state->handle, algorithm, args->shape, args->counts, args->probs), 5,
+    return tw__call(&tw__op_StatefulRandomBinomial,
+                    TW_IN(args->self->state->handle, algorithm, args->shape, args->counts, args->probs), 5,
                     TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
 }
 
@@ -289,7 +311,8 @@ TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, co
           "Seeds for stateless functions: [2, count], the second row zeros.")
 {
     tw_auto tw_tensor *shape = tw__ints_tensor(&args->count, 1, TW_INT32);
-    tw_auto tw_tensor *first = shape ? draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, shape, TW_INT64, NULL, NULL) : NULL;
+    tw_auto tw_tensor *first =
+        shape ? draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, shape, TW_INT64, NULL, NULL) : NULL;
     tw_auto tw_tensor *zeros = first ? TW_UNARY(ZerosLike, first) : NULL;
     return zeros ? tw__call(&tw__op_Pack, TW_IN(first, zeros), 2, NULL, 0) : NULL;
 }
@@ -299,7 +322,8 @@ TW_METHOD(generator_split_states, "random.Generator._split_states(self: generato
           "The states of generators that are independent of this one.")
 {
     tw_tensors states = { tw__alloc_array((size_t)args->count + 1, sizeof(tw_tensor *)), args->count };
-    tw_auto tw_tensor *seeds = states.items ? tw_generator_make_seeds(args->self, .count = args->count ? args->count : TW_ZERO) : NULL;
+    tw_auto tw_tensor *seeds =
+        states.items ? tw_generator_make_seeds(args->self, .count = args->count ? args->count : TW_ZERO) : NULL;
     tw_auto tw_tensor *flat = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *keys = seeds && flat ? TW_BINARY(Reshape, seeds, flat) : NULL;
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(state_size(args->self->algorithm) - 1), NULL);
@@ -364,11 +388,13 @@ TW_API(random_split,
     return shape ? tw_random_stateless_uniform(shape, args->seed, .dtype = args->seed->dtype, .alg = args->alg) : NULL;
 }
 
-TW_API(random_fold_in,
-       "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor<int32>, alg: value = None) -> tensor",
-       "A new seed from one and a number.")
+TW_API(
+    random_fold_in,
+    "random.fold_in|random.experimental.stateless_fold_in(seed: tensor<int32>, data: tensor<int32>, alg: value = None) -> tensor",
+    "A new seed from one and a number.")
 {
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
-    tw_auto tw_tensor *first = scalar ? tw_random_stateless_uniform(scalar, args->seed, .dtype = args->data->dtype, .alg = args->alg) : NULL;
+    tw_auto tw_tensor *first =
+        scalar ? tw_random_stateless_uniform(scalar, args->seed, .dtype = args->data->dtype, .alg = args->alg) : NULL;
     return first ? tw__call(&tw__op_Pack, TW_IN(first, args->data), 2, NULL, 0) : NULL;
 }

@@ -8,7 +8,8 @@
 
 static tw_tensor *as_float(tw_tensor *image)
 {
-    return image->dtype == TW_FLOAT16 || image->dtype == TW_FLOAT32 ? tw_retain(image) : tw__image_convert(image, TW_FLOAT32, false);
+    return image->dtype == TW_FLOAT16 || image->dtype == TW_FLOAT32 ? tw_retain(image)
+                                                                    : tw__image_convert(image, TW_FLOAT32, false);
 }
 
 tw_tensor *tw__image_adjust_brightness(tw_tensor *image, tw_tensor *delta)
@@ -37,7 +38,8 @@ TW_API(image_adjust_contrast, "image.adjust_contrast(images: tensor, contrast_fa
     return tw__image_adjust(&tw__op_AdjustContrastv2, args->images, args->contrast_factor);
 }
 
-TW_API(image_adjust_saturation, "image.adjust_saturation(image: tensor, saturation_factor: tensor<float32>, name: str = None) -> tensor",
+TW_API(image_adjust_saturation,
+       "image.adjust_saturation(image: tensor, saturation_factor: tensor<float32>, name: str = None) -> tensor",
        "Images whose saturation is multiplied.")
 {
     return tw__image_adjust(&tw__op_AdjustSaturation, args->image, args->saturation_factor);
@@ -46,14 +48,16 @@ TW_API(image_adjust_saturation, "image.adjust_saturation(image: tensor, saturati
 TW_API(image_adjust_hue, "image.adjust_hue(image: tensor, delta: tensor<float32>, name: str = None) -> tensor",
        "Images whose hue is moved along the circle; delta is in [-1, 1].")
 {
-    if (args->delta->data && args->delta->count == 1 && !(tw_tensor_double_at(args->delta, 0) >= -1 && tw_tensor_double_at(args->delta, 0) <= 1)) {
+    if (args->delta->data && args->delta->count == 1 &&
+        !(tw_tensor_double_at(args->delta, 0) >= -1 && tw_tensor_double_at(args->delta, 0) <= 1)) {
         tw__fail(TW_INVALID_ARGUMENT, "delta must be in the interval [-1, 1]");
         return NULL;
     }
     return tw__image_adjust(&tw__op_AdjustHue, args->image, args->delta);
 }
 
-TW_API(image_adjust_gamma, "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
+TW_API(image_adjust_gamma,
+       "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
        "gain * image ** gamma, each 1 if not given.")
 {
     if (args->gamma && args->gamma->data && args->gamma->count == 1 && tw_tensor_double_at(args->gamma, 0) < 0) {
@@ -78,7 +82,8 @@ tw_tensor *tw__image_adjust_jpeg_quality(tw_tensor *image, tw_tensor *quality)
     return tw__image_convert_take(back, image->dtype, true);
 }
 
-TW_API(image_adjust_jpeg_quality, "image.adjust_jpeg_quality(image: tensor, jpeg_quality: tensor<int32>, name: str = None) -> tensor",
+TW_API(image_adjust_jpeg_quality,
+       "image.adjust_jpeg_quality(image: tensor, jpeg_quality: tensor<int32>, name: str = None) -> tensor",
        "An image as JPEG of a quality leaves it.")
 {
     return tw__image_adjust_jpeg_quality(args->image, args->jpeg_quality);
@@ -110,8 +115,10 @@ TW_API(image_per_image_standardization, "image.per_image_standardization(image: 
     tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
     tw_auto tw_tensor *three = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 3 }), *axis = tw__image_number(0);
     tw_auto tw_tensor *sides = shape && last && three ? tw__call(&tw__op_Slice, TW_IN(shape, last, three), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *count = sides && axis ? TW_BINARY(Prod, sides, axis) : NULL, *number = count ? tw_cast(count, dtype) : NULL;
-    tw_auto tw_tensor *deviation = TW_G2(Maximum, variance ? TW_UNARY(Sqrt, variance) : NULL, number ? TW_UNARY(Rsqrt, number) : NULL);
+    tw_auto tw_tensor *count = sides && axis ? TW_BINARY(Prod, sides, axis) : NULL,
+                      *number = count ? tw_cast(count, dtype) : NULL;
+    tw_auto tw_tensor *deviation =
+        TW_G2(Maximum, variance ? TW_UNARY(Sqrt, variance) : NULL, number ? TW_UNARY(Rsqrt, number) : NULL);
     return away && deviation ? TW_BINARY(RealDiv, away, deviation) : NULL;
 }
 
@@ -134,13 +141,15 @@ static tw_tensor *of_channels(tw_tensor *made, const tw_tensor *images, int64_t 
 static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
 {
     tw_auto tw_tensor *flat = NULL;
-    tw_auto tw_tensor *given = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, columns), matrix), *cast = given ? tw_cast(given, images->dtype) : NULL;
+    tw_auto tw_tensor *given = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, columns), matrix),
+                      *cast = given ? tw_cast(given, images->dtype) : NULL;
     if (!cast)
         return NULL;
     tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, 3 });
     flat = rows ? TW_BINARY(Reshape, images, rows) : NULL;
     tw_auto tw_tensor *product = flat ? TW_BINARY(MatMul, flat, cast) : NULL;
-    tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32),
+                      *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *size = shape ? rank_less(shape, images->shape.rank, 1) : NULL;
     tw_auto tw_tensor *front = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ (int32_t)columns }), *axis = tw__image_number(0);
@@ -156,11 +165,13 @@ static bool three_channels(tw_tensor *images)
     if (rank < 1)
         tw__fail(TW_VALUE_ERROR, "images must have a rank of at least 1");
     else
-        tw__fail(TW_VALUE_ERROR, "images must have 3 channels in the last dimension, got shape %s", tw__shape_text(&images->shape));
+        tw__fail(TW_VALUE_ERROR, "images must have 3 channels in the last dimension, got shape %s",
+                 tw__shape_text(&images->shape));
     return false;
 }
 
-TW_API(image_rgb_to_grayscale, "image.rgb_to_grayscale(images: tensor, name: str = None) -> tensor", "How bright colours are, one channel.")
+TW_API(image_rgb_to_grayscale, "image.rgb_to_grayscale(images: tensor, name: str = None) -> tensor",
+       "How bright colours are, one channel.")
 {
     static const float weights[] = { 0.2989f, 0.5870f, 0.1140f };
     if (!three_channels(args->images))
@@ -187,19 +198,22 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     return of_channels(multiples ? TW_BINARY(Tile, args->images, multiples) : NULL, args->images, 3);
 }
 
-TW_API(image_rgb_to_hsv, "image.rgb_to_hsv(images: tensor<float32>, name: str = None) -> tensor", "Hue, saturation and value of colours in [0, 1].")
+TW_API(image_rgb_to_hsv, "image.rgb_to_hsv(images: tensor<float32>, name: str = None) -> tensor",
+       "Hue, saturation and value of colours in [0, 1].")
 {
     return TW_UNARY(RGBToHSV, args->images);
 }
 
-TW_API(image_hsv_to_rgb, "image.hsv_to_rgb(images: tensor<float32>, name: str = None) -> tensor", "Colours of hue, saturation and value.")
+TW_API(image_hsv_to_rgb, "image.hsv_to_rgb(images: tensor<float32>, name: str = None) -> tensor",
+       "Colours of hue, saturation and value.")
 {
     return TW_UNARY(HSVToRGB, args->images);
 }
 
 TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")
 {
-    static const float matrix[] = { 0.299f, 0.59590059f, 0.2115f, 0.587f, -0.27455667f, -0.52273617f, 0.114f, -0.32134392f, 0.31119955f };
+    static const float matrix[] = { 0.299f,       0.59590059f, 0.2115f,      0.587f,     -0.27455667f,
+                                    -0.52273617f, 0.114f,      -0.32134392f, 0.31119955f };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }
 
@@ -211,7 +225,8 @@ TW_API(image_yiq_to_rgb, "image.yiq_to_rgb(images: tensor<float32>) -> tensor", 
 
 TW_API(image_rgb_to_yuv, "image.rgb_to_yuv(images: tensor<float32>) -> tensor", "Colours as YUV.")
 {
-    static const float matrix[] = { 0.299f, -0.14714119f, 0.61497538f, 0.587f, -0.28886916f, -0.51496512f, 0.114f, 0.43601035f, -0.10001026f };
+    static const float matrix[] = { 0.299f,       -0.14714119f, 0.61497538f, 0.587f,      -0.28886916f,
+                                    -0.51496512f, 0.114f,       0.43601035f, -0.10001026f };
     return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
 }
 

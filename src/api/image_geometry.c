@@ -36,10 +36,14 @@ static tw_tensor *resize_batch(tw_tensor *images, tw_tensor *size, const char *m
     static const struct {
         const char *name, *kernel;
         const tw_op *op; /* NULL: by the kernel only */
-    } methods[] = { { "bilinear", "triangle", &tw__op_ResizeBilinear }, { "nearest", NULL, &tw__op_ResizeNearestNeighbor },
-                    { "bicubic", "keyscubic", &tw__op_ResizeBicubic },  { "area", NULL, &tw__op_ResizeArea },
-                    { "lanczos3", "lanczos3", NULL },                   { "lanczos5", "lanczos5", NULL },
-                    { "gaussian", "gaussian", NULL },                   { "mitchellcubic", "mitchellcubic", NULL } };
+    } methods[] = { { "bilinear", "triangle", &tw__op_ResizeBilinear },
+                    { "nearest", NULL, &tw__op_ResizeNearestNeighbor },
+                    { "bicubic", "keyscubic", &tw__op_ResizeBicubic },
+                    { "area", NULL, &tw__op_ResizeArea },
+                    { "lanczos3", "lanczos3", NULL },
+                    { "lanczos5", "lanczos5", NULL },
+                    { "gaussian", "gaussian", NULL },
+                    { "mitchellcubic", "mitchellcubic", NULL } };
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (strcmp(methods[i].name, method) != 0)
             continue;
@@ -65,21 +69,24 @@ tw_tensor *tw__image_resize(tw_tensor *images, tw_tensor *size, const char *meth
     return batch && fitted ? tw__image_unbatch(resize_batch(batch, fitted, method, antialias), single) : NULL;
 }
 
-TW_API(image_resize,
-       "image.resize(images: tensor, size: tensor<int32>, method: str = bilinear, preserve_aspect_ratio: bool = False, antialias: bool = False, "
-       "name: str = None) -> tensor",
-       "Images of another height and width: bilinear, nearest, bicubic, area, lanczos3, lanczos5, gaussian or mitchellcubic.")
+TW_API(
+    image_resize,
+    "image.resize(images: tensor, size: tensor<int32>, method: str = bilinear, preserve_aspect_ratio: bool = False, antialias: bool = False, "
+    "name: str = None) -> tensor",
+    "Images of another height and width: bilinear, nearest, bicubic, area, lanczos3, lanczos5, gaussian or mitchellcubic.")
 {
     return tw__image_resize(args->images, args->size, args->method, args->preserve_aspect_ratio, args->antialias);
 }
 
-TW_API(image_crop_and_resize,
-       "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, crop_size: tensor<int32>, method: str = bilinear, "
-       "extrapolation_value: float = 0, name: str = None) -> tensor",
-       "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.")
+TW_API(
+    image_crop_and_resize,
+    "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, crop_size: tensor<int32>, method: str = bilinear, "
+    "extrapolation_value: float = 0, name: str = None) -> tensor",
+    "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.")
 {
     return tw__call(&tw__op_CropAndResize, TW_IN(args->image, args->boxes, args->box_indices, args->crop_size), 4,
-                    TW_WITH(TW_A_STRING("method", args->method), TW_A_FLOAT("extrapolation_value", args->extrapolation_value)), 2);
+                    TW_WITH(TW_A_STRING("method", args->method), TW_A_FLOAT("extrapolation_value", args->extrapolation_value)),
+                    2);
 }
 
 /* ---- parts ---- */
@@ -118,8 +125,10 @@ static bool has_sides(tw_tensor *image)
         return true;
     char *shape = tw__shape_tuple(&image->shape);
     if (shape)
-        tw__fail(TW_VALUE_ERROR, image->shape.rank >= 0 && image->shape.rank < 3 ? "'image' (shape %s) must be at least three-dimensional."
-                                                                                 : "'image' (shape %s) must have either 3 or 4 dimensions.", shape);
+        tw__fail(TW_VALUE_ERROR,
+                 image->shape.rank >= 0 && image->shape.rank < 3 ? "'image' (shape %s) must be at least three-dimensional."
+                                                                 : "'image' (shape %s) must have either 3 or 4 dimensions.",
+                 shape);
     tw__free(shape);
     return false;
 }
@@ -152,48 +161,52 @@ static tw_tensor *told(tw_tensor *made, const tw_tensor *image, int64_t height, 
     return NULL;
 }
 
-TW_API(image_crop_to_bounding_box,
-       "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-       "The part of images that begins at an offset and has a height and a width.")
+TW_API(
+    image_crop_to_bounding_box,
+    "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
+    "The part of images that begins at an offset and has a height and a width.")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image)
         return NULL;
     int64_t height = side_of(image, 1), width = side_of(image, 2);
-    const char *wrong = args->offset_width < 0                                                 ? "offset_width must be >= 0."
-                        : args->offset_height < 0                                              ? "offset_height must be >= 0."
-                        : args->target_width <= 0                                              ? "target_width must be > 0."
-                        : args->target_height <= 0                                             ? "target_height must be > 0."
-                        : width >= 0 && width < args->target_width + args->offset_width       ? "width must be >= target + offset."
+    const char *wrong = args->offset_width < 0                                              ? "offset_width must be >= 0."
+                        : args->offset_height < 0                                           ? "offset_height must be >= 0."
+                        : args->target_width <= 0                                           ? "target_width must be > 0."
+                        : args->target_height <= 0                                          ? "target_height must be > 0."
+                        : width >= 0 && width < args->target_width + args->offset_width     ? "width must be >= target + offset."
                         : height >= 0 && height < args->target_height + args->offset_height ? "height must be >= target + offset."
-                                                                                              : NULL;
+                                                                                            : NULL;
     if (wrong) {
         tw__fail(TW_VALUE_ERROR, "%s", wrong);
         return NULL;
     }
     return told(tw__image_crop(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                          tw__image_number(args->target_height), tw__image_number(args->target_width)), image, args->target_height, args->target_width);
+                               tw__image_number(args->target_height), tw__image_number(args->target_width)),
+                image, args->target_height, args->target_width);
 }
 
-TW_API(image_pad_to_bounding_box,
-       "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
-       "Images with zeros around them, of a height and a width, in which they lie at an offset.")
+TW_API(
+    image_pad_to_bounding_box,
+    "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
+    "Images with zeros around them, of a height and a width, in which they lie at an offset.")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image)
         return NULL;
     int64_t height = side_of(image, 1), width = side_of(image, 2);
-    const char *wrong = args->offset_height < 0                                                 ? "offset_height must be >= 0"
-                        : args->offset_width < 0                                                ? "offset_width must be >= 0"
-                        : width >= 0 && args->target_width - args->offset_width < width       ? "width must be <= target - offset"
+    const char *wrong = args->offset_height < 0                                             ? "offset_height must be >= 0"
+                        : args->offset_width < 0                                            ? "offset_width must be >= 0"
+                        : width >= 0 && args->target_width - args->offset_width < width     ? "width must be <= target - offset"
                         : height >= 0 && args->target_height - args->offset_height < height ? "height must be <= target - offset"
-                                                                                              : NULL;
+                                                                                            : NULL;
     if (wrong) {
         tw__fail(TW_VALUE_ERROR, "%s", wrong);
         return NULL;
     }
     return told(tw__image_pad(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                         tw__image_number(args->target_height), tw__image_number(args->target_width)), image, args->target_height, args->target_width);
+                              tw__image_number(args->target_height), tw__image_number(args->target_width)),
+                image, args->target_height, args->target_width);
 }
 
 /* max(floor(x / 2), 0). Takes. */
@@ -227,7 +240,8 @@ static bool positive(int64_t height, int64_t width)
     return false;
 }
 
-TW_API(image_resize_with_crop_or_pad, "image.resize_with_crop_or_pad(image: tensor, target_height: int, target_width: int) -> tensor",
+TW_API(image_resize_with_crop_or_pad,
+       "image.resize_with_crop_or_pad(image: tensor, target_height: int, target_width: int) -> tensor",
        "The middle of images, or zeros around them, so that they get a height and a width.")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
@@ -245,9 +259,10 @@ static tw_tensor *margin(tw_tensor *side, int64_t target)
     return least ? tw_cast(least, TW_INT32) : NULL;
 }
 
-TW_API(image_resize_with_pad,
-       "image.resize_with_pad(image: tensor, target_height: int, target_width: int, method: str = bilinear, antialias: bool = False) -> tensor",
-       "Images resized without a change of their ratio of sides, with zeros around them.")
+TW_API(
+    image_resize_with_pad,
+    "image.resize_with_pad(image: tensor, target_height: int, target_width: int, method: str = bilinear, antialias: bool = False) -> tensor",
+    "Images resized without a change of their ratio of sides, with zeros around them.")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image || !positive(args->target_height, args->target_width))
@@ -257,8 +272,9 @@ TW_API(image_resize_with_pad,
         return NULL;
     /* In double, as TensorFlow does it: sides divided by the larger of the two ratios, rounded down. */
     tw_auto tw_tensor *fh = tw_cast(h, TW_FLOAT64), *fw = tw_cast(w, TW_FLOAT64);
-    tw_auto tw_tensor *ratio = TW_G2(Maximum, TW_G2(RealDiv, tw_retain(fw), tw__image_float((double)args->target_width, TW_FLOAT64)),
-                                     TW_G2(RealDiv, tw_retain(fh), tw__image_float((double)args->target_height, TW_FLOAT64)));
+    tw_auto tw_tensor *ratio =
+        TW_G2(Maximum, TW_G2(RealDiv, tw_retain(fw), tw__image_float((double)args->target_width, TW_FLOAT64)),
+              TW_G2(RealDiv, tw_retain(fh), tw__image_float((double)args->target_height, TW_FLOAT64)));
     if (!ratio)
         return NULL;
     tw_auto tw_tensor *rh = TW_BINARY(RealDiv, fh, ratio), *rw = TW_BINARY(RealDiv, fw, ratio);
@@ -270,7 +286,8 @@ TW_API(image_resize_with_pad,
         return NULL;
     tw_tensor *top = margin(rh, args->target_height);
     tw_tensor *left = margin(rw, args->target_width);
-    tw_tensor *padded = tw__image_pad(resized, top, left, tw__image_number(args->target_height), tw__image_number(args->target_width));
+    tw_tensor *padded =
+        tw__image_pad(resized, top, left, tw__image_number(args->target_height), tw__image_number(args->target_width));
     return told(padded, image, args->target_height, args->target_width);
 }
 
@@ -287,7 +304,8 @@ static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
     return begin ? tw_cast(begin, TW_INT32) : NULL;
 }
 
-TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: float) -> tensor", "The middle of images, a fraction of each side.")
+TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: float) -> tensor",
+       "The middle of images, a fraction of each side.")
 {
     if (!(args->central_fraction > 0 && args->central_fraction <= 1)) {
         tw__fail(TW_VALUE_ERROR, "central_fraction must be within (0, 1]");
@@ -300,7 +318,8 @@ TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: 
     tw_tensor *begin[2], *size[2];
     for (int i = 0; i < 2; i++) {
         begin[i] = central_begin(args->image, i + 1, args->central_fraction);
-        size[i] = TW_G2(Sub, tw__image_side(args->image, i + 1), TW_G2(Mul, begin[i] ? tw_retain(begin[i]) : NULL, tw__image_number(2)));
+        size[i] = TW_G2(Sub, tw__image_side(args->image, i + 1),
+                        TW_G2(Mul, begin[i] ? tw_retain(begin[i]) : NULL, tw__image_number(2)));
     }
     return told(tw__image_crop(args->image, begin[0], begin[1], size[0], size[1]), args->image, -1, -1);
 }

@@ -73,7 +73,8 @@ static tw_tensor *flip(tw_tensor *image, int side, int64_t seed, tw_tensor *stat
     tw_auto tw_tensor *batch = shape && from && one ? tw__call(&tw__op_Slice, TW_IN(shape, from, one), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *chance = batch ? draw(0, 1, seed, stateless, batch) : NULL;
     tw_auto tw_tensor *wide = tw_tensor_new(TW_INT32, TW_SHAPE(4), (int32_t[]){ -1, 1, 1, 1 });
-    tw_auto tw_tensor *spread = chance && wide ? TW_BINARY(Reshape, chance, wide) : NULL, *round = spread ? TW_UNARY(Round, spread) : NULL;
+    tw_auto tw_tensor *spread = chance && wide ? TW_BINARY(Reshape, chance, wide) : NULL,
+                      *round = spread ? TW_UNARY(Round, spread) : NULL;
     tw_auto tw_tensor *flips = round ? tw_cast(round, image->dtype) : NULL, *whole = tw__image_float(1, image->dtype);
     if (!flips || !whole || !turned)
         return NULL;
@@ -86,8 +87,8 @@ static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tenso
     if (shape && shape->data && size->data && shape->count == size->count) {
         for (int64_t i = 0; i < size->count; i++) {
             if (tw_tensor_int_at(size, i) > tw_tensor_int_at(shape, i)) {
-                tw__fail(TW_INVALID_ARGUMENT, "Need value.shape >= size, got %s and dimension %lld of the size %lld", tw__shape_text(&value->shape),
-                         (long long)i, (long long)tw_tensor_int_at(size, i));
+                tw__fail(TW_INVALID_ARGUMENT, "Need value.shape >= size, got %s and dimension %lld of the size %lld",
+                         tw__shape_text(&value->shape), (long long)i, (long long)tw_tensor_int_at(size, i));
                 return NULL;
             }
         }
@@ -96,8 +97,9 @@ static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tenso
     tw_auto tw_tensor *least = tw_tensor_int(0), *most = tw_tensor_int(INT32_MAX);
     if (!limit || !rank || !least || !most)
         return NULL;
-    tw_auto tw_tensor *drawn = stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
-                                         : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed == 0 ? TW_ZERO : seed);
+    tw_auto tw_tensor *drawn =
+        stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
+                  : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed == 0 ? TW_ZERO : seed);
     tw_auto tw_tensor *offset = drawn ? TW_BINARY(FloorMod, drawn, limit) : NULL;
     return offset ? tw__call(&tw__op_Slice, TW_IN(value, offset, size), 3, NULL, 0) : NULL;
 }
@@ -109,7 +111,8 @@ static tw_tensor *jpeg_quality(tw_tensor *image, int64_t low, int64_t high, int6
                                                                       : "jpeg encoding range must be between 0 and 100.");
         return NULL;
     }
-    tw_auto tw_tensor *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL), *minimum = tw__image_number(low), *maximum = tw__image_number(high);
+    tw_auto tw_tensor *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL), *minimum = tw__image_number(low),
+                      *maximum = tw__image_number(high);
     if (!none || !minimum || !maximum)
         return NULL;
     tw_auto tw_tensor *quality = stateless ? tw_random_stateless_uniform(none, stateless, minimum, maximum, TW_INT32)
@@ -123,7 +126,8 @@ TW_API(image_random_brightness, "image.random_brightness(image: tensor, max_delt
     return brightness(args->image, args->max_delta, args->seed, NULL);
 }
 
-TW_API(image_stateless_random_brightness, "image.stateless_random_brightness(image: tensor, max_delta: float, seed: tensor<int32>) -> tensor",
+TW_API(image_stateless_random_brightness,
+       "image.stateless_random_brightness(image: tensor, max_delta: float, seed: tensor<int32>) -> tensor",
        "random_brightness as a function of a seed, two integers.")
 {
     return brightness(args->image, args->max_delta, TW_NO_INT, args->seed);
@@ -132,26 +136,35 @@ TW_API(image_stateless_random_brightness, "image.stateless_random_brightness(ima
 TW_API(image_random_contrast, "image.random_contrast(image: tensor, lower: float, upper: float, seed: int = None) -> tensor",
        "adjust_contrast with a factor from [lower, upper).")
 {
-    return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustContrastv2, args->image, args->lower, args->upper, args->seed, NULL) : NULL;
+    return ordered(args->lower, args->upper)
+               ? adjust(&tw__op_AdjustContrastv2, args->image, args->lower, args->upper, args->seed, NULL)
+               : NULL;
 }
 
-TW_API(image_stateless_random_contrast, "image.stateless_random_contrast(image: tensor, lower: float, upper: float, seed: tensor<int32>) -> tensor",
+TW_API(image_stateless_random_contrast,
+       "image.stateless_random_contrast(image: tensor, lower: float, upper: float, seed: tensor<int32>) -> tensor",
        "random_contrast as a function of a seed, two integers.")
 {
-    return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustContrastv2, args->image, args->lower, args->upper, TW_NO_INT, args->seed) : NULL;
+    return ordered(args->lower, args->upper)
+               ? adjust(&tw__op_AdjustContrastv2, args->image, args->lower, args->upper, TW_NO_INT, args->seed)
+               : NULL;
 }
 
 TW_API(image_random_saturation, "image.random_saturation(image: tensor, lower: float, upper: float, seed: int = None) -> tensor",
        "adjust_saturation with a factor from [lower, upper).")
 {
-    return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, args->seed, NULL) : NULL;
+    return ordered(args->lower, args->upper)
+               ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, args->seed, NULL)
+               : NULL;
 }
 
 TW_API(image_stateless_random_saturation,
        "image.stateless_random_saturation(image: tensor, lower: float, upper: float, seed: tensor<int32>) -> tensor",
        "random_saturation as a function of a seed, two integers.")
 {
-    return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, TW_NO_INT, args->seed) : NULL;
+    return ordered(args->lower, args->upper)
+               ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, TW_NO_INT, args->seed)
+               : NULL;
 }
 
 TW_API(image_random_hue, "image.random_hue(image: tensor, max_delta: float, seed: int = None) -> tensor",
@@ -178,7 +191,8 @@ TW_API(image_random_flip_up_down, "image.random_flip_up_down(image: tensor, seed
     return flip(args->image, 1, args->seed, NULL);
 }
 
-TW_API(image_stateless_random_flip_left_right, "image.stateless_random_flip_left_right(image: tensor, seed: tensor<int32>) -> tensor",
+TW_API(image_stateless_random_flip_left_right,
+       "image.stateless_random_flip_left_right(image: tensor, seed: tensor<int32>) -> tensor",
        "random_flip_left_right as a function of a seed, two integers.")
 {
     return flip(args->image, 2, TW_NO_INT, args->seed);
@@ -210,9 +224,10 @@ TW_API(image_random_jpeg_quality,
     return jpeg_quality(args->image, args->min_jpeg_quality, args->max_jpeg_quality, args->seed, NULL);
 }
 
-TW_API(image_stateless_random_jpeg_quality,
-       "image.stateless_random_jpeg_quality(image: tensor, min_jpeg_quality: int, max_jpeg_quality: int, seed: tensor<int32>) -> tensor",
-       "random_jpeg_quality as a function of a seed, two integers.")
+TW_API(
+    image_stateless_random_jpeg_quality,
+    "image.stateless_random_jpeg_quality(image: tensor, min_jpeg_quality: int, max_jpeg_quality: int, seed: tensor<int32>) -> tensor",
+    "random_jpeg_quality as a function of a seed, two integers.")
 {
     return jpeg_quality(args->image, args->min_jpeg_quality, args->max_jpeg_quality, TW_NO_INT, args->seed);
 }

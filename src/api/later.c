@@ -1,4 +1,5 @@
-/* Transposes and tensordot of tensors whose rank is known only when the graph runs: the order of the axes is computed there too. */
+/* Transposes and tensordot of tensors whose rank is known only when the graph runs: the order of the axes is computed there too.
+ */
 #include "api/later.h"
 
 #include "api/temps.h"
@@ -14,7 +15,8 @@ static tw_tensor *from_begin(tw__temps *t, tw_tensor *rank, int64_t axis)
 tw_tensor *tw__swap_axes_later(tw_tensor *x, int64_t first, int64_t second)
 {
     tw__temps temps = { 0 }, *t = &temps;
-    tw_tensor *rank = TW_K(Rank, x), *order = tw__temp_range(t, rank), *a = from_begin(t, rank, first), *b = from_begin(t, rank, second);
+    tw_tensor *rank = TW_K(Rank, x), *order = tw__temp_range(t, rank), *a = from_begin(t, rank, first),
+              *b = from_begin(t, rank, second);
     /* An axis beyond the rank takes no place, and the transpose refuses an order in which one is missing. */
     tw_tensor *swapped = TW_K(SelectV2, TW_K(Equal, order, a), b, TW_K(SelectV2, TW_K(Equal, order, b), a, order));
     return tw__temps_end(t, TW_K(Transpose, x, swapped));
@@ -30,7 +32,8 @@ static side as_matrix(tw__temps *t, tw_tensor *x, const int64_t *axes, int64_t c
     tw_tensor *rank = TW_K(Rank, x), *given = tw__temp_ints(t, axes, count, TW_INT32), *sizes = tw__temp_shape(t, x, TW_INT32);
     tw_tensor *summed = TW_K(SelectV2, TW_K(Less, given, tw__temp_int(t, 0, TW_INT32)), TW_K(AddV2, given, rank), given);
     tw_tensor *each = TW_K(ExpandDims, tw__temp_range(t, rank), tw__temp_int(t, 1, TW_INT32));
-    tw_tensor *stays = TW_K(All, TW_KA(NotEqual, TW_IN(each, summed), TW_WITH(TW_A_BOOL("incompatible_shape_error", true))), tw__temp_int(t, 1, TW_INT32));
+    tw_tensor *stays = TW_K(All, TW_KA(NotEqual, TW_IN(each, summed), TW_WITH(TW_A_BOOL("incompatible_shape_error", true))),
+                            tw__temp_int(t, 1, TW_INT32));
     tw_tensor *free = tw__temp_cast(t, tw__temp_reshape(t, TW_K(Where, stays), (const int64_t[]){ -1 }, 1), TW_INT32);
     tw_tensor *free_sizes = tw__temp_gather(t, sizes, free, 0), *summed_sizes = tw__temp_gather(t, sizes, summed, 0);
     tw_tensor *zero = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, TW_INT32);

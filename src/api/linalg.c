@@ -11,8 +11,10 @@ typedef struct options {
 static tw_status check(options of, const char *letter)
 {
     if (of.transpose && of.adjoint)
-        return tw__fail(TW_VALUE_ERROR, "Only one of `transpose_%s` and `adjoint_%s` can be True. Received `transpose_%s`=True, `adjoint_%s`=True.",
-                        letter, letter, letter, letter);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Only one of `transpose_%s` and `adjoint_%s` can be True. Received `transpose_%s`=True, `adjoint_%s`=True.", letter,
+            letter, letter, letter);
     return TW_OK;
 }
 
@@ -36,13 +38,14 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
 }
 
 /* a_is_sparse and b_is_sparse are hints on speed; the product is the same. */
-TW_API(matmul,
-       "matmul|linalg.matmul(a: tensor<first>, b: tensor<first>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
-       "adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: dtype = None, name: str = None) -> tensor",
-       "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.")
+TW_API(
+    matmul,
+    "matmul|linalg.matmul(a: tensor<first>, b: tensor<first>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
+    "adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: dtype = None, name: str = None) -> tensor",
+    "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.")
 {
-    return product(args->a, args->b, (options){ args->transpose_a, args->adjoint_a }, (options){ args->transpose_b, args->adjoint_b },
-                   args->output_type);
+    return product(args->a, args->b, (options){ args->transpose_a, args->adjoint_a },
+                   (options){ args->transpose_b, args->adjoint_b }, args->output_type);
 }
 
 TW_API(linalg_matvec,
@@ -52,9 +55,8 @@ TW_API(linalg_matvec,
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
     tw_auto tw_tensor *column = TW_BINARY(ExpandDims, args->b, last);
-    tw_auto tw_tensor *result = column ? product(args->a, column, (options){ args->transpose_a, args->adjoint_a }, (options){ 0 },
-                                                 TW_DTYPE_NONE)
-                                       : NULL;
+    tw_auto tw_tensor *result =
+        column ? product(args->a, column, (options){ args->transpose_a, args->adjoint_a }, (options){ 0 }, TW_DTYPE_NONE) : NULL;
     return TW_CALL(Squeeze, TW_IN(result), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1)));
 }
 
@@ -102,7 +104,8 @@ static tw_tensor *as_matrix(tw_tensor *x, const int64_t *axes, int64_t count, bo
     return TW_BINARY(Reshape, turned, shape);
 }
 
-/* The same by labels, for shapes that are not known yet: a's axes are A, B …, b's are a, b …, and those of a where they are summed. */
+/* The same by labels, for shapes that are not known yet: a's axes are A, B …, b's are a, b …, and those of a where they are
+ * summed. */
 static tw_tensor *by_labels(tw_tensor *a, tw_tensor *b, const int64_t *a_axes, const int64_t *b_axes, int64_t count)
 {
     char left[TW_MAX_RANK + 1] = "", right[TW_MAX_RANK + 1] = "", out[2 * TW_MAX_RANK + 1] = "", equation[6 * TW_MAX_RANK];
@@ -145,8 +148,10 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
         if (count < 0)
             tw__fail(TW_VALUE_ERROR, "`axes` must be at least 0. Received: %lld.", (long long)count);
         else if (count > rank)
-            tw__fail(TW_VALUE_ERROR, "`axes` must not be larger than the number of dimensions of the tensors. Received %lld, vs tensor dimensions %d.",
-                     (long long)count, rank);
+            tw__fail(
+                TW_VALUE_ERROR,
+                "`axes` must not be larger than the number of dimensions of the tensors. Received %lld, vs tensor dimensions %d.",
+                (long long)count, rank);
         if (count < 0 || count > rank)
             return NULL;
         for (int64_t i = 0; i < count; i++) {
@@ -155,7 +160,8 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
         }
     } else {
         if (args->axes->shape.dims[0] != 2) {
-            tw__fail(TW_VALUE_ERROR, "`axes` must be an integer or have length 2. Received: axes of shape %s", tw__shape_text(&args->axes->shape));
+            tw__fail(TW_VALUE_ERROR, "`axes` must be an integer or have length 2. Received: axes of shape %s",
+                     tw__shape_text(&args->axes->shape));
             return NULL;
         }
         count = args->axes->count / 2;
@@ -173,7 +179,8 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
     if (!matrix)
         return NULL;
     if (a_free.rank + b_free.rank > TW_MAX_RANK) {
-        tw__fail(TW_UNIMPLEMENTED, "tensordot: the result would have rank %d, at most %d are supported", a_free.rank + b_free.rank, TW_MAX_RANK);
+        tw__fail(TW_UNIMPLEMENTED, "tensordot: the result would have rank %d, at most %d are supported",
+                 a_free.rank + b_free.rank, TW_MAX_RANK);
         return NULL;
     }
     for (int i = 0; i < b_free.rank; i++)

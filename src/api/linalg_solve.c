@@ -1,10 +1,12 @@
-/* tf.linalg: determinants, inverses, systems of equations, triangular factors. Old names of TensorFlow 1 stand beside the new ones. */
+/* tf.linalg: determinants, inverses, systems of equations, triangular factors. Old names of TensorFlow 1 stand beside the new
+ * ones. */
 #include "api/array.h"
 #include "op/gradient.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
-TW_API(linalg_det, "linalg.det|compat.v1.matrix_determinant(input: tensor, name: str = None) -> tensor", "The determinant of each matrix.")
+TW_API(linalg_det, "linalg.det|compat.v1.matrix_determinant(input: tensor, name: str = None) -> tensor",
+       "The determinant of each matrix.")
 {
     return TW_UNARY(MatrixDeterminant, args->input);
 }
@@ -38,16 +40,19 @@ TW_API(linalg_inv, "linalg.inv|compat.v1.matrix_inverse(input: tensor, adjoint: 
     return TW_CALL(MatrixInverse, TW_IN(args->input), TW_WITH(TW_A_BOOL("adjoint", args->adjoint)));
 }
 
-TW_API(linalg_solve, "linalg.solve|compat.v1.matrix_solve(matrix: tensor<T>, rhs: tensor<T>, adjoint: bool = False, name: str = None) -> tensor",
-       "The solution x of matrix x = rhs.")
+TW_API(
+    linalg_solve,
+    "linalg.solve|compat.v1.matrix_solve(matrix: tensor<T>, rhs: tensor<T>, adjoint: bool = False, name: str = None) -> tensor",
+    "The solution x of matrix x = rhs.")
 {
     return tw__solve(tw_retain(args->matrix), tw_retain(args->rhs), args->adjoint);
 }
 
-TW_API(linalg_triangular_solve,
-       "linalg.triangular_solve|compat.v1.matrix_triangular_solve(matrix: tensor<T>, rhs: tensor<T>, lower: bool = True, adjoint: bool = False, "
-       "name: str = None) -> tensor",
-       "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
+TW_API(
+    linalg_triangular_solve,
+    "linalg.triangular_solve|compat.v1.matrix_triangular_solve(matrix: tensor<T>, rhs: tensor<T>, lower: bool = True, adjoint: bool = False, "
+    "name: str = None) -> tensor",
+    "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
 {
     return tw__triangular(tw_retain(args->matrix), tw_retain(args->rhs), !args->no_lower, args->adjoint);
 }
@@ -64,16 +69,18 @@ static tw_tensor *by_factor(tw_tensor *chol, tw_tensor *rhs)
     return tw__triangular(tw_retain(chol), tw__triangular(tw_retain(chol), rhs, true, false), true, true);
 }
 
-TW_API(linalg_cholesky_solve, "linalg.cholesky_solve|compat.v1.cholesky_solve(chol: tensor<T>, rhs: tensor<T>, name: str = None) -> tensor",
+TW_API(linalg_cholesky_solve,
+       "linalg.cholesky_solve|compat.v1.cholesky_solve(chol: tensor<T>, rhs: tensor<T>, name: str = None) -> tensor",
        "The solution x of chol chol^H x = rhs.")
 {
     return by_factor(args->chol, tw_retain(args->rhs));
 }
 
-TW_API(linalg_set_diag,
-       "linalg.set_diag|compat.v1.matrix_set_diag(input: tensor<T>, diagonal: tensor<T>, name: str = set_diag, k: tensor<int32> = None, "
-       "align: str = RIGHT_LEFT) -> tensor",
-       "Matrices with some diagonals replaced.")
+TW_API(
+    linalg_set_diag,
+    "linalg.set_diag|compat.v1.matrix_set_diag(input: tensor<T>, diagonal: tensor<T>, name: str = set_diag, k: tensor<int32> = None, "
+    "align: str = RIGHT_LEFT) -> tensor",
+    "Matrices with some diagonals replaced.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     return k ? TW_CALL(MatrixSetDiagV3, TW_IN(args->input, args->diagonal, k), TW_WITH(TW_A_STRING("align", args->align))) : NULL;
@@ -98,10 +105,11 @@ static tw_tensor *gramian_factor(tw_tensor *a, bool first_kind, double regulariz
     return TW_G1(Cholesky, square);
 }
 
-TW_API(linalg_lstsq,
-       "linalg.lstsq|compat.v1.matrix_solve_ls(matrix: tensor<T>, rhs: tensor<T>, l2_regularizer: float = 0.0, fast: bool = True, name: str = None) "
-       "-> tensor",
-       "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2; of several the one of least |x|.")
+TW_API(
+    linalg_lstsq,
+    "linalg.lstsq|compat.v1.matrix_solve_ls(matrix: tensor<T>, rhs: tensor<T>, l2_regularizer: float = 0.0, fast: bool = True, name: str = None) "
+    "-> tensor",
+    "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2; of several the one of least |x|.")
 {
     tw_tensor *a = args->matrix;
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
@@ -111,7 +119,8 @@ TW_API(linalg_lstsq,
     }
     if (args->no_fast || m < 0 || n < 0) {
         tw_auto tw_tensor *regularizer = tw_tensor_double(args->l2_regularizer);
-        return regularizer ? TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", !args->no_fast))) : NULL;
+        return regularizer ? TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", !args->no_fast)))
+                           : NULL;
     }
     tw_auto tw_tensor *factor = gramian_factor(a, m >= n, args->l2_regularizer);
     if (!factor)
@@ -153,12 +162,14 @@ static tw_tensor *inverse_order(tw_tensor *order)
     return order->shape.rank == 1 ? TW_UNARY(InvertPermutation, order) : tw_argsort(order);
 }
 
-TW_API(linalg_lu_solve,
-       "linalg.lu_solve(lower_upper: tensor<T>, perm: tensor<int32>, rhs: tensor<T>, validate_args: bool = False, name: str = None) -> tensor",
-       "The solution of a system from the factors that lu gave.")
+TW_API(
+    linalg_lu_solve,
+    "linalg.lu_solve(lower_upper: tensor<T>, perm: tensor<int32>, rhs: tensor<T>, validate_args: bool = False, name: str = None) -> tensor",
+    "The solution of a system from the factors that lu gave.")
 {
     tw_auto tw_tensor *right = rows_in_order(args->rhs, args->perm), *lower = lower_of(args->lower_upper);
-    return tw__triangular(tw_retain(args->lower_upper), tw__triangular(tw_retain(lower), tw_retain(right), true, false), false, false);
+    return tw__triangular(tw_retain(args->lower_upper), tw__triangular(tw_retain(lower), tw_retain(right), true, false), false,
+                          false);
 }
 
 TW_API(linalg_lu_reconstruct,
@@ -170,9 +181,10 @@ TW_API(linalg_lu_reconstruct,
     return order ? rows_in_order(product, order) : NULL;
 }
 
-TW_API(linalg_lu_matrix_inverse,
-       "linalg.lu_matrix_inverse(lower_upper: tensor, perm: tensor<int32>, validate_args: bool = False, name: str = None) -> tensor",
-       "The inverse of a matrix from the factors that lu gave.")
+TW_API(
+    linalg_lu_matrix_inverse,
+    "linalg.lu_matrix_inverse(lower_upper: tensor, perm: tensor<int32>, validate_args: bool = False, name: str = None) -> tensor",
+    "The inverse of a matrix from the factors that lu gave.")
 {
     tw_auto tw_tensor *eye = tw__eye_like(args->lower_upper);
     return eye ? tw_linalg_lu_solve(args->lower_upper, args->perm, eye) : NULL;

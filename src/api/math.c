@@ -133,7 +133,8 @@ static tw_tensor *global_norm(tw_tensors list)
     return tw__grad_call_1(&tw__op_Sqrt, total);
 }
 
-TW_API(linalg_global_norm, "linalg.global_norm(t_list: tensors<T>, name: str = None) -> tensor", "The square root of the sum of the squares of all elements of all tensors.")
+TW_API(linalg_global_norm, "linalg.global_norm(t_list: tensors<T>, name: str = None) -> tensor",
+       "The square root of the sum of the squares of all elements of all tensors.")
 {
     return global_norm(args->t_list);
 }
@@ -190,7 +191,8 @@ TW_API(clip_by_global_norm,
 static tw_tensor *add_all(tw_tensors inputs)
 {
     if (inputs.count == 0) {
-        tw__fail(TW_VALUE_ERROR, "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.");
+        tw__fail(TW_VALUE_ERROR,
+                 "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.");
         return NULL;
     }
     if (inputs.count > INT32_MAX)
@@ -212,7 +214,8 @@ TW_API(math_accumulate_n,
     for (int64_t i = 0; i < args->inputs.count; i++) {
         const tw_tensor *input = args->inputs.items[i];
         if (!tw__shape_compatible(&args->shape, &input->shape)) {
-            tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&input->shape), tw__shape_text(&args->shape));
+            tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&input->shape),
+                     tw__shape_text(&args->shape));
             return NULL;
         }
         if (args->tensor_dtype != TW_DTYPE_NONE && args->tensor_dtype != input->dtype) {

@@ -103,7 +103,8 @@ TW_API(tanh, "tanh|math.tanh|nn.tanh(x: tensor, name: str = None) -> tensor", "T
     return TW_UNARY(Tanh, args->x);
 }
 
-TW_API(sigmoid, "sigmoid|math.sigmoid|nn.sigmoid(x: tensor, name: str = None) -> tensor", "1 / (1 + exp(-x)), element by element.")
+TW_API(sigmoid, "sigmoid|math.sigmoid|nn.sigmoid(x: tensor, name: str = None) -> tensor",
+       "1 / (1 + exp(-x)), element by element.")
 {
     return TW_UNARY(Sigmoid, args->x);
 }
@@ -138,7 +139,8 @@ TW_API(math_erfc, "math.erfc(x: tensor, name: str = None) -> tensor", "1 - erf(x
     return TW_UNARY(Erfc, args->x);
 }
 
-TW_API(math_lgamma, "math.lgamma(x: tensor, name: str = None) -> tensor", "The logarithm of the absolute value of the gamma function.")
+TW_API(math_lgamma, "math.lgamma(x: tensor, name: str = None) -> tensor",
+       "The logarithm of the absolute value of the gamma function.")
 {
     return TW_UNARY(Lgamma, args->x);
 }
@@ -148,7 +150,8 @@ TW_API(math_zeta, "math.zeta(x: tensor<T>, q: tensor<T>, name: str = None) -> te
     return TW_BINARY(Zeta, args->x, args->q);
 }
 
-TW_API(math_polygamma, "math.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor", "The a-th derivative of digamma.")
+TW_API(math_polygamma, "math.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor",
+       "The a-th derivative of digamma.")
 {
     return TW_BINARY(Polygamma, args->a, args->x);
 }
@@ -183,7 +186,8 @@ TW_API(math_is_inf, "math.is_inf(x: tensor, name: str = None) -> tensor", "Wheth
     return TW_UNARY(IsInf, args->x);
 }
 
-TW_API(math_is_finite, "math.is_finite(x: tensor, name: str = None) -> tensor", "Whether each element is neither infinite nor not a number.")
+TW_API(math_is_finite, "math.is_finite(x: tensor, name: str = None) -> tensor",
+       "Whether each element is neither infinite nor not a number.")
 {
     return TW_UNARY(IsFinite, args->x);
 }
@@ -198,7 +202,8 @@ TW_API(bitwise_invert, "bitwise.invert(x: tensor, name: str = None) -> tensor", 
     return TW_UNARY(Invert, args->x);
 }
 
-TW_API(abs, "abs|math.abs(x: tensor, name: str = None) -> tensor", "The absolute value of each element; of complex numbers the distance from zero.")
+TW_API(abs, "abs|math.abs(x: tensor, name: str = None) -> tensor",
+       "The absolute value of each element; of complex numbers the distance from zero.")
 {
     return tw__dtype_is_complex(args->x->dtype) ? part_of(&tw__op_ComplexAbs, args->x) : TW_UNARY(Abs, args->x);
 }
@@ -208,7 +213,8 @@ TW_API(round, "round|math.round(x: tensor, name: str = None) -> tensor", "The ne
     return tw__dtype_is_integer(args->x->dtype) ? tw_retain(args->x) : TW_UNARY(Round, args->x);
 }
 
-TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor, name: str = None) -> tensor", "1 / x, and zero where x is zero.")
+TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor, name: str = None) -> tensor",
+       "1 / x, and zero where x is zero.")
 {
     tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
     return TW_BINARY(DivNoNan, one, args->x);
@@ -247,8 +253,10 @@ TW_API(complex, "complex|dtypes.complex(real: tensor<T>, imag: tensor<T>, name: 
 {
     tw_dtype dtype = args->real->dtype;
     if (dtype != args->imag->dtype || (dtype != TW_FLOAT32 && dtype != TW_FLOAT64)) {
-        tw__fail(TW_TYPE_ERROR, "The `real` and `imag` components have incorrect types: %s %s. They must be consistent, and one of float32, float64",
-                 tw_dtype_name(dtype), tw_dtype_name(args->imag->dtype));
+        tw__fail(
+            TW_TYPE_ERROR,
+            "The `real` and `imag` components have incorrect types: %s %s. They must be consistent, and one of float32, float64",
+            tw_dtype_name(dtype), tw_dtype_name(args->imag->dtype));
         return NULL;
     }
     tw_attr type = TW_A_TYPE("Tout", dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);

@@ -136,11 +136,13 @@ tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
     if (axis == -1 || (rank >= 0 && axis == rank - 1))
         return tw__call(op, TW_IN(logits), 1, NULL, 0);
     if (rank < 0) {
-        tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1), *made = turned ? tw__call(op, TW_IN(turned), 1, NULL, 0) : NULL;
+        tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1),
+                          *made = turned ? tw__call(op, TW_IN(turned), 1, NULL, 0) : NULL;
         return made ? tw__swap_axes_later(made, axis, -1) : NULL;
     }
     if (!tw__axis_normal(axis, rank, &normal)) {
-        tw__fail(TW_INVALID_ARGUMENT, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the input. Received: dim=%lld",
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the input. Received: dim=%lld",
                  -rank, rank, rank, (long long)axis);
         return NULL;
     }
@@ -201,7 +203,8 @@ tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape)
 /* Dropped or not, it has the shape that it had. */
 static tw_tensor *shaped_like(tw_tensor *dropped, const tw_tensor *x)
 {
-    if (dropped && dropped->node && tw__shape_compatible(&dropped->shape, &x->shape) && tw__symbolic_refine(dropped, &x->shape) != TW_OK) {
+    if (dropped && dropped->node && tw__shape_compatible(&dropped->shape, &x->shape) &&
+        tw__symbolic_refine(dropped, &x->shape) != TW_OK) {
         tw_release(dropped);
         return NULL;
     }
@@ -214,12 +217,16 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
     tw__part part = tw__part_begin(name, "dropout");
     tw_auto tw_tensor *factor = tw__grad_constant(1 / (1 - rate), x), *factor_node = tw__part_constant(&part, factor, "Const");
     tw_auto tw_tensor *scaled = factor_node ? tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(x, factor_node), 2, NULL, 0) : NULL;
-    tw_auto tw_tensor *dims = scaled ? tw__noise_dims(x, noise_shape) : NULL, *dims_node = tw__part_constant(&part, dims, "Shape");
-    tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed == 0 ? TW_ZERO : seed) : NULL;
+    tw_auto tw_tensor *dims = scaled ? tw__noise_dims(x, noise_shape) : NULL,
+                      *dims_node = tw__part_constant(&part, dims, "Shape");
+    tw_auto tw_tensor *uniform =
+        dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed == 0 ? TW_ZERO : seed) : NULL;
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
     tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
     tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;
-    return shaped_like(tw__part_result(&part, zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL), x);
+    return shaped_like(tw__part_result(&part,
+                                       zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL),
+                       x);
 }
 
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
@@ -229,7 +236,8 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         return NULL;
     }
     if (!tw__dtype_is_float(x->dtype)) {
-        tw__fail(TW_VALUE_ERROR, "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype=<dtype: '%s'>",
+        tw__fail(TW_VALUE_ERROR,
+                 "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype=<dtype: '%s'>",
                  tw_dtype_name(x->dtype));
         return NULL;
     }
@@ -250,14 +258,14 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
     return shaped_like(tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero), 3, NULL, 0), x);
 }
 
-TW_API(nn_dropout,
-       "nn.dropout(x: tensor, rate: float, noise_shape: shape = None, seed: int = None, name: str = None) -> tensor",
+TW_API(nn_dropout, "nn.dropout(x: tensor, rate: float, noise_shape: shape = None, seed: int = None, name: str = None) -> tensor",
        "Sets elements to 0 with the probability rate and scales the others up, so that the sum stays the same on average.")
 {
     return tw__dropout(args->x, args->rate, &args->noise_shape, args->seed, args->name);
 }
 
-TW_API(nn_embedding_lookup, "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",
+TW_API(nn_embedding_lookup,
+       "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",
        "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);

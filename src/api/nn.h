@@ -21,7 +21,8 @@ tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits);
 /* tf.nn.moments: two new references. */
 tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance);
 /* The same with a weight for every element, which spreads over x; 0 where all weights are 0. */
-tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean, tw_tensor **variance);
+tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean,
+                               tw_tensor **variance);
 /* tf.nn.batch_normalization; offset and scale may be NULL. */
 tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_tensor *offset, tw_tensor *scale, double epsilon);
 

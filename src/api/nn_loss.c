@@ -1,5 +1,5 @@
-/* tf.nn's cross-entropies for logits of any rank: the ops take matrices, so leading dimensions are joined and given back; half and bfloat16
- * are computed as float. */
+/* tf.nn's cross-entropies for logits of any rank: the ops take matrices, so leading dimensions are joined and given back; half
+ * and bfloat16 are computed as float. */
 #include "api/nn.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -73,13 +73,15 @@ static tw_status check_sparse(const tw_tensor *labels, const tw_tensor *logits)
     char *label_text = tw__shape_tuple(&labels->shape), *logit_text = tw__shape_tuple(&logits->shape);
     const char *own = label_text ? label_text : "", *other = logit_text ? logit_text : "";
     if (labels->shape.rank != leading.rank)
-        tw__fail(TW_VALUE_ERROR,
-                 "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=%s of rank %d and logits.shape=%s of rank %d",
-                 own, labels->shape.rank, other, logits->shape.rank);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=%s of rank %d and logits.shape=%s of rank %d",
+            own, labels->shape.rank, other, logits->shape.rank);
     else
-        tw__fail(TW_VALUE_ERROR,
-                 "`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape=%s and logits.shape=%s", own,
-                 other);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape=%s and logits.shape=%s",
+            own, other);
     tw__free(label_text);
     tw__free(logit_text);
     return TW_VALUE_ERROR;
@@ -93,7 +95,9 @@ tw_tensor *tw__sparse_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
         return loss_of(&tw__op_SparseSoftmaxCrossEntropyWithLogits, logits, labels);
     tw_auto tw_tensor *wide = as_dtype(logits, precise(logits->dtype));
     tw_auto tw_tensor *matrix = wide ? as_matrix(wide) : NULL;
-    tw_auto tw_tensor *row = labels->shape.rank == 1 ? tw_retain(labels) : reshaped(labels, &TW_SHAPE(tw__shape_known(&labels->shape) ? labels->count : -1));
+    tw_auto tw_tensor *row = labels->shape.rank == 1
+                                 ? tw_retain(labels)
+                                 : reshaped(labels, &TW_SHAPE(tw__shape_known(&labels->shape) ? labels->count : -1));
     tw_auto tw_tensor *loss = loss_of(&tw__op_SparseSoftmaxCrossEntropyWithLogits, matrix, row);
     return finished(loss, logits);
 }
@@ -110,11 +114,13 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
     int last = logits->shape.rank - 1, normal = last;
     bool ranked = logits->shape.rank >= 0;
     if (!ranked && axis != -1) {
-        tw__fail(TW_UNIMPLEMENTED, "softmax_cross_entropy_with_logits: axis %lld of logits whose rank is not known while tracing", (long long)axis);
+        tw__fail(TW_UNIMPLEMENTED, "softmax_cross_entropy_with_logits: axis %lld of logits whose rank is not known while tracing",
+                 (long long)axis);
         return NULL;
     }
     if (ranked && !tw__axis_normal(axis, logits->shape.rank, &normal)) {
-        tw__fail(TW_INVALID_ARGUMENT, "`axis` must be in the range [%d, %d). Received: axis=%lld", -last - 1, last + 1, (long long)axis);
+        tw__fail(TW_INVALID_ARGUMENT, "`axis` must be in the range [%d, %d). Received: axis=%lld", -last - 1, last + 1,
+                 (long long)axis);
         return NULL;
     }
     tw_auto tw_tensor *wide = as_dtype(logits, precise(logits->dtype));
@@ -126,8 +132,8 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
         return loss ? as_dtype(loss, logits->dtype) : NULL;
     }
     if (!tw__shape_compatible(&logits->shape, &labels->shape)) {
-        tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s", tw__shape_text(&logits->shape),
-                 tw__shape_text(&labels->shape));
+        tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
+                 tw__shape_text(&logits->shape), tw__shape_text(&labels->shape));
         return NULL;
     }
     tw_auto tw_tensor *turned = normal == last ? tw_retain(wide) : tw__swap_with_last(wide, normal);
@@ -162,7 +168,8 @@ tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
 {
     if (!tw__shape_compatible(&labels->shape, &logits->shape)) {
         char *own = tw__shape_tuple(&logits->shape), *other = tw__shape_tuple(&labels->shape);
-        tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", own ? own : "", other ? other : "");
+        tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", own ? own : "",
+                 other ? other : "");
         tw__free(own);
         tw__free(other);
         return NULL;

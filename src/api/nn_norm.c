@@ -86,10 +86,12 @@ static tw_tensor *weighted_mean(tw_tensor *values, tw_tensor *weights, tw_tensor
     return sum && total ? TW_BINARY(DivNoNan, sum, total) : NULL;
 }
 
-tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean, tw_tensor **variance)
+tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean,
+                               tw_tensor **variance)
 {
     tw__part part = tw__part_begin(NULL, "weighted_moments");
-    tw_auto tw_tensor *wide = cast(x, x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype), *given = wide ? cast(weights, wide->dtype) : NULL;
+    tw_auto tw_tensor *wide = cast(x, x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype),
+                      *given = wide ? cast(weights, wide->dtype) : NULL;
     tw_auto tw_tensor *zeros = given ? TW_UNARY(ZerosLike, wide) : NULL, *spread = zeros ? TW_BINARY(AddV2, given, zeros) : NULL;
     tw_auto tw_tensor *total = spread ? tw__reduce_axes(&tw__op_Sum, spread, axes, true) : NULL;
     tw_auto tw_tensor *center = total ? weighted_mean(wide, given, total, axes) : NULL;
@@ -107,13 +109,14 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
     return tw__error_status();
 }
 
-TW_API(nn_weighted_moments,
-       "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors",
-       "The mean and the variance over axes, every element counted as often as its weight says.")
+TW_API(
+    nn_weighted_moments,
+    "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors",
+    "The mean and the variance over axes, every element counted as often as its weight says.")
 {
     tw_tensors result = { tw__alloc_array(2, sizeof(tw_tensor *)), 2 };
-    if (!result.items ||
-        tw__weighted_moments(args->x, args->axes, args->frequency_weights, args->keepdims, &result.items[0], &result.items[1]) != TW_OK) {
+    if (!result.items || tw__weighted_moments(args->x, args->axes, args->frequency_weights, args->keepdims, &result.items[0],
+                                              &result.items[1]) != TW_OK) {
         tw__free(result.items);
         return (tw_tensors){ 0 };
     }

@@ -43,7 +43,8 @@ static double order_of(const tw_value *order, bool matrix)
         else if (order->kind == TW_VALUE_FLOAT)
             tw__print_float(&text, order->f, TW_FLOAT64);
         tw__fail(TW_VALUE_ERROR, "'ord' must be a supported %s, got %s",
-                 matrix ? "matrix norm in ['euclidean', 'fro', 1, 2, inf]" : "vector norm", text.data ? text.data : "a value that is no number");
+                 matrix ? "matrix norm in ['euclidean', 'fro', 1, 2, inf]" : "vector norm",
+                 text.data ? text.data : "a value that is no number");
         tw__text_free(&text);
         return NAN;
     }
@@ -64,9 +65,10 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
         tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, axis, true);
         return TW_UNARY(Sqrt, sum);
     }
-    tw_auto tw_tensor *size = tw__dtype_is_complex(x->dtype)
-        ? TW_CALL(ComplexAbs, TW_IN(x), TW_WITH(TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)))
-        : TW_UNARY(Abs, x);
+    tw_auto tw_tensor *size =
+        tw__dtype_is_complex(x->dtype)
+            ? TW_CALL(ComplexAbs, TW_IN(x), TW_WITH(TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)))
+            : TW_UNARY(Abs, x);
     if (axis.count == 2) {
         tw_auto tw_tensor *sums = one_axis(&tw__op_Sum, size, axis.items[isinf(p) ? 1 : 0]);
         return one_axis(&tw__op_Max, sums, axis.items[isinf(p) ? 0 : 1]);
@@ -82,13 +84,15 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
     return TW_BINARY(Pow, sum, root);
 }
 
-TW_API(norm,
-       "norm|linalg.norm(tensor: tensor, ord: value = None, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "The norm of vectors (one axis, or all elements) or matrices (two axes): Euclidean if ord is not given.")
+TW_API(
+    norm,
+    "norm|linalg.norm(tensor: tensor, ord: value = None, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "The norm of vectors (one axis, or all elements) or matrices (two axes): Euclidean if ord is not given.")
 {
     bool matrix = args->axis.given && args->axis.count == 2;
     if (args->axis.given && args->axis.count != 1 && args->axis.count != 2) {
-        tw__fail(TW_VALUE_ERROR, "'axis' must be None, an integer, or a tuple of 2 unique integers, got %lld", (long long)args->axis.count);
+        tw__fail(TW_VALUE_ERROR, "'axis' must be None, an integer, or a tuple of 2 unique integers, got %lld",
+                 (long long)args->axis.count);
         return NULL;
     }
     double p = order_of(&args->ord, matrix);
@@ -99,33 +103,59 @@ TW_API(norm,
         tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
         return TW_BINARY(Reshape, norm, scalar);
     }
-    return TW_CALL(Squeeze, TW_IN(norm), TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.given ? args->axis.count : 0)));
+    return TW_CALL(Squeeze, TW_IN(norm),
+                   TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.given ? args->axis.count : 0)));
 }
 
 /* ---- saturate_cast ---- */
 
 typedef struct kind {
-    int digits;      /* bits of an integer without its sign, of a float its precision */
+    int digits; /* bits of an integer without its sign, of a float its precision */
     bool is_signed, is_float;
-    double most;     /* of floats */
+    double most; /* of floats */
 } kind;
 
 static bool kind_of(tw_dtype dtype, kind *out)
 {
     switch (dtype) {
-    case TW_INT8: *out = (kind){ 7, true, false, 0 }; return true;
-    case TW_INT16: *out = (kind){ 15, true, false, 0 }; return true;
-    case TW_INT32: *out = (kind){ 31, true, false, 0 }; return true;
-    case TW_INT64: *out = (kind){ 63, true, false, 0 }; return true;
-    case TW_UINT8: *out = (kind){ 8, false, false, 0 }; return true;
-    case TW_UINT16: *out = (kind){ 16, false, false, 0 }; return true;
-    case TW_UINT32: *out = (kind){ 32, false, false, 0 }; return true;
-    case TW_UINT64: *out = (kind){ 64, false, false, 0 }; return true;
-    case TW_FLOAT16: *out = (kind){ 11, true, true, 65504 }; return true;
-    case TW_BFLOAT16: *out = (kind){ 8, true, true, 0x1.fep127 }; return true;
-    case TW_FLOAT32: *out = (kind){ 24, true, true, FLT_MAX }; return true;
-    case TW_FLOAT64: *out = (kind){ 53, true, true, DBL_MAX }; return true;
-    default: return false;
+    case TW_INT8:
+        *out = (kind){ 7, true, false, 0 };
+        return true;
+    case TW_INT16:
+        *out = (kind){ 15, true, false, 0 };
+        return true;
+    case TW_INT32:
+        *out = (kind){ 31, true, false, 0 };
+        return true;
+    case TW_INT64:
+        *out = (kind){ 63, true, false, 0 };
+        return true;
+    case TW_UINT8:
+        *out = (kind){ 8, false, false, 0 };
+        return true;
+    case TW_UINT16:
+        *out = (kind){ 16, false, false, 0 };
+        return true;
+    case TW_UINT32:
+        *out = (kind){ 32, false, false, 0 };
+        return true;
+    case TW_UINT64:
+        *out = (kind){ 64, false, false, 0 };
+        return true;
+    case TW_FLOAT16:
+        *out = (kind){ 11, true, true, 65504 };
+        return true;
+    case TW_BFLOAT16:
+        *out = (kind){ 8, true, true, 0x1.fep127 };
+        return true;
+    case TW_FLOAT32:
+        *out = (kind){ 24, true, true, FLT_MAX };
+        return true;
+    case TW_FLOAT64:
+        *out = (kind){ 53, true, true, DBL_MAX };
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -153,14 +183,16 @@ TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor, dtype: 
         bool negative = from.is_signed && to.is_signed;
         int64_t most = digits >= 63 ? INT64_MAX : ((int64_t)1 << digits) - 1;
         tw_auto tw_tensor *most_64 = from.digits > to.digits ? tw_tensor_int64(most) : NULL;
-        tw_auto tw_tensor *least_64 = from.is_signed && (!to.is_signed || from.digits > to.digits) ? tw_tensor_int64(negative ? -most - 1 : 0) : NULL;
+        tw_auto tw_tensor *least_64 =
+            from.is_signed && (!to.is_signed || from.digits > to.digits) ? tw_tensor_int64(negative ? -most - 1 : 0) : NULL;
         high = most_64 ? TW_CALL(Cast, TW_IN(most_64), TW_WITH(TW_A_TYPE("DstT", value->dtype))) : NULL;
         low = least_64 ? TW_CALL(Cast, TW_IN(least_64), TW_WITH(TW_A_TYPE("DstT", value->dtype))) : NULL;
     } else {
         double from_most = from.is_float ? from.most : ldexp(1, from.digits);
         /* 2^n - 1 with n above the precision is rounded down by hand: as a double it may already be 2^n. */
         double to_most = to.is_float ? rounded_down(to.most, from.is_float && from.digits < to.digits ? from.digits : 53)
-                       : from.digits < to.digits ? ldexp(ldexp(1, from.digits) - 1, to.digits - from.digits) : ldexp(1, to.digits) - 1;
+                         : from.digits < to.digits ? ldexp(ldexp(1, from.digits) - 1, to.digits - from.digits)
+                                                   : ldexp(1, to.digits) - 1;
         double to_least = to.is_float ? -to_most : to.is_signed ? -ldexp(1, to.digits) : 0;
         if (from_most > to_most)
             high = tw__grad_constant(to_most, value);

@@ -62,7 +62,8 @@ tw_ragged_tensor *tw__ragged_new(void *values, tw_tensor *splits, int64_t unifor
         return NULL;
     }
     if (splits->dtype != TW_INT32 && splits->dtype != TW_INT64) {
-        tw__fail(TW_VALUE_ERROR, "Row partitions of a RaggedTensor must have dtype int32 or int64, got %s", tw_dtype_name(splits->dtype));
+        tw__fail(TW_VALUE_ERROR, "Row partitions of a RaggedTensor must have dtype int32 or int64, got %s",
+                 tw_dtype_name(splits->dtype));
         return NULL;
     }
     tw_ragged_tensor *ragged = tw__object_new(&tw__class_ragged_tensor);

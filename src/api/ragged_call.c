@@ -1,33 +1,144 @@
-/* Which functions take ragged and sparse tensors, and how they are called with them; see ragged_call.h. Functions of single elements run over the
- * flat values, others have a function here. */
+/* Which functions take ragged and sparse tensors, and how they are called with them; see ragged_call.h. Functions of single
+ * elements run over the flat values, others have a function here. */
 #include "api/ragged_call.h"
 #include "api/sparse.h"
 #include "rows.h"
 
 /* Of one tensor, the first argument; other arguments stay as they are. */
 static const char *const of_one[] = {
-    "math.abs", "math.acos", "math.acosh", "math.angle", "math.asin", "math.asinh", "math.atan", "math.atanh", "math.bessel_i0", "math.bessel_i0e",
-    "math.bessel_i1", "math.bessel_i1e", "math.ceil", "math.conj", "math.cos", "math.cosh", "math.digamma", "math.erf", "math.erfc", "math.erfcinv",
-    "math.erfinv", "math.exp", "math.expm1", "math.floor", "math.imag", "math.is_finite", "math.is_inf", "math.is_nan", "math.lgamma", "math.log",
-    "math.log1p", "math.log_sigmoid", "math.logical_not", "math.ndtri", "math.negative", "math.real", "math.reciprocal", "math.reciprocal_no_nan",
-    "math.rint", "math.round", "math.rsqrt", "math.sigmoid", "math.sign", "math.sin", "math.sinh", "math.softplus", "math.sqrt", "math.square",
-    "math.tan", "math.tanh", "bitcast", "bitwise.invert", "cast", "clip_by_value", "debugging.check_numerics", "dtypes.saturate_cast", "identity",
-    "io.decode_base64", "io.encode_base64", "nn.dropout", "nn.elu", "nn.gelu", "nn.leaky_relu", "nn.relu", "nn.relu6", "nn.selu", "nn.silu",
-    "nn.softplus", "nn.softsign", "one_hot", "ones_like", "stop_gradient", "strings.as_string", "strings.length", "strings.lower",
-    "strings.regex_full_match", "strings.regex_replace", "strings.strip", "strings.substr", "strings.to_hash_bucket", "strings.to_hash_bucket_fast",
-    "strings.to_hash_bucket_strong", "strings.to_number", "strings.unicode_script", "strings.unicode_transcode", "strings.upper", "zeros_like",
+    "math.abs",
+    "math.acos",
+    "math.acosh",
+    "math.angle",
+    "math.asin",
+    "math.asinh",
+    "math.atan",
+    "math.atanh",
+    "math.bessel_i0",
+    "math.bessel_i0e",
+    "math.bessel_i1",
+    "math.bessel_i1e",
+    "math.ceil",
+    "math.conj",
+    "math.cos",
+    "math.cosh",
+    "math.digamma",
+    "math.erf",
+    "math.erfc",
+    "math.erfcinv",
+    "math.erfinv",
+    "math.exp",
+    "math.expm1",
+    "math.floor",
+    "math.imag",
+    "math.is_finite",
+    "math.is_inf",
+    "math.is_nan",
+    "math.lgamma",
+    "math.log",
+    "math.log1p",
+    "math.log_sigmoid",
+    "math.logical_not",
+    "math.ndtri",
+    "math.negative",
+    "math.real",
+    "math.reciprocal",
+    "math.reciprocal_no_nan",
+    "math.rint",
+    "math.round",
+    "math.rsqrt",
+    "math.sigmoid",
+    "math.sign",
+    "math.sin",
+    "math.sinh",
+    "math.softplus",
+    "math.sqrt",
+    "math.square",
+    "math.tan",
+    "math.tanh",
+    "bitcast",
+    "bitwise.invert",
+    "cast",
+    "clip_by_value",
+    "debugging.check_numerics",
+    "dtypes.saturate_cast",
+    "identity",
+    "io.decode_base64",
+    "io.encode_base64",
+    "nn.dropout",
+    "nn.elu",
+    "nn.gelu",
+    "nn.leaky_relu",
+    "nn.relu",
+    "nn.relu6",
+    "nn.selu",
+    "nn.silu",
+    "nn.softplus",
+    "nn.softsign",
+    "one_hot",
+    "ones_like",
+    "stop_gradient",
+    "strings.as_string",
+    "strings.length",
+    "strings.lower",
+    "strings.regex_full_match",
+    "strings.regex_replace",
+    "strings.strip",
+    "strings.substr",
+    "strings.to_hash_bucket",
+    "strings.to_hash_bucket_fast",
+    "strings.to_hash_bucket_strong",
+    "strings.to_number",
+    "strings.unicode_script",
+    "strings.unicode_transcode",
+    "strings.upper",
+    "zeros_like",
 };
 /* Of two tensors, the first two arguments, which are brought to the same rows. */
 static const char *const of_two[] = {
-    "math.add", "math.atan2", "math.divide", "math.divide_no_nan", "math.equal", "math.floordiv", "math.floormod", "math.greater", "math.greater_equal",
-    "math.less", "math.less_equal", "math.logical_and", "math.logical_or", "math.logical_xor", "math.maximum", "math.minimum", "math.multiply",
-    "math.multiply_no_nan", "math.not_equal", "math.pow", "math.scalar_mul", "math.squared_difference", "math.subtract", "math.truediv", "math.xdivy",
-    "math.xlog1py", "math.xlogy", "math.zeta", "dtypes.complex", "realdiv", "truncatediv", "truncatemod", "bitwise.bitwise_and", "bitwise.bitwise_or",
-    "bitwise.bitwise_xor", "bitwise.left_shift", "bitwise.right_shift", "nn.sigmoid_cross_entropy_with_logits",
+    "math.add",
+    "math.atan2",
+    "math.divide",
+    "math.divide_no_nan",
+    "math.equal",
+    "math.floordiv",
+    "math.floormod",
+    "math.greater",
+    "math.greater_equal",
+    "math.less",
+    "math.less_equal",
+    "math.logical_and",
+    "math.logical_or",
+    "math.logical_xor",
+    "math.maximum",
+    "math.minimum",
+    "math.multiply",
+    "math.multiply_no_nan",
+    "math.not_equal",
+    "math.pow",
+    "math.scalar_mul",
+    "math.squared_difference",
+    "math.subtract",
+    "math.truediv",
+    "math.xdivy",
+    "math.xlog1py",
+    "math.xlogy",
+    "math.zeta",
+    "dtypes.complex",
+    "realdiv",
+    "truncatediv",
+    "truncatemod",
+    "bitwise.bitwise_and",
+    "bitwise.bitwise_or",
+    "bitwise.bitwise_xor",
+    "bitwise.left_shift",
+    "bitwise.right_shift",
+    "nn.sigmoid_cross_entropy_with_logits",
 };
 /* What sparse tensors may stand for: functions that keep zero. */
 static const char *const of_sparse[] = {
-    "math.abs", "math.bessel_i0e", "math.bessel_i1e", "math.erf", "math.negative", "math.sign", "math.sqrt", "math.square", "math.tanh", "cast", "identity",
+    "math.abs",  "math.bessel_i0e", "math.bessel_i1e", "math.erf", "math.negative", "math.sign",
+    "math.sqrt", "math.square",     "math.tanh",       "cast",     "identity",
 };
 
 static bool stands_in(const char *const *table, size_t count, const char *paths)
@@ -257,7 +368,8 @@ static void *gather_in_rows(const call *c, void *params, void *indices)
         tw__fail(TW_UNIMPLEMENTED, "gather: batch_dims with indices of ragged rank 2 or more are not supported");
         return NULL;
     }
-    tw_tensor *begins = tw__temp_slice(t, rows->splits, TW_NO_INT, -1), *ids = tw__temp_cast(t, tw__splits_rowids(t, picks->splits), rows->splits->dtype);
+    tw_tensor *begins = tw__temp_slice(t, rows->splits, TW_NO_INT, -1),
+              *ids = tw__temp_cast(t, tw__splits_rowids(t, picks->splits), rows->splits->dtype);
     tw_tensor *offsets = tw__temp_cast(t, tw__temp_gather(t, begins, ids, 0), tw__value_dtype(picks));
     tw_tensor *flat = TW_K(AddV2, picks->values, offsets);
     return flat ? tw__temp_with_values(t, picks, tw__value_gather(t, rows->values, flat)) : NULL;
@@ -299,7 +411,8 @@ static void *call_gather(const call *c)
         return gather_along(c, params, indices, axis);
     if (args->batch_dims == 1 && axis == 1)
         return gather_in_rows(c, params, indices);
-    tw__fail(TW_UNIMPLEMENTED, "gather: of ragged tensors with batch_dims=%lld and axis=%lld", (long long)args->batch_dims, (long long)axis);
+    tw__fail(TW_UNIMPLEMENTED, "gather: of ragged tensors with batch_dims=%lld and axis=%lld", (long long)args->batch_dims,
+             (long long)axis);
     return NULL;
 }
 
@@ -308,7 +421,8 @@ static void *call_gather_nd(const call *c)
     const tw_gather_nd_args *args = (const void *)c->args;
     tw__temps *t = c->t;
     void *params = argument(c, 0), *indices = argument(c, 1);
-    if (args->batch_dims || tw__is_ragged(indices) || ((tw_tensor *)indices)->shape.rank != 2 || ((tw_tensor *)indices)->shape.dims[1] < 1) {
+    if (args->batch_dims || tw__is_ragged(indices) || ((tw_tensor *)indices)->shape.rank != 2 ||
+        ((tw_tensor *)indices)->shape.dims[1] < 1) {
         tw__fail(TW_UNIMPLEMENTED, "gather_nd: of ragged tensors only with indices that are a matrix, without batch_dims");
         return NULL;
     }
@@ -410,7 +524,8 @@ static void *reversed(tw__temps *t, void *value, int64_t axis)
     }
     if (axis > 1)
         return tw__temp_with_values(t, ragged, reversed(t, ragged->values, axis - 1));
-    tw_tensor *begins = TW_K(Sub, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), one), *ends = TW_K(Sub, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), one);
+    tw_tensor *begins = TW_K(Sub, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), one),
+              *ends = TW_K(Sub, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), one);
     tw_ragged_tensor *turned = tw__ragged_of_ranges(t, ragged->values, begins, ends, less);
     return turned ? tw__temp_with_values(t, ragged, turned->values) : NULL;
 }
@@ -455,7 +570,8 @@ static void *call_shape(const call *c)
     const tw_shape_args *args = (const void *)c->args;
     void *value = argument(c, 0);
     if (!tw__is_ragged(value))
-        return tw__temp_cast(c->t, ((tw_sparse_tensor *)value)->dense_shape, args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type);
+        return tw__temp_cast(c->t, ((tw_sparse_tensor *)value)->dense_shape,
+                             args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type);
     tw__fail(TW_UNIMPLEMENTED, "shape: a ragged tensor has no shape; bounding_shape() gives the smallest one that holds it");
     return NULL;
 }
@@ -492,7 +608,8 @@ static void *call_cumsum(const call *c)
     tw_tensor *zero = tw__temp_int(t, 0, TW_INT32);
     tw_tensor *before = TW_KA(Cumsum, TW_IN(ragged->values, zero), TW_WITH(TW_A_BOOL("exclusive", true)));
     tw_tensor *sums = args->exclusive ? before : TW_K(Cumsum, ragged->values, zero);
-    tw_tensor *begins = tw__temp_gather(t, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), tw__splits_rowids(t, ragged->splits), 0);
+    tw_tensor *begins =
+        tw__temp_gather(t, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), tw__splits_rowids(t, ragged->splits), 0);
     tw_tensor *offsets = tw__temp_gather(t, before, begins, 0);
     return sums && offsets ? tw__temp_with_values(t, ragged, TW_K(Sub, sums, offsets)) : NULL;
 }
@@ -519,9 +636,11 @@ static tw_status call_split(const call *c, tw_value *result)
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
     int64_t pieces = list ? given->list.count : given->kind == TW_VALUE_INT ? given->i : 0, begin = 0;
     if (normal_axis(args->axis, shape.rank) != 0 || pieces < 1 || shape.dims[0] < 0)
-        return tw__fail(TW_UNIMPLEMENTED, "split: a ragged tensor can only be cut between its rows, into a number of pieces that is known");
+        return tw__fail(TW_UNIMPLEMENTED,
+                        "split: a ragged tensor can only be cut between its rows, into a number of pieces that is known");
     if (!list && shape.dims[0] % pieces)
-        return tw__fail(TW_INVALID_ARGUMENT, "Cannot exactly split %lld rows into %lld pieces", (long long)shape.dims[0], (long long)pieces);
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot exactly split %lld rows into %lld pieces", (long long)shape.dims[0],
+                        (long long)pieces);
     tw_value *items = tw__alloc_array((size_t)pieces, sizeof *items);
     tw_value whole = { .kind = TW_VALUE_LIST, .list = { items, 0 } };
     for (; items && whole.list.count < pieces; whole.list.count++) {
@@ -542,8 +661,9 @@ static tw_status call_split(const call *c, tw_value *result)
         return TW_OK;
     }
     tw_value_free(&whole);
-    return tw_error_code() != TW_OK ? tw_error_code()
-                                    : tw__fail(TW_INVALID_ARGUMENT, "split: the sizes of the pieces do not make %lld rows", (long long)shape.dims[0]);
+    return tw_error_code() != TW_OK
+               ? tw_error_code()
+               : tw__fail(TW_INVALID_ARGUMENT, "split: the sizes of the pieces do not make %lld rows", (long long)shape.dims[0]);
 }
 
 static const struct {
@@ -688,11 +808,14 @@ static tw_value operate(const char *path, void *x, void *y)
     return result;
 }
 
-TW_METHOD(ragged_tensor_operate, "RaggedTensor._operate(self: ragged_tensor, path: str, other: value = None, reflected: bool = False) -> value",
+TW_METHOD(ragged_tensor_operate,
+          "RaggedTensor._operate(self: ragged_tensor, path: str, other: value = None, reflected: bool = False) -> value",
           "A function of the library, by its path, of this and another value; reflected: the other one stands first.")
 {
     tw__temps t = { 0 };
-    void *other = args->other.kind == TW_VALUE_NONE ? args->self : tw__value_given(&t, &args->other, tw__value_dtype(args->self), "RaggedTensor");
+    void *other = args->other.kind == TW_VALUE_NONE
+                      ? args->self
+                      : tw__value_given(&t, &args->other, tw__value_dtype(args->self), "RaggedTensor");
     const tw_signature *row = tw_signature_find(args->path);
     if (!row || !tw__takes_composite(row, args->self)) {
         tw__fail(TW_VALUE_ERROR, "RaggedTensor: there is no function %s of ragged tensors", args->path);

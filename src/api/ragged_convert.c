@@ -32,7 +32,8 @@ tw_tensor *tw__ragged_to_tensor(tw__temps *t, tw_ragged_tensor *ragged, tw_tenso
     /* Sizes of partitions are int64 or int32 alike: the splits of the outermost level decide. */
     inputs[0] = rank < 0 ? tw__temp_int(t, -1, TW_INT64) : tw__temp_ints(t, dims, rank, TW_INT64);
     inputs[1] = flat;
-    inputs[2] = default_value ? tw__temp_cast(t, default_value, flat->dtype) : tw__temp(t, tw_tensor_new(flat->dtype, TW_SCALAR, NULL));
+    inputs[2] =
+        default_value ? tw__temp_cast(t, default_value, flat->dtype) : tw__temp(t, tw_tensor_new(flat->dtype, TW_SCALAR, NULL));
     int count = nested_splits(ragged, inputs, 3);
     for (int i = 3; i < count; i++) {
         types[i - 3] = (tw_string){ "ROW_SPLITS", 10 };
@@ -42,9 +43,10 @@ tw_tensor *tw__ragged_to_tensor(tw__temps *t, tw_ragged_tensor *ragged, tw_tenso
     return tw__temp(t, tw__call(&tw__op_RaggedTensorToTensor, inputs, count, &attr, 1));
 }
 
-TW_METHOD(ragged_tensor_to_tensor,
-          "RaggedTensor.to_tensor(self: ragged_tensor, default_value: value = None, name: str = None, shape: shape = None) -> tensor",
-          "The rows padded to one length.")
+TW_METHOD(
+    ragged_tensor_to_tensor,
+    "RaggedTensor.to_tensor(self: ragged_tensor, default_value: value = None, name: str = None, shape: shape = None) -> tensor",
+    "The rows padded to one length.")
 {
     tw__temps t = { 0 };
     tw_tensor *other = NULL;
@@ -56,7 +58,8 @@ TW_METHOD(ragged_tensor_to_tensor,
     return tw__temps_end(&t, tw__ragged_to_tensor(&t, args->self, other, &args->shape));
 }
 
-TW_METHOD(ragged_tensor_to_sparse, "RaggedTensor.to_sparse(self: ragged_tensor, name: str = None) -> sparse_tensor", "The same values as a sparse tensor.")
+TW_METHOD(ragged_tensor_to_sparse, "RaggedTensor.to_sparse(self: ragged_tensor, name: str = None) -> sparse_tensor",
+          "The same values as a sparse tensor.")
 {
     tw_tensor *inputs[TW_RAGGED_PARTS + 1], *made[3] = { NULL, NULL, NULL };
     int count = nested_splits(args->self, inputs, 0), outputs = 3;
@@ -113,7 +116,8 @@ static tw_ragged_tensor *cut_rows(tw__temps *t, tw_tensor *tensor, tw_tensor *le
     return tw__temp_ragged(t, values, tw__splits_of_lengths(t, TW_K(Maximum, most, tw__temp_int(t, 0, lengths->dtype))), -1);
 }
 
-static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *lengths, const tw_value *padding, int64_t ragged_rank, tw_dtype dtype)
+static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *lengths, const tw_value *padding, int64_t ragged_rank,
+                         tw_dtype dtype)
 {
     int rank = tensor->shape.rank;
     if (lengths->kind != TW_VALUE_NONE && padding->kind != TW_VALUE_NONE) {
@@ -121,9 +125,10 @@ static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *length
         return NULL;
     }
     if (ragged_rank < 1 || (rank >= 0 && ragged_rank >= rank) || ragged_rank + 1 > TW_RAGGED_PARTS) {
-        tw__fail(TW_VALUE_ERROR, rank >= 0 && ragged_rank >= rank && ragged_rank > 0
-                                     ? "Argument `ragged_rank` must be less than the rank of `tensor`. Received ragged_rank=%lld."
-                                     : "Argument `ragged_rank` must be greater than 0. Received ragged_rank=%lld.",
+        tw__fail(TW_VALUE_ERROR,
+                 rank >= 0 && ragged_rank >= rank && ragged_rank > 0
+                     ? "Argument `ragged_rank` must be less than the rank of `tensor`. Received ragged_rank=%lld."
+                     : "Argument `ragged_rank` must be greater than 0. Received ragged_rank=%lld.",
                  (long long)ragged_rank);
         return NULL;
     }
@@ -138,9 +143,11 @@ static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *length
         /* The inner dimensions first: rows of rows, each cut at its padding. */
         tw_tensor *shape = tw__temp_shape(t, tensor, dtype), *rest = tw__temp_slice(t, shape, 2, TW_NO_INT);
         tw_tensor *rows = tw__temp_at(t, shape, 0), *length = tw__temp_at(t, shape, 1);
-        tw_tensor *flat = TW_K(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ -1 }, 1, dtype), rest), 2, 0));
+        tw_tensor *flat =
+            TW_K(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ -1 }, 1, dtype), rest), 2, 0));
         void *inner = flat ? from_tensor(t, flat, lengths, padding, ragged_rank - 1, dtype) : NULL;
-        return inner ? tw__temp_ragged(t, inner, tw__splits_uniform(t, rows, length), rank > 1 ? tensor->shape.dims[1] : -1) : NULL;
+        return inner ? tw__temp_ragged(t, inner, tw__splits_uniform(t, rows, length), rank > 1 ? tensor->shape.dims[1] : -1)
+                     : NULL;
     }
     if (padding->kind != TW_VALUE_NONE) {
         tw_tensor *other = tw__temp(t, tw__value_tensor(padding, tensor->dtype, "from_tensor: padding"));
@@ -154,16 +161,19 @@ static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *length
     return tw__ragged_of_tensor(t, tensor, (int)ragged_rank, dtype);
 }
 
-TW_API(ragged_tensor_from_tensor,
-       "RaggedTensor.from_tensor(tensor: tensor, lengths: value = None, padding: value = None, ragged_rank: int = 1, name: str = None, "
-       "row_splits_dtype: dtype = int64) -> ragged_tensor",
-       "The rows of a tensor, without what is behind their lengths or is padding.")
+TW_API(
+    ragged_tensor_from_tensor,
+    "RaggedTensor.from_tensor(tensor: tensor, lengths: value = None, padding: value = None, ragged_rank: int = 1, name: str = None, "
+    "row_splits_dtype: dtype = int64) -> ragged_tensor",
+    "The rows of a tensor, without what is behind their lengths or is padding.")
 {
     tw__temps t = { 0 };
-    return tw__temps_end(&t, from_tensor(&t, args->tensor, &args->lengths, &args->padding, args->ragged_rank, args->row_splits_dtype));
+    return tw__temps_end(&t, from_tensor(&t, args->tensor, &args->lengths, &args->padding, args->ragged_rank,
+                                         args->row_splits_dtype));
 }
 
-TW_API(ragged_tensor_from_sparse, "RaggedTensor.from_sparse(st_input: sparse_tensor, name: str = None, row_splits_dtype: dtype = int64) -> ragged_tensor",
+TW_API(ragged_tensor_from_sparse,
+       "RaggedTensor.from_sparse(st_input: sparse_tensor, name: str = None, row_splits_dtype: dtype = int64) -> ragged_tensor",
        "A sparse matrix whose rows have no gaps, as rows.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -178,8 +188,10 @@ TW_API(ragged_tensor_from_sparse, "RaggedTensor.from_sparse(st_input: sparse_ten
         bool fresh = i == 0 || row[-2] != row[0];
         if (fresh ? row[1] != 0 || (i && row[0] < row[-2]) : row[1] != row[-1] + 1) {
             tw__text text = { 0 };
-            tw__text_add(&text, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'SparseTensor is not right-ragged'\n"
-                                "b'SparseTensor.indices ='\n");
+            tw__text_add(
+                &text,
+                "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'SparseTensor is not right-ragged'\n"
+                "b'SparseTensor.indices ='\n");
             for (int64_t k = 0; k < indices->count && k < 3; k++)
                 tw__text_format(&text, "%s%lld", k ? ", " : "", (long long)((const int64_t *)indices->data)[k]);
             tw__fail(TW_INVALID_ARGUMENT, "%s%s", text.data ? text.data : "", indices->count > 3 ? ", ..." : "");

@@ -53,7 +53,9 @@ static tw_status descend(tw__temps *t, items *level, tw_tensor **splits, tw_dtyp
         const tw_value *v = &level->items[i];
         int64_t count = v->kind == TW_VALUE_TENSOR ? v->tensor->shape.dims[0] : v->list.count;
         for (int64_t k = 0; status == TW_OK && k < count; k++) {
-            tw_value item = v->kind == TW_VALUE_TENSOR ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__temp_at(t, v->tensor, k) } : v->list.items[k];
+            tw_value item = v->kind == TW_VALUE_TENSOR
+                                ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__temp_at(t, v->tensor, k) }
+                                : v->list.items[k];
             status = v->kind == TW_VALUE_TENSOR && !item.tensor ? tw__error_status() : push(&below, &item);
         }
         ((int64_t *)made->data)[i + 1] = (int64_t)below.count;
@@ -74,20 +76,23 @@ static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
         return NULL;
     if (!is_nested(list)) {
         if ((args->ragged_rank != TW_NO_INT && args->ragged_rank != 0) || inner) {
-            tw__fail(TW_VALUE_ERROR, "Invalid pylist: incompatible with ragged_rank=%lld or inner_shape of rank %d", (long long)args->ragged_rank, inner);
+            tw__fail(TW_VALUE_ERROR, "Invalid pylist: incompatible with ragged_rank=%lld or inner_shape of rank %d",
+                     (long long)args->ragged_rank, inner);
             return NULL;
         }
         return tw__temp(t, tw__value_tensor(list, args->dtype, "ragged.constant"));
     }
     int depth = scalars >= 0 ? scalars : deepest;
     if (args->ragged_rank != TW_NO_INT && scalars >= 0 && scalars <= args->ragged_rank) {
-        tw__fail(TW_VALUE_ERROR, "pylist has scalar values depth %d, but ragged_rank=%lld requires scalar value depth greater than %lld", scalars,
+        tw__fail(TW_VALUE_ERROR,
+                 "pylist has scalar values depth %d, but ragged_rank=%lld requires scalar value depth greater than %lld", scalars,
                  (long long)args->ragged_rank, (long long)args->ragged_rank);
         return NULL;
     }
     int64_t rank = args->ragged_rank != TW_NO_INT ? args->ragged_rank : depth - 1 - inner > 0 ? depth - 1 - inner : 0;
     if (rank < 0 || rank + 1 > TW_RAGGED_PARTS) {
-        tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` must be nonnegative and below %d. Received %lld.", TW_RAGGED_PARTS, (long long)rank);
+        tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` must be nonnegative and below %d. Received %lld.", TW_RAGGED_PARTS,
+                 (long long)rank);
         return NULL;
     }
     tw_tensor *splits[TW_RAGGED_PARTS];
@@ -131,10 +136,11 @@ static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
     return value;
 }
 
-TW_API(ragged_constant,
-       "ragged.constant(pylist: value, dtype: dtype = None, ragged_rank: int = None, inner_shape: shape = None, name: str = None, "
-       "row_splits_dtype: dtype = int64) -> value",
-       "A ragged tensor of nested lists.")
+TW_API(
+    ragged_constant,
+    "ragged.constant(pylist: value, dtype: dtype = None, ragged_rank: int = None, inner_shape: shape = None, name: str = None, "
+    "row_splits_dtype: dtype = int64) -> value",
+    "A ragged tensor of nested lists.")
 {
     tw__temps t = { 0 };
     return tw__value_result(&t, constant(&t, args));
@@ -142,14 +148,16 @@ TW_API(ragged_constant,
 
 /* ---- others ---- */
 
-TW_API(ragged_range,
-       "ragged.range(starts: value, limits: value = None, deltas: value = None, dtype: dtype = None, name: str = None, row_splits_dtype: dtype = int64) -> "
-       "ragged_tensor",
-       "Rows of numbers, one for each start, limit and step.")
+TW_API(
+    ragged_range,
+    "ragged.range(starts: value, limits: value = None, deltas: value = None, dtype: dtype = None, name: str = None, row_splits_dtype: dtype = int64) -> "
+    "ragged_tensor",
+    "Rows of numbers, one for each start, limit and step.")
 {
     tw__temps temps = { 0 }, *t = &temps;
     tw_value zero = { .kind = TW_VALUE_INT, .i = 0 }, one = { .kind = TW_VALUE_INT, .i = 1 };
-    const tw_value *given[3] = { args->limits.kind == TW_VALUE_NONE ? &zero : &args->starts, args->limits.kind == TW_VALUE_NONE ? &args->starts : &args->limits,
+    const tw_value *given[3] = { args->limits.kind == TW_VALUE_NONE ? &zero : &args->starts,
+                                 args->limits.kind == TW_VALUE_NONE ? &args->starts : &args->limits,
                                  args->deltas.kind == TW_VALUE_NONE ? &one : &args->deltas };
     static const tw_dtype order[] = { TW_INT32, TW_INT64, TW_FLOAT32, TW_FLOAT64 };
     tw_tensor *x[3], *made[2] = { NULL, NULL };
@@ -169,7 +177,8 @@ TW_API(ragged_range,
     return tw__temps_end(t, splits && values ? tw__temp_ragged(t, values, splits, -1) : NULL);
 }
 
-TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = None) -> value", "Values of different lengths stacked along a new dimension.")
+TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = None) -> value",
+       "Values of different lengths stacked along a new dimension.")
 {
     tw__temps t = { 0 };
     bool list = args->values.kind == TW_VALUE_LIST || args->values.kind == TW_VALUE_TUPLE;
@@ -179,7 +188,8 @@ TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = Non
         tw__fail(TW_VALUE_ERROR, "rt_inputs may not be empty.");
     bool good = members != NULL;
     for (int64_t i = 0; good && i < count; i++)
-        good = (members[i] = tw__value_given(&t, list ? &args->values.list.items[i] : &args->values, TW_DTYPE_NONE, "ragged.stack")) != NULL;
+        good = (members[i] = tw__value_given(&t, list ? &args->values.list.items[i] : &args->values, TW_DTYPE_NONE,
+                                             "ragged.stack")) != NULL;
     if (good)
         made = tw__values_stack(&t, members, count, args->axis);
     tw__free(members);
@@ -200,7 +210,9 @@ static void *masked(tw__temps *t, void *data, void *mask)
             return NULL;
         void *below = bits->values;
         if (!tw__is_ragged(below) && ((tw_tensor *)below)->shape.rank > 1) {
-            bits = tw__temp_with_values(t, bits, tw__ragged_of_tensor(t, below, ((tw_tensor *)below)->shape.rank - 1, bits->splits->dtype));
+            bits =
+                tw__temp_with_values(t, bits,
+                                     tw__ragged_of_tensor(t, below, ((tw_tensor *)below)->shape.rank - 1, bits->splits->dtype));
             if (!bits)
                 return NULL;
         }
@@ -209,7 +221,8 @@ static void *masked(tw__temps *t, void *data, void *mask)
             return values ? tw__temp_with_values(t, rows, values) : NULL;
         tw_tensor *numbers = tw__temp_cast(t, bits->values, rows->splits->dtype);
         tw_tensor *sums = TW_K(Cumsum, numbers, tw__temp_int(t, 0, TW_INT32));
-        tw_tensor *counts = tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ 0 }, 1, rows->splits->dtype), sums), 2, 0);
+        tw_tensor *counts =
+            tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ 0 }, 1, rows->splits->dtype), sums), 2, 0);
         return values ? tw__temp_ragged(t, values, tw__temp_gather(t, counts, rows->splits, 0), -1) : NULL;
     }
     tw_tensor *bits = mask;
@@ -241,9 +254,12 @@ TW_API(ragged_stack_dynamic_partitions,
 {
     tw__temps temps = { 0 }, *t = &temps;
     void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "stack_dynamic_partitions: data");
-    tw_tensor *rows = data ? tw__temp_cast(t, tw__temp(t, tw__value_tensor(&args->num_partitions, TW_INT64, "num_partitions")), TW_INT64) : NULL;
+    tw_tensor *rows =
+        data ? tw__temp_cast(t, tw__temp(t, tw__value_tensor(&args->num_partitions, TW_INT64, "num_partitions")), TW_INT64)
+             : NULL;
     if (!rows || args->partitions->shape.rank != 1) {
-        tw__fail(TW_UNIMPLEMENTED, "ragged.stack_dynamic_partitions: partitions must be a vector, got shape %s", tw__shape_text(&args->partitions->shape));
+        tw__fail(TW_UNIMPLEMENTED, "ragged.stack_dynamic_partitions: partitions must be a vector, got shape %s",
+                 tw__shape_text(&args->partitions->shape));
         return tw__value_result(t, NULL);
     }
     /* A stable order by partition: the greatest of -partition first, equal ones as they come. */

@@ -34,8 +34,9 @@ static void *values_of(tw__temps *t, const tw_value *given)
 
 static bool not_equal(const char *where, int64_t x, int64_t y)
 {
-    tw__fail(TW_INVALID_ARGUMENT, "%s\nCondition x == y did not hold.\nFirst 1 elements of x:\n[%lld]\nFirst 1 elements of y:\n[%lld]", where, (long long)x,
-             (long long)y);
+    tw__fail(TW_INVALID_ARGUMENT,
+             "%s\nCondition x == y did not hold.\nFirst 1 elements of x:\n[%lld]\nFirst 1 elements of y:\n[%lld]", where,
+             (long long)x, (long long)y);
     return false;
 }
 
@@ -50,9 +51,10 @@ static bool not_negative(const char *where, const tw_tensor *x, bool differences
         return true;
     tw__text list = { 0 };
     for (int64_t i = 0; i < count; i++)
-        tw__text_format(&list, "%s'%lld'", i ? ", " : "", (long long)(tw_tensor_int_at(x, i + differences) - (differences ? tw_tensor_int_at(x, i) : 0)));
-    tw__fail(TW_INVALID_ARGUMENT, "%s\nCondition x >= 0 did not hold element-wise:\nx (shape=(%lld,) dtype=%s) = \n[%s]", where, (long long)count,
-             tw_dtype_name(x->dtype), list.data ? list.data : "");
+        tw__text_format(&list, "%s'%lld'", i ? ", " : "",
+                        (long long)(tw_tensor_int_at(x, i + differences) - (differences ? tw_tensor_int_at(x, i) : 0)));
+    tw__fail(TW_INVALID_ARGUMENT, "%s\nCondition x >= 0 did not hold element-wise:\nx (shape=(%lld,) dtype=%s) = \n[%s]", where,
+             (long long)count, tw_dtype_name(x->dtype), list.data ? list.data : "");
     tw__text_free(&list);
     return false;
 }
@@ -64,7 +66,8 @@ static bool ends_right(const tw_tensor *splits, const void *values)
     if (!splits->data || splits->count < 1 || shape.rank < 1 || shape.dims[0] < 0)
         return true;
     int64_t last = tw_tensor_int_at(splits, splits->count - 1);
-    return last == shape.dims[0] || not_equal("Arguments to _from_row_partition do not form a valid RaggedTensor", last, shape.dims[0]);
+    return last == shape.dims[0] ||
+           not_equal("Arguments to _from_row_partition do not form a valid RaggedTensor", last, shape.dims[0]);
 }
 
 static bool splits_right(const tw_tensor *splits)
@@ -109,7 +112,8 @@ static void *from_splits(tw__temps *t, void *values, const tw_value *given, bool
 static void *from_lengths(tw__temps *t, void *values, const tw_value *given, bool validate)
 {
     tw_tensor *lengths = values ? partition(t, given, "row_lengths", 1) : NULL;
-    if (!lengths || (validate && lengths->data && !not_negative("Arguments to from_row_lengths do not form a valid RowPartition.  ", lengths, false)))
+    if (!lengths || (validate && lengths->data &&
+                     !not_negative("Arguments to from_row_lengths do not form a valid RowPartition.  ", lengths, false)))
         return NULL;
     return finish(t, values, tw__splits_of_lengths(t, lengths), -1, validate);
 }
@@ -138,8 +142,9 @@ static void *from_rowids(tw__temps *t, void *values, const tw_value *given, cons
             return NULL;
         }
         if (rows && rows->data && last >= tw_tensor_int_at(rows, 0)) {
-            tw__fail(TW_INVALID_ARGUMENT, "Arguments to from_value_rowids do not form a valid RowPartition: row %lld is not below nrows=%lld", (long long)last,
-                     (long long)tw_tensor_int_at(rows, 0));
+            tw__fail(TW_INVALID_ARGUMENT,
+                     "Arguments to from_value_rowids do not form a valid RowPartition: row %lld is not below nrows=%lld",
+                     (long long)last, (long long)tw_tensor_int_at(rows, 0));
             return NULL;
         }
     }
@@ -154,20 +159,23 @@ TW_API(ragged_tensor_from_row_splits,
     return tw__temps_end(&t, from_splits(&t, values_of(&t, &args->values), &args->row_splits, !args->no_validate));
 }
 
-TW_API(ragged_tensor_from_row_lengths,
-       "RaggedTensor.from_row_lengths(values: value, row_lengths: value, name: str = None, validate: bool = True) -> ragged_tensor",
-       "Rows of these lengths.")
+TW_API(
+    ragged_tensor_from_row_lengths,
+    "RaggedTensor.from_row_lengths(values: value, row_lengths: value, name: str = None, validate: bool = True) -> ragged_tensor",
+    "Rows of these lengths.")
 {
     tw__temps t = { 0 };
     return tw__temps_end(&t, from_lengths(&t, values_of(&t, &args->values), &args->row_lengths, !args->no_validate));
 }
 
-TW_API(ragged_tensor_from_value_rowids,
-       "RaggedTensor.from_value_rowids(values: value, value_rowids: value, nrows: value = None, name: str = None, validate: bool = True) -> ragged_tensor",
-       "Each value in the row that stands beside it; rows are in order.")
+TW_API(
+    ragged_tensor_from_value_rowids,
+    "RaggedTensor.from_value_rowids(values: value, value_rowids: value, nrows: value = None, name: str = None, validate: bool = True) -> ragged_tensor",
+    "Each value in the row that stands beside it; rows are in order.")
 {
     tw__temps t = { 0 };
-    return tw__temps_end(&t, from_rowids(&t, values_of(&t, &args->values), &args->value_rowids, &args->nrows, !args->no_validate));
+    return tw__temps_end(&t,
+                         from_rowids(&t, values_of(&t, &args->values), &args->value_rowids, &args->nrows, !args->no_validate));
 }
 
 TW_API(ragged_tensor_from_row_starts,
@@ -198,10 +206,11 @@ TW_API(ragged_tensor_from_row_limits,
     return tw__temps_end(&t, finish(&t, values, splits, -1, !args->no_validate));
 }
 
-TW_API(ragged_tensor_from_uniform_row_length,
-       "RaggedTensor.from_uniform_row_length(values: value, uniform_row_length: value, nrows: value = None, validate: bool = True, name: str = None) -> "
-       "ragged_tensor",
-       "Rows that all have one length.")
+TW_API(
+    ragged_tensor_from_uniform_row_length,
+    "RaggedTensor.from_uniform_row_length(values: value, uniform_row_length: value, nrows: value = None, validate: bool = True, name: str = None) -> "
+    "ragged_tensor",
+    "Rows that all have one length.")
 {
     tw__temps temps = { 0 }, *t = &temps;
     void *values = need_rows(values_of(t, &args->values)), *made = NULL;
@@ -218,9 +227,10 @@ TW_API(ragged_tensor_from_uniform_row_length,
     else if (!rows)
         rows = TW_K(FloorDiv, count, length);
     rows = tw__temp_cast(t, rows, length->dtype);
-    if (rows && count && rows->data && count->data && known >= 0 && !args->no_validate && tw_tensor_int_at(rows, 0) * known != tw_tensor_int_at(count, 0))
-        tw__fail(TW_VALUE_ERROR, "uniform_row_length=%lld times nrows=%lld must equal nvals=%lld", (long long)known, (long long)tw_tensor_int_at(rows, 0),
-                 (long long)tw_tensor_int_at(count, 0));
+    if (rows && count && rows->data && count->data && known >= 0 && !args->no_validate &&
+        tw_tensor_int_at(rows, 0) * known != tw_tensor_int_at(count, 0))
+        tw__fail(TW_VALUE_ERROR, "uniform_row_length=%lld times nrows=%lld must equal nvals=%lld", (long long)known,
+                 (long long)tw_tensor_int_at(rows, 0), (long long)tw_tensor_int_at(count, 0));
     else if (rows && tw_error_code() == TW_OK)
         made = finish(t, values, tw__splits_uniform(t, rows, length), known, false);
     return tw__temps_end(t, made);
@@ -247,26 +257,29 @@ static void *nested(const tw_value *flat, const tw_value *levels, bool validate,
     return tw__temps_end(&t, value);
 }
 
-TW_API(ragged_tensor_from_nested_row_splits,
-       "RaggedTensor.from_nested_row_splits(flat_values: value, nested_row_splits: value, name: str = None, validate: bool = True) -> value",
-       "Ragged in several dimensions, the outermost first.")
+TW_API(
+    ragged_tensor_from_nested_row_splits,
+    "RaggedTensor.from_nested_row_splits(flat_values: value, nested_row_splits: value, name: str = None, validate: bool = True) -> value",
+    "Ragged in several dimensions, the outermost first.")
 {
     void *made = nested(&args->flat_values, &args->nested_row_splits, !args->no_validate, from_splits, "nested_row_splits");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
 }
 
-TW_API(ragged_tensor_from_nested_row_lengths,
-       "RaggedTensor.from_nested_row_lengths(flat_values: value, nested_row_lengths: value, name: str = None, validate: bool = True) -> value",
-       "Ragged in several dimensions, the outermost first.")
+TW_API(
+    ragged_tensor_from_nested_row_lengths,
+    "RaggedTensor.from_nested_row_lengths(flat_values: value, nested_row_lengths: value, name: str = None, validate: bool = True) -> value",
+    "Ragged in several dimensions, the outermost first.")
 {
     void *made = nested(&args->flat_values, &args->nested_row_lengths, !args->no_validate, from_lengths, "nested_row_lengths");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
 }
 
-TW_API(ragged_tensor_from_nested_value_rowids,
-       "RaggedTensor.from_nested_value_rowids(flat_values: value, nested_value_rowids: value, nested_nrows: value = None, name: str = None, "
-       "validate: bool = True) -> value",
-       "Ragged in several dimensions, the outermost first.")
+TW_API(
+    ragged_tensor_from_nested_value_rowids,
+    "RaggedTensor.from_nested_value_rowids(flat_values: value, nested_value_rowids: value, nested_nrows: value = None, name: str = None, "
+    "validate: bool = True) -> value",
+    "Ragged in several dimensions, the outermost first.")
 {
     tw__temps t = { 0 };
     const tw_value *ids = &args->nested_value_rowids, *counts = &args->nested_nrows;
@@ -276,13 +289,15 @@ TW_API(ragged_tensor_from_nested_value_rowids,
         value = NULL;
     }
     for (int64_t i = ids->list.count - 1; value && i >= 0; i--)
-        value = from_rowids(&t, value, &ids->list.items[i], counts->kind == TW_VALUE_NONE ? &nothing : &counts->list.items[i], !args->no_validate);
+        value = from_rowids(&t, value, &ids->list.items[i], counts->kind == TW_VALUE_NONE ? &nothing : &counts->list.items[i],
+                            !args->no_validate);
     return tw__value_result(&t, value);
 }
 
 /* ---- others of the same rows ---- */
 
-TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tensor, new_values: value) -> ragged_tensor", "The same rows of other values.")
+TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
+          "The same rows of other values.")
 {
     tw__temps t = { 0 };
     void *values = need_rows(values_of(&t, &args->new_values));
@@ -294,7 +309,8 @@ TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tens
     return tw__temps_end(&t, values ? tw__temp_with_values(&t, args->self, values) : NULL);
 }
 
-TW_METHOD(ragged_tensor_with_flat_values, "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
+TW_METHOD(ragged_tensor_with_flat_values,
+          "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
           "The same rows of other values of the innermost dimension.")
 {
     tw__temps t = { 0 };
@@ -312,15 +328,18 @@ static void *with_splits_dtype(tw__temps *t, void *value, tw_dtype dtype)
     if (!tw__is_ragged(value))
         return value;
     const tw_ragged_tensor *ragged = value;
-    return tw__temp_ragged(t, with_splits_dtype(t, ragged->values, dtype), tw__temp_cast(t, ragged->splits, dtype), ragged->uniform);
+    return tw__temp_ragged(t, with_splits_dtype(t, ragged->values, dtype), tw__temp_cast(t, ragged->splits, dtype),
+                           ragged->uniform);
 }
 
-TW_METHOD(ragged_tensor_with_row_splits_dtype, "RaggedTensor.with_row_splits_dtype(self: ragged_tensor, dtype: dtype) -> ragged_tensor",
+TW_METHOD(ragged_tensor_with_row_splits_dtype,
+          "RaggedTensor.with_row_splits_dtype(self: ragged_tensor, dtype: dtype) -> ragged_tensor",
           "The same with row splits of another dtype.")
 {
     tw__temps t = { 0 };
     if (args->dtype != TW_INT32 && args->dtype != TW_INT64) {
-        tw__fail(TW_VALUE_ERROR, "Argument `row_splits` dtype must be int32 or int64. Received dtype=%s.", tw_dtype_name(args->dtype));
+        tw__fail(TW_VALUE_ERROR, "Argument `row_splits` dtype must be int32 or int64. Received dtype=%s.",
+                 tw_dtype_name(args->dtype));
         return NULL;
     }
     return tw__temps_end(&t, with_splits_dtype(&t, args->self, args->dtype));

@@ -86,9 +86,10 @@ static void *along(tw__temps *t, void *value, const reduction *r, int64_t axis)
         return with_dimension(t, by_segment(t, ragged->values, tw__temp(t, made[1]), most, r), 0, r->keepdims);
     }
     if (axis == 1)
-        return with_dimension(
-            t, by_segment(t, ragged->values, tw__splits_rowids(t, ragged->splits), tw__splits_rows(t, ragged->splits), r), 1,
-            r->keepdims);
+        return with_dimension(t,
+                              by_segment(t, ragged->values, tw__splits_rowids(t, ragged->splits),
+                                         tw__splits_rows(t, ragged->splits), r),
+                              1, r->keepdims);
     return tw__temp_with_values(t, ragged, along(t, ragged->values, r, axis - 1));
 }
 
@@ -127,7 +128,9 @@ static void *flat_cast(tw__temps *t, void *value, tw_dtype dtype)
 /* total / count as Python divides: of integers a float. */
 static void *flat_divide(tw__temps *t, void *total, void *count)
 {
-    return total && count ? tw__temp_with_flat(t, total, tw__temp(t, tw__true_divide(tw__flat_values(total), tw__flat_values(count)))) : NULL;
+    return total && count
+               ? tw__temp_with_flat(t, total, tw__temp(t, tw__true_divide(tw__flat_values(total), tw__flat_values(count))))
+               : NULL;
 }
 
 static void *flat_binary(tw__temps *t, const tw_op *op, void *a, void *b)

@@ -1,4 +1,5 @@
-/* RaggedTensor: lengths of rows, the shape that holds all of them, dimensions made one; tf.ragged.row_splits_to_segment_ids and its inverse. */
+/* RaggedTensor: lengths of rows, the shape that holds all of them, dimensions made one; tf.ragged.row_splits_to_segment_ids and
+ * its inverse. */
 #include "api/ragged.h"
 #include "rows.h"
 
@@ -24,7 +25,8 @@ TW_METHOD(ragged_tensor_row_lengths, "RaggedTensor.row_lengths(self: ragged_tens
         tw__fail(TW_VALUE_ERROR, "axis=%lld out of bounds: expected %d<=axis<%d", (long long)args->axis, -shape.rank, shape.rank);
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
-    return tw__value_result(&t, axis == 0 ? (void *)tw__splits_rows(&t, args->self->splits) : lengths_along(&t, args->self, axis));
+    return tw__value_result(&t,
+                            axis == 0 ? (void *)tw__splits_rows(&t, args->self->splits) : lengths_along(&t, args->self, axis));
 }
 
 static tw_tensor *bounding(tw__temps *t, void *value, tw_dtype dtype)
@@ -39,9 +41,10 @@ static tw_tensor *bounding(tw__temps *t, void *value, tw_dtype dtype)
     return tw__temp_concat(t, TW_IN(rows, widest, tw__temp_slice(t, inner, 1, TW_NO_INT)), 3, 0);
 }
 
-TW_METHOD(ragged_tensor_bounding_shape,
-          "RaggedTensor.bounding_shape(self: ragged_tensor, axis: value = None, name: str = None, out_type: dtype = None) -> tensor",
-          "The smallest shape that all rows fit into.")
+TW_METHOD(
+    ragged_tensor_bounding_shape,
+    "RaggedTensor.bounding_shape(self: ragged_tensor, axis: value = None, name: str = None, out_type: dtype = None) -> tensor",
+    "The smallest shape that all rows fit into.")
 {
     tw__temps t = { 0 };
     tw_dtype dtype = args->self->splits->dtype;
@@ -76,8 +79,11 @@ static void *merge(tw__temps *t, tw_ragged_tensor *ragged, int64_t outer, int64_
         if (tw__is_ragged(ragged->values))
             return tw__temp_with_values(t, ragged, merge(t, ragged->values, outer - 1, inner - 1));
         tw_tensor *shape = tw__temp_shape(t, ragged->values, TW_INT64);
-        tw_tensor *sizes = tw__temp_concat(t, TW_IN(tw__temp_slice(t, shape, TW_NO_INT, outer - 1), tw__temp_ints(t, (const int64_t[]){ -1 }, 1, TW_INT64),
-                                                    tw__temp_slice(t, shape, inner, TW_NO_INT)), 3, 0);
+        tw_tensor *sizes = tw__temp_concat(t,
+                                           TW_IN(tw__temp_slice(t, shape, TW_NO_INT, outer - 1),
+                                                 tw__temp_ints(t, (const int64_t[]){ -1 }, 1, TW_INT64),
+                                                 tw__temp_slice(t, shape, inner, TW_NO_INT)),
+                                           3, 0);
         return tw__temp_with_values(t, ragged, TW_K(Reshape, ragged->values, sizes));
     }
     if (tw__is_ragged(ragged->values)) { /* rows of rows: the inner splits where outer rows begin */
@@ -86,7 +92,8 @@ static void *merge(tw__temps *t, tw_ragged_tensor *ragged, int64_t outer, int64_
     }
     tw_dtype dtype = ragged->splits->dtype;
     tw_tensor *flat = merge_first(t, ragged->values, inner - 1);
-    tw_tensor *width = TW_K(Prod, tw__temp_slice(t, tw__temp_shape(t, ragged->values, dtype), 1, inner), tw__temp_int(t, 0, TW_INT32));
+    tw_tensor *width =
+        TW_K(Prod, tw__temp_slice(t, tw__temp_shape(t, ragged->values, dtype), 1, inner), tw__temp_int(t, 0, TW_INT32));
     return tw__temp_ragged(t, flat, TW_K(Mul, ragged->splits, width), -1);
 }
 
@@ -95,21 +102,24 @@ TW_METHOD(ragged_tensor_merge_dims, "RaggedTensor.merge_dims(self: ragged_tensor
 {
     tw__temps t = { 0 };
     int rank = tw__value_shape(args->self).rank;
-    int64_t outer = args->outer_axis < 0 ? args->outer_axis + rank : args->outer_axis, inner = args->inner_axis < 0 ? args->inner_axis + rank : args->inner_axis;
+    int64_t outer = args->outer_axis < 0 ? args->outer_axis + rank : args->outer_axis,
+            inner = args->inner_axis < 0 ? args->inner_axis + rank : args->inner_axis;
     if (rank < 0)
         tw__fail(TW_UNIMPLEMENTED, "RaggedTensor.merge_dims: the rank must be known");
     else if (outer < 0 || outer >= rank || inner < 0 || inner >= rank)
-        tw__fail(TW_VALUE_ERROR, "%s=%lld out of bounds: expected %d<=axis<%d", outer < 0 || outer >= rank ? "outer_axis" : "inner_axis",
+        tw__fail(TW_VALUE_ERROR, "%s=%lld out of bounds: expected %d<=axis<%d",
+                 outer < 0 || outer >= rank ? "outer_axis" : "inner_axis",
                  (long long)(outer < 0 || outer >= rank ? args->outer_axis : args->inner_axis), -rank, rank);
     else if (outer > inner)
-        tw__fail(TW_VALUE_ERROR, "Expected outer_axis (%lld) to be less than or equal to inner_axis (%lld)", (long long)args->outer_axis,
-                 (long long)args->inner_axis);
+        tw__fail(TW_VALUE_ERROR, "Expected outer_axis (%lld) to be less than or equal to inner_axis (%lld)",
+                 (long long)args->outer_axis, (long long)args->inner_axis);
     return tw__value_result(&t, tw_error_code() == TW_OK ? merge(&t, args->self, outer, inner) : NULL);
 }
 
 /* ---- segments ---- */
 
-TW_API(ragged_row_splits_to_segment_ids, "ragged.row_splits_to_segment_ids(splits: tensor<int64>, name: str = None, out_type: dtype = None) -> tensor",
+TW_API(ragged_row_splits_to_segment_ids,
+       "ragged.row_splits_to_segment_ids(splits: tensor<int64>, name: str = None, out_type: dtype = None) -> tensor",
        "The row of each value, by where rows begin.")
 {
     tw__temps t = { 0 };
@@ -121,9 +131,10 @@ TW_API(ragged_row_splits_to_segment_ids, "ragged.row_splits_to_segment_ids(split
     return tw__temps_end(&t, tw__temp_cast(&t, ids, args->out_type == TW_DTYPE_NONE ? args->splits->dtype : args->out_type));
 }
 
-TW_API(ragged_segment_ids_to_row_splits,
-       "ragged.segment_ids_to_row_splits(segment_ids: tensor<int64>, num_segments: tensor<int64> = None, out_type: dtype = None, name: str = None) -> tensor",
-       "Where rows begin, by the row of each value.")
+TW_API(
+    ragged_segment_ids_to_row_splits,
+    "ragged.segment_ids_to_row_splits(segment_ids: tensor<int64>, num_segments: tensor<int64> = None, out_type: dtype = None, name: str = None) -> tensor",
+    "Where rows begin, by the row of each value.")
 {
     tw__temps t = { 0 };
     if (args->segment_ids->dtype != TW_INT32 && args->segment_ids->dtype != TW_INT64) {
@@ -131,5 +142,6 @@ TW_API(ragged_segment_ids_to_row_splits,
         return NULL;
     }
     tw_tensor *splits = tw__splits_of_rowids(&t, args->segment_ids, args->num_segments);
-    return tw__temps_end(&t, tw__temp_cast(&t, splits, args->out_type == TW_DTYPE_NONE ? args->segment_ids->dtype : args->out_type));
+    return tw__temps_end(&t,
+                         tw__temp_cast(&t, splits, args->out_type == TW_DTYPE_NONE ? args->segment_ids->dtype : args->out_type));
 }

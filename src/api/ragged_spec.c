@@ -23,7 +23,8 @@ static tw_status spec_init(void *self, const void *given)
     spec->splits_dtype = args->row_splits_dtype;
     int64_t rank = args->ragged_rank == TW_NO_INT ? args->shape.rank - 1 : args->ragged_rank;
     if (rank < 0 || rank + 1 > TW_RAGGED_PARTS || (args->shape.rank >= 0 && rank >= args->shape.rank))
-        return tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` (%lld) must be less than rank (%d).", (long long)rank, args->shape.rank);
+        return tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` (%lld) must be less than rank (%d).", (long long)rank,
+                        args->shape.rank);
     spec->ragged_rank = (int)rank;
     return TW_OK;
 }
@@ -65,23 +66,27 @@ static void spec_text(const void *self, tw__text *text)
     const tw_ragged_tensor_spec *spec = self;
     tw__text_add(text, "RaggedTensorSpec(");
     tw__shape_repr(text, &spec->shape);
-    tw__text_format(text, ", tf.%s, %d, tf.%s)", tw_dtype_name(spec->dtype), spec->ragged_rank, tw_dtype_name(spec->splits_dtype));
+    tw__text_format(text, ", tf.%s, %d, tf.%s)", tw_dtype_name(spec->dtype), spec->ragged_rank,
+                    tw_dtype_name(spec->splits_dtype));
 }
 
 static bool spec_covers(const void *self, const void *other)
 {
     const tw_ragged_tensor_spec *a = self, *b = other;
-    return a->dtype == b->dtype && a->ragged_rank == b->ragged_rank && a->splits_dtype == b->splits_dtype && tw__shape_covers(&a->shape, &b->shape);
+    return a->dtype == b->dtype && a->ragged_rank == b->ragged_rank && a->splits_dtype == b->splits_dtype &&
+           tw__shape_covers(&a->shape, &b->shape);
 }
 
 static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_text, spec_covers };
 
-TW_CLASS(ragged_tensor_spec,
+TW_CLASS(
+    ragged_tensor_spec,
     "RaggedTensorSpec(shape: shape = None, dtype: dtype = float32, ragged_rank: int = None, row_splits_dtype: dtype = int64)",
     .parent = &tw__class_type_spec, .size = sizeof(tw_ragged_tensor_spec), .init = spec_init, .methods = &spec_methods,
     .doc = "Ragged tensors of a shape, a dtype and a number of ragged dimensions.");
 
-TW_PROPERTY(ragged_tensor_spec_shape, "RaggedTensorSpec.shape(self: ragged_tensor_spec) -> shape", "The shape, as far as it is one.")
+TW_PROPERTY(ragged_tensor_spec_shape, "RaggedTensorSpec.shape(self: ragged_tensor_spec) -> shape",
+            "The shape, as far as it is one.")
 {
     return args->self->shape;
 }
@@ -91,12 +96,14 @@ TW_PROPERTY(ragged_tensor_spec_dtype, "RaggedTensorSpec.dtype(self: ragged_tenso
     return args->self->dtype;
 }
 
-TW_PROPERTY(ragged_tensor_spec_ragged_rank, "RaggedTensorSpec.ragged_rank(self: ragged_tensor_spec) -> int", "How many dimensions are ragged.")
+TW_PROPERTY(ragged_tensor_spec_ragged_rank, "RaggedTensorSpec.ragged_rank(self: ragged_tensor_spec) -> int",
+            "How many dimensions are ragged.")
 {
     return args->self->ragged_rank;
 }
 
-TW_PROPERTY(ragged_tensor_spec_row_splits_dtype, "RaggedTensorSpec.row_splits_dtype(self: ragged_tensor_spec) -> dtype", "The dtype of the row splits.")
+TW_PROPERTY(ragged_tensor_spec_row_splits_dtype, "RaggedTensorSpec.row_splits_dtype(self: ragged_tensor_spec) -> dtype",
+            "The dtype of the row splits.")
 {
     return args->self->splits_dtype;
 }

@@ -1,5 +1,5 @@
-/* tf.random: seeds and the random functions with state. See formats: an op is seeded by (global seed, op seed); one without a seed of its own
- * draws it from a generator that set_seed restarts, which is Python's (MT19937). */
+/* tf.random: seeds and the random functions with state. See formats: an op is seeded by (global seed, op seed); one without a
+ * seed of its own draws it from a generator that set_seed restarts, which is Python's (MT19937). */
 #include "api/random.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
@@ -29,7 +29,8 @@ void tw__set_global_seed(int64_t seed)
 
 enum { DEFAULT_GLOBAL_SEED = 87654321 };
 
-/* In a graph that a program builds, and in functions traced there: by that graph's seed; an op without a seed by its number among such ops. */
+/* In a graph that a program builds, and in functions traced there: by that graph's seed; an op without a seed by its number among
+ * such ops. */
 static tw__seeds graph_seeds(const tw__graph *root, int64_t op_seed)
 {
     tw__seeds seeds = { 0 };
@@ -53,7 +54,7 @@ tw__seeds tw__seed_pair(int64_t op_seed)
         bool counted = tw__tracing && op_seed == TW_NO_INT; /* a node without a seed is known by its number in the graph */
         seeds.drawn = !counted && op_seed == TW_NO_INT;
         seeds.seed = reduce(global_seed);
-        seeds.seed2 = reduce(counted        ? tw__tracing->random_ops++
+        seeds.seed2 = reduce(counted       ? tw__tracing->random_ops++
                              : seeds.drawn ? tw__mersenne_between(&eager_generator, 0, INT32_MAX)
                                            : op_seed);
     } else if (op_seed != TW_NO_INT) {
@@ -135,10 +136,11 @@ static tw_status check_uniform(tw_dtype dtype, bool stateless)
         return TW_OK;
     if (stateless && (dtype == TW_UINT32 || dtype == TW_UINT64))
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR,
-                    "Argument `dtype` got invalid value <dtype: '%s'>. Accepted dtypes are (tf.float16, tf.bfloat16, tf.float32, tf.float64, "
-                    "tf.int32, tf.int64%s).",
-                    tw_dtype_name(dtype), stateless ? ", tf.uint32, tf.uint64" : "");
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Argument `dtype` got invalid value <dtype: '%s'>. Accepted dtypes are (tf.float16, tf.bfloat16, tf.float32, tf.float64, "
+        "tf.int32, tf.int64%s).",
+        tw_dtype_name(dtype), stateless ? ", tf.uint32, tf.uint64" : "");
 }
 
 static tw_tensor *zero_of(tw_dtype dtype)
@@ -212,8 +214,8 @@ static tw_tensor *uniform_in_graph(const tw_random_uniform_args *args)
     return tw__part_result(&part, product);
 }
 
-static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *mean, tw_tensor *deviation, tw_dtype dtype, int64_t seed,
-                                  const char *name, const char *usual)
+static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *mean, tw_tensor *deviation, tw_dtype dtype,
+                                  int64_t seed, const char *name, const char *usual)
 {
     tw__part part = tw__part_begin(name, usual);
     tw_auto tw_tensor *shape = tw__part_constant(&part, dims, "shape");
@@ -240,7 +242,8 @@ TW_API(random_uniform,
         return uniform_in_graph(args);
     if (tw__dtype_is_integer(args->dtype)) {
         tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);
-        return low ? tw__random_call(&tw__op_RandomUniformInt, TW_IN(args->shape, low, args->maxval), 3, tw__seed_pair(args->seed), NULL, 0)
+        return low ? tw__random_call(&tw__op_RandomUniformInt, TW_IN(args->shape, low, args->maxval), 3,
+                                     tw__seed_pair(args->seed), NULL, 0)
                    : NULL;
     }
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
@@ -256,24 +259,27 @@ TW_API(random_normal,
     if (check_float("random.normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return normal_in_graph(&tw__op_RandomStandardNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "random_normal");
+        return normal_in_graph(&tw__op_RandomStandardNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed,
+                               args->name, "random_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
-    return scaled(tw__random_call(&tw__op_RandomStandardNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
-                  args->mean);
+    return scaled(tw__random_call(&tw__op_RandomStandardNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1),
+                  args->stddev, args->mean);
 }
 
-TW_API(random_truncated_normal,
-       "random.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
-       "seed: int = None, name: str = None) -> tensor",
-       "Normal values, those farther than two standard deviations from the mean drawn again.")
+TW_API(
+    random_truncated_normal,
+    "random.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
+    "seed: int = None, name: str = None) -> tensor",
+    "Normal values, those farther than two standard deviations from the mean drawn again.")
 {
     if (check_float("random.truncated_normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return normal_in_graph(&tw__op_TruncatedNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "truncated_normal");
+        return normal_in_graph(&tw__op_TruncatedNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed,
+                               args->name, "truncated_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
-    return scaled(tw__random_call(&tw__op_TruncatedNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
-                  args->mean);
+    return scaled(tw__random_call(&tw__op_TruncatedNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1),
+                  args->stddev, args->mean);
 }
 
 TW_API(random_shuffle, "random.shuffle(value: tensor, seed: int = None, name: str = None) -> tensor",
@@ -282,23 +288,25 @@ TW_API(random_shuffle, "random.shuffle(value: tensor, seed: int = None, name: st
     return tw__random_call(&tw__op_RandomShuffle, TW_IN(args->value), 1, tw__seed_pair(args->seed), NULL, 0);
 }
 
-TW_API(random_categorical,
-       "random.categorical(logits: tensor, num_samples: tensor<int32>, dtype: dtype = None, seed: int = None, name: str = None) -> tensor",
-       "Classes drawn with the probabilities softmax(logits): [rows, num_samples] for logits [rows, classes].")
+TW_API(
+    random_categorical,
+    "random.categorical(logits: tensor, num_samples: tensor<int32>, dtype: dtype = None, seed: int = None, name: str = None) -> tensor",
+    "Classes drawn with the probabilities softmax(logits): [rows, num_samples] for logits [rows, classes].")
 {
     tw__part part = tw__part_begin(args->name, "categorical");
     tw_attr type = TW_A_TYPE("output_dtype", args->dtype == TW_DTYPE_NONE ? TW_INT64 : args->dtype);
-    return tw__part_result(&part, tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2, tw__seed_pair(args->seed), &type, 1));
+    return tw__part_result(&part, tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2,
+                                                  tw__seed_pair(args->seed), &type, 1));
 }
 
 /* ---- without state ---- */
 
 /* In a lasting graph: shape and limits (or mean and deviation) as constants, the op, and its values scaled. */
-static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *low,
-                            tw_tensor *high);
+static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype,
+                            tw_tensor *low, tw_tensor *high);
 
-static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *first,
-                                     tw_tensor *second, const char *name, const char *usual)
+static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *seed, const tw_value *alg, tw_dtype dtype,
+                                     tw_tensor *first, tw_tensor *second, const char *name, const char *usual)
 {
     bool uniform = op == &tw__op_StatelessRandomUniformV2;
     tw__part part = tw__part_begin(name, usual);
@@ -306,12 +314,14 @@ static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor
     tw_auto tw_tensor *one = limit_of(&part, first, dtype, 0, uniform ? "min" : "mean");
     tw_auto tw_tensor *other = limit_of(&part, second, dtype, 1, uniform ? "max" : "stddev");
     tw_tensor *values = shape && one && other ? stateless(op, shape, seed, alg, dtype, NULL, NULL) : NULL;
-    return tw__part_result(&part, !values ? NULL : uniform ? stretched(&part, values, one, other) : shifted(&part, values, one, other));
+    return tw__part_result(&part, !values   ? NULL
+                                  : uniform ? stretched(&part, values, one, other)
+                                            : shifted(&part, values, one, other));
 }
 
 /* Runs a V2 op on the stream of the seed. inputs[0] is the shape; up to two more follow those of the stream. */
-static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *low,
-                            tw_tensor *high)
+static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype,
+                            tw_tensor *low, tw_tensor *high)
 {
     int64_t algorithm = tw__random_algorithm(alg);
     if (!algorithm)
@@ -333,22 +343,24 @@ static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, 
     return values;
 }
 
-TW_API(random_stateless_uniform,
-       "random.stateless_uniform(shape: tensor<int32>, seed: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
-       "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
-       "Values from [minval, maxval) that are a function of the seed, two integers. Integers without limits come from the whole range.")
+TW_API(
+    random_stateless_uniform,
+    "random.stateless_uniform(shape: tensor<int32>, seed: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
+    "Values from [minval, maxval) that are a function of the seed, two integers. Integers without limits come from the whole range.")
 {
     if (check_uniform(args->dtype, true) != TW_OK)
         return NULL;
     if (!tw__dtype_is_integer(args->dtype) && tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, args->minval, args->maxval,
-                                  args->name, "stateless_random_uniform");
+        return stateless_in_graph(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype,
+                                  args->minval, args->maxval, args->name, "stateless_random_uniform");
     if (!tw__dtype_is_integer(args->dtype))
         return between(stateless(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
                        args->minval, args->maxval);
     if (!args->maxval) {
         if (!args->minval)
-            return stateless(&tw__op_StatelessRandomUniformFullIntV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL);
+            return stateless(&tw__op_StatelessRandomUniformFullIntV2, args->shape, args->seed, &args->alg, args->dtype, NULL,
+                             NULL);
         tw__fail(TW_VALUE_ERROR,
                  "For integer `dtype` argument <dtype: '%s'>, argument `minval` and `maxval` must be both None or not None. Got "
                  "`minval`=%lld and `maxval`=None.",
@@ -356,21 +368,24 @@ TW_API(random_stateless_uniform,
         return NULL;
     }
     tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);
-    return low ? stateless(&tw__op_StatelessRandomUniformIntV2, args->shape, args->seed, &args->alg, args->dtype, low, args->maxval) : NULL;
+    return low ? stateless(&tw__op_StatelessRandomUniformIntV2, args->shape, args->seed, &args->alg, args->dtype, low,
+                           args->maxval)
+               : NULL;
 }
 
-TW_API(random_stateless_normal,
-       "random.stateless_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
-       "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
-       "Normal values that are a function of the seed, two integers.")
+TW_API(
+    random_stateless_normal,
+    "random.stateless_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
+    "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
+    "Normal values that are a function of the seed, two integers.")
 {
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
-                                  "stateless_random_normal");
-    return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
-                  args->mean);
+        return stateless_in_graph(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean,
+                                  args->stddev, args->name, "stateless_random_normal");
+    return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
+                  args->stddev, args->mean);
 }
 
 TW_API(random_stateless_truncated_normal,
@@ -381,10 +396,10 @@ TW_API(random_stateless_truncated_normal,
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
-                                  "stateless_truncated_normal");
-    return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
-                  args->mean);
+        return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype,
+                                  args->mean, args->stddev, args->name, "stateless_truncated_normal");
+    return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
+                  args->stddev, args->mean);
 }
 
 TW_API(random_stateless_categorical,

@@ -21,8 +21,8 @@ tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_
                            int attr_count);
 /* u = uniform [0, 1) of that shape; for dropout. */
 tw_tensor *tw__random_uniform(tw_tensor *dims, tw_dtype dtype, tw__seeds seeds);
-/* The number of an algorithm that is given by name or number (1 philox, 2 threefry, 3 auto_select, which None is too); 0 and an error if there is
- * none. */
+/* The number of an algorithm that is given by name or number (1 philox, 2 threefry, 3 auto_select, which None is too); 0 and an
+ * error if there is none. */
 int64_t tw__random_algorithm(const tw_value *alg);
 
 #endif

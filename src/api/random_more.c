@@ -28,20 +28,22 @@ static tw_tensor *scaled(tw_tensor *values, tw_tensor *beta, tw_dtype dtype)
     return TW_BINARY(Maximum, tiny, quotient);
 }
 
-TW_API(random_gamma,
-       "random.gamma(shape: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, dtype: dtype = float32, seed: int = None, "
-       "name: str = None) -> tensor",
-       "Values of the gamma distribution, shape of them for each alpha and rate beta.")
+TW_API(
+    random_gamma,
+    "random.gamma(shape: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, dtype: dtype = float32, seed: int = None, "
+    "name: str = None) -> tensor",
+    "Values of the gamma distribution, shape of them for each alpha and rate beta.")
 {
     tw_auto tw_tensor *alpha = with_shape_of(args->alpha, args->beta);
-    return alpha ? scaled(tw__random_call(&tw__op_RandomGamma, TW_IN(args->shape, alpha), 2, tw__seed_pair(args->seed), NULL, 0), args->beta,
-                          args->dtype)
+    return alpha ? scaled(tw__random_call(&tw__op_RandomGamma, TW_IN(args->shape, alpha), 2, tw__seed_pair(args->seed), NULL, 0),
+                          args->beta, args->dtype)
                  : NULL;
 }
 
-TW_API(random_poisson,
-       "random.poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
-       "Values of the Poisson distribution, shape of them for each rate.")
+TW_API(
+    random_poisson,
+    "random.poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
+    "Values of the Poisson distribution, shape of them for each rate.")
 {
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return tw__random_call(&tw__op_RandomPoissonV2, TW_IN(args->shape, args->lam), 2, tw__seed_pair(args->seed), &type, 1);
@@ -63,7 +65,8 @@ TW_API(random_stateless_gamma,
     tw_tensor *stream[2] = { NULL, NULL };
     if (!alpha || !number || stream_of(args->seed, stream) != TW_OK)
         return NULL;
-    tw_tensor *values = tw__call(&tw__op_StatelessRandomGammaV3, TW_IN(args->shape, stream[0], stream[1], number, alpha), 5, NULL, 0);
+    tw_tensor *values =
+        tw__call(&tw__op_StatelessRandomGammaV3, TW_IN(args->shape, stream[0], stream[1], number, alpha), 5, NULL, 0);
     tw_release(stream[0]);
     tw_release(stream[1]);
     return scaled(values, args->beta, args->dtype);
@@ -74,7 +77,8 @@ TW_API(random_stateless_poisson,
        "name: str = None) -> tensor",
        "Values of the Poisson distribution that are a function of the seed, two integers; shape ends with that of the rates.")
 {
-    return tw__call(&tw__op_StatelessRandomPoisson, TW_IN(args->shape, args->seed, args->lam), 3, TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
+    return tw__call(&tw__op_StatelessRandomPoisson, TW_IN(args->shape, args->seed, args->lam), 3,
+                    TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
 }
 
 TW_API(random_stateless_binomial,
@@ -103,7 +107,8 @@ TW_API(random_stateless_parameterized_truncated_normal,
                                      : TW_FLOAT32;
     tw_auto tw_tensor *means = number_or(args->means, 0, dtype), *deviations = number_or(args->stddevs, 1, dtype);
     tw_auto tw_tensor *low = number_or(args->minvals, -2, dtype), *high = number_or(args->maxvals, 2, dtype);
-    return tw__call(&tw__op_StatelessParameterizedTruncatedNormal, TW_IN(args->shape, args->seed, means, deviations, low, high), 6, NULL, 0);
+    return tw__call(&tw__op_StatelessParameterizedTruncatedNormal, TW_IN(args->shape, args->seed, means, deviations, low, high),
+                    6, NULL, 0);
 }
 
 TW_API(random_stateless_shuffle,

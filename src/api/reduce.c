@@ -31,9 +31,10 @@ TW_API(reduce_sum,
     return REDUCE(Sum);
 }
 
-TW_API(reduce_mean,
-       "reduce_mean|math.reduce_mean(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "The mean of the elements over axes, all of them if none is named.")
+TW_API(
+    reduce_mean,
+    "reduce_mean|math.reduce_mean(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "The mean of the elements over axes, all of them if none is named.")
 {
     return REDUCE(Mean);
 }
@@ -52,23 +53,26 @@ TW_API(reduce_min,
     return REDUCE(Min);
 }
 
-TW_API(reduce_prod,
-       "reduce_prod|math.reduce_prod(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "The product of the elements over axes, all of them if none is named.")
+TW_API(
+    reduce_prod,
+    "reduce_prod|math.reduce_prod(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "The product of the elements over axes, all of them if none is named.")
 {
     return REDUCE(Prod);
 }
 
-TW_API(reduce_any,
-       "reduce_any|math.reduce_any(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "Whether an element over axes is true.")
+TW_API(
+    reduce_any,
+    "reduce_any|math.reduce_any(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "Whether an element over axes is true.")
 {
     return REDUCE(Any);
 }
 
-TW_API(reduce_all,
-       "reduce_all|math.reduce_all(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "Whether all elements over axes are true.")
+TW_API(
+    reduce_all,
+    "reduce_all|math.reduce_all(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "Whether all elements over axes are true.")
 {
     return REDUCE(All);
 }
@@ -122,9 +126,10 @@ TW_API(math_reduce_std,
     return tw__part_result(&part, square ? TW_UNARY(Sqrt, square) : NULL);
 }
 
-TW_API(reduce_logsumexp,
-       "reduce_logsumexp|math.reduce_logsumexp(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
-       "log(sum(exp(elements))) over axes, without overflow.")
+TW_API(
+    reduce_logsumexp,
+    "reduce_logsumexp|math.reduce_logsumexp(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "log(sum(exp(elements))) over axes, without overflow.")
 {
     /* The maximum is taken out first; where it is infinite or no number, nothing is. */
     tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);
@@ -164,9 +169,10 @@ TW_API(math_segment_sum, "math.segment_sum(data: tensor, segment_ids: tensor<int
     return TW_BINARY(SegmentSum, args->data, args->segment_ids);
 }
 
-TW_API(math_unsorted_segment_sum,
-       "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-       "Sums of the rows of each segment.")
+TW_API(
+    math_unsorted_segment_sum,
+    "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+    "Sums of the rows of each segment.")
 {
     return tw__call(&tw__op_UnsortedSegmentSum, TW_IN(args->data, args->segment_ids, args->num_segments), 3, NULL, 0);
 }

@@ -1,6 +1,6 @@
-/* tf.get_static_value: what is known of a tensor in a graph without running it. The nodes that are followed are TensorFlow's: constants, questions for
- * shapes, and what joins, parts or hands on such values; a sum of two constants is not known. With `partial` a stack of values of which some are
- * known is a list of them, None where one is not. */
+/* tf.get_static_value: what is known of a tensor in a graph without running it. The nodes that are followed are TensorFlow's:
+ * constants, questions for shapes, and what joins, parts or hands on such values; a sum of two constants is not known. With
+ * `partial` a stack of values of which some are known is a list of them, None where one is not. */
 #include "api/composite.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
@@ -42,7 +42,8 @@ static tw_value compute(const tw__node *node, int output, int depth)
         inputs[known] = value.tensor;
     }
     tw_tensor *result = NULL;
-    if (outputs && known == node->input_count && tw__apply(node->op, inputs, known, node->attrs, node->attr_count, outputs, &made) == TW_OK) {
+    if (outputs && known == node->input_count &&
+        tw__apply(node->op, inputs, known, node->attrs, node->attr_count, outputs, &made) == TW_OK) {
         result = tw_retain(outputs[output]);
         for (int i = 0; i < made; i++)
             tw_release(outputs[i]);
@@ -79,12 +80,16 @@ static tw_value pieces(const tw__node *node, int output, int depth)
     bool same = node->op->forwards || node->op == &tw__op_CheckNumericsV2;
     if (!unpack && !split && !same)
         return unknown;
-    tw_value whole = value_of(node->inputs[split], true, depth + 1), axis = split ? value_of(node->inputs[0], false, depth + 1) : unknown;
+    tw_value whole = value_of(node->inputs[split], true, depth + 1),
+             axis = split ? value_of(node->inputs[0], false, depth + 1) : unknown;
     if (same)
         return whole;
-    bool first = split ? axis.kind == TW_VALUE_TENSOR && tw_tensor_int_at(axis.tensor, 0) == 0 : tw__attr_find(node->op, node->attrs, "axis")->i == 0;
+    bool first = split ? axis.kind == TW_VALUE_TENSOR && tw_tensor_int_at(axis.tensor, 0) == 0
+                       : tw__attr_find(node->op, node->attrs, "axis")->i == 0;
     int64_t count = whole.kind == TW_VALUE_LIST && node->output_count ? whole.list.count / node->output_count : 0;
-    tw_value out = whole.kind == TW_VALUE_LIST && first && count * (output + 1) <= whole.list.count ? part_of(&whole, count * output, count, unpack) : unknown;
+    tw_value out = whole.kind == TW_VALUE_LIST && first && count * (output + 1) <= whole.list.count
+                       ? part_of(&whole, count * output, count, unpack)
+                       : unknown;
     tw_value_free(&whole);
     tw_value_free(&axis);
     return out;
@@ -104,8 +109,9 @@ static tw_value value_of(tw__edge edge, bool partial, int depth)
     return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, depth) : value;
 }
 
-TW_API(get_static_value, "_get_static_value(tensor: tensor, partial: bool = False) -> value<numpy>",
-       "The value if it is known without running the graph, else None. partial: of a stack, a list of what is known, None for what is not.")
+TW_API(
+    get_static_value, "_get_static_value(tensor: tensor, partial: bool = False) -> value<numpy>",
+    "The value if it is known without running the graph, else None. partial: of a stack, a list of what is known, None for what is not.")
 {
     tw_tensor *tensor = args->tensor;
     if (!tensor->node || tensor->symbolic_value)

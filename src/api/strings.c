@@ -22,14 +22,18 @@ TW_API(strings_substr,
     return tw__call(&tw__op_Substr, TW_IN(args->input, args->pos, args->len), 3, TW_WITH(TW_A_STRING("unit", args->unit)), 1);
 }
 
-TW_API(strings_lower, "strings.lower(input: tensor<string>, encoding: str = '', name: str = None) -> tensor", "Every letter small.")
+TW_API(strings_lower, "strings.lower(input: tensor<string>, encoding: str = '', name: str = None) -> tensor",
+       "Every letter small.")
 {
-    return tw__call(&tw__op_StringLower, TW_IN(args->input), 1, TW_WITH(TW_A_STRING("encoding", args->encoding ? args->encoding : "")), 1);
+    return tw__call(&tw__op_StringLower, TW_IN(args->input), 1,
+                    TW_WITH(TW_A_STRING("encoding", args->encoding ? args->encoding : "")), 1);
 }
 
-TW_API(strings_upper, "strings.upper(input: tensor<string>, encoding: str = '', name: str = None) -> tensor", "Every letter large.")
+TW_API(strings_upper, "strings.upper(input: tensor<string>, encoding: str = '', name: str = None) -> tensor",
+       "Every letter large.")
 {
-    return tw__call(&tw__op_StringUpper, TW_IN(args->input), 1, TW_WITH(TW_A_STRING("encoding", args->encoding ? args->encoding : "")), 1);
+    return tw__call(&tw__op_StringUpper, TW_IN(args->input), 1,
+                    TW_WITH(TW_A_STRING("encoding", args->encoding ? args->encoding : "")), 1);
 }
 
 TW_API(strings_strip, "strings.strip(input: tensor<string>, name: str = None) -> tensor", "Without the white space at both ends.")
@@ -43,10 +47,11 @@ TW_API(strings_to_number, "strings.to_number(input: tensor<string>, out_type: dt
     return tw__call(&tw__op_StringToNumber, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1);
 }
 
-TW_API(strings_as_string,
-       "strings.as_string|as_string|dtypes.as_string(input: tensor, precision: int = -1, scientific: bool = False, shortest: bool = False, "
-       "width: int = -1, fill: str = '', name: str = None) -> tensor",
-       "Each element as text.")
+TW_API(
+    strings_as_string,
+    "strings.as_string|as_string|dtypes.as_string(input: tensor, precision: int = -1, scientific: bool = False, shortest: bool = False, "
+    "width: int = -1, fill: str = '', name: str = None) -> tensor",
+    "Each element as text.")
 {
     return tw__call(&tw__op_AsString, TW_IN(args->input), 1,
                     TW_WITH(TW_A_INT("precision", args->precision), TW_A_BOOL("scientific", args->scientific),
@@ -55,9 +60,10 @@ TW_API(strings_as_string,
                     5);
 }
 
-TW_API(strings_reduce_join,
-       "strings.reduce_join(inputs: tensor<string>, axis: ints = None, keepdims: bool = False, separator: str = '', name: str = None) -> tensor",
-       "Strings joined along axes, all of them if none is named.")
+TW_API(
+    strings_reduce_join,
+    "strings.reduce_join(inputs: tensor<string>, axis: ints = None, keepdims: bool = False, separator: str = '', name: str = None) -> tensor",
+    "Strings joined along axes, all of them if none is named.")
 {
     int64_t all[TW_MAX_RANK];
     int rank = args->inputs->shape.rank;
@@ -67,31 +73,37 @@ TW_API(strings_reduce_join,
     }
     for (int i = 0; i < rank; i++)
         all[i] = rank - 1 - i;
-    tw_auto tw_tensor *axes = args->axis.given ? tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32)
-                                               : tw__ints_tensor(all, rank, TW_INT32);
+    tw_auto tw_tensor *axes =
+        args->axis.given ? tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32) : tw__ints_tensor(all, rank, TW_INT32);
     return tw__call(&tw__op_ReduceJoin, TW_IN(args->inputs, axes), 2,
-                    TW_WITH(TW_A_BOOL("keep_dims", args->keepdims), TW_A_STRING("separator", args->separator ? args->separator : "")), 2);
+                    TW_WITH(TW_A_BOOL("keep_dims", args->keepdims),
+                            TW_A_STRING("separator", args->separator ? args->separator : "")),
+                    2);
 }
 
-TW_API(strings_regex_full_match, "strings.regex_full_match(input: tensor<string>, pattern: tensor<string>, name: str = None) -> tensor",
+TW_API(strings_regex_full_match,
+       "strings.regex_full_match(input: tensor<string>, pattern: tensor<string>, name: str = None) -> tensor",
        "Whether the whole of each string is what a regular expression says.")
 {
     return TW_BINARY(RegexFullMatch, args->input, args->pattern);
 }
 
-TW_API(strings_regex_replace,
-       "strings.regex_replace(input: tensor<string>, pattern: tensor<string>, rewrite: tensor<string>, replace_global: bool = True, "
-       "name: str = None) -> tensor",
-       "What a regular expression finds, replaced.")
+TW_API(
+    strings_regex_replace,
+    "strings.regex_replace(input: tensor<string>, pattern: tensor<string>, rewrite: tensor<string>, replace_global: bool = True, "
+    "name: str = None) -> tensor",
+    "What a regular expression finds, replaced.")
 {
     return tw__call(&tw__op_RegexReplace, TW_IN(args->input, args->pattern, args->rewrite), 3,
                     TW_WITH(TW_A_BOOL("replace_global", !args->no_replace_global)), 1);
 }
 
-TW_API(strings_to_hash_bucket_fast, "strings.to_hash_bucket_fast(input: tensor<string>, num_buckets: int, name: str = None) -> tensor",
+TW_API(strings_to_hash_bucket_fast,
+       "strings.to_hash_bucket_fast(input: tensor<string>, num_buckets: int, name: str = None) -> tensor",
        "A bucket for each string, by its fingerprint.")
 {
-    return tw__call(&tw__op_StringToHashBucketFast, TW_IN(args->input), 1, TW_WITH(TW_A_INT("num_buckets", args->num_buckets)), 1);
+    return tw__call(&tw__op_StringToHashBucketFast, TW_IN(args->input), 1, TW_WITH(TW_A_INT("num_buckets", args->num_buckets)),
+                    1);
 }
 
 /* How often the mark stands in the template. */
@@ -109,10 +121,11 @@ TW_API(strings_format,
 {
     int64_t marks = count_marks(args->template, args->placeholder);
     if (marks != args->inputs.count) {
-        tw__fail(TW_VALUE_ERROR,
-                 "The template expects %lld tensors, but the inputs only has %lld. Please ensure the number of placeholders in template "
-                 "matches inputs length.",
-                 (long long)marks, (long long)args->inputs.count);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "The template expects %lld tensors, but the inputs only has %lld. Please ensure the number of placeholders in template "
+            "matches inputs length.",
+            (long long)marks, (long long)args->inputs.count);
         return NULL;
     }
     return tw__call(&tw__op_StringFormat, args->inputs.items, (int)args->inputs.count,

@@ -1,5 +1,5 @@
-/* tf.strings: characters, ngrams, segments, hashes. What gives or takes rows of different lengths has a row here for the flat form (row splits
- * and values); functions of dense tensors are whole. */
+/* tf.strings: characters, ngrams, segments, hashes. What gives or takes rows of different lengths has a row here for the flat
+ * form (row splits and values); functions of dense tensors are whole. */
 #include "api/array.h"
 #include "rows.h"
 
@@ -9,9 +9,10 @@ TW_API(strings_to_hash_bucket, "strings.to_hash_bucket(input: tensor<string>, nu
     return tw__call(&tw__op_StringToHashBucket, TW_IN(args->input), 1, TW_WITH(TW_A_INT("num_buckets", args->num_buckets)), 1);
 }
 
-TW_API(strings_to_hash_bucket_strong,
-       "strings.to_hash_bucket_strong(input: tensor<string>, num_buckets: int, key: ints, name: str = None) -> tensor",
-       "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.")
+TW_API(
+    strings_to_hash_bucket_strong,
+    "strings.to_hash_bucket_strong(input: tensor<string>, num_buckets: int, key: ints, name: str = None) -> tensor",
+    "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.")
 {
     return tw__call(&tw__op_StringToHashBucketStrong, TW_IN(args->input), 1,
                     TW_WITH(TW_A_INT("num_buckets", args->num_buckets), TW_A_INTS("key", args->key.items, args->key.count)), 2);
@@ -38,16 +39,18 @@ TW_API(strings_unicode_transcode,
        "Strings in one encoding brought to another.")
 {
     return tw__call(&tw__op_UnicodeTranscode, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_STRING("input_encoding", args->input_encoding), TW_A_STRING("output_encoding", args->output_encoding),
-                            TW_A_STRING("errors", args->errors), TW_A_INT("replacement_char", args->replacement_char),
+                    TW_WITH(TW_A_STRING("input_encoding", args->input_encoding),
+                            TW_A_STRING("output_encoding", args->output_encoding), TW_A_STRING("errors", args->errors),
+                            TW_A_INT("replacement_char", args->replacement_char),
                             TW_A_BOOL("replace_control_characters", args->replace_control_characters)),
                     5);
 }
 
-TW_API(strings_unicode_decode_flat,
-       "strings._unicode_decode(input: tensor<string>, input_encoding: str, errors: str = replace, replacement_char: int = 65533, "
-       "replace_control_characters: bool = False) -> tensors",
-       "The characters of strings: row splits, characters, and the bytes of each string that they begin at.")
+TW_API(
+    strings_unicode_decode_flat,
+    "strings._unicode_decode(input: tensor<string>, input_encoding: str, errors: str = replace, replacement_char: int = 65533, "
+    "replace_control_characters: bool = False) -> tensors",
+    "The characters of strings: row splits, characters, and the bytes of each string that they begin at.")
 {
     return tw__call_many(&tw__op_UnicodeDecodeWithOffsets, TW_IN(args->input), 1,
                          TW_WITH(TW_A_STRING("input_encoding", args->input_encoding), TW_A_STRING("errors", args->errors),
@@ -84,7 +87,8 @@ TW_API(strings_unicode_encode,
 {
     int rank = args->input->shape.rank;
     if (rank < 1) {
-        tw__fail(TW_VALUE_ERROR, rank < 0 ? "Rank of `input` must be statically known." : "input_tensor's rank must be at least 1.");
+        tw__fail(TW_VALUE_ERROR,
+                 rank < 0 ? "Rank of `input` must be statically known." : "input_tensor's rank must be at least 1.");
         return NULL;
     }
     const int64_t begin[] = { 0, rank - 1 }, size[] = { rank - 1, 1 }, all = -1;
@@ -96,22 +100,26 @@ TW_API(strings_unicode_encode,
     tw_auto tw_tensor *last = tw__call(&tw__op_Slice, TW_IN(shape, end, one), 3, NULL, 0);
     tw_auto tw_tensor *splits = even_splits(lead, last);
     tw_auto tw_tensor *values = TW_BINARY(Reshape, args->input, flat);
-    tw_auto tw_tensor *strings = splits && values ? tw_strings_unicode_encode_flat(values, splits, args->output_encoding, .errors = args->errors,
-                                                                                  .replacement_char = args->replacement_char ? args->replacement_char : TW_ZERO)
-                                                  : NULL;
+    tw_auto tw_tensor *strings =
+        splits && values
+            ? tw_strings_unicode_encode_flat(values, splits, args->output_encoding, .errors = args->errors,
+                                             .replacement_char = args->replacement_char ? args->replacement_char : TW_ZERO)
+            : NULL;
     return TW_BINARY(Reshape, strings, lead);
 }
 
-TW_API(strings_ngrams_flat,
-       "strings._ngrams(data: tensor<string>, splits: tensor<int64>, ngram_width: ints, separator: str = ' ', left_pad: str = '', "
-       "right_pad: str = '', padding_width: int = 0, preserve_short_sequences: bool = False) -> tensors",
-       "The ngrams of rows that lie one behind the other, and their row splits.")
+TW_API(
+    strings_ngrams_flat,
+    "strings._ngrams(data: tensor<string>, splits: tensor<int64>, ngram_width: ints, separator: str = ' ', left_pad: str = '', "
+    "right_pad: str = '', padding_width: int = 0, preserve_short_sequences: bool = False) -> tensors",
+    "The ngrams of rows that lie one behind the other, and their row splits.")
 {
     return tw__call_many(&tw__op_StringNGrams, TW_IN(args->data, args->splits), 2,
                          TW_WITH(TW_A_STRING("separator", args->separator ? args->separator : ""),
                                  TW_A_INTS("ngram_widths", args->ngram_width.items, args->ngram_width.count),
                                  TW_A_STRING("left_pad", args->left_pad ? args->left_pad : ""),
-                                 TW_A_STRING("right_pad", args->right_pad ? args->right_pad : ""), TW_A_INT("pad_width", args->padding_width),
+                                 TW_A_STRING("right_pad", args->right_pad ? args->right_pad : ""),
+                                 TW_A_INT("pad_width", args->padding_width),
                                  TW_A_BOOL("preserve_short_sequences", args->preserve_short_sequences)),
                          6, 2);
 }

@@ -19,9 +19,9 @@ void *tw__temp(tw__temps *t, void *made); /* takes it, gives it back borrowed */
 void tw__temps_free(tw__temps *t);
 void *tw__temps_end(tw__temps *t, void *result); /* the result as a reference of its own; everything else goes */
 
-#define TW_K(op_name, ...)                                                                                                       \
-    ((tw_tensor *)tw__temp(                                                                                                      \
-        t, tw__call(&tw__op_##op_name, TW_IN(__VA_ARGS__), (int)(sizeof(TW_IN(__VA_ARGS__)) / sizeof(tw_tensor *)), NULL, 0)))
+#define TW_K(op_name, ...)                                                    \
+    ((tw_tensor *)tw__temp(t, tw__call(&tw__op_##op_name, TW_IN(__VA_ARGS__), \
+                                       (int)(sizeof(TW_IN(__VA_ARGS__)) / sizeof(tw_tensor *)), NULL, 0)))
 /* With attrs: TW_KA(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", dtype))). */
 #define TW_KA(op_name, inputs_, attrs_) ((tw_tensor *)tw__temp(t, TW_CALL(op_name, inputs_, attrs_)))
 

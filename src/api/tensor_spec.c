@@ -56,9 +56,9 @@ static bool spec_covers(const void *self, const void *other)
 
 static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_text, spec_covers };
 
-TW_CLASS(tensor_spec, "TensorSpec(shape: shape?, dtype: dtype = float32, name: str = None)",
-    .parent = &tw__class_type_spec, .size = sizeof(tw_tensor_spec), .init = spec_init, .destroy = spec_destroy, .methods = &spec_methods,
-    .drop_config = true, .doc = "The shape, the dtype and perhaps the name of tensors.");
+TW_CLASS(tensor_spec, "TensorSpec(shape: shape?, dtype: dtype = float32, name: str = None)", .parent = &tw__class_type_spec,
+         .size = sizeof(tw_tensor_spec), .init = spec_init, .destroy = spec_destroy, .methods = &spec_methods,
+         .drop_config = true, .doc = "The shape, the dtype and perhaps the name of tensors.");
 
 tw_tensor_spec *tw__tensor_spec_new(tw_dtype dtype, const tw_shape *shape, const char *name)
 {
@@ -115,7 +115,8 @@ TW_METHOD(tensor_spec_is_compatible_with, "TensorSpec.is_compatible_with(self: t
 {
     tw_dtype dtype;
     const tw_shape *shape;
-    return dtype_and_shape(&args->spec_or_value, &dtype, &shape) && dtype == args->self->dtype && tw__shape_compatible(&args->self->shape, shape);
+    return dtype_and_shape(&args->spec_or_value, &dtype, &shape) && dtype == args->self->dtype &&
+           tw__shape_compatible(&args->self->shape, shape);
 }
 
 /* Makes `shape` so wide that it has room for the other. */
@@ -138,7 +139,8 @@ TW_METHOD(tensor_spec_common, "TensorSpec.most_specific_common_supertype(self: t
     tw_shape shape = args->self->shape;
     for (int64_t i = 0; i < args->others.count; i++) {
         const tw_tensor_spec *other = args->others.items[i];
-        if (!tw__is(other, &tw__class_tensor_spec) || other->dtype != args->self->dtype || !same_name(other->name, args->self->name))
+        if (!tw__is(other, &tw__class_tensor_spec) || other->dtype != args->self->dtype ||
+            !same_name(other->name, args->self->name))
             return (tw_value){ .kind = TW_VALUE_NONE };
         widen(&shape, &other->shape);
     }
@@ -213,11 +215,12 @@ static bool variable_spec_covers(const void *self, const void *other)
            tw__shape_covers(&wide->shape, &narrow->shape);
 }
 
-static const tw__type_spec_methods variable_spec_methods = { variable_spec_parts, spec_pack, variable_spec_text, variable_spec_covers };
+static const tw__type_spec_methods variable_spec_methods = { variable_spec_parts, spec_pack, variable_spec_text,
+                                                             variable_spec_covers };
 
 TW_CLASS(variable_spec, "_VariableSpec(shape: shape?, dtype: dtype = float32, trainable: bool = True, alias_id: int = None)",
-    .parent = &tw__class_type_spec, .size = sizeof(tw_variable_spec), .init = variable_spec_init, .methods = &variable_spec_methods,
-    .drop_config = true, .doc = "Variables among the arguments of a function.");
+         .parent = &tw__class_type_spec, .size = sizeof(tw_variable_spec), .init = variable_spec_init,
+         .methods = &variable_spec_methods, .drop_config = true, .doc = "Variables among the arguments of a function.");
 
 tw_variable_spec *tw__variable_spec_new(tw_dtype dtype, const tw_shape *shape, bool trainable, int64_t alias_id)
 {

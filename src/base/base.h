@@ -17,16 +17,16 @@
 #include <thalweg/base.h>
 
 /* ---- allocation (alloc.c) ---- */
-void *tw__alloc(size_t size);                       /* not cleared; 64-byte aligned from 64 bytes on; never NULL for 0 */
+void *tw__alloc(size_t size); /* not cleared; 64-byte aligned from 64 bytes on; never NULL for 0 */
 void *tw__alloc_zero(size_t size);
-void *tw__alloc_array(size_t count, size_t size);   /* cleared; the product is checked */
+void *tw__alloc_array(size_t count, size_t size); /* cleared; the product is checked */
 void *tw__realloc(void *memory, size_t size);
 void tw__free(void *memory);
 char *tw__strdup(const char *text);
 char *tw__strndup(const char *text, size_t size);
 /* Makes the n-th allocation from now on fail (1 = the next one); 0 switches that off. */
 TW_API_FUNCTION void tw__alloc_fail_at(long n);
-TW_API_FUNCTION long tw__alloc_count(void);         /* allocations so far in the process */
+TW_API_FUNCTION long tw__alloc_count(void); /* allocations so far in the process */
 
 /* Makes room for `need` items, at least doubling; items may move. */
 tw_status tw__grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
@@ -52,11 +52,11 @@ typedef struct tw__saved_error {
 tw__saved_error tw__error_take(void);
 void tw__error_restore(tw__saved_error saved);
 
-#define TW_TRY(expression)                                     \
-    do {                                                       \
-        tw_status try_status_ = (expression);                  \
-        if (__builtin_expect(try_status_ != TW_OK, 0))         \
-            return try_status_;                                \
+#define TW_TRY(expression)                             \
+    do {                                               \
+        tw_status try_status_ = (expression);          \
+        if (__builtin_expect(try_status_ != TW_OK, 0)) \
+            return try_status_;                        \
     } while (0)
 
 /* ---- objects (object.c) ---- */
@@ -78,23 +78,23 @@ struct tw_field;
 
 /* One class of objects. Rows of user-visible classes are made by TW_CLASS (spec/spec.h); inner ones are plain structs. */
 struct tw_class {
-    const char *name;                     /* "Dense" */
+    const char *name; /* "Dense" */
     const tw_class *parent;
-    size_t size;                          /* of the instance struct, which begins with the parent's */
-    void (*destroy)(void *self);          /* releases what this level holds; the parent's runs after it */
+    size_t size;                 /* of the instance struct, which begins with the parent's */
+    void (*destroy)(void *self); /* releases what this level holds; the parent's runs after it */
     void (*visit)(void *self, tw__visitor visitor, void *context); /* every object this level holds a reference to */
-    void (*clear)(void *self);            /* drops those references, to break a cycle */
-    tw_status (*init)(void *self, const void *args); /* this level's part of construction, after the parent's */
-    bool drop_config;                     /* the arguments are not kept once the object is made */
+    void (*clear)(void *self);                                     /* drops those references, to break a cycle */
+    tw_status (*init)(void *self, const void *args);               /* this level's part of construction, after the parent's */
+    bool drop_config;                                              /* the arguments are not kept once the object is made */
     const void *methods;                  /* what the level's own mechanism needs, e.g. a layer's functions */
     const struct tw_signature *signature; /* arguments; NULL for inner classes */
     void (*free_config)(void *self);
     void (*visit_config)(void *self, tw__visitor visitor, void *context);
-    void (*free_memory)(void *self);      /* NULL: tw__free */
+    void (*free_memory)(void *self); /* NULL: tw__free */
     const char *doc;
 };
 
-void *tw__object_new(const tw_class *class);      /* cleared, one reference */
+void *tw__object_new(const tw_class *class); /* cleared, one reference */
 bool tw__is(const void *object, const tw_class *class);
 /* The same for functions of the C API that are no rows: else, and for NULL, an error that names the function. */
 bool tw__check(const void *object, const tw_class *class, const char *function);
@@ -124,9 +124,9 @@ typedef struct tw__text {
 void tw__text_add(tw__text *text, const char *string);
 void tw__text_bytes(tw__text *text, const void *data, size_t size);
 void tw__text_format(tw__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tw__text_clear(tw__text *text);  /* keeps the memory */
+void tw__text_clear(tw__text *text); /* keeps the memory */
 void tw__text_free(tw__text *text);
-char *tw__text_take(tw__text *text);  /* the string, for tw__free (or a user's free()); NULL if failed */
+char *tw__text_take(tw__text *text); /* the string, for tw__free (or a user's free()); NULL if failed */
 char *tw__format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool tw__starts_with(const char *text, const char *prefix);
 bool tw__ends_with(const char *text, const char *suffix);
@@ -165,23 +165,25 @@ void tw__pointer_map_free(tw__pointer_map *map);
 typedef struct tw__file_writer tw__file_writer;
 tw__file_writer *tw__file_create(const char *path);
 tw_status tw__file_write(tw__file_writer *writer, const void *data, size_t size);
-tw_status tw__file_commit(tw__file_writer *writer);  /* ends the writer, also when it fails */
-void tw__file_abandon(tw__file_writer *writer);      /* NULL is fine */
+tw_status tw__file_commit(tw__file_writer *writer); /* ends the writer, also when it fails */
+void tw__file_abandon(tw__file_writer *writer);     /* NULL is fine */
 int64_t tw__file_position(const tw__file_writer *writer);
 /* Exactly this many bytes are about to be written: room on the disk is taken at once, which makes the writes faster. */
 void tw__file_reserve(tw__file_writer *writer, size_t size);
-/* The steps of a commit, for files that must change together: seal writes out and syncs; link gives the file one more name, which must
- * be free; place moves it from the temporary name to `path`, over what is there. Neither syncs the directory. */
+/* The steps of a commit, for files that must change together: seal writes out and syncs; link gives the file one more name, which
+ * must be free; place moves it from the temporary name to `path`, over what is there. Neither syncs the directory. */
 tw_status tw__file_seal(tw__file_writer *writer);
 tw_status tw__file_link(tw__file_writer *writer, const char *path);
 tw_status tw__file_place(tw__file_writer *writer, const char *path);
-/* Removes the temporaries in `directory` whose writers are dead. `dead` may be NULL; it is called before, with the name that was to be. */
+/* Removes the temporaries in `directory` whose writers are dead. `dead` may be NULL; it is called before, with the name that was
+ * to be. */
 void tw__file_sweep(const char *directory, void (*dead)(void *context, const char *name), void *context);
 bool tw__file_is_temporary(const char *name); /* whether a writer's temporary would have such a name */
 /* Waits (a few seconds at most) until nobody else holds the directory's lock; for tw__directory_unlock. */
 int tw__directory_lock(const char *path);
 void tw__directory_unlock(int lock);
-/* Makes the n-th step (create, write, sync, link, rename) of a writer from now on fail, as on a full disk; 0 switches that off. */
+/* Makes the n-th step (create, write, sync, link, rename) of a writer from now on fail, as on a full disk; 0 switches that off.
+ */
 TW_API_FUNCTION void tw__file_fail_at(long n);
 
 /* A file for reading at any offset. */
@@ -197,11 +199,11 @@ void tw__file_close(tw__file_reader *reader);
 char *tw__file_read_all(const char *path, size_t limit, size_t *size);
 
 bool tw__path_exists(const char *path);
-tw_status tw__make_directories(const char *path); /* like mkdir -p */
+tw_status tw__make_directories(const char *path);             /* like mkdir -p */
 char *tw__path_join(const char *directory, const char *name); /* as os.path.join: an absolute name stands alone */
-char *tw__path_directory(const char *path);       /* as os.path.dirname */
-const char *tw__path_name(const char *path);      /* behind the last slash */
-tw_status tw__file_remove(const char *path);      /* a file that is not there is no error */
+char *tw__path_directory(const char *path);                   /* as os.path.dirname */
+const char *tw__path_name(const char *path);                  /* behind the last slash */
+tw_status tw__file_remove(const char *path);                  /* a file that is not there is no error */
 tw_status tw__sync_directory(const char *path);
 /* Sets NOT_FOUND, PERMISSION_DENIED … as errno says, with the path. */
 tw_status tw__fail_errno(int number, const char *what, const char *path);
@@ -213,19 +215,23 @@ typedef struct tw__lock {
     struct tw__lock *next;
     _Atomic bool known;
 } tw__lock;
-#define TW__LOCK { .mutex = PTHREAD_MUTEX_INITIALIZER }
+#define TW__LOCK                           \
+    {                                      \
+        .mutex = PTHREAD_MUTEX_INITIALIZER \
+    }
 void tw__lock_take(tw__lock *lock);
 void tw__lock_give(tw__lock *lock);
-void tw__lock_prepare(void);                    /* from here on forks are counted in */
-/* A lock inside an object, held for a short time: the holder's tw__process_generation, 0 if it is free. What a thread of the parent held when
- * a process was forked off is free in the child. */
+void tw__lock_prepare(void); /* from here on forks are counted in */
+/* A lock inside an object, held for a short time: the holder's tw__process_generation, 0 if it is free. What a thread of the
+ * parent held when a process was forked off is free in the child. */
 void tw__hold_take(_Atomic uint32_t *hold);
 void tw__hold_give(_Atomic uint32_t *hold);
 extern _Atomic uint32_t tw__process_generation; /* differs between a process and its forked children; never 0 */
 
 /* ---- denormal numbers ---- */
-/* As in TensorFlow, kernels take denormal numbers as zero and make none: it is part of the results, and processors are slow at them. Calls of kernels
- * stand between these two; the state is the thread's, and workers take it over from the thread whose job they do. */
+/* As in TensorFlow, kernels take denormal numbers as zero and make none: it is part of the results, and processors are slow at
+ * them. Calls of kernels stand between these two; the state is the thread's, and workers take it over from the thread whose job
+ * they do. */
 #if defined(__x86_64__)
 enum { TW_FLUSH_DENORMALS = 0x8040 }; /* of MXCSR: denormals are zero, flush to zero */
 static inline uint64_t tw__denormals_get(void)

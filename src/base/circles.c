@@ -1,5 +1,5 @@
-/* Objects that hold each other in a circle and that nobody else holds. Counts alone never end them; an embedding language's collector does for objects that
- * have peers, this for those that C alone knows. */
+/* Objects that hold each other in a circle and that nobody else holds. Counts alone never end them; an embedding language's
+ * collector does for objects that have peers, this for those that C alone knows. */
 #include "base/circles.h"
 
 typedef struct member {
@@ -30,7 +30,8 @@ static void meet(void *context, tw_object *child)
     }
     if (at < 0) {
         at = (int64_t)s->count;
-        s->failed = TW_GROW(s->members, s->capacity, s->count + 1) != TW_OK || tw__pointer_map_put(&s->places, child, at) != TW_OK;
+        s->failed =
+            TW_GROW(s->members, s->capacity, s->count + 1) != TW_OK || tw__pointer_map_put(&s->places, child, at) != TW_OK;
         if (s->failed)
             return;
         s->members[s->count++] = (member){ .object = child };

@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 
-
 static _Thread_local tw_status thread_code;
 static _Thread_local char *thread_message;
 
@@ -89,13 +88,14 @@ void tw_clear_error(void)
 const char *tw_status_name(tw_status status)
 {
     static const char *const canonical[] = {
-        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+        "OK",        "CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+        "NOT_FOUND", "ALREADY_EXISTS",  "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+        "ABORTED",   "OUT_OF_RANGE",    "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+        "DATA_LOSS", "UNAUTHENTICATED",
     };
     static const char *const python[] = {
-        "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "AssertionError", "RuntimeError",
-        "NotImplementedError", "LookupError", "OSError",
+        "TypeError",      "ValueError",   "IndexError",          "KeyError",    "AttributeError",
+        "AssertionError", "RuntimeError", "NotImplementedError", "LookupError", "OSError",
     };
     if ((int)status >= 0 && (size_t)status < sizeof canonical / sizeof *canonical)
         return canonical[status];

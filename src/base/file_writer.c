@@ -2,7 +2,8 @@
  *
  * A writer works on a temporary file `.NAME.thalweg-XXXXXXXX` beside the file NAME it makes, and holds a lock (flock) on it
  * for as long as it lives. A temporary that nobody holds the lock of belongs to a process that died: the next commit of
- * the same file, or any sweep of the directory, takes it away. Small pieces are gathered in a buffer; large ones go to write() from where they are. */
+ * the same file, or any sweep of the directory, takes it away. Small pieces are gathered in a buffer; large ones go to write()
+ * from where they are. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #define MARK_SIZE (sizeof MARK - 1)
 #define RANDOM_SIZE 8
 #define LARGE_DIRECTORY 1000 /* entries */
-#define NAME_LIMIT 230 /* of NAME in a temporary's name, which may have 255 bytes in all */
+#define NAME_LIMIT 230       /* of NAME in a temporary's name, which may have 255 bytes in all */
 
 struct tw__file_writer {
     int descriptor;

@@ -1,11 +1,11 @@
 /* Locks that a forked child finds free.
  *
- * A child has only the thread that forked; a lock that another thread held would stay locked in it for ever. So a fork first takes every
- * lock that was ever used, and both processes give them back: what they guard is whole in the child. For this a thread holds at
- * most one of them, and runs no code of the embedding language meanwhile.
+ * A child has only the thread that forked; a lock that another thread held would stay locked in it for ever. So a fork first
+ * takes every lock that was ever used, and both processes give them back: what they guard is whole in the child. For this a
+ * thread holds at most one of them, and runs no code of the embedding language meanwhile.
  *
- * Variables, functions and plans have locks of their own, too many to be taken; those remember the generation of the process that took
- * them. */
+ * Variables, functions and plans have locks of their own, too many to be taken; those remember the generation of the process that
+ * took them. */
 #include <sched.h>
 
 #include "base/pause.h"
@@ -72,7 +72,8 @@ void tw__hold_take(_Atomic uint32_t *hold)
     uint32_t own = atomic_load_explicit(&tw__process_generation, memory_order_relaxed), holder = 0;
     bool waits = false;
     void *state = NULL;
-    for (int spins = 0; !atomic_compare_exchange_weak_explicit(hold, &holder, own, memory_order_acquire, memory_order_relaxed); spins++) {
+    for (int spins = 0; !atomic_compare_exchange_weak_explicit(hold, &holder, own, memory_order_acquire, memory_order_relaxed);
+         spins++) {
         if (holder != own) /* it is free, or a thread of the parent's held it when this process was forked off */
             continue;
         holder = 0;

@@ -100,7 +100,8 @@ bool tw__check(const void *object, const tw_class *class, const char *function)
 {
     if (tw__is(object, class))
         return true;
-    tw__fail(TW_INVALID_ARGUMENT, "%s: a %s was expected, got %s%s", function, class->name, object ? "a " : "NULL", tw_class_name(object));
+    tw__fail(TW_INVALID_ARGUMENT, "%s: a %s was expected, got %s%s", function, class->name, object ? "a " : "NULL",
+             tw_class_name(object));
     return false;
 }
 

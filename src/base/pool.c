@@ -1,12 +1,13 @@
 /* The worker threads.
  *
- * One job at a time: an array of chunks, of which every thread has a share: the same places each time a job is as large, so that what it
- * touched lies in its caches. A thread that is done takes from the others' shares. Workers look out for a new job for a
- * few microseconds before they sleep on a futex, so handing over costs far less than a wake-up while work keeps coming. A call that
- * finds the pool at work for another thread, or that comes from inside a chunk, does its work itself.
+ * One job at a time: an array of chunks, of which every thread has a share: the same places each time a job is as large, so that
+ * what it touched lies in its caches. A thread that is done takes from the others' shares. Workers look out for a new job for a
+ * few microseconds before they sleep on a futex, so handing over costs far less than a wake-up while work keeps coming. A call
+ * that finds the pool at work for another thread, or that comes from inside a chunk, does its work itself.
  *
- * A worker enters a job by counting itself into `active` and then looking whether the job is still open; the caller closes the job and
- * then waits until `active` is zero. In sequential order one of the two sees the other, so no worker reads a job that is being replaced.
+ * A worker enters a job by counting itself into `active` and then looking whether the job is still open; the caller closes the
+ * job and then waits until `active` is zero. In sequential order one of the two sees the other, so no worker reads a job that is
+ * being replaced.
  *
  * Workers start with the first job that is large enough. A forked child has none of its parent's threads and starts its own. */
 #include <errno.h>
@@ -41,8 +42,8 @@ static struct {
         int64_t end;
     } shares[THREADS_LIMIT];
     int share_count;
-    _Alignas(64) _Atomic uint32_t signal;   /* changes with every job; workers sleep on it */
-    _Alignas(64) _Atomic uint32_t active;   /* workers inside the job; the caller sleeps on it */
+    _Alignas(64) _Atomic uint32_t signal; /* changes with every job; workers sleep on it */
+    _Alignas(64) _Atomic uint32_t active; /* workers inside the job; the caller sleeps on it */
     _Alignas(64) _Atomic bool open, stop;
     _Atomic int sleepers;
     _Atomic bool caller_sleeps;
@@ -252,8 +253,8 @@ void tw__parallel_watched(int64_t count, int64_t grain, void (*body)(void *conte
     int64_t chunk = count / ((int64_t)threads * CHUNKS_PER_THREAD) + 1;
     if (chunk < grain)
         chunk = grain;
-    /* Elements at a chunk's end that fill no vector go through scalar code, which may round differently: there are none but at the very end, so
-     * that an element's value depends on its place alone. */
+    /* Elements at a chunk's end that fill no vector go through scalar code, which may round differently: there are none but at
+     * the very end, so that an element's value depends on its place alone. */
     if (chunk >= VECTOR)
         chunk = (chunk + VECTOR - 1) / VECTOR * VECTOR;
     if (inside || pthread_mutex_trylock(&pool.lock) != 0) {

@@ -57,7 +57,11 @@ static void visit(void *self, tw__visitor visitor, void *context)
 }
 
 const tw_class tw__trackable_class = {
-    .name = "Trackable", .size = sizeof(tw_trackable), .destroy = destroy, .visit = visit, .clear = clear,
+    .name = "Trackable",
+    .size = sizeof(tw_trackable),
+    .destroy = destroy,
+    .visit = visit,
+    .clear = clear,
 };
 
 static tw__child *find(const tw_trackable *parent, const char *name)

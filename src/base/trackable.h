@@ -23,7 +23,7 @@ typedef struct tw_trackable {
     size_t child_count, child_capacity;
     tw__slot *slots;
     size_t slot_count, slot_capacity;
-    void *pending;       /* saving's list of restores that wait for children of this object; see saving/ */
+    void *pending; /* saving's list of restores that wait for children of this object; see saving/ */
 } tw_trackable;
 
 extern const tw_class tw__trackable_class;
@@ -35,14 +35,17 @@ tw_trackable *tw__tracked(const tw_trackable *parent, const char *name); /* borr
 
 /* Adds or replaces the slot of that name that belongs to the variable. Both are retained. */
 tw_status tw__track_slot(tw_trackable *owner, void *variable, const char *name, void *slot);
-tw_trackable *tw__tracked_slot(const tw_trackable *owner, const void *variable, const char *name, size_t name_size); /* borrowed; NULL */
+tw_trackable *tw__tracked_slot(const tw_trackable *owner, const void *variable, const char *name,
+                               size_t name_size); /* borrowed; NULL */
 
 /* A list or dict: nothing but children, named "0", "1", … or by key. */
-extern const tw_class tw__container_class, tw__tuple_class, tw__dict_class; /* told apart in SavedModels, and in the order of weights */
+extern const tw_class tw__container_class, tw__tuple_class,
+    tw__dict_class; /* told apart in SavedModels, and in the order of weights */
 tw_trackable *tw__container_new(void);
 tw_status tw__container_append(tw_trackable *container, void *child);
 
-/* Set by saving/. `bind`: a child has come to a parent with `pending`; `bind_slot`: a slot, likewise; `forget`: an object with `pending` dies. */
+/* Set by saving/. `bind`: a child has come to a parent with `pending`; `bind_slot`: a slot, likewise; `forget`: an object with
+ * `pending` dies. */
 typedef struct tw__trackable_hooks {
     tw_status (*bind)(tw_trackable *parent, const char *name, tw_trackable *child);
     tw_status (*bind_slot)(tw_trackable *owner, tw_trackable *variable, const char *name, tw_trackable *slot);

@@ -88,8 +88,8 @@ void tw__proto_add_fixed64(tw__text *text, uint32_t number, uint64_t value);
 void tw__proto_add_bytes(tw__text *text, uint32_t number, const void *data, size_t size); /* also strings and messages */
 
 /* ---- protocol buffers as text (proto_text.c) ---- */
-/* A message: "name number kind|…", where the kind is i (varint), z (zigzag), b (bool), s (string, bytes), f, d, x (fixed64), X (fixed32), or m and e
- * with the name of the message or enum. An enum: "NAME number|…". */
+/* A message: "name number kind|…", where the kind is i (varint), z (zigzag), b (bool), s (string, bytes), f, d, x (fixed64), X
+ * (fixed32), or m and e with the name of the message or enum. An enum: "NAME number|…". */
 typedef struct tw__text_type {
     const char *name, *members;
 } tw__text_type;
@@ -100,7 +100,8 @@ typedef struct tw__text_types {
     size_t enum_count;
 } tw__text_types;
 /* Appends the bytes of a message. NULL, or what is wrong at the line. */
-const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size, int *line);
+const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size,
+                                int *line);
 
 /* ---- CRC-32C (crc32c.c) ---- */
 uint32_t tw__crc32c_extend(uint32_t crc, const void *data,
@@ -147,7 +148,8 @@ static inline uint64_t tw__inflate_limit(size_t size)
 typedef struct tw__json {
     tw__text *text;
     bool follows; /* a comma is due before the next value */
-    bool (*write)(void *context, const char *text, size_t size); /* takes what was written so far, now and then; NULL: it is kept */
+    bool (*write)(void *context, const char *text,
+                  size_t size); /* takes what was written so far, now and then; NULL: it is kept */
     void *context;
 } tw__json;
 void tw__json_begin(tw__json *json, char bracket); /* '{' or '[' */

@@ -2,7 +2,8 @@
  *
  *     node { name: "x" attr { key: "T" value { type: DT_FLOAT } } input: ["a", "b"] } # a comment
  *
- * A table tells names from numbers (tw__text_types, codec.h). The bytes that come of it are what the message's own readers read. */
+ * A table tells names from numbers (tw__text_types, codec.h). The bytes that come of it are what the message's own readers read.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -19,8 +20,8 @@ typedef struct reading {
 
 typedef struct member {
     uint32_t number;
-    char kind;                /* see tw__text_types */
-    const tw__text_type *of;  /* the message or enum; NULL: none that is known */
+    char kind;               /* see tw__text_types */
+    const tw__text_type *of; /* the message or enum; NULL: none that is known */
 } member;
 
 static bool fail(reading *r, const char *why)
@@ -118,7 +119,8 @@ static bool escape(reading *r, tw__text *out)
     int digits = 0;
     if (c == 'x' || c == 'X') {
         for (; digits < 2 && r->at < r->end && isxdigit((unsigned char)*r->at); digits++, r->at++)
-            value = value * 16 + (unsigned)(isdigit((unsigned char)*r->at) ? *r->at - '0' : tolower((unsigned char)*r->at) - 'a' + 10);
+            value = value * 16 +
+                    (unsigned)(isdigit((unsigned char)*r->at) ? *r->at - '0' : tolower((unsigned char)*r->at) - 'a' + 10);
     } else if (c >= '0' && c <= '7') {
         for (r->at--; digits < 3 && r->at < r->end && *r->at >= '0' && *r->at <= '7'; digits++, r->at++)
             value = value * 8 + (unsigned)(*r->at - '0');
@@ -331,7 +333,8 @@ static bool message(reading *r, const tw__text_type *type, char end, tw__text *o
     }
 }
 
-const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size, int *line)
+const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size,
+                                int *line)
 {
     reading r = { .types = types, .at = text, .end = text + size, .line = 1 };
     const tw__text_type *type = message_of(&r, name, strlen(name));

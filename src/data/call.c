@@ -1,5 +1,5 @@
-/* Functions that steps of datasets call with elements: graph functions with the values that they captured. They run as plans, in whatever
- * thread, without the embedding language (unless they call it themselves). */
+/* Functions that steps of datasets call with elements: graph functions with the values that they captured. They run as plans, in
+ * whatever thread, without the embedding language (unless they call it themselves). */
 #include "data/state.h"
 #include "rows.h"
 
@@ -16,8 +16,8 @@ tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const
     if (!tw__is(function, &tw__function_class))
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the attr %s is no function", attr);
     if (captures > function->input_count)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s takes %d inputs, and %d are captured", function->name, function->input_count,
-                          captures);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s takes %d inputs, and %d are captured", function->name,
+                          function->input_count, captures);
     f->captures = tw__alloc_array((size_t)captures + 1, sizeof *f->captures);
     if (!f->captures)
         return tw__error_status();
@@ -37,8 +37,8 @@ void tw__data_function_end(tw__data_function *f)
     *f = (tw__data_function){ 0 };
 }
 
-tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
-                        tw_tensor **outputs)
+tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second,
+                        int second_count, tw_tensor **outputs)
 {
     int count = first_count + second_count + f->capture_count;
     if (count != f->function->input_count)
@@ -64,12 +64,13 @@ tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, in
 {
     tw_tensor *result = NULL;
     if (f->function->output_count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gives %d tensors, expected one bool", who, f->function->output_count);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gives %d tensors, expected one bool", who,
+                        f->function->output_count);
     TW_TRY(tw__data_call(f, element, count, NULL, 0, &result));
     tw_status status = TW_OK;
     if (result->dtype != TW_BOOL || result->count != 1)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gave %s %s, expected one bool", who, tw_dtype_name(result->dtype),
-                          tw__shape_text(&result->shape));
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gave %s %s, expected one bool", who,
+                          tw_dtype_name(result->dtype), tw__shape_text(&result->shape));
     else
         *answer = *(const bool *)result->data;
     tw_release(result);
@@ -80,20 +81,21 @@ tw_status tw__data_number_of(const tw__data_function *f, tw_tensor *const *eleme
 {
     tw_tensor *result = NULL;
     if (f->function->output_count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors, expected one int64", who, f->function->output_count);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors, expected one int64", who,
+                        f->function->output_count);
     TW_TRY(tw__data_call(f, element, count, NULL, 0, &result));
     tw_status status = TW_OK;
     if (result->dtype != TW_INT64 || result->count != 1)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave %s %s, expected one int64", who, tw_dtype_name(result->dtype),
-                          tw__shape_text(&result->shape));
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave %s %s, expected one int64", who,
+                          tw_dtype_name(result->dtype), tw__shape_text(&result->shape));
     else
         *number = *(const int64_t *)result->data;
     tw_release(result);
     return status;
 }
 
-tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
-                               const char *who, int expected)
+tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second,
+                               int second_count, const char *who, int expected)
 {
     tw_tensor *variant = NULL;
     if (f->function->output_count != 1) {
@@ -105,7 +107,8 @@ tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *fir
     tw__dataset *dataset = tw__dataset_of(who, variant);
     tw__cursor *cursor = NULL;
     if (dataset && dataset->count != expected)
-        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave a dataset of %d components, expected %d", who, dataset->count, expected);
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave a dataset of %d components, expected %d", who, dataset->count,
+                 expected);
     else if (dataset)
         cursor = tw__cursor_new(dataset);
     tw_release(variant);
@@ -124,7 +127,8 @@ static bool harmless(const tw_op *op)
             return true;
     }
     /* datasets are looked at when they are gone through; what they keep is saved with them */
-    return !op->stateful || strstr(op->name, "Dataset") || strncmp(op->name, "Dummy", 5) == 0 || strncmp(op->name, "Stateless", 9) == 0;
+    return !op->stateful || strstr(op->name, "Dataset") || strncmp(op->name, "Dummy", 5) == 0 ||
+           strncmp(op->name, "Stateless", 9) == 0;
 }
 
 /* Whether a node makes a dataset whose order is by chance: both seeds are 0. */

@@ -1,11 +1,11 @@
 /* Data sets: sequences of elements, an element being a flat list of tensors.
  *
- * A dataset that runs is a tw__dataset: an immutable description of one step over its inputs, made by the kernel of a TensorFlow op
- * (BatchDatasetV2, …) and carried by a scalar tensor of dtype variant. So the same ops make datasets at once, in functions and in sessions. A
- * cursor goes through a dataset once; it holds the cursors of the inputs.
+ * A dataset that runs is a tw__dataset: an immutable description of one step over its inputs, made by the kernel of a TensorFlow
+ * op (BatchDatasetV2, …) and carried by a scalar tensor of dtype variant. So the same ops make datasets at once, in functions and
+ * in sessions. A cursor goes through a dataset once; it holds the cursors of the inputs.
  *
- * What users hold is a tw_dataset: that variant tensor, perhaps symbolic, with the dtypes and shapes of the elements. One class row per step
- * works out those and calls the op. Structures (tuples, dicts) are the embedding language's. */
+ * What users hold is a tw_dataset: that variant tensor, perhaps symbolic, with the dtypes and shapes of the elements. One class
+ * row per step works out those and calls the op. Structures (tuples, dicts) are the embedding language's. */
 #ifndef TW_DATA_H
 #define TW_DATA_H
 
@@ -21,20 +21,20 @@ typedef struct tw__state tw__state;
 
 enum { TW_INFINITE = -1, TW_UNKNOWN_COUNT = -2, TW_AUTOTUNE = -1 };
 
-/* One step. `next` gives new references into element (as many as the dataset's count), or says that the sequence ended; after an error it may be
- * called again and goes on behind the element that failed. */
+/* One step. `next` gives new references into element (as many as the dataset's count), or says that the sequence ended; after an
+ * error it may be called again and goes on behind the element that failed. */
 typedef struct tw__dataset_kind {
-    tw_class class;       /* parent tw__dataset_class; the size and the destroy of the description */
+    tw_class class; /* parent tw__dataset_class; the size and the destroy of the description */
     size_t cursor_size;
-    bool starts_inputs;   /* `start` makes the cursor of the input itself, if it makes one */
+    bool starts_inputs; /* `start` makes the cursor of the input itself, if it makes one */
     tw_status (*start)(tw__cursor *cursor);
     tw_status (*next)(tw__cursor *cursor, tw_tensor **element, bool *end);
     void (*stop)(tw__cursor *cursor);
     int64_t (*cardinality)(tw__dataset *dataset);
     /* Up to `limit` elements at once, stacked; *got is 0 at the end. Or NULL. */
     tw_status (*rows)(tw__cursor *cursor, int64_t limit, tw_tensor **element, int64_t *got);
-    /* Writes where the cursor stands, or puts it there (state.h). The input's state is exchanged before, unless the kind starts it itself.
-     * NULL: checkpoints refuse the step. */
+    /* Writes where the cursor stands, or puts it there (state.h). The input's state is exchanged before, unless the kind starts
+     * it itself. NULL: checkpoints refuse the step. */
     void (*state)(tw__cursor *cursor, tw__state *state);
     /* What the dataset itself remembers from pass to pass; or NULL. */
     void (*shared)(tw__dataset *dataset, tw__state *state);
@@ -44,11 +44,11 @@ typedef struct tw__dataset_kind {
 
 struct tw__dataset {
     tw_object object;
-    int count;            /* tensors of an element */
+    int count; /* tensors of an element */
     tw_dtype *dtypes;
-    tw_shape *shapes;     /* may be partial */
-    tw__dataset *input;   /* a reference, or NULL */
-    int depth;            /* of the chain of inputs */
+    tw_shape *shapes;   /* may be partial */
+    tw__dataset *input; /* a reference, or NULL */
+    int depth;          /* of the chain of inputs */
 };
 
 struct tw__cursor {
@@ -58,8 +58,10 @@ struct tw__cursor {
 };
 
 extern const tw_class tw__dataset_class;
-#define TW_DATASET_CLASS(name_, type_, destroy_) \
-    { .name = (name_), .parent = &tw__dataset_class, .size = sizeof(type_), .destroy = (destroy_) }
+#define TW_DATASET_CLASS(name_, type_, destroy_)                                                    \
+    {                                                                                               \
+        .name = (name_), .parent = &tw__dataset_class, .size = sizeof(type_), .destroy = (destroy_) \
+    }
 
 /* What rows of ops and of classes have in common. */
 #define TW_ELEMENTS "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
@@ -67,7 +69,8 @@ extern const tw_class tw__dataset_class;
 #define TW_STEP(init_) .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = (init_), .drop_config = true
 
 /* ---- descriptions and cursors (dataset.c) ---- */
-/* A description of this kind, with the dtypes and shapes that the op's attrs tell, over the dataset in input 0 if `over_input`. */
+/* A description of this kind, with the dtypes and shapes that the op's attrs tell, over the dataset in input 0 if `over_input`.
+ */
 void *tw__dataset_make(tw__kernel *kernel, const tw__dataset_kind *kind, bool over_input);
 /* As output 0; takes it. NULL: the error. */
 tw_status tw__dataset_give(tw__kernel *kernel, void *dataset);
@@ -75,7 +78,7 @@ tw_status tw__dataset_set_types(tw__dataset *dataset, const tw_dtype *dtypes, co
 /* The dataset that a tensor holds; borrowed. NULL and an error if it holds none. */
 tw__dataset *tw__dataset_of(const char *who, const tw_tensor *variant);
 int64_t tw__dataset_cardinality(tw__dataset *dataset);
-int64_t tw__cardinality_same(tw__dataset *dataset);    /* that of the input */
+int64_t tw__cardinality_same(tw__dataset *dataset); /* that of the input */
 int64_t tw__cardinality_unknown(tw__dataset *dataset);
 
 tw__cursor *tw__cursor_new(tw__dataset *dataset);
@@ -101,7 +104,7 @@ tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, t
 
 /* A dataset of elements that are there; takes them (and leaves an empty list). */
 tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dtypes, const tw_shape *shapes);
-tw_status tw__scalars_shape(tw__inference *inference); /* inputs and output are scalars */
+tw_status tw__scalars_shape(tw__inference *inference);  /* inputs and output are scalars */
 tw_status tw__elements_shape(tw__inference *inference); /* outputs as the attr output_shapes says */
 
 /* ---- functions of elements (call.c) ---- */
@@ -114,13 +117,13 @@ typedef struct tw__data_function {
 tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const char *attr, int first, int captures);
 void tw__data_function_end(tw__data_function *f);
 /* Arguments are two lists, one behind the other. `outputs` has room for all outputs of the function. */
-tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
-                        tw_tensor **outputs);
+tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second,
+                        int second_count, tw_tensor **outputs);
 /* One int64. */
 tw_status tw__data_number_of(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, int64_t *number);
 /* The dataset that a function makes: its cursor, or NULL and an error. */
-tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
-                               const char *who, int expected);
+tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second,
+                               int second_count, const char *who, int expected);
 /* A predicate: one bool. */
 tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, bool *answer);
 /* The number of an op's inputs that a list(type) attr counts. */
@@ -134,13 +137,14 @@ struct tw_dataset {
     int count;
 };
 /* The dataset that the op makes becomes self's; attrs for the elements' dtypes and shapes are added where the op has them. */
-tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                            int attr_count, const tw_spec *specs, int count);
-/* The same for a step over one dataset, with further inputs (taken, also after a failure; a NULL one is an error that is set already). The
- * elements are like the input's, or as `specs` say (taken, too). */
-tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op, tw_tensor *const *further,
-                           int count, const tw_attr *attrs, int attr_count);
-/* Specs from the numbers of dtypes, and for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other; for tw__free. */
+tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                            const tw_attr *attrs, int attr_count, const tw_spec *specs, int count);
+/* The same for a step over one dataset, with further inputs (taken, also after a failure; a NULL one is an error that is set
+ * already). The elements are like the input's, or as `specs` say (taken, too). */
+tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op,
+                           tw_tensor *const *further, int count, const tw_attr *attrs, int attr_count);
+/* Specs from the numbers of dtypes, and for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other;
+ * for tw__free. */
 tw_spec *tw__data_specs(tw_ints types, tw_ints shapes);
 /* An argument of the kind number as an int64 scalar; a new reference. */
 tw_tensor *tw__data_number(double value, void *object, const char *what);
@@ -148,10 +152,11 @@ tw_tensor *tw__data_number(double value, void *object, const char *what);
 tw__function *tw__data_function_for(void *function, const tw_spec *specs, int count, const char *who);
 /* Applies an op whose elements are the function's results, or those of the dataset `like`, or the input's. */
 tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op, const char *attr,
-                                     tw__function *function, const struct tw_dataset *like, tw_tensor *const *last, int last_count,
-                                     const tw_attr *attrs, int attr_count);
+                                     tw__function *function, const struct tw_dataset *like, tw_tensor *const *last,
+                                     int last_count, const tw_attr *attrs, int attr_count);
 /* The elements of the dataset that a function's only result is, as far as the graph tells; `like` if it is given. */
-tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *like, const char *who, tw_spec **specs, int *count);
+tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *like, const char *who, tw_spec **specs,
+                               int *count);
 /* What its results are; *specs is from tw__alloc. */
 tw_status tw__data_results(const tw__function *function, tw_spec **specs);
 /* inputs[0] = variant, then further, then the captures: an array from tw__alloc, borrowed tensors. */
@@ -164,7 +169,8 @@ tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
 tw_shape tw__shape_row(const tw_shape *shape);
 
 /* ---- errors of other threads ---- */
-/* Turns the thread's error, an exception of the embedding language, into a code and a text, which may go to another thread; or NULL. */
+/* Turns the thread's error, an exception of the embedding language, into a code and a text, which may go to another thread; or
+ * NULL. */
 extern tw_status (*tw__data_foreign_hook)(void);
 static inline tw_status tw__data_plain_error(tw_status status)
 {

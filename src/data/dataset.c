@@ -183,10 +183,11 @@ static tw_status stack_one(tw_tensor *const *items, int64_t size, int stride, tw
     for (int64_t i = 0; status == TW_OK && i < size; i++) {
         const tw_tensor *item = items[i * stride];
         if (item->dtype != first->dtype || !tw__shape_equal(&item->shape, &first->shape))
-            status = tw__fail(TW_INVALID_ARGUMENT,
-                              "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s "
-                              "[Op:IteratorGetNext]",
-                              tw__shape_text(&item->shape), tw__shape_text(&first->shape));
+            status = tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s "
+                "[Op:IteratorGetNext]",
+                tw__shape_text(&item->shape), tw__shape_text(&first->shape));
         else
             status = tw__list_copy_elements(*stacked, i * first->count, item, 0, first->count);
     }
@@ -250,8 +251,11 @@ static void listed_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind listed_kind = {
-    .class = TW_DATASET_CLASS("Window", listed_dataset, listed_destroy), .cursor_size = sizeof(listed_cursor), .next = listed_next,
-    .cardinality = listed_cardinality, .state = listed_state,
+    .class = TW_DATASET_CLASS("Window", listed_dataset, listed_destroy),
+    .cursor_size = sizeof(listed_cursor),
+    .next = listed_next,
+    .cardinality = listed_cardinality,
+    .state = listed_state,
 };
 
 tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dtypes, const tw_shape *shapes)
@@ -293,7 +297,8 @@ tw_status tw__elements_shape(tw__inference *inference)
 {
     const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
     if (shapes->count != inference->output_count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%d output_shapes for %d components", shapes->count, inference->output_count);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%d output_shapes for %d components", shapes->count,
+                          inference->output_count);
     for (int i = 0; i < inference->output_count; i++)
         inference->out_shapes[i] = shapes->shapes[i];
     return TW_OK;

@@ -33,14 +33,15 @@ static bool has_attr(const tw__op_signature *signature, const char *name)
     return false;
 }
 
-tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                            int attr_count, const tw_spec *specs, int count)
+tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                            const tw_attr *attrs, int attr_count, const tw_spec *specs, int count)
 {
     const tw__op_signature *signature = tw__op_signature_of(op);
     tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
-    tw_status status = signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS ? TW_OK : tw__error_status();
+    tw_status status =
+        signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS ? TW_OK : tw__error_status();
     for (int i = 0; status == TW_OK && i < count; i++) {
         self->specs[i] = specs[i];
         dtypes[i] = specs[i].dtype;
@@ -65,8 +66,8 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
     return status;
 }
 
-tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op, tw_tensor *const *further,
-                           int count, const tw_attr *attrs, int attr_count)
+tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op,
+                           tw_tensor *const *further, int count, const tw_attr *attrs, int attr_count)
 {
     tw_tensor *inputs[8] = { input->variant };
     tw_status status = count < 8 ? TW_OK : tw__fail(TW_INTERNAL, "%s: too many inputs", op->name);
@@ -107,7 +108,8 @@ tw__function *tw__data_function_for(void *object, const tw_spec *specs, int coun
 {
     tw__function *f = tw__is(object, &tw__function_class) ? tw_retain(object) : tw__function_concrete(object, specs, count);
     if (f && f->argument_count != count) {
-        tw__fail(TW_INVALID_ARGUMENT, "%s: the function %s takes %d arguments; elements have %d", who, f->name, f->argument_count, count);
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function %s takes %d arguments; elements have %d", who, f->name, f->argument_count,
+                 count);
         tw_release(f);
         return NULL;
     }
@@ -176,7 +178,8 @@ tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *l
     bool lines = op == &tw__op_TextLineDataset || op == &tw__op_TFRecordDataset || op == &tw__op_FixedLengthRecordDatasetV2;
     *count = like ? like->count : lines ? 1 : *count;
     if (!like && !lines && (!dtypes || !shapes))
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: what the elements of the function's dataset are is not known; say so by `element`", who);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "%s: what the elements of the function's dataset are is not known; say so by `element`", who);
     *specs = tw__alloc_array((size_t)*count + 1, sizeof **specs);
     if (!*specs)
         return tw__error_status();
@@ -195,8 +198,9 @@ tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_da
     for (int i = 0; i < attr_count && i < TW_MAX_ATTRS - 4; i++)
         all[1 + i] = attrs[i];
     const tw_spec *specs = like ? like->specs : input->specs;
-    tw_status status = inputs ? tw__dataset_apply(self, op, inputs, count, all, 1 + attr_count, specs, like ? like->count : input->count)
-                              : tw__error_status();
+    tw_status status =
+        inputs ? tw__dataset_apply(self, op, inputs, count, all, 1 + attr_count, specs, like ? like->count : input->count)
+               : tw__error_status();
     tw__free(inputs);
     return status;
 }
@@ -232,7 +236,8 @@ tw_shape tw__shape_row(const tw_shape *shape)
 
 /* ---- what a dataset tells of itself ---- */
 
-TW_PROPERTY(dataset_variant_tensor, "data.Dataset._variant_tensor(self: dataset) -> tensor", "The tensor that stands for the dataset in graphs.")
+TW_PROPERTY(dataset_variant_tensor, "data.Dataset._variant_tensor(self: dataset) -> tensor",
+            "The tensor that stands for the dataset in graphs.")
 {
     return tw_retain(args->self->variant);
 }
@@ -242,11 +247,13 @@ TW_METHOD(dataset_types, "data.Dataset._flat_types(self: dataset) -> value", "Th
     int count = args->self->count;
     tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
     for (; list.list.items && list.list.count < count; list.list.count++)
-        list.list.items[list.list.count] = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = args->self->specs[list.list.count].dtype };
+        list.list.items[list.list.count] =
+            (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = args->self->specs[list.list.count].dtype };
     return list;
 }
 
-TW_METHOD(dataset_shapes, "data.Dataset._flat_shapes(self: dataset) -> value", "The shapes of an element's tensors, as far as they are known.")
+TW_METHOD(dataset_shapes, "data.Dataset._flat_shapes(self: dataset) -> value",
+          "The shapes of an element's tensors, as far as they are known.")
 {
     int count = args->self->count;
     tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
@@ -274,12 +281,13 @@ static tw_status cardinality_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(DatasetCardinality,
-    .inputs = "input_dataset: variant", .outputs = "cardinality: int64", .attrs = "cardinality_options: string = ''",
-    .shape = cardinality_shape, .compute = cardinality_compute, .doc = "The number of elements; -1: there is no end, -2: it is not known.");
+TW_OP(DatasetCardinality, .inputs = "input_dataset: variant", .outputs = "cardinality: int64",
+      .attrs = "cardinality_options: string = ''", .shape = cardinality_shape, .compute = cardinality_compute,
+      .doc = "The number of elements; -1: there is no end, -2: it is not known.");
 
-TW_METHOD(dataset_cardinality, "data.Dataset.cardinality(self: dataset, name: str = None) -> tensor",
-          "The number of elements as an int64 scalar: INFINITE_CARDINALITY if there is no end, UNKNOWN_CARDINALITY if it is not known.")
+TW_METHOD(
+    dataset_cardinality, "data.Dataset.cardinality(self: dataset, name: str = None) -> tensor",
+    "The number of elements as an int64 scalar: INFINITE_CARDINALITY if there is no end, UNKNOWN_CARDINALITY if it is not known.")
 {
     return TW_UNARY(DatasetCardinality, args->self->variant);
 }
@@ -294,7 +302,8 @@ tw_spec *tw__data_specs(tw_ints types, tw_ints shapes)
         bool there = at < shapes.count && shapes.items[at] <= TW_MAX_RANK && shapes.items[at] <= shapes.count - at - 1;
         specs[i].dtype = (tw_dtype)types.items[i];
         if (!there || !tw__dtype_is_valid(specs[i].dtype)) {
-            tw__fail(TW_INVALID_ARGUMENT, there ? "a dataset: there is no dtype %d" : "a dataset: shapes end too early", (int)specs[i].dtype);
+            tw__fail(TW_INVALID_ARGUMENT, there ? "a dataset: there is no dtype %d" : "a dataset: shapes end too early",
+                     (int)specs[i].dtype);
             tw__free(specs);
             return NULL;
         }
@@ -311,7 +320,8 @@ static tw_status variant_init(void *pointer, const void *arguments)
     const tw_dataset_variant_args *args = arguments;
     const tw__dataset *inner = NULL;
     if (args->variant->dtype != TW_VARIANT)
-        return tw__fail(TW_TYPE_ERROR, "_VariantDataset: a tensor of dtype variant is expected, got %s", tw_dtype_name(args->variant->dtype));
+        return tw__fail(TW_TYPE_ERROR, "_VariantDataset: a tensor of dtype variant is expected, got %s",
+                        tw_dtype_name(args->variant->dtype));
     if (!args->types.given && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
         return tw__error_status();
     int count = inner ? inner->count : (int)args->types.count;
@@ -325,7 +335,9 @@ static tw_status variant_init(void *pointer, const void *arguments)
     return TW_OK;
 }
 
-TW_CLASS(dataset_variant, "data._VariantDataset(variant: tensor, types: ints = None, shapes: ints = None) -> dataset",
-         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = variant_init, .drop_config = true,
-         .doc = "The dataset that a variant tensor holds. Without types its own are asked for; else `types` are the numbers of the dtypes, and "
-                "`shapes` has for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other.");
+TW_CLASS(
+    dataset_variant, "data._VariantDataset(variant: tensor, types: ints = None, shapes: ints = None) -> dataset",
+    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = variant_init, .drop_config = true,
+    .doc =
+        "The dataset that a variant tensor holds. Without types its own are asked for; else `types` are the numbers of the dtypes, and "
+        "`shapes` has for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other.");

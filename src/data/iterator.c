@@ -1,5 +1,5 @@
-/* Iterators: where programs stand in a dataset. In graphs an iterator is a resource: AnonymousIteratorV3 makes one, MakeIterator puts it at the
- * beginning of a dataset, IteratorGetNext steps. One that is there for Python or C programs is the same object. */
+/* Iterators: where programs stand in a dataset. In graphs an iterator is a resource: AnonymousIteratorV3 makes one, MakeIterator
+ * puts it at the beginning of a dataset, IteratorGetNext steps. One that is there for Python or C programs is the same object. */
 #include <pthread.h>
 
 #include "base/pause.h"
@@ -18,7 +18,9 @@ struct tw_iterator {
 /* As TensorFlow's options call it; without one a state that can't be exact is refused. */
 static tw_status read_policy(const char *name, tw__external_state *policy)
 {
-    static const char *const names[] = { [TW_EXTERNAL_WARN] = "WARN", [TW_EXTERNAL_IGNORE] = "IGNORE", [TW_EXTERNAL_FAIL] = "FAIL" };
+    static const char *const names[] = {
+        [TW_EXTERNAL_WARN] = "WARN", [TW_EXTERNAL_IGNORE] = "IGNORE", [TW_EXTERNAL_FAIL] = "FAIL"
+    };
     *policy = TW_EXTERNAL_FAIL;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -26,7 +28,8 @@ static tw_status read_policy(const char *name, tw__external_state *policy)
             return TW_OK;
         }
     }
-    return name ? tw__fail(TW_INVALID_ARGUMENT, "iterator: external_state is \"%s\", expected WARN, IGNORE or FAIL", name) : TW_OK;
+    return name ? tw__fail(TW_INVALID_ARGUMENT, "iterator: external_state is \"%s\", expected WARN, IGNORE or FAIL", name)
+                : TW_OK;
 }
 
 static tw_status iterator_init(void *pointer, const void *arguments)
@@ -52,10 +55,12 @@ static void iterator_destroy(void *pointer)
     pthread_mutex_destroy(&self->lock);
 }
 
-TW_CLASS(iterator, "data._Iterator(dataset: dataset = None, external_state: str = None) -> iterator", .parent = &tw__trackable_class,
-         .size = sizeof(struct tw_iterator), .init = iterator_init, .destroy = iterator_destroy, .drop_config = true,
-         .doc = "Goes through a dataset. A checkpoint saves and restores where it stands. external_state (WARN, IGNORE or FAIL) says what a save does "
-                "about functions whose results depend on more than elements.");
+TW_CLASS(
+    iterator, "data._Iterator(dataset: dataset = None, external_state: str = None) -> iterator", .parent = &tw__trackable_class,
+    .size = sizeof(struct tw_iterator), .init = iterator_init, .destroy = iterator_destroy, .drop_config = true,
+    .doc =
+        "Goes through a dataset. A checkpoint saves and restores where it stands. external_state (WARN, IGNORE or FAIL) says what a save does "
+        "about functions whose results depend on more than elements.");
 
 static void take_lock(struct tw_iterator *self)
 {
@@ -71,10 +76,11 @@ tw_status tw__iterator_next(struct tw_iterator *self, tw_tensor **element, bool 
 {
     take_lock(self);
     tw__outside outside = tw__outside_begin();
-    tw_status status = self->cursor ? tw__cursor_next(self->cursor, element, end)
-                                    : tw__fail(TW_FAILED_PRECONDITION, "GetNext() failed because the iterator has not been initialized. Ensure "
-                                                                       "that you have run the initializer operation for this iterator before "
-                                                                       "getting the next element.");
+    tw_status status =
+        self->cursor ? tw__cursor_next(self->cursor, element, end)
+                     : tw__fail(TW_FAILED_PRECONDITION, "GetNext() failed because the iterator has not been initialized. Ensure "
+                                                        "that you have run the initializer operation for this iterator before "
+                                                        "getting the next element.");
     status = tw__data_plain_error(status);
     tw__outside_end(outside);
     pthread_mutex_unlock(&self->lock);
@@ -86,7 +92,8 @@ int tw__iterator_count(const struct tw_iterator *self)
     return self->cursor ? self->cursor->dataset->count : 0;
 }
 
-TW_METHOD(iterator_next, "data._Iterator.next_element(self: iterator) -> tensors", "The tensors of the next element; none at the end.")
+TW_METHOD(iterator_next, "data._Iterator.next_element(self: iterator) -> tensors",
+          "The tensors of the next element; none at the end.")
 {
     int count = tw__iterator_count(args->self);
     tw_tensors element = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
@@ -100,7 +107,8 @@ TW_METHOD(iterator_next, "data._Iterator.next_element(self: iterator) -> tensors
     return element;
 }
 
-TW_PROPERTY(iterator_resource, "data._Iterator._resource(self: iterator) -> tensor", "The tensor that stands for the iterator in graphs.")
+TW_PROPERTY(iterator_resource, "data._Iterator._resource(self: iterator) -> tensor",
+            "The tensor that stands for the iterator in graphs.")
 {
     return tw__tensor_of_object(TW_RESOURCE, args->self);
 }
@@ -159,8 +167,9 @@ tw_tensor *tw__iterator_save(struct tw_iterator *iterator)
     if (iterator->cursor)
         saved = tw__cursor_save(iterator->cursor, iterator->policy);
     else
-        tw__fail(TW_FAILED_PRECONDITION, "Save() failed because the iterator has not been initialized. Ensure that you have run the initializer "
-                                         "operation for this iterator before saving it.");
+        tw__fail(TW_FAILED_PRECONDITION,
+                 "Save() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                 "operation for this iterator before saving it.");
     tw__outside_end(outside);
     pthread_mutex_unlock(&iterator->lock);
     return saved;
@@ -172,8 +181,9 @@ tw__cursor *tw__iterator_restored(struct tw_iterator *iterator, const tw_tensor 
     tw__dataset *dataset = iterator->cursor ? tw_retain(iterator->cursor->dataset) : NULL;
     pthread_mutex_unlock(&iterator->lock);
     if (!dataset) {
-        tw__fail(TW_FAILED_PRECONDITION, "Restore() failed because the iterator has not been initialized. Ensure that you have run the initializer "
-                                         "operation for this iterator before restoring it.");
+        tw__fail(TW_FAILED_PRECONDITION,
+                 "Restore() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                 "operation for this iterator before restoring it.");
         return NULL;
     }
     tw__outside outside = tw__outside_begin();
@@ -250,26 +260,23 @@ static tw_status next_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(AnonymousIteratorV3,
-    .inputs = "", .outputs = "handle: resource", .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = tw_shape_scalar, .compute = anonymous_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "A new iterator, at no dataset yet.");
+TW_OP(AnonymousIteratorV3, .inputs = "", .outputs = "handle: resource",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw_shape_scalar,
+      .compute = anonymous_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "A new iterator, at no dataset yet.");
 
-TW_OP(MakeIterator,
-    .inputs = "dataset: variant, iterator: resource", .outputs = "", .attrs = "", .shape = tw_shape_none, .compute = make_compute,
-    .stateful = true, .no_gradient = true, .doc = "Puts an iterator at the beginning of a dataset.");
+TW_OP(MakeIterator, .inputs = "dataset: variant, iterator: resource", .outputs = "", .attrs = "", .shape = tw_shape_none,
+      .compute = make_compute, .stateful = true, .no_gradient = true, .doc = "Puts an iterator at the beginning of a dataset.");
 
-TW_OP(IteratorGetNext,
-    .inputs = "iterator: resource", .outputs = "components: output_types",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = tw__elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The next element; OUT_OF_RANGE at the end.");
+TW_OP(IteratorGetNext, .inputs = "iterator: resource", .outputs = "components: output_types",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw__elements_shape,
+      .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The next element; OUT_OF_RANGE at the end.");
 
-TW_OP(IteratorGetNextSync,
-    .inputs = "iterator: resource", .outputs = "components: output_types",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = tw__elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The next element; OUT_OF_RANGE at the end.");
+TW_OP(IteratorGetNextSync, .inputs = "iterator: resource", .outputs = "components: output_types",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw__elements_shape,
+      .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The next element; OUT_OF_RANGE at the end.");
 
 /* ---- optionals: an element, or nothing ---- */
 
@@ -359,25 +366,21 @@ static tw_status get_value_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(IteratorGetNextAsOptional,
-    .inputs = "iterator: resource", .outputs = "optional: variant",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = tw_shape_scalar, .compute = next_optional_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The next element, or nothing at the end.");
+TW_OP(IteratorGetNextAsOptional, .inputs = "iterator: resource", .outputs = "optional: variant",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw_shape_scalar,
+      .compute = next_optional_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The next element, or nothing at the end.");
 
-TW_OP(OptionalFromValue,
-    .inputs = "components: Toutput_types", .outputs = "optional: variant", .attrs = "Toutput_types: list(type) >= 1",
-    .shape = tw_shape_scalar, .compute = from_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "An optional that has a value.");
+TW_OP(OptionalFromValue, .inputs = "components: Toutput_types", .outputs = "optional: variant",
+      .attrs = "Toutput_types: list(type) >= 1", .shape = tw_shape_scalar, .compute = from_value_compute, .makes_outputs = true,
+      .no_gradient = true, .doc = "An optional that has a value.");
 
-TW_OP(OptionalNone,
-    .inputs = "", .outputs = "optional: variant", .attrs = "", .shape = tw_shape_scalar, .compute = none_compute, .makes_outputs = true,
-    .no_gradient = true, .doc = "An optional without a value.");
+TW_OP(OptionalNone, .inputs = "", .outputs = "optional: variant", .attrs = "", .shape = tw_shape_scalar, .compute = none_compute,
+      .makes_outputs = true, .no_gradient = true, .doc = "An optional without a value.");
 
-TW_OP(OptionalHasValue,
-    .inputs = "optional: variant", .outputs = "has_value: bool", .attrs = "", .shape = tw_shape_scalar, .compute = has_value_compute,
-    .no_gradient = true, .doc = "Whether there is a value.");
+TW_OP(OptionalHasValue, .inputs = "optional: variant", .outputs = "has_value: bool", .attrs = "", .shape = tw_shape_scalar,
+      .compute = has_value_compute, .no_gradient = true, .doc = "Whether there is a value.");
 
-TW_OP(OptionalGetValue,
-    .inputs = "optional: variant", .outputs = "components: output_types",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = tw__elements_shape, .compute = get_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "The value; an error if there is none.");
+TW_OP(OptionalGetValue, .inputs = "optional: variant", .outputs = "components: output_types",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw__elements_shape,
+      .compute = get_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "The value; an error if there is none.");

@@ -1,8 +1,8 @@
 /* Iterators of graphs that programs build: a session keeps them from run to run, as the state of the node that stands for them.
  *
- * IteratorV2 is at no dataset until MakeIterator was run. OneShotIterator begins by itself: it holds a function that makes its dataset, a copy
- * of the nodes that the dataset is made of. A string handle names an iterator of a session; as long as the node that gave it has its state,
- * the iterator can be found by it. */
+ * IteratorV2 is at no dataset until MakeIterator was run. OneShotIterator begins by itself: it holds a function that makes its
+ * dataset, a copy of the nodes that the dataset is made of. A string handle names an iterator of a session; as long as the node
+ * that gave it has its state, the iterator can be found by it. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ static void release_state(void *state)
 static struct tw_iterator *kept_iterator(tw__kernel *kernel)
 {
     if (!kernel->state) {
-        tw__fail(TW_UNIMPLEMENTED, "%s: iterators of this kind are for graphs; iter(dataset) is one that runs at once", kernel->op->name);
+        tw__fail(TW_UNIMPLEMENTED, "%s: iterators of this kind are for graphs; iter(dataset) is one that runs at once",
+                 kernel->op->name);
         return NULL;
     }
     if (!*kernel->state)
@@ -46,7 +47,8 @@ static tw_status start_one_shot(tw__kernel *kernel, struct tw_iterator *iterator
     TW_TRY(tw__data_function_read(&factory, kernel, "dataset_factory", 0, 0));
     tw_status status = factory.function->output_count == 1
                            ? tw__data_call(&factory, NULL, 0, NULL, 0, &variant)
-                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the factory gives %d tensors, expected one dataset", factory.function->output_count);
+                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the factory gives %d tensors, expected one dataset",
+                                        factory.function->output_count);
     tw__dataset *dataset = status == TW_OK ? tw__dataset_of(kernel->op->name, variant) : NULL;
     status = dataset ? tw__iterator_start(iterator, dataset) : tw__error_status();
     tw_release(variant);
@@ -66,16 +68,15 @@ static tw_status one_shot_compute(tw__kernel *kernel)
     return give_handle(kernel, iterator);
 }
 
-TW_OP(IteratorV2,
-    .inputs = "", .outputs = "handle: resource", .attrs = "shared_name: string, container: string, " TW_ELEMENTS, .shape = tw_shape_scalar,
-    .compute = iterator_compute, .stateful = true, .makes_outputs = true, .free_state = release_state, .no_gradient = true,
-    .doc = "An iterator that the session keeps.");
+TW_OP(IteratorV2, .inputs = "", .outputs = "handle: resource", .attrs = "shared_name: string, container: string, " TW_ELEMENTS,
+      .shape = tw_shape_scalar, .compute = iterator_compute, .stateful = true, .makes_outputs = true, .free_state = release_state,
+      .no_gradient = true, .doc = "An iterator that the session keeps.");
 
-TW_OP(OneShotIterator,
-    .inputs = "", .outputs = "handle: resource",
-    .attrs = "dataset_factory: func, " TW_ELEMENTS ", container: string = '', shared_name: string = ''", .shape = tw_shape_scalar,
-    .compute = one_shot_compute, .stateful = true, .makes_outputs = true, .free_state = release_state, .no_gradient = true,
-    .doc = "An iterator that the session keeps, over the dataset that a function makes when the first element is asked for.");
+TW_OP(OneShotIterator, .inputs = "", .outputs = "handle: resource",
+      .attrs = "dataset_factory: func, " TW_ELEMENTS ", container: string = '', shared_name: string = ''",
+      .shape = tw_shape_scalar, .compute = one_shot_compute, .stateful = true, .makes_outputs = true, .free_state = release_state,
+      .no_gradient = true,
+      .doc = "An iterator that the session keeps, over the dataset that a function makes when the first element is asked for.");
 
 /* ---- string handles ---- */
 
@@ -184,14 +185,14 @@ static tw_status from_string_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(IteratorToStringHandle,
-    .inputs = "resource_handle: resource", .outputs = "string_handle: string", .attrs = "", .shape = tw_shape_scalar, .compute = to_string_compute,
-    .stateful = true, .makes_outputs = true, .free_state = release_state, .no_gradient = true, .doc = "A text by which an iterator can be found.");
+TW_OP(IteratorToStringHandle, .inputs = "resource_handle: resource", .outputs = "string_handle: string", .attrs = "",
+      .shape = tw_shape_scalar, .compute = to_string_compute, .stateful = true, .makes_outputs = true,
+      .free_state = release_state, .no_gradient = true, .doc = "A text by which an iterator can be found.");
 
-TW_OP(IteratorFromStringHandleV2,
-    .inputs = "string_handle: string", .outputs = "resource_handle: resource",
-    .attrs = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []", .shape = tw_shape_scalar, .compute = from_string_compute,
-    .stateful = true, .makes_outputs = true, .no_gradient = true, .doc = "The iterator that a text names.");
+TW_OP(IteratorFromStringHandleV2, .inputs = "string_handle: string", .outputs = "resource_handle: resource",
+      .attrs = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []", .shape = tw_shape_scalar,
+      .compute = from_string_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The iterator that a text names.");
 
 /* ---- the function of a one-shot iterator ---- */
 
@@ -202,11 +203,12 @@ static tw_status check_copied(const tw__node *node)
         return tw__fail(TW_VALUE_ERROR, "Cannot capture a placeholder (name:%s, type:%s) by value.", node->name, node->op->name);
     bool makes_dataset = strstr(node->op->name, "Dataset") || strstr(node->op->name, "SeedGenerator");
     if (node->op->free_state || (node->op->stateful && !makes_dataset))
-        return tw__fail(TW_VALUE_ERROR,
-                        "Cannot capture a stateful node (name:%s, type:%s) by value.: A likely cause of this error is that the dataset for which you "
-                        "are calling `make_one_shot_iterator()` captures a stateful object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, "
-                        "which is not supported. Use `make_initializable_iterator()` instead.",
-                        node->name, node->op->name);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Cannot capture a stateful node (name:%s, type:%s) by value.: A likely cause of this error is that the dataset for which you "
+            "are calling `make_one_shot_iterator()` captures a stateful object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, "
+            "which is not supported. Use `make_initializable_iterator()` instead.",
+            node->name, node->op->name);
     return TW_OK;
 }
 
@@ -229,7 +231,8 @@ static tw_status check_all_copied(const tw__graph *graph, const tw__node *last)
     return status;
 }
 
-static tw_tensor *bind_nothing(__attribute__((unused)) void *context, const tw__node *node, __attribute__((unused)) tw_tensor *outside)
+static tw_tensor *bind_nothing(__attribute__((unused)) void *context, const tw__node *node,
+                               __attribute__((unused)) tw_tensor *outside)
 {
     tw__fail(TW_VALUE_ERROR, "Cannot capture a stateful node (name:%s, type:%s) by value.", node->name, node->op->name);
     return NULL;
@@ -261,8 +264,12 @@ static tw_tensor *call_for(const tw_op *op, const struct tw_dataset *dataset, tw
     tw__naming naming = tw__naming_begin();
     if (dtypes && shapes)
         handle = tw__call(op, NULL, 0,
-                          (tw_attr[]){ first, second, TW_A_TYPES("output_types", dtypes, dataset->count),
-                                       { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = dataset->count, .shapes = shapes } }, 4);
+                          (tw_attr[]){
+                              first,
+                              second,
+                              TW_A_TYPES("output_types", dtypes, dataset->count),
+                              { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = dataset->count, .shapes = shapes } },
+                          4);
     if (tw__naming_end(naming, NULL, usual, handle) != TW_OK) {
         tw_release(handle);
         handle = NULL;
@@ -278,10 +285,11 @@ static bool in_graph(const struct tw_dataset *dataset, const char *who)
     if (!fine && !tw__in_lasting())
         tw__fail(TW_RUNTIME_ERROR, "`%s()` is not supported in eager mode. Use Python-style iteration instead.", who);
     else if (!fine)
-        tw__fail(TW_VALUE_ERROR, "The graph of the iterator is different from the graph the dataset was created in. If you are using the "
-                                 "Estimator API, make sure that no part of the dataset returned by the `input_fn` function is defined outside "
-                                 "the `input_fn` function. Otherwise, make sure that all datasets in the input pipeline are created in the same "
-                                 "graph as the iterator.");
+        tw__fail(TW_VALUE_ERROR,
+                 "The graph of the iterator is different from the graph the dataset was created in. If you are using the "
+                 "Estimator API, make sure that no part of the dataset returned by the `input_fn` function is defined outside "
+                 "the `input_fn` function. Otherwise, make sure that all datasets in the input pipeline are created in the same "
+                 "graph as the iterator.");
     return fine;
 }
 
@@ -293,8 +301,8 @@ TW_API(data_one_shot_iterator, "compat.v1.data._one_shot(dataset: dataset) -> te
     tw__function *factory = factory_of(args->dataset->variant);
     tw_tensor *handle = NULL;
     if (factory)
-        handle = call_for(&tw__op_OneShotIterator, args->dataset, TW_A_FUNC("dataset_factory", factory), TW_A_STRING("container", ""),
-                          "OneShotIterator");
+        handle = call_for(&tw__op_OneShotIterator, args->dataset, TW_A_FUNC("dataset_factory", factory),
+                          TW_A_STRING("container", ""), "OneShotIterator");
     tw_release(factory);
     return handle;
 }

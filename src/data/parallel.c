@@ -1,8 +1,9 @@
 /* Threads that prepare elements; see parallel.h.
  *
- * Elements stand in a ring of slots, from `head` (the next one to hand out) to `tail` (the next one to fetch). A thread fetches a few elements,
- * one thread at a time, so that slots have the input's order; then it works on them and marks them ready. Work that is quickly done is fetched
- * in larger pieces. The threads share the ring with the cursor by a count: whoever leaves last frees it. */
+ * Elements stand in a ring of slots, from `head` (the next one to hand out) to `tail` (the next one to fetch). A thread fetches a
+ * few elements, one thread at a time, so that slots have the input's order; then it works on them and marks them ready. Work that
+ * is quickly done is fetched in larger pieces. The threads share the ring with the cursor by a count: whoever leaves last frees
+ * it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +15,14 @@
 
 tw_status (*tw__data_foreign_hook)(void);
 
-enum { SLOT_LIMIT = 1 << 16, THREAD_LIMIT = 128, PIECE_LIMIT = 32, AUTOTUNED_BUFFER = 8, QUICK_NANOSECONDS = 20000, WAIT_MILLISECONDS = 50 };
+enum {
+    SLOT_LIMIT = 1 << 16,
+    THREAD_LIMIT = 128,
+    PIECE_LIMIT = 32,
+    AUTOTUNED_BUFFER = 8,
+    QUICK_NANOSECONDS = 20000,
+    WAIT_MILLISECONDS = 50
+};
 
 typedef enum slot_state { SLOT_BUSY, SLOT_READY, SLOT_FAILED } slot_state;
 
@@ -28,7 +36,7 @@ struct tw__workers {
     pthread_mutex_t lock;
     pthread_cond_t ready, room;
     int references;
-    uint32_t generation;   /* of the process whose threads they are */
+    uint32_t generation; /* of the process whose threads they are */
     tw__dataset *dataset;
     tw__cursor *input;
     tw__work work;
@@ -37,8 +45,8 @@ struct tw__workers {
     size_t ring_size, limit;
     uint64_t head, tail;
     int threads, piece, most; /* `piece` elements are fetched at once, at most `most` */
-    int waiting;           /* threads that wait for room */
-    int active;            /* threads that fetch or work */
+    int waiting;              /* threads that wait for room */
+    int active;               /* threads that fetch or work */
     bool taker_waits, fetching, ended, sloppy;
     bool started, paused;
     tw__workers *next_paused;
@@ -181,8 +189,8 @@ static void *run(void *pointer)
 
 /* ---- beginning and ending ---- */
 
-static tw__workers *start(tw__dataset *dataset, tw__cursor *input, tw__work work, int threads, size_t ring_size, size_t limit, int most,
-                          bool sloppy)
+static tw__workers *start(tw__dataset *dataset, tw__cursor *input, tw__work work, int threads, size_t ring_size, size_t limit,
+                          int most, bool sloppy)
 {
     tw__workers *w = tw__alloc_zero(sizeof *w);
     if (!w) {

@@ -8,8 +8,9 @@ typedef struct tw__workers tw__workers;
 /* Takes the element `input` and gives the one that is handed out (new references). */
 typedef tw_status (*tw__work)(void *dataset, tw_tensor **input, tw_tensor **element);
 
-/* The threads begin when the first element is asked for. The input cursor is taken, also after a failure. calls: how many elements are worked on at a time, TW_AUTOTUNE: as many as there are
- * processors. sloppy: elements are handed out as they are ready. */
+/* The threads begin when the first element is asked for. The input cursor is taken, also after a failure. calls: how many
+ * elements are worked on at a time, TW_AUTOTUNE: as many as there are processors. sloppy: elements are handed out as they are
+ * ready. */
 tw__workers *tw__workers_start(tw__dataset *dataset, tw__cursor *input, tw__work work, int64_t calls, bool sloppy);
 /* One thread that keeps up to `buffer` elements of the input ready; TW_AUTOTUNE: some. */
 tw__workers *tw__workers_prefetch(tw__dataset *dataset, tw__cursor *input, int64_t buffer);

@@ -82,7 +82,8 @@ static bool begin_value(tw__state *state, const char *name)
     }
     const uint8_t *found = get_bytes(state, &size);
     if (found && (size != strlen(name) || memcmp(found, name, size) != 0))
-        tw__state_fail(state, TW_INVALID_ARGUMENT, "the state is that of another pipeline: \"%.*s\" stands where \"%s\" is expected",
+        tw__state_fail(state, TW_INVALID_ARGUMENT,
+                       "the state is that of another pipeline: \"%.*s\" stands where \"%s\" is expected",
                        (int)(size < NAME_LIMIT ? size : NAME_LIMIT), (const char *)found, name);
     return tw__state_good(state);
 }
@@ -114,8 +115,8 @@ void tw__state_same(tw__state *state, const char *name, int64_t value)
     int64_t saved = value;
     tw__state_int(state, name, &saved);
     if (tw__state_good(state) && saved != value)
-        tw__state_fail(state, TW_INVALID_ARGUMENT, "the state is that of another pipeline: its %s is %lld, here it is %lld", name, (long long)saved,
-                       (long long)value);
+        tw__state_fail(state, TW_INVALID_ARGUMENT, "the state is that of another pipeline: its %s is %lld, here it is %lld", name,
+                       (long long)saved, (long long)value);
 }
 
 void tw__state_bytes(tw__state *state, const char *name, void *data, size_t size)
@@ -201,7 +202,8 @@ void tw__state_cursor(tw__state *state, const char *name, tw__cursor **cursor, t
     cursor_state(state, *cursor);
 }
 
-/* What datasets remember from pass to pass, also those that no cursor is at yet. Their names say once more whether the pipeline is the same. */
+/* What datasets remember from pass to pass, also those that no cursor is at yet. Their names say once more whether the pipeline
+ * is the same. */
 static void shared_state(tw__state *state, tw__dataset *dataset)
 {
     const tw__dataset_kind *kind = tw__kind_of(dataset);
@@ -238,8 +240,9 @@ tw__cursor *tw__cursor_restore(tw__dataset *dataset, const tw_tensor *saved)
     bool fits = saved->dtype == TW_STRING && saved->count == 1;
     tw_string bytes = fits ? tw_tensor_string_at(saved, 0) : (tw_string){ 0 };
     if (!fits || bytes.size < sizeof magic + sizeof(uint64_t) || memcmp(bytes.data, magic, sizeof magic) != 0) {
-        tw__fail(TW_INVALID_ARGUMENT, "the saved value is no state of an iterator that was written here (iterators that TensorFlow saved can't be "
-                                      "restored): got %s %s",
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "the saved value is no state of an iterator that was written here (iterators that TensorFlow saved can't be "
+                 "restored): got %s %s",
                  tw_dtype_name(saved->dtype), tw__shape_text(&saved->shape));
         return NULL;
     }

@@ -1,8 +1,9 @@
 /* Where a cursor stands, as bytes: what a checkpoint keeps of an iterator.
  *
- * A step of a dataset describes its state by one function that serves both directions (tw__dataset_kind.state): every value is named, and is written,
- * or read into the place it came from. What is read must have the name and the setting that the step expects, so that the state of another
- * pipeline is refused. After the first error nothing more is done; the values stay as they are. */
+ * A step of a dataset describes its state by one function that serves both directions (tw__dataset_kind.state): every value is
+ * named, and is written, or read into the place it came from. What is read must have the name and the setting that the step
+ * expects, so that the state of another pipeline is refused. After the first error nothing more is done; the values stay as they
+ * are. */
 #ifndef TW_DATA_STATE_H
 #define TW_DATA_STATE_H
 
@@ -13,13 +14,13 @@ typedef enum tw__external_state { TW_EXTERNAL_WARN, TW_EXTERNAL_IGNORE, TW_EXTER
 
 struct tw__state {
     bool saving;
-    bool resting;        /* with that: nothing is kept, the walk only makes threads rest */
+    bool resting; /* with that: nothing is kept, the walk only makes threads rest */
     tw__external_state policy;
     tw_status status;
     tw__text text;       /* what was written */
     const uint8_t *data; /* what is read */
     size_t size, at;
-    const char *step;    /* the step whose state it is, for errors */
+    const char *step; /* the step whose state it is, for errors */
     int depth;
     struct tw__workers *paused; /* whose threads rest until the whole state is written */
 };

@@ -1,11 +1,11 @@
-/* Tensors in states of cursors. A tensor of variants is written object by object: a ragged tensor's parts, a part of a sparse tensor, a dataset of
- * elements that are there (a window), a shard of a saved dataset. */
+/* Tensors in states of cursors. A tensor of variants is written object by object: a ragged tensor's parts, a part of a sparse
+ * tensor, a dataset of elements that are there (a window), a shard of a saved dataset. */
 #include "data/state.h"
 #include "graph/graphdef.h"
 #include "op/ragged/ragged.h"
 #include "rows.h"
 
-enum { NONE, NUMBERS, VARIANTS };                               /* what stands for a tensor */
+enum { NONE, NUMBERS, VARIANTS };                                  /* what stands for a tensor */
 enum { EMPTY, RAGGED_PARTS, TENSOR, LISTED, SHARD, OBJECT_KINDS }; /* and for an object of a variant */
 
 static const tw__packed_dataset *const packed[] = { [LISTED] = &tw__packed_listed, [SHARD] = &tw__packed_shard };

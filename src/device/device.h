@@ -1,8 +1,9 @@
 /* Devices: their names, the thread's device scope, and the list of what there is.
  *
- * There is one kind of device, the processor. It may be split into several logical devices, which are the same memory and threads under
- * different names. A name is "/job:ps/replica:0/task:1/device:GPU:2", any part may be missing; "gpu:2" and "/cpu" are short forms. Programs
- * may name devices that are not there: operations then run on the processor, unless soft placement is switched off. */
+ * There is one kind of device, the processor. It may be split into several logical devices, which are the same memory and threads
+ * under different names. A name is "/job:ps/replica:0/task:1/device:GPU:2", any part may be missing; "gpu:2" and "/cpu" are short
+ * forms. Programs may name devices that are not there: operations then run on the processor, unless soft placement is switched
+ * off. */
 #ifndef TW_DEVICE_H
 #define TW_DEVICE_H
 
@@ -33,7 +34,8 @@ tw_status tw__device_push(const char *name); /* NULL: anywhere */
 void tw__device_pop(void);
 static inline const char *tw__device_now(void) /* NULL: nothing was said */
 {
-    return __builtin_expect(tw__device_top != NULL, 0) && tw__device_top->text && *tw__device_top->text ? tw__device_top->text : NULL;
+    return __builtin_expect(tw__device_top != NULL, 0) && tw__device_top->text && *tw__device_top->text ? tw__device_top->text
+                                                                                                        : NULL;
 }
 
 /* Which replica of a strategy the thread runs (src/distribute): 0, 1, …; -1: none. Functions are traced for each. */
@@ -41,11 +43,13 @@ extern _Thread_local int tw__replica;
 extern _Thread_local int tw__replicas; /* of the strategy whose scope, or replica, the thread is in; 1 without one */
 
 /* ---- what there is (devices.c) ---- */
-extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or placement is logged */
+extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or
+                                     placement is logged */
 /* Does it; an error if the operation can't run where the scope says. NULL: it is no operation, a value is made. */
 tw_status tw__device_before(const char *op, uint32_t place);
 extern bool tw__devices_many; /* there are several logical devices: who makes tensors says where they are */
-uint32_t tw__device_place_of(const char *text); /* the logical device that a name means; 0 if there is none of it, or nothing is said */
+uint32_t
+tw__device_place_of(const char *text); /* the logical device that a name means; 0 if there is none of it, or nothing is said */
 bool tw__devices_used(void);
 void tw__devices_use(void); /* from now on settings are settled */
 /* Whether operations placed there run, in a session with or without soft placement. */

@@ -1,7 +1,8 @@
 /* The devices of the machine and those that operations run on; settings of both.
  *
- * Physical devices are what the machine has: one processor. It may be configured to be several logical devices. Settings are for the time before
- * the devices are used; when the first operation has run, or the logical devices were listed, changes are errors. */
+ * Physical devices are what the machine has: one processor. It may be configured to be several logical devices. Settings are for
+ * the time before the devices are used; when the first operation has run, or the logical devices were listed, changes are errors.
+ */
 #include <stdio.h>
 
 #include "device/device.h"
@@ -10,9 +11,9 @@
 static tw__lock lock = TW__LOCK;
 static _Atomic bool used, soft = true, logged;
 bool tw__device_attention = true, tw__devices_many;
-static bool hidden;                    /* the processor was made invisible */
+static bool hidden;                                         /* the processor was made invisible */
 static struct tw_logical_device_configuration **configured; /* the logical devices, as the user asked for them */
-static int64_t configured_count = -1;  /* -1: the user did not */
+static int64_t configured_count = -1;                       /* -1: the user did not */
 
 bool tw__devices_used(void)
 {
@@ -64,8 +65,8 @@ static tw_status physical_init(void *self, const void *given)
     return set_texts(self, args->name, args->device_type);
 }
 
-TW_CLASS(physical_device, "config._PhysicalDevice(name: str, device_type: str)", .size = sizeof(struct tw_physical_device), .init = physical_init,
-    .destroy = physical_destroy, .drop_config = true, .doc = "A device of the machine.");
+TW_CLASS(physical_device, "config._PhysicalDevice(name: str, device_type: str)", .size = sizeof(struct tw_physical_device),
+         .init = physical_init, .destroy = physical_destroy, .drop_config = true, .doc = "A device of the machine.");
 
 struct tw_logical_device {
     struct tw_physical_device texts;
@@ -77,8 +78,8 @@ static tw_status logical_init(void *self, const void *given)
     return set_texts(self, args->name, args->device_type);
 }
 
-TW_CLASS(logical_device, "config._LogicalDevice(name: str, device_type: str)", .size = sizeof(struct tw_logical_device), .init = logical_init,
-    .destroy = physical_destroy, .drop_config = true, .doc = "A device that operations run on.");
+TW_CLASS(logical_device, "config._LogicalDevice(name: str, device_type: str)", .size = sizeof(struct tw_logical_device),
+         .init = logical_init, .destroy = physical_destroy, .drop_config = true, .doc = "A device that operations run on.");
 
 TW_PROPERTY(physical_device_name, "config._PhysicalDevice.name(self: physical_device) -> str", "\"/physical_device:CPU:0\"")
 {
@@ -141,7 +142,8 @@ TW_API(get_visible_devices, "config._get_visible_devices(device_type: str = None
 
 static tw_status unrecognized(const struct tw_physical_device *device)
 {
-    return tw__fail(TW_VALUE_ERROR, "Unrecognized device: PhysicalDevice(name='%s', device_type='%s')", device->name, device->type);
+    return tw__fail(TW_VALUE_ERROR, "Unrecognized device: PhysicalDevice(name='%s', device_type='%s')", device->name,
+                    device->type);
 }
 
 static bool is_here(const struct tw_physical_device *device)
@@ -187,7 +189,8 @@ static tw_status configuration_init(void *self, const void *given)
     return TW_OK;
 }
 
-TW_CLASS(logical_device_configuration,
+TW_CLASS(
+    logical_device_configuration,
     "config._LogicalDeviceConfiguration(memory_limit: int = None, experimental_priority: int = None, experimental_device_ordinal: int = None)",
     .size = sizeof(struct tw_logical_device_configuration), .init = configuration_init, .drop_config = true,
     .doc = "How a logical device is set up.");
@@ -207,7 +210,8 @@ TW_API(set_logical_device_configuration,
         if (one->priority != TW_NO_INT)
             return tw__fail(TW_VALUE_ERROR, "Setting experimental_priority on CPU virtual  devices is currently not supported");
         if (one->ordinal != TW_NO_INT)
-            return tw__fail(TW_VALUE_ERROR, "Setting experimental_device_ordinal on CPU virtual  devices is currently not supported");
+            return tw__fail(TW_VALUE_ERROR,
+                            "Setting experimental_device_ordinal on CPU virtual  devices is currently not supported");
     }
     struct tw_logical_device_configuration **list = tw__alloc_array((size_t)count + 1, sizeof *list);
     if (!list)
@@ -303,10 +307,12 @@ bool tw__device_runs(const char *text, bool soft_placement)
     tw__device_name name;
     if (tw__device_parse(text, &name) != TW_OK)
         return false;
-    bool elsewhere = (name.job.data && (name.job.size != 9 || memcmp(name.job.data, "localhost", 9) != 0)) || name.replica > 0 || name.task > 0;
+    bool elsewhere = (name.job.data && (name.job.size != 9 || memcmp(name.job.data, "localhost", 9) != 0)) || name.replica > 0 ||
+                     name.task > 0;
     if (elsewhere)
         return false;
-    return soft_placement || !name.type.data || (name.type.size == 3 && memcmp(name.type.data, "CPU", 3) == 0 && name.index < logical_count());
+    return soft_placement || !name.type.data ||
+           (name.type.size == 3 && memcmp(name.type.data, "CPU", 3) == 0 && name.index < logical_count());
 }
 
 char *tw__device_list_text(const char *between)
@@ -340,16 +346,20 @@ tw_status tw__device_before(const char *op, uint32_t place)
     char *whole = tw__device_text(tw__device_merge(here, top->name)), *all = tw__device_list_text(", ");
     tw_status status;
     if (tw__device_runs(top->text, true))
-        status = tw__fail(TW_INVALID_ARGUMENT, "Could not satisfy device specification '%s'. enable_soft_placement=0. Supported device types [CPU]. "
-                          "All available devices [%s].%s%s%s", whole ? whole : "", all ? all : "", op ? " [Op:" : "", op ? op : "", op ? "] name: " : "");
+        status = tw__fail(TW_INVALID_ARGUMENT,
+                          "Could not satisfy device specification '%s'. enable_soft_placement=0. Supported device types [CPU]. "
+                          "All available devices [%s].%s%s%s",
+                          whole ? whole : "", all ? all : "", op ? " [Op:" : "", op ? op : "", op ? "] name: " : "");
     else
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s%s unknown device.", whole ? whole : "", top->name.type.data ? "" : "/device:CPU:0");
+        status =
+            tw__fail(TW_INVALID_ARGUMENT, "%s%s unknown device.", whole ? whole : "", top->name.type.data ? "" : "/device:CPU:0");
     tw__free(whole);
     tw__free(all);
     return status;
 }
 
-TW_API(get_soft_device_placement, "config.get_soft_device_placement() -> bool", "Whether operations run on the processor if their device is not there.")
+TW_API(get_soft_device_placement, "config.get_soft_device_placement() -> bool",
+       "Whether operations run on the processor if their device is not there.")
 {
     return tw__device_soft();
 }
@@ -366,7 +376,8 @@ TW_API(get_log_device_placement, "debugging.get_log_device_placement() -> bool",
     return atomic_load(&logged);
 }
 
-TW_API(set_log_device_placement, "debugging.set_log_device_placement(enabled: bool)", "Whether it is printed where operations run.")
+TW_API(set_log_device_placement, "debugging.set_log_device_placement(enabled: bool)",
+       "Whether it is printed where operations run.")
 {
     atomic_store(&logged, args->enabled);
     tw__device_attention = true;
@@ -380,27 +391,33 @@ static tw_status refuse_device(const char *device, const char *text)
     tw__device_name name;
     if (!device || tw__device_parse(device, &name) != TW_OK || !name.type.data || name.index < 0) {
         tw_clear_error();
-        return tw__fail(TW_VALUE_ERROR, "Failed parsing device name: '%s'. Note a valid device string should at least contain a device type and a device "
-                        "index, like \"GPU:0\".", device ? device : "");
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Failed parsing device name: '%s'. Note a valid device string should at least contain a device type and a device "
+            "index, like \"GPU:0\".",
+            device ? device : "");
     }
     if (name.type.size != 3 || memcmp(name.type.data, "CPU", 3) != 0 || name.index >= logical_count())
         return tw__fail(TW_VALUE_ERROR, "No matching devices found for '%s'", device);
     return tw__fail(TW_VALUE_ERROR, "%s device '%s'", text, device);
 }
 
-TW_API(get_memory_info, "config.experimental.get_memory_info(device: str) -> value", "How much memory of an accelerator is in use; there are none.")
+TW_API(get_memory_info, "config.experimental.get_memory_info(device: str) -> value",
+       "How much memory of an accelerator is in use; there are none.")
 {
     refuse_device(args->device, "Allocator stats not available for");
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_API(get_memory_usage, "config.experimental.get_memory_usage(device: str) -> int", "How much memory of an accelerator is in use; there are none.")
+TW_API(get_memory_usage, "config.experimental.get_memory_usage(device: str) -> int",
+       "How much memory of an accelerator is in use; there are none.")
 {
     refuse_device(args->device, "Allocator stats not available for");
     return 0;
 }
 
-TW_API(reset_memory_stats, "config.experimental.reset_memory_stats(device: str)", "Forgets the most memory of an accelerator that was in use; there are none.")
+TW_API(reset_memory_stats, "config.experimental.reset_memory_stats(device: str)",
+       "Forgets the most memory of an accelerator that was in use; there are none.")
 {
     return refuse_device(args->device, "Cannot reset memory stats for");
 }

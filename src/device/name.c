@@ -69,8 +69,8 @@ static tw_status read_part(const char *text, tw_string part, tw__device_name *na
     else if (count == 3 && is(words[0], "device"))
         return read_type(text, name, short_type(words[1]) ? short_type(words[1]) : words[1].data, words[1].size, &words[2]);
     else if (words[0].size)
-        return tw__fail(TW_VALUE_ERROR, "Unknown attribute '%.*s' is encountered while parsing the device spec: '%s'.", (int)words[0].size,
-                        words[0].data, text);
+        return tw__fail(TW_VALUE_ERROR, "Unknown attribute '%.*s' is encountered while parsing the device spec: '%s'.",
+                        (int)words[0].size, words[0].data, text);
     return TW_OK;
 }
 
@@ -156,14 +156,14 @@ static int64_t number_of(int64_t number)
 static tw_status spec_init(void *self, const void *given)
 {
     const tw_device_spec_args *args = given;
-    return spec_set(self, (tw__device_name){ text_of(args->job), text_of(args->device_type), number_of(args->replica), number_of(args->task),
-                                             number_of(args->device_index) });
+    return spec_set(self, (tw__device_name){ text_of(args->job), text_of(args->device_type), number_of(args->replica),
+                                             number_of(args->task), number_of(args->device_index) });
 }
 
 TW_CLASS(device_spec,
-    "_DeviceSpec(job: str = None, replica: int = None, task: int = None, device_type: str = None, device_index: int = None)",
-    .size = sizeof(struct tw_device_spec), .init = spec_init, .destroy = spec_destroy, .drop_config = true,
-    .doc = "The name of a device in parts, each of which may be missing.");
+         "_DeviceSpec(job: str = None, replica: int = None, task: int = None, device_type: str = None, device_index: int = None)",
+         .size = sizeof(struct tw_device_spec), .init = spec_init, .destroy = spec_destroy, .drop_config = true,
+         .doc = "The name of a device in parts, each of which may be missing.");
 
 static struct tw_device_spec *spec_of(tw__device_name name)
 {
@@ -174,7 +174,8 @@ static struct tw_device_spec *spec_of(tw__device_name name)
     return NULL;
 }
 
-TW_API(device_spec_from_string, "_device_spec(spec: str) -> device_spec", "The spec that a text like \"/job:ps/cpu:0\" stands for.")
+TW_API(device_spec_from_string, "_device_spec(spec: str) -> device_spec",
+       "The spec that a text like \"/job:ps/cpu:0\" stands for.")
 {
     tw__device_name name;
     return tw__device_parse(args->spec ? args->spec : "", &name) == TW_OK ? spec_of(name) : NULL;

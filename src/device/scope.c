@@ -1,5 +1,5 @@
-/* The thread's device scope: where operations made from now on are to run. Nodes of graphs carry it; operations that run at once are checked
- * against it (devices.c). */
+/* The thread's device scope: where operations made from now on are to run. Nodes of graphs carry it; operations that run at once
+ * are checked against it (devices.c). */
 #include "device/device.h"
 #include "rows.h"
 
@@ -17,7 +17,8 @@ tw_status tw__device_push(const char *name)
     if (name) {
         tw__device_name inner, nothing = { { NULL, 0 }, { NULL, 0 }, TW__DEVICE_NONE, TW__DEVICE_NONE, TW__DEVICE_NONE };
         status = tw__device_parse(name, &inner);
-        if (status == TW_OK && !(level->text = tw__device_text(tw__device_merge(tw__device_top ? tw__device_top->name : nothing, inner))))
+        if (status == TW_OK &&
+            !(level->text = tw__device_text(tw__device_merge(tw__device_top ? tw__device_top->name : nothing, inner))))
             status = TW_RESOURCE_EXHAUSTED;
     }
     if (status == TW_OK)

@@ -4,7 +4,8 @@
  *   mirror.c    copies of variables                             reduce.c  sums and means over replicas
  *   per_replica.c  a value that differs between replicas, as arguments and results of functions
  *
- * A thread is in the scope of a strategy, or a replica of a run of it, or neither. In a replica tw__replica (src/device) is its number. */
+ * A thread is in the scope of a strategy, or a replica of a run of it, or neither. In a replica tw__replica (src/device) is its
+ * number. */
 #ifndef TW_DISTRIBUTE_H
 #define TW_DISTRIBUTE_H
 
@@ -15,9 +16,9 @@
 
 struct tw_strategy {
     tw_object object;
-    char **devices;  /* their whole names */
+    char **devices; /* their whole names */
     int count;
-    bool mirrors;    /* variables made in its scope have a copy for each device */
+    bool mirrors; /* variables made in its scope have a copy for each device */
 };
 
 typedef struct tw__run tw__run;
@@ -36,7 +37,8 @@ tw_status tw__strategy_push(tw_strategy *strategy);
 void tw__strategy_pop(void);
 
 /* ---- run.c ---- */
-/* What an embedding language keeps of a thread's TW_FOREIGN_ERROR: taken in the replica that failed, and given to the thread whose run it is. */
+/* What an embedding language keeps of a thread's TW_FOREIGN_ERROR: taken in the replica that failed, and given to the thread
+ * whose run it is. */
 extern void *(*tw__foreign_error_take)(void);
 extern void (*tw__foreign_error_give)(void *taken);
 
@@ -53,8 +55,8 @@ tw_status tw__run_note(tw__run *run, tw_variable *variable);
 /* ---- reduce.c ---- */
 /* One tensor of `count`; the mean if `mean`. A new reference; slices give slices. */
 tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count);
-/* What is computed once for all replicas, where copies of variables that are summed when read are summed; outside of replicas at once. A new
- * reference for each replica. */
+/* What is computed once for all replicas, where copies of variables that are summed when read are summed; outside of replicas at
+ * once. A new reference for each replica. */
 tw_tensor *tw__replicas_once(tw_tensor *(*compute)(void *context), void *context);
 
 #endif

@@ -1,5 +1,6 @@
-/* Copies of variables on the devices of a strategy: mirrored ones, which are equal at all times, and those that are brought together when they are
- * read (synchronization ON_READ). What a variable says of itself (synchronization, aggregation) is looked at when it is used. */
+/* Copies of variables on the devices of a strategy: mirrored ones, which are equal at all times, and those that are brought
+ * together when they are read (synchronization ON_READ). What a variable says of itself (synchronization, aggregation) is looked
+ * at when it is used. */
 #include <stdatomic.h>
 
 #include "api/api.h"
@@ -146,7 +147,8 @@ static tw_tensor *read(tw_variable *variable, bool now)
     if (!is_summed(variable) || variable->aggregation == TW_AGGREGATE_ONLY_FIRST)
         return read_copy(variable->handle, now);
     if (variable->aggregation == TW_AGGREGATE_NONE) {
-        tw__fail(TW_VALUE_ERROR, "Could not convert from `tf.VariableAggregation` VariableAggregation.NONE to`tf.distribute.ReduceOp` type");
+        tw__fail(TW_VALUE_ERROR,
+                 "Could not convert from `tf.VariableAggregation` VariableAggregation.NONE to`tf.distribute.ReduceOp` type");
         return NULL;
     }
     tw__outside outside = { 0 };
@@ -156,7 +158,8 @@ static tw_tensor *read(tw_variable *variable, bool now)
     int count = 0;
     while (values && count < mirror->count && (values[count] = read_copy(mirror->handles[count], now)))
         count++;
-    tw_tensor *whole = values && count == mirror->count ? tw__replicas_reduce(variable->aggregation == TW_AGGREGATE_MEAN, values, count) : NULL;
+    tw_tensor *whole =
+        values && count == mirror->count ? tw__replicas_reduce(variable->aggregation == TW_AGGREGATE_MEAN, values, count) : NULL;
     while (count > 0)
         tw_release(values[--count]);
     tw__free(values);
@@ -170,7 +173,8 @@ static tw_tensor *read(tw_variable *variable, bool now)
 /* What each copy gets of a value that is to be the sum of all. */
 static tw_tensor *part_of(const tw_variable *variable, tw_tensor *value)
 {
-    if (variable->aggregation != TW_AGGREGATE_SUM || variable->synchronization != TW_SYNCHRONIZE_ON_READ || variable->mirror->count == 1)
+    if (variable->aggregation != TW_AGGREGATE_SUM || variable->synchronization != TW_SYNCHRONIZE_ON_READ ||
+        variable->mirror->count == 1)
         return tw_retain(value);
     tw_auto tw_tensor *count = tw_tensor_int64(variable->mirror->count);
     tw_auto tw_tensor *number = count ? tw_cast(count, value->dtype) : NULL;
@@ -253,10 +257,12 @@ void tw__mirrors_start(void)
 
 /* ---- what users see ---- */
 
-TW_PROPERTY(variable_mirror_kind, "Variable._mirror_kind(self: variable) -> str", "What a variable with copies is called; None: it has none.")
+TW_PROPERTY(variable_mirror_kind, "Variable._mirror_kind(self: variable) -> str",
+            "What a variable with copies is called; None: it has none.")
 {
-    return !args->self->mirror ? NULL
-                               : tw__strdup(args->self->synchronization == TW_SYNCHRONIZE_ON_READ ? "SyncOnReadVariable" : "MirroredVariable");
+    return !args->self->mirror
+               ? NULL
+               : tw__strdup(args->self->synchronization == TW_SYNCHRONIZE_ON_READ ? "SyncOnReadVariable" : "MirroredVariable");
 }
 
 tw_variable *tw__mirror_component(const tw_variable *variable, int number)
@@ -277,7 +283,8 @@ tw_variable *tw__mirror_component(const tw_variable *variable, int number)
     return NULL;
 }
 
-TW_PROPERTY(variable_components, "Variable._components(self: variable) -> list<variable>", "The copies on the devices of a strategy.")
+TW_PROPERTY(variable_components, "Variable._components(self: variable) -> list<variable>",
+            "The copies on the devices of a strategy.")
 {
     int count = args->self->mirror ? args->self->mirror->count : 0;
     void **items = tw__alloc_array((size_t)count + 1, sizeof *items);

@@ -1,5 +1,5 @@
-/* A value that differs between replicas: a tensor for each. It passes functions, tf.nest and datasets as one value of several tensors
- * (src/api/composite.h). */
+/* A value that differs between replicas: a tensor for each. It passes functions, tf.nest and datasets as one value of several
+ * tensors (src/api/composite.h). */
 #include "api/composite.h"
 #include "distribute/distribute.h"
 #include "rows.h"
@@ -48,7 +48,8 @@ static void spec_text(const void *self, tw__text *text)
     tw__text_add(text, "PerReplicaSpec(");
     for (int i = 0; i < spec->count; i++) {
         char *shape = tw__shape_tuple(&spec->shapes[i]);
-        tw__text_format(text, "%sTensorSpec(shape=%s, dtype=tf.%s, name=None)", i ? ", " : "", shape ? shape : "", tw_dtype_name(spec->dtypes[i]));
+        tw__text_format(text, "%sTensorSpec(shape=%s, dtype=tf.%s, name=None)", i ? ", " : "", shape ? shape : "",
+                        tw_dtype_name(spec->dtypes[i]));
         text->failed |= !shape;
         tw__free(shape);
     }
@@ -89,8 +90,8 @@ static tw_status spec_init(void *self, const void *given)
 }
 
 TW_CLASS(per_replica_spec, "distribute._PerReplicaSpec(*value_specs: list<type_spec>)", .parent = &tw__class_type_spec,
-    .size = sizeof(struct tw_per_replica_spec), .init = spec_init, .methods = &spec_methods, .drop_config = true,
-    .doc = "The type of values that differ between replicas.");
+         .size = sizeof(struct tw_per_replica_spec), .init = spec_init, .methods = &spec_methods, .drop_config = true,
+         .doc = "The type of values that differ between replicas.");
 
 /* ---- the value ---- */
 
@@ -135,16 +136,19 @@ static tw_status value_init(void *self, const void *given)
     const tw_per_replica_args *args = given;
     struct tw_per_replica *value = self;
     if (args->values.count < 1 || args->values.count > TW_COMPOSITE_PARTS)
-        return tw__fail(TW_UNIMPLEMENTED, "PerReplica: %lld values; 1 to %d are supported", (long long)args->values.count, TW_COMPOSITE_PARTS);
+        return tw__fail(TW_UNIMPLEMENTED, "PerReplica: %lld values; 1 to %d are supported", (long long)args->values.count,
+                        TW_COMPOSITE_PARTS);
     for (; value->count < args->values.count; value->count++)
         value->values[value->count] = tw_retain(args->values.items[value->count]);
     return TW_OK;
 }
 
-TW_CLASS(per_replica, "distribute._PerReplica(values: tensors)", .parent = &tw__composite_class, .size = sizeof(struct tw_per_replica),
-    .init = value_init, .destroy = value_destroy, .methods = &methods, .drop_config = true, .doc = "A tensor for each replica.");
+TW_CLASS(per_replica, "distribute._PerReplica(values: tensors)", .parent = &tw__composite_class,
+         .size = sizeof(struct tw_per_replica), .init = value_init, .destroy = value_destroy, .methods = &methods,
+         .drop_config = true, .doc = "A tensor for each replica.");
 
-TW_PROPERTY(per_replica_values, "distribute._PerReplica.values(self: per_replica) -> tensors", "The tensors, one for each replica.")
+TW_PROPERTY(per_replica_values, "distribute._PerReplica.values(self: per_replica) -> tensors",
+            "The tensors, one for each replica.")
 {
     tw_tensors list = { tw__alloc_array((size_t)args->self->count + 1, sizeof *list.items), 0 };
     for (; list.items && list.count < args->self->count; list.count++)

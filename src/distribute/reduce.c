@@ -44,7 +44,8 @@ tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count)
     return part;
 }
 
-TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors) -> tensor", "The sum, or the mean, of tensors of different replicas.")
+TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors) -> tensor",
+       "The sum, or the mean, of tensors of different replicas.")
 {
     if (!args->values.count) {
         tw__fail(TW_VALUE_ERROR, "reduce: there are no values");

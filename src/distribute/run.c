@@ -5,8 +5,8 @@
  *     all have merged: runs the merge ◀────────────────────────────────────────────────────┘
  *     gives the turn to replica 0          ───────▶ goes on … ends ────▶ goes on … ends ──▶ the run is done
  *
- * With the turn go what belongs to a thread and must be one for all: the graph that is traced, the locks of tracing, the count of variables made,
- * and which copy a mirrored variable is. A strategy of one replica needs no thread. */
+ * With the turn go what belongs to a thread and must be one for all: the graph that is traced, the locks of tracing, the count of
+ * variables made, and which copy a mirrored variable is. A strategy of one replica needs no thread. */
 #include "base/deep_lock.h"
 #include "base/pause.h"
 #include "distribute/distribute.h"
@@ -39,12 +39,12 @@ struct tw__run {
     pthread_cond_t changed;
     pthread_t coordinator;
     int turn;
-    bool stopping;          /* somebody failed: the others end at their next turn */
-    tw_status status;       /* the first error */
+    bool stopping;    /* somebody failed: the others end at their next turn */
+    tw_status status; /* the first error */
     char *message;
-    void *foreign;          /* what the embedding language keeps of it */
-    tw__graph *graph;       /* that the caller traces; NULL: calls run at once */
-    const char *scope;      /* of names */
+    void *foreign;     /* what the embedding language keeps of it */
+    tw__graph *graph;  /* that the caller traces; NULL: calls run at once */
+    const char *scope; /* of names */
     tw__variable_creation creation;
     tw_replica_merge_body *merge; /* the first replica's */
     void *merge_context;
@@ -179,7 +179,8 @@ static void meet(tw__run *run)
     if (!waiting || run->stopping)
         return;
     if (waiting < count) {
-        fail_run(run, tw__fail(TW_RUNTIME_ERROR, "Some replicas made a different number of replica_context().merge_call() calls."));
+        fail_run(run,
+                 tw__fail(TW_RUNTIME_ERROR, "Some replicas made a different number of replica_context().merge_call() calls."));
         return;
     }
     void **given = tw__alloc_array((size_t)count, sizeof *given);
@@ -199,15 +200,16 @@ tw_status tw_replica_merge(tw_replica_merge_body *merge, void *context, void *gi
     if (!merge)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_replica_merge: the function is NULL");
     if (tw__tracing != run->graph)
-        return tw__fail(TW_RUNTIME_ERROR,
-                        "`merge_call` called while defining a new graph or a tf.function. This can often happen if the function `fn` passed to "
-                        "`strategy.run()` contains a nested `@tf.function`, and the nested `@tf.function` contains a synchronization point, such as "
-                        "aggregating gradients (e.g, optimizer.apply_gradients), or if the function `fn` uses a control flow statement which "
-                        "contains a synchronization point in the body. Such behaviors are not yet supported. Instead, please avoid nested "
-                        "`tf.function`s or control flow statements that may potentially cross a synchronization boundary, for example, wrap the "
-                        "`fn` passed to `strategy.run` or the entire `strategy.run` inside a `tf.function` or move the control flow out of `fn`. "
-                        "If you are subclassing a `tf.keras.Model`, please avoid decorating overridden methods `test_step` and `train_step` in "
-                        "`tf.function`.");
+        return tw__fail(
+            TW_RUNTIME_ERROR,
+            "`merge_call` called while defining a new graph or a tf.function. This can often happen if the function `fn` passed to "
+            "`strategy.run()` contains a nested `@tf.function`, and the nested `@tf.function` contains a synchronization point, such as "
+            "aggregating gradients (e.g, optimizer.apply_gradients), or if the function `fn` uses a control flow statement which "
+            "contains a synchronization point in the body. Such behaviors are not yet supported. Instead, please avoid nested "
+            "`tf.function`s or control flow statements that may potentially cross a synchronization boundary, for example, wrap the "
+            "`fn` passed to `strategy.run` or the entire `strategy.run` inside a `tf.function` or move the control flow out of `fn`. "
+            "If you are subclassing a `tf.keras.Model`, please avoid decorating overridden methods `test_step` and `train_step` in "
+            "`tf.function`.");
     if (run->strategy->count == 1) {
         run->merge = merge;
         run->merge_context = context;
@@ -236,7 +238,8 @@ static void start_threads(tw__run *run, int *started)
         replica *next = &run->replicas[*started];
         int error = pthread_create(&next->thread, NULL, replica_main, next);
         if (error) {
-            fail_run(run, tw__fail(TW_RESOURCE_EXHAUSTED, "MirroredStrategy: no thread for replica %d: %s", *started, strerror(error)));
+            fail_run(run, tw__fail(TW_RESOURCE_EXHAUSTED, "MirroredStrategy: no thread for replica %d: %s", *started,
+                                   strerror(error)));
             break;
         }
     }
@@ -285,14 +288,24 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
     if (!body)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_strategy_run: the body is NULL");
     if (tw__replica >= 0)
-        return tw__fail(TW_RUNTIME_ERROR, "Method requires being in cross-replica context, use get_replica_context().merge_call()");
+        return tw__fail(TW_RUNTIME_ERROR,
+                        "Method requires being in cross-replica context, use get_replica_context().merge_call()");
     tw_strategy *now = tw__strategy_now();
     if (now && now != strategy)
-        return tw__fail(TW_RUNTIME_ERROR, "Mixing different tf.distribute.Strategy objects: %s is not %s", tw_class_name(now), tw_class_name(strategy));
+        return tw__fail(TW_RUNTIME_ERROR, "Mixing different tf.distribute.Strategy objects: %s is not %s", tw_class_name(now),
+                        tw_class_name(strategy));
     if (strategy->count > 1 && tw__in_lasting())
-        return tw__fail(TW_UNIMPLEMENTED, "%s: runs of several replicas in a tf.Graph are not supported, use tf.function", tw_class_name(strategy));
-    tw__run run = { .strategy = strategy, .body = body, .context = context, .coordinator = pthread_self(), .turn = COORDINATOR,
-                    .graph = tw__tracing, .scope = tw__scope(), .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+        return tw__fail(TW_UNIMPLEMENTED, "%s: runs of several replicas in a tf.Graph are not supported, use tf.function",
+                        tw_class_name(strategy));
+    tw__run run = { .strategy = strategy,
+                    .body = body,
+                    .context = context,
+                    .coordinator = pthread_self(),
+                    .turn = COORDINATOR,
+                    .graph = tw__tracing,
+                    .scope = tw__scope(),
+                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+                    .changed = PTHREAD_COND_INITIALIZER };
     tw__deep_take(&one_run);
     if (strategy->count == 1) {
         run_alone(&run);

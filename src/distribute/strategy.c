@@ -48,7 +48,8 @@ static void strategy_destroy(void *self)
 static char *whole_name(const char *text)
 {
     tw__device_name name, local;
-    if (tw__device_parse(text, &name) != TW_OK || tw__device_parse("/job:localhost/replica:0/task:0/device:CPU:0", &local) != TW_OK)
+    if (tw__device_parse(text, &name) != TW_OK ||
+        tw__device_parse("/job:localhost/replica:0/task:0/device:CPU:0", &local) != TW_OK)
         return NULL;
     if (name.index == TW__DEVICE_ANY)
         name.index = 0;
@@ -137,8 +138,8 @@ static tw_status strategy_init(void *self, const void *args)
     return TW_OK;
 }
 
-TW_CLASS(strategy, "distribute.Strategy()", .size = sizeof(tw_strategy), .init = strategy_init, .destroy = strategy_destroy, .drop_config = true,
-    .doc = "Where a program's replicas run, and which variables have a copy for each.");
+TW_CLASS(strategy, "distribute.Strategy()", .size = sizeof(tw_strategy), .init = strategy_init, .destroy = strategy_destroy,
+         .drop_config = true, .doc = "Where a program's replicas run, and which variables have a copy for each.");
 
 struct tw_mirrored_strategy {
     tw_strategy strategy;
@@ -160,8 +161,8 @@ static tw_status mirrored_init(void *self, const void *given)
 }
 
 TW_CLASS(mirrored_strategy, "distribute.MirroredStrategy(devices: tensor<string> = None)", .parent = &tw__class_strategy,
-    .size = sizeof(struct tw_mirrored_strategy), .init = mirrored_init, .drop_config = true,
-    .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.");
+         .size = sizeof(struct tw_mirrored_strategy), .init = mirrored_init, .drop_config = true,
+         .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.");
 
 struct tw_one_device_strategy {
     tw_strategy strategy;
@@ -173,7 +174,8 @@ static tw_status one_device_init(void *self, const void *given)
 }
 
 TW_CLASS(one_device_strategy, "distribute.OneDeviceStrategy(device: str)", .parent = &tw__class_strategy,
-    .size = sizeof(struct tw_one_device_strategy), .init = one_device_init, .drop_config = true, .doc = "One replica on one device.");
+         .size = sizeof(struct tw_one_device_strategy), .init = one_device_init, .drop_config = true,
+         .doc = "One replica on one device.");
 
 TW_PROPERTY(strategy_num_replicas_in_sync, "distribute.Strategy.num_replicas_in_sync(self: strategy) -> int",
             "How many replicas there are: gradients are summed over so many.")
@@ -201,7 +203,8 @@ TW_METHOD(strategy_enter, "distribute.Strategy._enter(self: strategy)",
 {
     tw_strategy *now = tw__strategy_now();
     if (now && now != args->self)
-        return tw__fail(TW_RUNTIME_ERROR, "Mixing different tf.distribute.Strategy objects: %s is not %s", tw_class_name(now), tw_class_name(args->self));
+        return tw__fail(TW_RUNTIME_ERROR, "Mixing different tf.distribute.Strategy objects: %s is not %s", tw_class_name(now),
+                        tw_class_name(args->self));
     return tw__strategy_push(args->self);
 }
 

@@ -1,5 +1,5 @@
-/* The one door. Every operation of the library, whoever asks for it (a user, a gradient function, a layer, an optimizer), comes through
- * tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
+/* The one door. Every operation of the library, whoever asks for it (a user, a gradient function, a layer, an optimizer), comes
+ * through tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
  *
  * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
 #include "base/pause.h"
@@ -115,7 +115,8 @@ static tw_status note(tw__pointer_map *seen, const tw_tensor *one, bool *again)
     return *again ? TW_OK : tw__pointer_map_put(seen, one, 1);
 }
 
-static tw_status part_many(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count, tw__pointer_map *seen)
+static tw_status part_many(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count,
+                           tw__pointer_map *seen)
 {
     bool again;
     for (int k = 0; k < input_count; k++)
@@ -196,13 +197,14 @@ static tw_status refuse_dtype(const char *input, tw_dtype dtype, uint64_t allowe
     }
     char *list = tw__text_take(&text);
     tw_clear_error();
-    tw__fail(TW_TYPE_ERROR, "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s", input, tw_dtype_name(dtype),
-             list ? list : "");
+    tw__fail(TW_TYPE_ERROR, "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s", input,
+             tw_dtype_name(dtype), list ? list : "");
     tw__free(list);
     return TW_TYPE_ERROR;
 }
 
-/* Inputs that must have one dtype have not: a graph words it in its own way. Lists of inputs are left to the error that is there. */
+/* Inputs that must have one dtype have not: a graph words it in its own way. Lists of inputs are left to the error that is there.
+ */
 static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int input_count)
 {
     const tw__op_signature *signature = tw__op_signature_of(op);
@@ -212,8 +214,8 @@ static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int inpu
             if (one->type_attr < 0 || one->type_attr != other->type_attr || dtypes[k] == dtypes[i])
                 continue;
             tw_clear_error();
-            return tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match type %s of argument '%s'.", other->name, op->name,
-                            tw_dtype_name(dtypes[i]), tw_dtype_name(dtypes[k]), one->name);
+            return tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match type %s of argument '%s'.",
+                            other->name, op->name, tw_dtype_name(dtypes[i]), tw_dtype_name(dtypes[k]), one->name);
         }
     }
     for (int i = 0; signature->input_count == input_count && i < input_count; i++) {
@@ -227,8 +229,8 @@ static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int inpu
 
 /* The call while the thread traces: a node instead of a run. */
 static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
-                            tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
-                            tw_shape *out_shapes)
+                            tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes,
+                            tw_dtype *out_dtypes, tw_shape *out_shapes)
 {
     tw_attr complete[TW_MAX_ATTRS];
     int count = 0;
@@ -265,7 +267,8 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         tw__free(values);
     TW_TRY(status);
     int complete_count = tw__op_signature_of(op)->attr_count;
-    TW_TRY(tw__graph_apply(tw__tracing, op, inputs, input_count, complete, complete_count, out_dtypes, out_shapes, count, outputs));
+    TW_TRY(
+        tw__graph_apply(tw__tracing, op, inputs, input_count, complete, complete_count, out_dtypes, out_shapes, count, outputs));
     if (tw__active_tapes)
         status = tw__tapes_record(op, inputs, input_count, complete, complete_count, outputs, count);
     for (int i = 0; status != TW_OK && i < count; i++) {
@@ -278,24 +281,27 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
 }
 
 static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
-                       tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
-                       tw_shape *out_shapes)
+                       tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes,
+                       tw_dtype *out_dtypes, tw_shape *out_shapes)
 {
     tw__graph *before = tw__tracing;
     tw__tracing = graph_of_call(inputs, input_count);
-    tw_status status = trace_call(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
+    tw_status status =
+        trace_call(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
     tw__tracing = before;
     return status;
 }
 
-/* Where an operation runs: where the resource is that it works on, else where the thread's scope says. Functions run where they are called. */
+/* Where an operation runs: where the resource is that it works on, else where the thread's scope says. Functions run where they
+ * are called. */
 static uint32_t place_of(const tw_op *op, tw_tensor *const *inputs, int count)
 {
     bool resource = tw__devices_many && count && inputs[0]->dtype == TW_RESOURCE && !strstr(op->name, "PartitionedCall");
     return resource ? inputs[0]->device : tw__device_place;
 }
 
-/* The outputs say where the operation ran. Those that others have, too (the value of a variable), are looked at as tensors of their own. */
+/* The outputs say where the operation ran. Those that others have, too (the value of a variable), are looked at as tensors of
+ * their own. */
 static tw_status put_outputs(uint32_t place, tw_tensor **outputs, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -342,7 +348,8 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     tw__kernel kernel = { op, input_count, count, inputs, outputs, complete, out_dtypes, NULL };
     tw_status status = TW_OK;
     for (int i = 0; status == TW_OK && i < count; i++) {
-        if (tw__shape_known(&out_shapes[i]) && !op->makes_outputs && !(outputs[i] = tw__tensor_empty(out_dtypes[i], &out_shapes[i])))
+        if (tw__shape_known(&out_shapes[i]) && !op->makes_outputs &&
+            !(outputs[i] = tw__tensor_empty(out_dtypes[i], &out_shapes[i])))
             status = tw__error_status();
     }
     if (status == TW_OK)
@@ -371,8 +378,8 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
 }
 
 /* What a model's config named may not touch what is not the model's. */
-static tw_status apply_guarded(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count, tw_tensor **outputs,
-                               int *output_count)
+static tw_status apply_guarded(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                               tw_tensor **outputs, int *output_count)
 {
     const tw_op *twin = tw__op_guarded(op);
     tw_attr all[TW_MAX_ATTRS];
@@ -380,7 +387,8 @@ static tw_status apply_guarded(const tw_op *op, tw_tensor *const *inputs, int in
         return twin ? tw__fail(TW_INTERNAL, "%s: too many attrs", op->name) : tw__error_status();
     for (int i = 0; i < attr_count; i++)
         all[i] = attrs[i];
-    all[attr_count] = (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { tw__guard_calling, strlen(tw__guard_calling) } };
+    all[attr_count] =
+        (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { tw__guard_calling, strlen(tw__guard_calling) } };
     return tw__apply(twin, inputs, input_count, all, attr_count + 1, outputs, output_count);
 }
 
@@ -398,9 +406,9 @@ tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, 
     tw_dtype *dtypes = tw__alloc_array(in, sizeof *dtypes), *out_dtypes = tw__alloc_array(out, sizeof *out_dtypes);
     const tw_shape **shapes = tw__alloc_array(in, sizeof *shapes);
     tw_shape *out_shapes = tw__alloc_array(out, sizeof *out_shapes);
-    tw_status status = dtypes && out_dtypes && shapes && out_shapes
-                           ? run(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes)
-                           : tw__error_status();
+    tw_status status = dtypes && out_dtypes && shapes && out_shapes ? run(op, inputs, input_count, attrs, attr_count, outputs,
+                                                                          output_count, dtypes, shapes, out_dtypes, out_shapes)
+                                                                    : tw__error_status();
     tw__free(dtypes);
     tw__free(out_dtypes);
     tw__free(shapes);
@@ -408,7 +416,8 @@ tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, 
     return status;
 }
 
-tw_status tw_op_apply(const char *name, tw_tensors inputs, const tw_attr *attrs, int attr_count, tw_tensor **outputs, int *output_count)
+tw_status tw_op_apply(const char *name, tw_tensors inputs, const tw_attr *attrs, int attr_count, tw_tensor **outputs,
+                      int *output_count)
 {
     const tw_op *op = tw__op_find(name);
     if (!op)

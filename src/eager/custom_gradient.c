@@ -1,8 +1,8 @@
 /* Calls whose gradient users define (tf.custom_gradient).
  *
- * As in TensorFlow, the results and the inputs pass one IdentityN together, whose gradient is replaced: of its outputs the first are
- * the results, which get their gradient from the user's function; of its inputs only those behind them, the caller's, are given one. In
- * a graph the node keeps the replacement, so it holds also where the graph is differentiated later. */
+ * As in TensorFlow, the results and the inputs pass one IdentityN together, whose gradient is replaced: of its outputs the first
+ * are the results, which get their gradient from the user's function; of its inputs only those behind them, the caller's, are
+ * given one. In a graph the node keeps the replacement, so it holds also where the graph is differentiated later. */
 #include <stdatomic.h>
 
 #include <thalweg/gradient.h>
@@ -15,7 +15,8 @@ static tw_status run_own(tw__own_gradient *self, tw__gradient *g)
 {
     tw__custom_gradient *custom = (tw__custom_gradient *)self;
     int outputs = custom->output_count, inputs = g->input_count - outputs;
-    tw_tensor **given = tw__alloc_array((size_t)outputs + 1, sizeof *given), **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
+    tw_tensor **given = tw__alloc_array((size_t)outputs + 1, sizeof *given),
+              **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
     tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < outputs; i++) {
         given[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
@@ -81,13 +82,14 @@ static tw_status pass_together(tw__custom_gradient *custom, tw_tensor *const *al
     return status;
 }
 
-tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs, int input_count,
-                                     tw_tensor **outputs)
+tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs,
+                                     int input_count, tw_tensor **outputs)
 {
     int count = custom->output_count + input_count;
     if (custom->output_count == 0)
         return TW_OK;
-    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all), **passed = tw__alloc_array((size_t)count + 1, sizeof *passed);
+    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all),
+              **passed = tw__alloc_array((size_t)count + 1, sizeof *passed);
     tw_status status = all && passed ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         memcpy(all, results, (size_t)custom->output_count * sizeof *all);
@@ -131,8 +133,8 @@ static void end_c(tw__custom_gradient *self)
     tw__free(c);
 }
 
-tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_custom_backward backward, void *user, void (*end)(void *user),
-                             int output_count, tw_tensor **outputs)
+tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_custom_backward backward, void *user,
+                             void (*end)(void *user), int output_count, tw_tensor **outputs)
 {
     if (!forward || !backward || !outputs || output_count < 0)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: forward, backward and outputs must be given");

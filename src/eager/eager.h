@@ -11,12 +11,13 @@
 struct tw_variable {
     tw_trackable trackable;
     tw_tensor *handle;
-    tw__resource *resource;  /* borrowed from the handle */
-    char *name;              /* "dense/kernel:0" */
+    tw__resource *resource; /* borrowed from the handle */
+    char *name;             /* "dense/kernel:0" */
     bool trainable;
     uint8_t synchronization, aggregation; /* places in the lists of the class's row */
-    tw_callable *constraint; /* what optimizers send the value through after a change; a reference, or NULL */
-    /* Of a variable in a lasting graph (graph_variable.c). It does not hold the graph, which holds it: NULL when the graph is gone. */
+    tw_callable *constraint;              /* what optimizers send the value through after a change; a reference, or NULL */
+    /* Of a variable in a lasting graph (graph_variable.c). It does not hold the graph, which holds it: NULL when the graph is
+     * gone. */
     struct tw__graph *graph;
     struct tw__node *handle_node, *initializer, *snapshot, *initial;
     int initial_output;
@@ -25,16 +26,16 @@ struct tw_variable {
     struct tw_variable *next_mirrored, *previous_mirrored;
 };
 /* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
-tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
-                                      const tw_shape *shape);
+tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name,
+                                      bool trainable, const tw_shape *shape);
 /* The variable whose nodes are in a lasting graph already, as a MetaGraphDef says. */
 typedef struct tw__variable_nodes {
     struct tw__node *handle, *initializer, *snapshot, *initial; /* all but the first may be NULL */
     int initial_output;
 } tw__variable_nodes;
 tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *nodes, const char *name, bool trainable);
-/* Between the two the first value of a variable of that whole name is made: in a lasting graph in the scope "NAME/Initializer/", free of control
- * dependencies. */
+/* Between the two the first value of a variable of that whole name is made: in a lasting graph in the scope "NAME/Initializer/",
+ * free of control dependencies. */
 typedef struct tw__part tw__part;
 tw__part tw__first_value_begin(const char *name);
 tw_status tw__first_value_end(tw__part *part);
@@ -48,8 +49,8 @@ tw_variable *tw__variable_stand_in(const tw_variable *variable);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);
-/* Variables made while the thread traces: counted, and refused once the function has been called before. If the trace is one for a call, a
- * variable whose first value depends on the call's arguments gets it when the call runs. */
+/* Variables made while the thread traces: counted, and refused once the function has been called before. If the trace is one for
+ * a call, a variable whose first value depends on the call's arguments gets it when the call runs. */
 typedef struct tw__variable_creation {
     bool watched, refused, called;
     int64_t made, deferred;
@@ -61,8 +62,8 @@ enum { TW_SYNCHRONIZE_AUTO, TW_SYNCHRONIZE_NONE, TW_SYNCHRONIZE_ON_WRITE, TW_SYN
 enum { TW_AGGREGATE_NONE, TW_AGGREGATE_SUM, TW_AGGREGATE_MEAN, TW_AGGREGATE_ONLY_FIRST };
 
 /* ---- variables with copies ---- */
-/* The copies of a variable on the devices of a strategy. The variable's own handle and resource are those of the copy whose replica has its
- * turn, outside of replicas the first one: so whoever uses a variable's handle uses the right copy. */
+/* The copies of a variable on the devices of a strategy. The variable's own handle and resource are those of the copy whose
+ * replica has its turn, outside of replicas the first one: so whoever uses a variable's handle uses the right copy. */
 typedef struct tw__mirror {
     tw_object object;
     const void *strategy; /* whose; a reference */
@@ -71,10 +72,10 @@ typedef struct tw__mirror {
 } tw__mirror;
 /* Set by src/distribute; all but `made` are of variables with copies only. */
 typedef struct tw__mirror_hooks {
-    tw_status (*made)(tw_variable *variable);                     /* has its first value */
+    tw_status (*made)(tw_variable *variable); /* has its first value */
     void (*ended)(tw_variable *variable);
-    tw_tensor *(*read)(tw_variable *variable, bool now);          /* by ops, or at once */
-    tw_status (*set)(tw_variable *variable, tw_tensor *value);    /* all copies, at once */
+    tw_tensor *(*read)(tw_variable *variable, bool now);       /* by ops, or at once */
+    tw_status (*set)(tw_variable *variable, tw_tensor *value); /* all copies, at once */
     tw_status (*update)(tw_variable *variable, const tw_op *op, tw_tensor *value);
 } tw__mirror_hooks;
 extern tw__mirror_hooks tw__mirror_hook;
@@ -82,19 +83,22 @@ extern tw__mirror_hooks tw__mirror_hook;
 tw_tensor *tw__variable_value(tw_variable *variable);
 tw_status tw__variable_set(tw_variable *variable, tw_tensor *value);
 /* An op that changes the variable, whose handle is input 0: of every copy, or of the replica's. */
-tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);
-/* AssignVariableOp, AssignAddVariableOp or AssignSubVariableOp as a user's assign: copies change alike, or as the variable says. */
+tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                             const tw_attr *attrs, int attr_count);
+/* AssignVariableOp, AssignAddVariableOp or AssignSubVariableOp as a user's assign: copies change alike, or as the variable says.
+ */
 tw_status tw__variable_update(tw_variable *variable, const tw_op *op, tw_tensor *value);
 
 /* ---- values of symbolic tensors (lift.c) ---- */
 /* The value of a symbolic tensor that depends on no argument of the function being traced, computed now. A new reference. */
 tw_tensor *tw__lift(tw_tensor *symbolic);
-/* Whether that can be done; if not, *why is a sentence about it, for tw__free (NULL: there was no memory for it). `why` may be NULL. */
+/* Whether that can be done; if not, *why is a sentence about it, for tw__free (NULL: there was no memory for it). `why` may be
+ * NULL. */
 bool tw__can_lift(const tw_tensor *symbolic, char **why);
 
 /* ---- calls (apply.c) ---- */
-/* An output that is an input itself, or another output, becomes a tensor of its own over the same memory: tapes and graphs tell them apart by
- * address. */
+/* An output that is an input itself, or another output, becomes a tensor of its own over the same memory: tapes and graphs tell
+ * them apart by address. */
 tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
 
 /* ---- state of eager kernels (apply.c) ---- */
@@ -114,8 +118,8 @@ typedef struct tw__tape_stack {
 } tw__tape_stack;
 tw__tape_stack tw__tapes_hide(void);
 void tw__tapes_show(tw__tape_stack hidden);
-/* Between the two calls run at once, outside of the graph that is traced, and no tape sees them: so are variables made while a function is
- * traced, their first values, and whatever else is to happen once. */
+/* Between the two calls run at once, outside of the graph that is traced, and no tape sees them: so are variables made while a
+ * function is traced, their first values, and whatever else is to happen once. */
 typedef struct tw__outside {
     struct tw__graph *graph;
     tw__tape_stack tapes;
@@ -131,8 +135,8 @@ typedef struct tw__own_gradient {
     tw_object object;
     tw_status (*run)(struct tw__own_gradient *self, tw__gradient *gradient);
 } tw__own_gradient;
-tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count,
-                               tw_object *own);
+tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs,
+                               int output_count, tw_object *own);
 extern _Thread_local int tw__active_tapes; /* recording tapes of the thread */
 
 #endif

@@ -1,7 +1,7 @@
 /* tf.autodiff.ForwardAccumulator: Jacobian-vector products.
  *
- * A tape records what is computed from the primals. The product is found by going back twice: for a vector u the tape gives u·J, which is
- * linear in u, and the derivative of that by u, in the direction of the tangents, is J·t. */
+ * A tape records what is computed from the primals. The product is found by going back twice: for a vector u the tape gives u·J,
+ * which is linear in u, and the derivative of that by u, in the direction of the tangents, is J·t. */
 #include "eager/tape.h"
 #include "op/slices.h"
 #include "rows.h"
@@ -18,7 +18,8 @@ static tw_status accumulator_init(void *self, const void *given)
     tw_forward_accumulator *a = self;
     const tw_forward_accumulator_args *args = given;
     if (args->primals.count != args->tangents.count)
-        return tw__fail(TW_VALUE_ERROR, "ForwardAccumulator: %lld tangents for %lld primals", (long long)args->tangents.count, (long long)args->primals.count);
+        return tw__fail(TW_VALUE_ERROR, "ForwardAccumulator: %lld tangents for %lld primals", (long long)args->tangents.count,
+                        (long long)args->primals.count);
     a->tape = tw_tape(.persistent = true, .no_watch_accessed_variables = true);
     a->primals = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->primals);
     a->tangents = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->tangents);
@@ -59,8 +60,8 @@ static void accumulator_destroy(void *self)
 }
 
 TW_CLASS(forward_accumulator, "autodiff._ForwardAccumulator(primals: list<object>, tangents: tensors)",
-    .size = sizeof(tw_forward_accumulator), .init = accumulator_init, .destroy = accumulator_destroy,
-    .doc = "Follows what is computed from the primals, to give its derivatives in the direction of the tangents.");
+         .size = sizeof(tw_forward_accumulator), .init = accumulator_init, .destroy = accumulator_destroy,
+         .doc = "Follows what is computed from the primals, to give its derivatives in the direction of the tangents.");
 
 TW_METHOD(forward_accumulator_start, "autodiff._ForwardAccumulator._start(self: forward_accumulator)", "Follows from now on.")
 {
@@ -116,8 +117,10 @@ static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor
     return status;
 }
 
-TW_METHOD(forward_accumulator_jvp, "autodiff._ForwardAccumulator._jvp(self: forward_accumulator, target: object, zero: bool = False) -> tensors",
-          "The derivative of a tensor in the direction of the tangents: a list with it, or with NULL if it does not depend on the primals.")
+TW_METHOD(
+    forward_accumulator_jvp,
+    "autodiff._ForwardAccumulator._jvp(self: forward_accumulator, target: object, zero: bool = False) -> tensors",
+    "The derivative of a tensor in the direction of the tangents: a list with it, or with NULL if it does not depend on the primals.")
 {
     tw_forward_accumulator *a = args->self;
     tw_tensors results = { tw__alloc_array(1, sizeof(tw_tensor *)), 1 };

@@ -17,9 +17,8 @@ static void tape_destroy(void *self)
     tw__tape_free(self);
 }
 
-TW_CLASS(tape, "GradientTape(persistent: bool = False, watch_accessed_variables: bool = True)",
-    .size = sizeof(tw_tape), .init = tape_init, .destroy = tape_destroy,
-    .doc = "Records operations so that they can be differentiated.");
+TW_CLASS(tape, "GradientTape(persistent: bool = False, watch_accessed_variables: bool = True)", .size = sizeof(tw_tape),
+         .init = tape_init, .destroy = tape_destroy, .doc = "Records operations so that they can be differentiated.");
 
 TW_METHOD(tape_enter, "GradientTape.__enter__(self: tape) -> tape", "Starts recording; what an earlier use recorded is dropped.")
 {
@@ -93,7 +92,8 @@ static tw_status note_variables(tw_tape *tape)
     for (size_t i = 0; memory && status == TW_OK && i < memory->tensor_count; i++) {
         tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
         void *variable = object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
-        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || tw__pointer_map_get(&seen, variable, 0))
+        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 ||
+            tw__pointer_map_get(&seen, variable, 0))
             continue;
         status = tw__pointer_map_put(&seen, variable, 1);
         if (status == TW_OK)
@@ -172,19 +172,22 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
     if (!results.items || !targets || !sources)
         status = tw__error_status();
     else if (tape->used)
-        status = tw__fail(TW_RUNTIME_ERROR, "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)");
+        status = tw__fail(TW_RUNTIME_ERROR,
+                          "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)");
     else if (args->output_gradients.count && args->output_gradients.count != args->target.count)
         status = tw__fail(TW_VALUE_ERROR, "GradientTape.gradient: %lld output_gradients for %lld targets",
                           (long long)args->output_gradients.count, (long long)args->target.count);
     for (int64_t i = 0; status == TW_OK && i < args->target.count; i++) {
         if (!(targets[i] = tw__tape_target(tape, args->target.items[i])))
-            status = tw_error_code() != TW_OK ? tw_error_code() : tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable", (long long)i,
-                              tw_class_name(args->target.items[i]));
+            status = tw_error_code() != TW_OK
+                         ? tw_error_code()
+                         : tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable",
+                                    (long long)i, tw_class_name(args->target.items[i]));
     }
     for (int64_t i = 0; status == TW_OK && i < args->sources.count; i++) {
         if (!(sources[i] = tw__watched_tensor(args->sources.items[i])))
-            status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: source %lld is a %s, expected a tensor or variable", (long long)i,
-                              tw_class_name(args->sources.items[i]));
+            status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: source %lld is a %s, expected a tensor or variable",
+                              (long long)i, tw_class_name(args->sources.items[i]));
     }
     if (status == TW_OK) {
         if (tape->recording && !tape->persistent)
@@ -194,7 +197,8 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
         if (!tape->persistent)
             tw__tape_spend(tape);
         for (int64_t i = 0; status == TW_OK && i < results.count; i++) {
-            if (!results.items[i] && strcmp(args->unconnected_gradients, "zero") == 0 && !(results.items[i] = zeros_for(sources[i])))
+            if (!results.items[i] && strcmp(args->unconnected_gradients, "zero") == 0 &&
+                !(results.items[i] = zeros_for(sources[i])))
                 status = tw__error_status();
         }
     }
@@ -230,7 +234,8 @@ TW_METHOD(tape_gradient,
 TW_API(tape_start, "_tape_start(persistent: bool = False, watch_accessed_variables: bool = True) -> tape",
        "A new tape that records from now on; for C, where there is no with statement.")
 {
-    tw_tape *tape = tw_tape_(&(tw_tape_args){ .persistent = args->persistent, .no_watch_accessed_variables = args->no_watch_accessed_variables });
+    tw_tape *tape = tw_tape_(
+        &(tw_tape_args){ .persistent = args->persistent, .no_watch_accessed_variables = args->no_watch_accessed_variables });
     if (tape)
         tw__tape_start(tape);
     return tape;

@@ -6,8 +6,8 @@
  *     w/Assign                             AssignVariableOp: its initializer
  *     w/Read/ReadVariableOp                what a session gives when it is asked for the variable
  *
- * The variable has a handle of its own as any other, on a resource without a value. The graph knows that handle as captured by the node w,
- * so everything that uses variables works unchanged; a session feeds w with a handle on the state that it holds. */
+ * The variable has a handle of its own as any other, on a resource without a value. The graph knows that handle as captured by
+ * the node w, so everything that uses variables works unchanged; a session feeds w with a handle on the state that it holds. */
 #include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
@@ -23,8 +23,8 @@ static void graph_ended(tw_object *member)
     variable->handle_node = variable->initializer = variable->snapshot = variable->initial = NULL;
 }
 
-static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix, const tw__edge *inputs, int input_count, const tw_attr *attrs,
-                     int attr_count, tw_dtype dtype, const tw_shape *shape, int outputs)
+static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix, const tw__edge *inputs, int input_count,
+                     const tw_attr *attrs, int attr_count, tw_dtype dtype, const tw_shape *shape, int outputs)
 {
     char *name = tw__format("%s%s", variable->resource->name, suffix);
     tw_attr complete[TW_MAX_ATTRS];
@@ -34,7 +34,8 @@ static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix,
         in_dtypes[i] = inputs[i].node->out_dtypes[inputs[i].output];
     tw__node *node = NULL;
     if (name && tw__op_resolve(op, in_dtypes, input_count, attrs, attr_count, complete, out_dtypes, outputs, &count) == TW_OK)
-        node = tw__graph_add(variable->graph, op, name, inputs, input_count, complete, tw__op_signature_of(op)->attr_count, &dtype, shape, count);
+        node = tw__graph_add(variable->graph, op, name, inputs, input_count, complete, tw__op_signature_of(op)->attr_count,
+                             &dtype, shape, count);
     tw__free(name);
     return node;
 }
@@ -49,8 +50,10 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
         char *name = tw__format("%s/Initializer/initial_value", resource->name);
         tw_tensor *known = initial->node && initial->symbolic_value ? initial->symbolic_value : initial;
         if (name && known->node)
-            tw__fail(TW_VALUE_ERROR, "the initial value of variable %s depends on a function that is being traced: pass a function that computes it",
-                     resource->name);
+            tw__fail(
+                TW_VALUE_ERROR,
+                "the initial value of variable %s depends on a function that is being traced: pass a function that computes it",
+                resource->name);
         else if (name && tw__device_push(NULL) == TW_OK) {
             value = tw__graph_constant(graph, known, name);
             tw__device_pop();
@@ -70,8 +73,8 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
         tw__colocate(before);
         return TW_RESOURCE_EXHAUSTED;
     }
-    tw_attr attrs[] = { TW_A_STRING("shared_name", resource->name), TW_A_STRING("debug_name", debug_name), TW_A_TYPE("dtype", resource->dtype),
-                        TW_A_SHAPE("shape", &resource->shape) };
+    tw_attr attrs[] = { TW_A_STRING("shared_name", resource->name), TW_A_STRING("debug_name", debug_name),
+                        TW_A_TYPE("dtype", resource->dtype), TW_A_SHAPE("shape", &resource->shape) };
     variable->handle_node = add(variable, &tw__op_VarHandleOp, "", NULL, 0, attrs, 4, TW_RESOURCE, &TW_SCALAR, 1);
     tw__free(debug_name);
     tw__colocate(before);
@@ -80,12 +83,14 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     edges[0].node = variable->handle_node;
     TW_TRY(tw__graph_capture(graph, variable->handle, variable->handle_node));
     tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
-    if (!add(variable, &tw__op_VarIsInitializedOp, "/IsInitialized/VarIsInitializedOp", edges, 1, NULL, 0, TW_BOOL, &TW_SCALAR, 1))
+    if (!add(variable, &tw__op_VarIsInitializedOp, "/IsInitialized/VarIsInitializedOp", edges, 1, NULL, 0, TW_BOOL, &TW_SCALAR,
+             1))
         return tw__error_status();
     before = tw__colocate(NULL);
     variable->initializer = add(variable, &tw__op_AssignVariableOp, "/Assign", edges, 2, &dtype, 1, TW_FLOAT32, &TW_SCALAR, 0);
     tw__colocate(before);
-    variable->snapshot = add(variable, &tw__op_ReadVariableOp, "/Read/ReadVariableOp", edges, 1, &dtype, 1, resource->dtype, &resource->shape, 1);
+    variable->snapshot =
+        add(variable, &tw__op_ReadVariableOp, "/Read/ReadVariableOp", edges, 1, &dtype, 1, resource->dtype, &resource->shape, 1);
     return variable->initializer && variable->snapshot ? TW_OK : tw__error_status();
 }
 
@@ -134,12 +139,13 @@ static tw_status collect(tw_variable *variable)
     return TW_OK;
 }
 
-tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
-                                      const tw_shape *shape)
+tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, tw_tensor *initial, const char *name,
+                                      bool trainable, const tw_shape *shape)
 {
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     if (!tw__shape_compatible(whole, &initial->shape))
-        return tw__fail(TW_VALUE_ERROR, "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
+        return tw__fail(TW_VALUE_ERROR,
+                        "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
                         tw__shape_text(&initial->shape), tw__shape_text(whole));
     char *unique = tw__graph_unique_name(graph, name && *name ? name : "Variable", true);
     variable->name = unique ? tw__format("%s:0", unique) : NULL;
@@ -157,12 +163,15 @@ tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *no
 {
     tw__node *handle = nodes->handle;
     if (handle->op != &tw__op_VarHandleOp)
-        return tw__fail(TW_VALUE_ERROR, "the variable %s: node '%s' is a %s, expected a VarHandleOp", name, handle->name, handle->op->name);
+        return tw__fail(TW_VALUE_ERROR, "the variable %s: node '%s' is a %s, expected a VarHandleOp", name, handle->name,
+                        handle->op->name);
     tw_string shared = tw__attr_find(handle->op, handle->attrs, "shared_name")->s;
     char *key = tw__strndup(shared.size ? shared.data : handle->name, shared.size ? shared.size : strlen(handle->name));
     variable->name = tw__strdup(name);
-    tw__resource *resource = key && variable->name ? tw__resource_new(tw__attr_find(handle->op, handle->attrs, "dtype")->type,
-                                                                      tw__attr_find(handle->op, handle->attrs, "shape")->shape, key) : NULL;
+    tw__resource *resource = key && variable->name
+                                 ? tw__resource_new(tw__attr_find(handle->op, handle->attrs, "dtype")->type,
+                                                    tw__attr_find(handle->op, handle->attrs, "shape")->shape, key)
+                                 : NULL;
     tw__free(key);
     TW_TRY(tw__variable_hold(variable, resource, trainable));
     variable->graph = handle->graph;

@@ -1,8 +1,8 @@
 /* Lifting: the value of a symbolic tensor, computed while the graph is still being traced.
  *
- * A variable that is made inside a traced function gets its first value at once; what the function computed for it stands in the graph.
- * The nodes it needs are run one by one, outside of the trace. Arguments of the function have no value yet, nor have variables whose own first
- * value waits for the call: what depends on them can't be lifted. */
+ * A variable that is made inside a traced function gets its first value at once; what the function computed for it stands in the
+ * graph. The nodes it needs are run one by one, outside of the trace. Arguments of the function have no value yet, nor have
+ * variables whose own first value waits for the call: what depends on them can't be lifted. */
 #include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
@@ -55,7 +55,8 @@ static bool reads_changed(const tw__graph *graph, const tw__node *node)
     return changed;
 }
 
-/* The node keeps what stands above it from being lifted: an argument, a variable without a value, a read of what the graph changed. */
+/* The node keeps what stands above it from being lifted: an argument, a variable without a value, a read of what the graph
+ * changed. */
 static bool is_open(const tw__graph *graph, const tw__node *node)
 {
     if (!tw__node_is(node, TW_ROLE_PLACEHOLDER))
@@ -73,18 +74,22 @@ static bool is_open(const tw__graph *graph, const tw__node *node)
 static char *explain(const tw_tensor *symbolic, const tw__node *open, const int32_t *user)
 {
     tw__text path = { 0 };
-    for (const tw__node *node = open; node; node = node == symbolic->node ? NULL : symbolic->node->graph->nodes[user[node->id] - 1]) {
+    for (const tw__node *node = open; node;
+         node = node == symbolic->node ? NULL : symbolic->node->graph->nodes[user[node->id] - 1]) {
         tw__text longer = { 0 };
         tw__text_format(&longer, "%s (%s)%s%s", node->name, node->op->name, path.size ? " <- " : "", path.size ? path.data : "");
         tw__text_free(&path);
         path = longer;
     }
     char *way = tw__text_take(&path), *shape = tw__shape_tuple(&symbolic->shape);
-    char *why = way && shape ? tw__format("Unable to lift tensor <tf.Tensor '%s:%d' shape=%s dtype=%s> because it depends transitively on placeholder "
-                                          "<tf.Operation '%s' type=Placeholder> via at least one path, e.g.: %s",
-                                          symbolic->node->name, symbolic->node_output, symbolic->shape.rank < 0 ? "<unknown>" : shape,
-                                          tw_dtype_name(symbolic->dtype), open->name, way)
-                             : NULL;
+    char *why =
+        way && shape
+            ? tw__format(
+                  "Unable to lift tensor <tf.Tensor '%s:%d' shape=%s dtype=%s> because it depends transitively on placeholder "
+                  "<tf.Operation '%s' type=Placeholder> via at least one path, e.g.: %s",
+                  symbolic->node->name, symbolic->node_output, symbolic->shape.rank < 0 ? "<unknown>" : shape,
+                  tw_dtype_name(symbolic->dtype), open->name, way)
+            : NULL;
     tw__free(way);
     tw__free(shape);
     return why;
@@ -95,7 +100,8 @@ bool tw__can_lift(const tw_tensor *symbolic, char **why)
     if (symbolic->symbolic_value)
         return true;
     const tw__node *last = symbolic->node, *open = NULL;
-    int32_t *user = tw__alloc_array((size_t)last->id + 1, sizeof *user); /* by node: one that uses it, plus one; 0: it is not needed */
+    int32_t *user =
+        tw__alloc_array((size_t)last->id + 1, sizeof *user); /* by node: one that uses it, plus one; 0: it is not needed */
     if (!user) {
         tw_clear_error(); /* lifting reports it */
         return true;

@@ -1,7 +1,8 @@
 /* tf.recompute_grad: a body whose inner values are not kept for the gradient but computed again; and tf.grad_pass_through.
  *
- * The first run is seen by no tape but one that notes which variables are read. The results then pass a custom gradient (custom_gradient.c) whose
- * inputs are the body's and the handles of those variables; it runs the body again, on a tape of its own. */
+ * The first run is seen by no tape but one that notes which variables are read. The results then pass a custom gradient
+ * (custom_gradient.c) whose inputs are the body's and the handles of those variables; it runs the body again, on a tape of its
+ * own. */
 #include <thalweg/gradient.h>
 
 #include "eager/tape.h"
@@ -24,8 +25,8 @@ static void end_recomputed(tw__custom_gradient *self)
 }
 
 /* The body's results on the tape, whose gradients go back to `inner`. */
-static tw_status differentiate(const tw__custom_gradient *self, tw_tape *tape, tw_tensor *const *inner, int count, tw_tensor *const *output_gradients,
-                               tw_tensor **input_gradients)
+static tw_status differentiate(const tw__custom_gradient *self, tw_tape *tape, tw_tensor *const *inner, int count,
+                               tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     const recomputed *r = self->user;
     tw_status status = TW_OK;
@@ -40,22 +41,24 @@ static tw_status differentiate(const tw__custom_gradient *self, tw_tape *tape, t
     if (again.count < 0)
         return tw__error_status();
     if (again.count != self->output_count)
-        status = tw__fail(TW_VALUE_ERROR, "recompute_grad: the second run gave %lld values, the first %d", (long long)again.count, self->output_count);
+        status = tw__fail(TW_VALUE_ERROR, "recompute_grad: the second run gave %lld values, the first %d", (long long)again.count,
+                          self->output_count);
     if (status == TW_OK)
         status = tw__tape_gradient(tape, again.items, output_gradients, again.count, inner, count, input_gradients);
     tw_tensors_free(&again);
     return status;
 }
 
-static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
-                           tw_tensor **input_gradients)
+static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
+                           tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     const recomputed *r = self->user;
     tw_tensor **inner = tw__alloc_array((size_t)input_count + 1, sizeof *inner);
     tw_auto tw_tape *tape = tw_tape(.no_watch_accessed_variables = true);
     tw_status status = inner && tape ? TW_OK : tw__error_status();
     int made = 0;
-    for (; status == TW_OK && made < input_count; made++) { /* tensors of its own: what happens to the inputs elsewhere does not count */
+    for (; status == TW_OK && made < input_count;
+         made++) { /* tensors of its own: what happens to the inputs elsewhere does not count */
         inner[made] = made < r->input_count ? TW_UNARY(Identity, inputs[made]) : tw_retain(inputs[made]);
         status = inner[made] ? TW_OK : tw__error_status();
     }
@@ -146,13 +149,13 @@ tw_tensors tw_recompute_grad(tw_body body, void *user, void (*end)(void *user), 
 
 /* ---- the gradient of the identity ---- */
 
-static tw_status hand_back(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
-                           tw_tensor **input_gradients)
+static tw_status hand_back(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
+                           tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     (void)inputs;
     if (self->output_count != input_count)
-        return tw__fail(TW_VALUE_ERROR, "custom_gradient function expected to return %d gradients, but returned %d instead.", input_count,
-                        self->output_count);
+        return tw__fail(TW_VALUE_ERROR, "custom_gradient function expected to return %d gradients, but returned %d instead.",
+                        input_count, self->output_count);
     for (int i = 0; i < input_count; i++)
         input_gradients[i] = tw_retain(output_gradients[i]);
     return TW_OK;

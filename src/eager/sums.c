@@ -1,5 +1,5 @@
-/* Gradients as graphs have them: the seed is a constant of ones, and what comes to one value from several sides is kept until all of it is there
- * and summed at once, by one AddN. */
+/* Gradients as graphs have them: the seed is a constant of ones, and what comes to one value from several sides is kept until all
+ * of it is there and summed at once, by one AddN. */
 #include "eager/eager.h"
 #include "eager/tape.h"
 #include "graph/graph.h"

@@ -1,9 +1,9 @@
 /* Gradient tapes: what was called, so that derivatives can be computed backwards.
  *
- * A tape gives every tensor it follows a number. Recording appends {op, attrs, inputs, outputs} when an input has a number, and numbers
- * the outputs. The gradient walks the records backwards, asks each op's gradient function for its inputs' gradients (which calls ops
- * through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a way from a source to a
- * target are visited. The memory is tape_memory.c's. */
+ * A tape gives every tensor it follows a number. Recording appends {op, attrs, inputs, outputs} when an input has a number, and
+ * numbers the outputs. The gradient walks the records backwards, asks each op's gradient function for its inputs' gradients
+ * (which calls ops through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a
+ * way from a source to a target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
 #include "graph/graph.h"
 #include "op/slices.h"
@@ -70,7 +70,8 @@ static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inp
             return TW_RESOURCE_EXHAUSTED;
         copy = tw__attrs_copy(attrs, attr_count, block);
     }
-    memory->records[memory->record_count++] = (tw__record){ op, copy, attr_count, input_count, output_count, first, tw_retain(own) };
+    memory->records[memory->record_count++] =
+        (tw__record){ op, copy, attr_count, input_count, output_count, first, tw_retain(own) };
     for (int i = 0; i < output_count; i++) {
         if (tw__dtype_differentiable(outputs[i]->dtype))
             TW_TRY(number_tensor(memory, outputs[i]));
@@ -90,8 +91,8 @@ tw_status tw__tapes_record(const tw_op *op, tw_tensor *const *inputs, int input_
     return TW_OK;
 }
 
-tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count,
-                               tw_object *own)
+tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs,
+                               int output_count, tw_object *own)
 {
     for (tw_tape *tape = top; tape; tape = tape->outer) {
         if (!tape->paused)
@@ -212,7 +213,7 @@ tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
 
 typedef struct backward {
     tw__tape_memory *memory;
-    size_t record_count;   /* when the walk began: gradient functions may record more */
+    size_t record_count; /* when the walk began: gradient functions may record more */
     int64_t number_count;
     tw_tensor **gradients; /* by number */
     bool *needed;          /* by number: lies on a way from a source */
@@ -254,7 +255,8 @@ static void mark_needed(backward *b)
 
 enum { FEW = 16 };
 
-/* In graphs the nodes of a gradient stand in a scope of their own: that in which the function was called, inside of "gradient_tape/". */
+/* In graphs the nodes of a gradient stand in a scope of their own: that in which the function was called, inside of
+ * "gradient_tape/". */
 static tw_status call_in_scope(tw__gradient *g, tw_object *own)
 {
     const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
@@ -311,7 +313,8 @@ static tw_status step_back(backward *b, size_t index)
         }
     }
     if (status == TW_OK && any_gradient && any_wanted) {
-        tw__gradient gradient = { record.op, inputs, outputs, space, space + most, space + 2 * most, space + 3 * most, wanted, record.attrs };
+        tw__gradient gradient = { record.op,        inputs,           outputs, space,       space + most,
+                                  space + 2 * most, space + 3 * most, wanted,  record.attrs };
         status = call_in_scope(&gradient, record.own);
         for (int i = 0; i < inputs; i++) {
             tw_tensor *made = space[3 * most + (size_t)i];
@@ -332,12 +335,14 @@ static tw_status step_back(backward *b, size_t index)
 }
 
 /* A source that the tape does not know: it depends on nothing but itself. */
-static tw_status seed_itself(tw_tensor *source, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count, tw_tensor **result)
+static tw_status seed_itself(tw_tensor *source, tw_tensor *const *targets, tw_tensor *const *target_gradients,
+                             int64_t target_count, tw_tensor **result)
 {
     for (int64_t i = 0; i < target_count; i++) {
         if (targets[i] != source)
             continue;
-        tw_tensor *seed = target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(source), *before = *result;
+        tw_tensor *seed = target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(source),
+                  *before = *result;
         *result = seed && before ? tw__gradient_add(before, seed) : tw_retain(seed);
         tw_release(before);
         tw_release(seed);
@@ -357,7 +362,8 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
         return TW_RESOURCE_EXHAUSTED;
     backward b = { .memory = memory, .record_count = memory->record_count, .number_count = memory->next_number };
     /* Taken out of the tape's memory while in use: a gradient function may ask another gradient of a persistent tape. */
-    size_t gradient_capacity = memory->gradient_capacity, needed_capacity = memory->needed_capacity, room = (size_t)b.number_count + 1;
+    size_t gradient_capacity = memory->gradient_capacity, needed_capacity = memory->needed_capacity,
+           room = (size_t)b.number_count + 1;
     b.gradients = memory->gradients;
     b.needed = memory->needed;
     memory->gradients = NULL;
@@ -380,7 +386,8 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
         int64_t number = number_of(memory, targets[i]);
         if (number < 0)
             continue;
-        tw_tensor *seed = target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(targets[i]);
+        tw_tensor *seed =
+            target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(targets[i]);
         status = seed ? add_gradient(&b, number, seed) : tw__error_status();
     }
     if (status == TW_OK)

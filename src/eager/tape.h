@@ -8,11 +8,12 @@ typedef struct tw__record {
     const tw_op *op;
     tw_attr *attrs;
     int attr_count, input_count, output_count;
-    int64_t first; /* position of the inputs in the tape's list of tensors; the outputs follow */
+    int64_t first;  /* position of the inputs in the tape's list of tensors; the outputs follow */
     tw_object *own; /* a tw__own_gradient that stands for the op's gradient function, or NULL; a reference */
 } tw__record;
 
-/* The memory of a tape. A training loop makes a new tape for every step: what the last one had is kept by the thread and used again. */
+/* The memory of a tape. A training loop makes a new tape for every step: what the last one had is kept by the thread and used
+ * again. */
 typedef struct tw__tape_memory {
     tw__record *records;
     size_t record_count, record_capacity;
@@ -52,7 +53,8 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
 
 /* The tensor that stands for an object in tapes and derivations: itself, or a variable's handle. NULL for anything else. */
 tw_tensor *tw__watched_tensor(void *object);
-/* What is differentiated: a tensor, or a variable's value, which is read as the tape looks on. A new reference; NULL, without an error: it is neither. */
+/* What is differentiated: a tensor, or a variable's value, which is read as the tape looks on. A new reference; NULL, without an
+ * error: it is neither. */
 tw_tensor *tw__tape_target(tw_tape *tape, void *object);
 void tw__tape_forget_variables(tw_tape *tape); /* those that a spent tape kept */
 /* A tape that is not persistent has given its derivatives: it keeps the variables that it followed, and nothing else. */
@@ -60,15 +62,16 @@ void tw__tape_spend(tw_tape *tape);
 /* tape.gradient with gradients as they come: those of gathered rows are slices (op/slices.h). */
 struct tw_tape_gradient_args;
 tw_tensors tw__tape_gradient_of(const struct tw_tape_gradient_args *args);
-/* Calls the gradient function of an op, or the one that stands for it. Gradients that are slices of rows are made dense for it. */
+/* Calls the gradient function of an op, or the one that stands for it. Gradients that are slices of rows are made dense for it.
+ */
 tw_status tw__gradient_call(tw__gradient *gradient, tw_object *own);
 /* ---- gradients that users define (custom_gradient.c) ---- */
 typedef struct tw__custom_gradient {
     tw__own_gradient own;
     int output_count;
     /* From the outputs' gradients (none is NULL) to those of the inputs: new references or NULL. */
-    tw_status (*backward)(struct tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
-                          tw_tensor **input_gradients);
+    tw_status (*backward)(struct tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
+                          tw_tensor *const *output_gradients, tw_tensor **input_gradients);
     void (*end)(struct tw__custom_gradient *self); /* lets go of `user`; or NULL */
     void *user;
 } tw__custom_gradient;
@@ -77,8 +80,8 @@ bool tw__is_custom_gradient(const tw_object *gradient);
 /* A name that no other gradient of the process has in files; for tw__free. */
 char *tw__gradient_type_new(void);
 /* Outputs (new references) with the values of the results, whose gradient goes to the inputs as `custom` says. */
-tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs, int input_count,
-                                     tw_tensor **outputs);
+tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs,
+                                     int input_count, tw_tensor **outputs);
 
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b);
 /* Ones of the same shape, named as TensorFlow names the seeds of tapes. */

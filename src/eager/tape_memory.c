@@ -1,4 +1,5 @@
-/* The memory of tapes, handed on from one tape of a thread to the next, so that a training loop in its steady state allocates nothing. */
+/* The memory of tapes, handed on from one tape of a thread to the next, so that a training loop in its steady state allocates
+ * nothing. */
 #include <pthread.h>
 
 #include "eager/tape.h"

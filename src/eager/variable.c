@@ -36,10 +36,11 @@ static tw_status note_creation(void)
     tw__variables_made.made++;
     if (!tw__variables_made.refused)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR,
-                    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
-                    "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
-                    "information.");
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
+        "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
+        "information.");
 }
 
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable)
@@ -80,10 +81,11 @@ static tw_status check_shape(const tw_shape *whole, const tw_shape *initial)
     if (tw__shape_compatible(whole, initial))
         return TW_OK;
     char *own = tw__shape_tuple(initial);
-    tw_status status = tw__fail(TW_VALUE_ERROR,
-                                "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
-                                "`shape` argument (%s).",
-                                own ? own : "", tw__shape_text(whole));
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR,
+                 "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
+                 "`shape` argument (%s).",
+                 own ? own : "", tw__shape_text(whole));
     tw__free(own);
     return status;
 }
@@ -100,7 +102,8 @@ static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const cha
     if (initial->node && initial->symbolic_value)
         initial = initial->symbolic_value;
     if (initial->node)
-        return tw__fail(TW_VALUE_ERROR, "the initial value of variable %s is not known while a function is traced", name && *name ? name : "Variable");
+        return tw__fail(TW_VALUE_ERROR, "the initial value of variable %s is not known while a function is traced",
+                        name && *name ? name : "Variable");
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     TW_TRY(check_shape(whole, &initial->shape));
     TW_TRY(hold_named(variable, initial->dtype, whole, name, trainable));
@@ -170,7 +173,8 @@ static tw_status variable_init(void *self, const void *given)
     variable->aggregation = place_of(args->aggregation, aggregations);
     variable->constraint = tw_retain(args->constraint);
     if (args->variable_def.kind != TW_VALUE_NONE)
-        return tw__fail(TW_VALUE_ERROR, "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both.");
+        return tw__fail(TW_VALUE_ERROR,
+                        "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both.");
     if (!*tw__variable_scope())
         return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
     char *name = tw__format("%s%s", tw__variable_scope(), args->name && *args->name ? args->name : "Variable");
@@ -179,16 +183,16 @@ static tw_status variable_init(void *self, const void *given)
     return status;
 }
 
-/* caching_device and import_scope change nothing where there is one device and no variable_def; validate_shape changes nothing in TensorFlow
- * either. */
-TW_CLASS(variable,
+/* caching_device and import_scope change nothing where there is one device and no variable_def; validate_shape changes nothing in
+ * TensorFlow either. */
+TW_CLASS(
+    variable,
     "Variable(initial_value: tensor<dtype>, trainable: bool = True, validate_shape: bool = True, caching_device: value = None, "
     "name: str = None, variable_def: value = None, dtype: dtype = None, import_scope: value = None, constraint: callable = None, "
     "synchronization: str {AUTO, NONE, ON_WRITE, ON_READ} = AUTO, aggregation: str {NONE, SUM, MEAN, ONLY_FIRST_REPLICA} = NONE, "
     "shape: shape = None)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy, .visit = variable_visit,
-    .clear = variable_clear, .drop_config = true,
-    .doc = "State that operations read and change.");
+    .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy,
+    .visit = variable_visit, .clear = variable_clear, .drop_config = true, .doc = "State that operations read and change.");
 
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
@@ -246,7 +250,8 @@ tw_status tw__variable_update(tw_variable *variable, const tw_op *op, tw_tensor 
     return tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
 }
 
-tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count)
+tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                             const tw_attr *attrs, int attr_count)
 {
     const tw__mirror *mirror = tw__replica < 0 ? variable->mirror : NULL;
     tw_tensor *all[8] = { NULL };
@@ -270,7 +275,8 @@ tw_status tw__variable_constrain(tw_variable *variable)
     tw_auto tw_tensor *changed = value ? variable->constraint->call(variable->constraint, value) : NULL;
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     int outputs = 0;
-    return changed ? tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, changed), 2, &dtype, 1, NULL, &outputs) : tw__error_status();
+    return changed ? tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, changed), 2, &dtype, 1, NULL, &outputs)
+                   : tw__error_status();
 }
 
 static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *value)
@@ -278,8 +284,10 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
     const tw_shape *shape = &variable->resource->shape;
     if (op == &tw__op_AssignVariableOp && !tw__shape_compatible(shape, &value->shape)) {
         char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
-        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
-                 variable->name, own ? own : "", other ? other : "");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
+            variable->name, own ? own : "", other ? other : "");
         tw__free(own);
         tw__free(other);
         return NULL;
@@ -287,23 +295,26 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
     return tw__variable_update(variable, op, value) == TW_OK ? tw_retain(variable) : NULL;
 }
 
-TW_METHOD(variable_assign,
-          "Variable.assign(self: variable, value: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-          "Sets the value.")
+TW_METHOD(
+    variable_assign,
+    "Variable.assign(self: variable, value: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+    "Sets the value.")
 {
     return update(args->self, &tw__op_AssignVariableOp, args->value);
 }
 
-TW_METHOD(variable_assign_add,
-          "Variable.assign_add(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-          "Adds to the value.")
+TW_METHOD(
+    variable_assign_add,
+    "Variable.assign_add(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+    "Adds to the value.")
 {
     return update(args->self, &tw__op_AssignAddVariableOp, args->delta);
 }
 
-TW_METHOD(variable_assign_sub,
-          "Variable.assign_sub(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
-          "Subtracts from the value.")
+TW_METHOD(
+    variable_assign_sub,
+    "Variable.assign_sub(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+    "Subtracts from the value.")
 {
     return update(args->self, &tw__op_AssignSubVariableOp, args->delta);
 }
@@ -328,7 +339,8 @@ TW_PROPERTY(variable_trainable, "Variable.trainable(self: variable) -> bool", "W
     return args->self->trainable;
 }
 
-TW_PROPERTY(variable_constraint, "Variable._constraint(self: variable) -> callable", "What optimizers send the value through after a change.")
+TW_PROPERTY(variable_constraint, "Variable._constraint(self: variable) -> callable",
+            "What optimizers send the value through after a change.")
 {
     return tw_retain(args->self->constraint);
 }
@@ -355,7 +367,8 @@ TW_PROPERTY(variable_handle, "Variable.handle(self: variable) -> tensor", "The h
     return tw_retain(args->self->handle);
 }
 
-TW_METHOD(variable_is_initialized, "Variable.is_initialized(self: variable, name: str = None) -> tensor", "Whether it has a value.")
+TW_METHOD(variable_is_initialized, "Variable.is_initialized(self: variable, name: str = None) -> tensor",
+          "Whether it has a value.")
 {
     return tw__call(&tw__op_VarIsInitializedOp, &args->self->handle, 1, NULL, 0);
 }

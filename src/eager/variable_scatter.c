@@ -1,44 +1,53 @@
-/* Methods of variables that change a part of the value: rows (`updates` at `indices`), parts by index, rows of each member of a batch. */
+/* Methods of variables that change a part of the value: rows (`updates` at `indices`), parts by index, rows of each member of a
+ * batch. */
 #include "eager/eager.h"
 #include "op/array/array.h"
 #include "rows.h"
 
 static tw_variable *scatter(tw_variable *variable, const tw_op *op, tw_tensor *indices, tw_tensor *updates)
 {
-    return tw__variable_apply(variable, op, TW_IN(variable->handle, indices, updates), 3, NULL, 0) == TW_OK ? tw_retain(variable) : NULL;
+    return tw__variable_apply(variable, op, TW_IN(variable->handle, indices, updates), 3, NULL, 0) == TW_OK ? tw_retain(variable)
+                                                                                                            : NULL;
 }
 
-TW_METHOD(variable_scatter_update, "Variable._scatter_update(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Sets rows.")
+TW_METHOD(variable_scatter_update, "Variable._scatter_update(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Sets rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterUpdate, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_add, "Variable._scatter_add(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Adds to rows.")
+TW_METHOD(variable_scatter_add, "Variable._scatter_add(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Adds to rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterAdd, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_sub, "Variable._scatter_sub(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Subtracts from rows.")
+TW_METHOD(variable_scatter_sub, "Variable._scatter_sub(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Subtracts from rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterSub, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_mul, "Variable._scatter_mul(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Multiplies rows.")
+TW_METHOD(variable_scatter_mul, "Variable._scatter_mul(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Multiplies rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterMul, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_div, "Variable._scatter_div(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Divides rows.")
+TW_METHOD(variable_scatter_div, "Variable._scatter_div(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Divides rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterDiv, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_min, "Variable._scatter_min(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Lowers rows.")
+TW_METHOD(variable_scatter_min, "Variable._scatter_min(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Lowers rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterMin, args->indices, args->updates);
 }
 
-TW_METHOD(variable_scatter_max, "Variable._scatter_max(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Raises rows.")
+TW_METHOD(variable_scatter_max, "Variable._scatter_max(self: variable, indices: tensor, updates: tensor<self>) -> variable",
+          "Raises rows.")
 {
     return scatter(args->self, &tw__op_ResourceScatterMax, args->indices, args->updates);
 }
@@ -106,8 +115,10 @@ TW_METHOD(variable_scatter_batch, "Variable._scatter_batch(self: variable, indic
     tw_tensor *parts[TW_MAX_RANK] = { NULL };
     tw_variable *changed = NULL;
     if (!tw__shape_known(shape) || shape->rank < 1 || (args->indices->dtype != TW_INT32 && args->indices->dtype != TW_INT64)) {
-        tw__fail(TW_UNIMPLEMENTED, "batch_scatter_update: indices of shape %s and dtype %s; expected int32 or int64 of a known shape and rank 1 or more",
-                 tw__shape_text(shape), tw_dtype_name(args->indices->dtype));
+        tw__fail(
+            TW_UNIMPLEMENTED,
+            "batch_scatter_update: indices of shape %s and dtype %s; expected int32 or int64 of a known shape and rank 1 or more",
+            tw__shape_text(shape), tw_dtype_name(args->indices->dtype));
         return NULL;
     }
     bool made = true;
@@ -123,7 +134,8 @@ TW_METHOD(variable_scatter_batch, "Variable._scatter_batch(self: variable, indic
     return changed;
 }
 
-TW_METHOD(variable_count_up_to, "Variable.count_up_to(self: variable, limit: int) -> tensor", "Adds 1 unless the limit is reached; gives what it was.")
+TW_METHOD(variable_count_up_to, "Variable.count_up_to(self: variable, limit: int) -> tensor",
+          "Adds 1 unless the limit is reached; gives what it was.")
 {
     tw_attr attrs[] = { TW_A_INT("limit", args->limit), TW_A_TYPE("T", args->self->resource->dtype) };
     return tw__call(&tw__op_ResourceCountUpTo, &args->self->handle, 1, attrs, 2);

@@ -1,10 +1,11 @@
-/* Steps that run side by side: long calls of one thread each that need nothing of each other, such as two loops of small steps, two
- * factorisations, two sorts. (Kernels that use all threads themselves gain nothing from it.)
+/* Steps that run side by side: long calls of one thread each that need nothing of each other, such as two loops of small steps,
+ * two factorisations, two sorts. (Kernels that use all threads themselves gain nothing from it.)
  *
- * The planner puts such steps next to each other: what stands between them and needs one of them comes behind, if it has no effects and sees
- * none; the first one of the group says how many there are. A run offers them to the pool as lanes; what no worker has taken yet the caller does
- * itself. Two matrices' singular values take 27 ms instead of 53 then, two loops of small products 1.1 instead of 2.0. A user who allows one
- * operation at a time (set_inter_op_parallelism_threads) switches it off. Inside a lane, parallel loops do their pieces one after the other, so that all bits are the same as without. */
+ * The planner puts such steps next to each other: what stands between them and needs one of them comes behind, if it has no
+ * effects and sees none; the first one of the group says how many there are. A run offers them to the pool as lanes; what no
+ * worker has taken yet the caller does itself. Two matrices' singular values take 27 ms instead of 53 then, two loops of small
+ * products 1.1 instead of 2.0. A user who allows one operation at a time (set_inter_op_parallelism_threads) switches it off.
+ * Inside a lane, parallel loops do their pieces one after the other, so that all bits are the same as without. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -67,9 +68,9 @@ static bool is_lane(const tw__plan *plan, const tw__step *step)
 
 typedef struct search {
     tw__plan *plan;
-    bool *late;           /* by place: it comes from a member of the group */
-    enum { EARLY, MEMBER, LATE } *kinds; /* of the steps from the first member on */
-    tw__step *steps;      /* room for as many */
+    bool *late;                           /* by place: it comes from a member of the group */
+    enum { EARLY, MEMBER, LATE } * kinds; /* of the steps from the first member on */
+    tw__step *steps;                      /* room for as many */
 } search;
 
 static bool has_any(const bool *late, const int32_t *places, int count)

@@ -1,8 +1,9 @@
 /* Running graphs: a graph with chosen outputs becomes a plan, once; a plan runs many times.
  *
- * A plan is a list of steps in the graph's order: only nodes that an output needs or that have side effects. Every value has a place in a
- * frame; constants are there from the start, arguments are put there, and a value is dropped after its last use. Attributes are
- * complete, outputs of known shape are made straight away, and shape functions run only where shapes depend on the call. */
+ * A plan is a list of steps in the graph's order: only nodes that an output needs or that have side effects. Every value has a
+ * place in a frame; constants are there from the start, arguments are put there, and a value is dropped after its last use.
+ * Attributes are complete, outputs of known shape are made straight away, and shape functions run only where shapes depend on the
+ * call. */
 #ifndef TW_EXEC_H
 #define TW_EXEC_H
 
@@ -39,8 +40,8 @@ typedef struct tw__body {
     int output_count;
     void *owner; /* the object that keeps all of it */
 } tw__body;
-/* What a node calls and nothing more, for the planner to take its nodes in (the function's body is in function/function.c). False: it is no
- * such call. */
+/* What a node calls and nothing more, for the planner to take its nodes in (the function's body is in function/function.c).
+ * False: it is no such call. */
 bool tw__call_body(const tw__node *node, tw__body *body);
 bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeats */
 
@@ -48,7 +49,8 @@ bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeat
 extern _Atomic int tw__inter_op_threads;
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
-tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);
+tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs,
+                       int output_count);
 void tw__plan_free(tw__plan *plan);
 /* Values are borrowed; outputs are new references. Several threads may run one plan at once. */
 tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
@@ -56,10 +58,12 @@ int tw__plan_steps(const tw__plan *plan);
 bool tw__plan_takes_long(const tw__plan *plan); /* long enough to let others run meanwhile */
 /* Whether an argument's memory may still be looked at after the run: if not, it may be somebody else's. */
 bool tw__plan_keeps(const tw__plan *plan, int argument);
-/* The plan as text: its steps, what they join, where values lie, how many bytes they take. With `values`, the plan for arguments like these. */
+/* The plan as text: its steps, what they join, where values lie, how many bytes they take. With `values`, the plan for arguments
+ * like these. */
 tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *values, tw__text *text);
 
-/* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives. */
+/* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives.
+ */
 extern _Thread_local const tw_object *tw__failed_origin;
 extern _Atomic bool tw__op_reports; /* the same of ops that run at once, outside of plans */
 struct tw_step_event;

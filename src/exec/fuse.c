@@ -1,12 +1,13 @@
 /* Elementwise fusion: a chain such as tanh(a * x + b) + relu(x), or mean((a - b)²), as one step.
  *
- * Each op of the chain is a loop over elements (kernel/kernel.h). Run one after the other over the whole arrays, each would write its
- * result to memory and the next read it back. Here all loops run on a tile of a thousand elements before the next tile is touched, so that
- * inner results stay in the first-level cache: one read of each input, one write of the result (fuse_run.c).
+ * Each op of the chain is a loop over elements (kernel/kernel.h). Run one after the other over the whole arrays, each would write
+ * its result to memory and the next read it back. Here all loops run on a tile of a thousand elements before the next tile is
+ * touched, so that inner results stay in the first-level cache: one read of each input, one write of the result (fuse_run.c).
  *
- * A step joins the step that uses its value if that is its only user, the shape is known and the same, and its other inputs have that
- * shape, or one element, or repeat along leading or trailing dimensions (a bias, a row's maximum). A reduction of the result joins as the
- * last member; if others read the result too, it is kept beside. Values of float and double only: integer loops have checks around them. */
+ * A step joins the step that uses its value if that is its only user, the shape is known and the same, and its other inputs have
+ * that shape, or one element, or repeat along leading or trailing dimensions (a bias, a row's maximum). A reduction of the result
+ * joins as the last member; if others read the result too, it is kept beside. Values of float and double only: integer loops have
+ * checks around them. */
 #include <stdio.h>
 
 #include "exec/fuse.h"
@@ -27,8 +28,8 @@ typedef struct chain {
 
 static bool is_plain(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
 {
-    return step->known && !step->run && !step->data && !step->gone && step->output_count == 1 && plan->places[step->outputs[0]].dtype == dtype &&
-           (dtype == TW_FLOAT32 || dtype == TW_FLOAT64);
+    return step->known && !step->run && !step->data && !step->gone && step->output_count == 1 &&
+           plan->places[step->outputs[0]].dtype == dtype && (dtype == TW_FLOAT32 || dtype == TW_FLOAT64);
 }
 
 static bool is_loop(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
@@ -48,8 +49,10 @@ static bool is_loop(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
 /* Loops that round each element correctly: it is the same wherever rows begin and end. */
 static bool is_exact(const tw_op *op)
 {
-    static const tw__binary *const exact[] = { &tw__binary_add,     &tw__binary_subtract, &tw__binary_multiply,          &tw__binary_divide,
-                                               &tw__binary_maximum, &tw__binary_minimum,  &tw__binary_squared_difference };
+    static const tw__binary *const exact[] = {
+        &tw__binary_add,     &tw__binary_subtract, &tw__binary_multiply,          &tw__binary_divide,
+        &tw__binary_maximum, &tw__binary_minimum,  &tw__binary_squared_difference
+    };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         if (op->binary == exact[i])
             return true;
@@ -132,7 +135,8 @@ static void gather(chain *c, int root)
                 if (maker < 0 || is_member(c, maker) || !is_loop(plan, &plan->steps[maker], last->dtype))
                     continue;
                 const tw__step *step = &plan->steps[maker];
-                if (tw__shape_equal(&plan->places[step->outputs[0]].shape, &last->shape) && inputs_fit(plan, step) && used_inside_only(c, maker)) {
+                if (tw__shape_equal(&plan->places[step->outputs[0]].shape, &last->shape) && inputs_fit(plan, step) &&
+                    used_inside_only(c, maker)) {
                     c->members[c->member_count++] = maker;
                     grown = true;
                 }
@@ -275,10 +279,14 @@ static bool find_reduction(const tw_op *op, tw__reduction *kind)
 static int reduced_step(const chain *c, const tw__step *step, tw__reduction *kind)
 {
     const tw__plan *plan = c->plan;
-    if (!find_reduction(step->op, kind) || !is_plain(plan, step, plan->places[step->outputs[0]].dtype) || !plan->places[step->inputs[1]].constant)
+    if (!find_reduction(step->op, kind) || !is_plain(plan, step, plan->places[step->outputs[0]].dtype) ||
+        !plan->places[step->inputs[1]].constant)
         return -1;
     int maker = c->uses.maker[step->inputs[0]];
-    return maker >= 0 && is_loop(plan, &plan->steps[maker], plan->places[step->outputs[0]].dtype) && inputs_fit(plan, &plan->steps[maker]) ? maker : -1;
+    return maker >= 0 && is_loop(plan, &plan->steps[maker], plan->places[step->outputs[0]].dtype) &&
+                   inputs_fit(plan, &plan->steps[maker])
+               ? maker
+               : -1;
 }
 
 /* Columns are few tasks unless there are many of them, where the loops alone would use all threads. */
@@ -326,7 +334,8 @@ static tw_status fuse(chain *c, tw__step *reduce, tw__reduction kind)
     }
     outputs[0] = root->outputs[0];
     outputs[fused->keeps] = reduce ? reduce->outputs[0] : root->outputs[0];
-    if (tw__step_set_inputs(root, places, fused->input_count) != TW_OK || tw__step_set_outputs(root, outputs, 1 + fused->keeps) != TW_OK) {
+    if (tw__step_set_inputs(root, places, fused->input_count) != TW_OK ||
+        tw__step_set_outputs(root, outputs, 1 + fused->keeps) != TW_OK) {
         tw__free(fused);
         return TW_RESOURCE_EXHAUSTED;
     }

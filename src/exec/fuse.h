@@ -1,4 +1,5 @@
-/* A fused step: loops over tiles, and perhaps a reduction of what they make. fuse.c finds and makes them, fuse_run.c runs them. */
+/* A fused step: loops over tiles, and perhaps a reduction of what they make. fuse.c finds and makes them, fuse_run.c runs them.
+ */
 #ifndef TW_EXEC_FUSE_H
 #define TW_EXEC_FUSE_H
 
@@ -24,7 +25,11 @@ typedef struct tw__fused_loop {
 } tw__fused_loop;
 
 typedef struct tw__fused_input {
-    enum { TW_INPUT_SINGLE, TW_INPUT_WHOLE, TW_INPUT_REPEATED } kind; /* one element; as many as the result; element i / run % period for i */
+    enum {
+        TW_INPUT_SINGLE,
+        TW_INPUT_WHOLE,
+        TW_INPUT_REPEATED
+    } kind; /* one element; as many as the result; element i / run % period for i */
     int64_t run, period;
     int spread;  /* of a repeated one: which of the tiles that it is written to */
     bool scalar; /* of one with runs: the loops that read it may take one element for a whole tile */
@@ -37,12 +42,13 @@ typedef struct tw__fused {
     int input_count, repeated_count;
     size_t element;
     int slow_count; /* of the loops */
-    /* The last loop's values are reduced; output 0 is what they were, if somebody else wants that (`keeps`), and the last output the reduction. */
+    /* The last loop's values are reduced; output 0 is what they were, if somebody else wants that (`keeps`), and the last output
+     * the reduction. */
     bool reduces, keeps;
     tw__reduction reduction;
     unsigned axes;
     tw_dtype dtype;
-    tw_shape shape;  /* of the loops' values */
+    tw_shape shape; /* of the loops' values */
     int64_t count;
     char label[160]; /* the ops' names */
 } tw__fused;

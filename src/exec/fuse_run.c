@@ -1,7 +1,7 @@
 /* Running fused steps: all loops on a tile of a thousand elements before the next tile is touched; see fuse.c.
  *
- * Tiles begin at multiples of 64 elements and end there or at the very end: elements that fill no vector go through scalar code, which may
- * round differently, so that an element's value depends on its place alone. */
+ * Tiles begin at multiples of 64 elements and end there or at the very end: elements that fill no vector go through scalar code,
+ * which may round differently, so that an element's value depends on its place alone. */
 #include "exec/fuse.h"
 
 enum { TILE = TW_TILE, VECTOR = 64, PIECES = 4 /* of a tile, between which a slow loop stops */ };
@@ -23,8 +23,9 @@ int64_t tw__fused_grain(const tw__fused *fused)
     return (fused->slow_count ? 8 : 32) * TILE;
 }
 
-/* Memory gets something to do between the loops and between pieces of slow ones, a share each time: the tile after the one at `offset` is
- * asked for, the one before it goes out from `before` (NULL: there is none). All at once would make the memory's queues overflow. */
+/* Memory gets something to do between the loops and between pieces of slow ones, a share each time: the tile after the one at
+ * `offset` is asked for, the one before it goes out from `before` (NULL: there is none). All at once would make the memory's
+ * queues overflow. */
 typedef struct traffic {
     const work *work;
     size_t offset, share, done; /* bytes: of the tile, of a share, of the shares so far */
@@ -92,7 +93,8 @@ static const char *spread(const tw__fused_input *input, const char *data, size_t
     return room;
 }
 
-/* The values of one tile into `to`. The tile before, in `before`, goes to the output meanwhile; `ahead`: memory shall be kept busy. */
+/* The values of one tile into `to`. The tile before, in `before`, goes to the output meanwhile; `ahead`: memory shall be kept
+ * busy. */
 static void run_tile(const work *w, tiles *t, int64_t at, int64_t count, char *to, bool ahead, const char *before)
 {
     const tw__fused *fused = w->fused;
@@ -152,7 +154,8 @@ static void run_tiles(void *context, int64_t first, int64_t last)
     char *to = NULL, *before = NULL;
     for (int64_t at = begin; at < end; at += TILE) {
         int64_t count = end - at < TILE ? end - at : TILE;
-        to = !w->streamed ? w->output + (size_t)at * element : t.temporaries[TW_FUSED_TEMPORARIES + (before == t.temporaries[TW_FUSED_TEMPORARIES])];
+        to = !w->streamed ? w->output + (size_t)at * element
+                          : t.temporaries[TW_FUSED_TEMPORARIES + (before == t.temporaries[TW_FUSED_TEMPORARIES])];
         run_tile(w, &t, at, count, to, w->streamed, before);
         if (w->streamed)
             before = to;

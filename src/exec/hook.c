@@ -1,4 +1,5 @@
-/* Reports of steps (<thalweg/profile.h>). A run asks once whether somebody wants them; nothing else is paid for when nobody does. */
+/* Reports of steps (<thalweg/profile.h>). A run asks once whether somebody wants them; nothing else is paid for when nobody does.
+ */
 #include <stdatomic.h>
 #include <time.h>
 
@@ -28,7 +29,8 @@ int64_t tw__step_clock(void)
 
 void tw__step_report(const tw__step *step, int64_t start, int64_t bytes)
 {
-    tw_step_event event = { tw__step_name(step), step->label ? step->label : step->op->name, start, tw__step_clock() - start, bytes };
+    tw_step_event event = { tw__step_name(step), step->label ? step->label : step->op->name, start, tw__step_clock() - start,
+                            bytes };
     tw_step_hook call = atomic_load(&hook);
     if (call)
         call(atomic_load(&hook_user), &event);

@@ -1,9 +1,9 @@
-/* Calls of functions inside of a plan: the steps of what is called take the place of the call, so that passes see through it and nothing is
- * handed over. The graph keeps its node; steps are named after the call and their own node, "outer/inner/MatMul".
+/* Calls of functions inside of a plan: the steps of what is called take the place of the call, so that passes see through it and
+ * nothing is handed over. The graph keeps its node; steps are named after the call and their own node, "outer/inner/MatMul".
  *
- * A call stays a call if the function's random numbers go on from call to call (its own plan has their state), if less is known of an
- * argument's shape than the function was traced with (the call checks it), if it calls itself, or where calls inside of calls become too
- * many. */
+ * A call stays a call if the function's random numbers go on from call to call (its own plan has their state), if less is known
+ * of an argument's shape than the function was traced with (the call checks it), if it calls itself, or where calls inside of
+ * calls become too many. */
 #include "exec/internal.h"
 
 static const size_t most_inlined = 20000; /* nodes */
@@ -37,8 +37,8 @@ static bool arguments_fit(const tw__draft *draft, const tw__body *body, const in
 
 static bool may_inline(const tw__draft *draft, const tw__node *node, const tw__body *body, const int32_t *inputs)
 {
-    if (draft->depth > TW_INLINE_DEPTH || draft->inlined + body->graph->node_count > most_inlined || body->input_count != node->input_count ||
-        body->output_count < node->output_count)
+    if (draft->depth > TW_INLINE_DEPTH || draft->inlined + body->graph->node_count > most_inlined ||
+        body->input_count != node->input_count || body->output_count < node->output_count)
         return false;
     for (int i = 0; i < draft->depth; i++) {
         if (draft->open[i] == body->graph)

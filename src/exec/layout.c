@@ -1,13 +1,13 @@
 /* Where the values of a plan lie: decided once, so that a run makes nothing.
  *
- * A value whose shape is known, and that only steps see which neither keep it nor hand it on, lies in the frame: a few bytes in its tensor,
- * more in one block, the arena, at an offset that other values have before and after it. An elementwise step writes where an input lies
- * that ends with it. Reshape and its kin on such a value are no steps at all: another tensor shows the same memory. Everything else (outputs
- * of the plan, what goes into variables, lists, calls and Python functions, shapes that depend on values) is made in the heap in every
- * run and released after its last use.
+ * A value whose shape is known, and that only steps see which neither keep it nor hand it on, lies in the frame: a few bytes in
+ * its tensor, more in one block, the arena, at an offset that other values have before and after it. An elementwise step writes
+ * where an input lies that ends with it. Reshape and its kin on such a value are no steps at all: another tensor shows the same
+ * memory. Everything else (outputs of the plan, what goes into variables, lists, calls and Python functions, shapes that depend
+ * on values) is made in the heap in every run and released after its last use.
  *
- * The block is laid out in the order of the steps: a value takes the smallest gap that is large enough, and gives it back after its last
- * use. */
+ * The block is laid out in the order of the steps: a value takes the smallest gap that is large enough, and gives it back after
+ * its last use. */
 #include "exec/internal.h"
 #include "kernel/kernel.h"
 #include "rows.h"
@@ -61,7 +61,8 @@ static tw_status find_bytes(tw__plan *plan)
     for (int32_t p = 0; p < plan->place_count; p++) {
         tw__place *place = &plan->places[p];
         int64_t count = tw__place_count(plan, p);
-        if (count < 0 || __builtin_mul_overflow(count, (int64_t)tw__element_size(place->dtype), &place->bytes) || place->bytes > INT64_MAX / 4)
+        if (count < 0 || __builtin_mul_overflow(count, (int64_t)tw__element_size(place->dtype), &place->bytes) ||
+            place->bytes > INT64_MAX / 4)
             place->bytes = -1;
         place->root = p;
         place->taken_from = -1;
@@ -249,7 +250,9 @@ static tw_status give_dying(const tw__plan *plan, const tw__step *step, block *b
 
 static tw_status place_values(tw__plan *plan, block *b)
 {
-    int lanes_first = 0, lanes_end = 0; /* steps from the one and before the other may run side by side: nothing of one may lie where another reads */
+    int lanes_first = 0,
+        lanes_end =
+            0; /* steps from the one and before the other may run side by side: nothing of one may lie where another reads */
     for (int s = 0; s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
         int32_t taken = -1;

@@ -1,13 +1,14 @@
-/* Adam, joined: the dozen calls per variable that a traced Keras optimizer makes become one pass over memory, and the passes of all variables
- * one step. So do calls of ResourceApplyAdam, which are such a pass each.
+/* Adam, joined: the dozen calls per variable that a traced Keras optimizer makes become one pass over memory, and the passes of
+ * all variables one step. So do calls of ResourceApplyAdam, which are such a pass each.
  *
  *     r1 = Read(m)   AssignAdd(m, (g - r1) * c1)      r2 = Read(v)   AssignAdd(v, (Square(g) - r2) * c2)
  *     r3 = Read(m)   r4 = Read(v)                     AssignSub(w, r3 * alpha / (Sqrt(r4) + epsilon))
  *
- * The calls are recognised by what they are, so a graph from a file gets the same. They are joined where the AssignSub stands, if nothing of
- * them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between them can. A
- * gradient that is a matrix product and read by nobody else is joined too: pieces of it are used as they are made. When
- * a run finds something else than was expected (one variable in two places, or one without a value), it makes the calls one by one. */
+ * The calls are recognised by what they are, so a graph from a file gets the same. They are joined where the AssignSub stands, if
+ * nothing of them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between
+ * them can. A gradient that is a matrix product and read by nobody else is joined too: pieces of it are used as they are made.
+ * When a run finds something else than was expected (one variable in two places, or one without a value), it makes the calls one
+ * by one. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@
 #include "op/resource.h"
 #include "rows.h"
 
-/* The inputs of one variable's update. A gradient that is a product is given by its two sides, else OTHER is GRADIENT again. Then the numbers: of
- * Keras's step, or those of ResourceApplyAdam in its order. */
+/* The inputs of one variable's update. A gradient that is a product is given by its two sides, else OTHER is GRADIENT again. Then
+ * the numbers: of Keras's step, or those of ResourceApplyAdam in its order. */
 enum { WEIGHT, FIRST, SECOND, GRADIENT, OTHER, NUMBERS, INPUTS = NUMBERS + 6 };
 enum { ALPHA = NUMBERS, REST_1, REST_2, EPSILON };
 enum { BETA_1_POWER = NUMBERS, BETA_2_POWER, RATE, BETA_1, BETA_2, OP_EPSILON };
@@ -73,8 +74,8 @@ static tw__adam numbers_of(const update *now, tw_tensor *const *inputs)
 {
     if (now->is_op)
         return numbers_of_op(inputs[GRADIENT]->dtype, inputs);
-    return (tw__adam){ tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0), tw_tensor_double_at(inputs[REST_2], 0),
-                       tw_tensor_double_at(inputs[EPSILON], 0) };
+    return (tw__adam){ tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0),
+                       tw_tensor_double_at(inputs[REST_2], 0), tw_tensor_double_at(inputs[EPSILON], 0) };
 }
 
 static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
@@ -108,7 +109,8 @@ static const tw__step *member(match *m, int32_t place, const tw_op *op)
 {
     int maker = m->uses.maker[place];
     const tw__step *step = maker < 0 ? NULL : &m->plan->steps[maker];
-    if (!step || step->op != op || step->run || step->data || step->gone || m->uses.reads[place] != 1 || m->member_count == MEMBERS)
+    if (!step || step->op != op || step->run || step->data || step->gone || m->uses.reads[place] != 1 ||
+        m->member_count == MEMBERS)
         return NULL;
     m->members[m->member_count++] = maker;
     return step;
@@ -220,8 +222,9 @@ static bool shapes_agree(const match *m, int32_t first, int32_t second)
            tw__shape_equal(shape, &m->plan->places[second].shape);
 }
 
-/* Reads of the moments stand on the right sides of the assignments, and what else stands between the members sees none of it. The members in
- * the order of the matching: 0 end, 1 RealDiv, 2 Mul, 3 Read m, 4 AddV2, 5 Sqrt, 6 Read v, then the two assignments with what they need. */
+/* Reads of the moments stand on the right sides of the assignments, and what else stands between the members sees none of it. The
+ * members in the order of the matching: 0 end, 1 RealDiv, 2 Mul, 3 Read m, 4 AddV2, 5 Sqrt, 6 Read v, then the two assignments
+ * with what they need. */
 static bool order_is_right(const match *m, int end)
 {
     int begin = end, assign[2] = { -1, -1 }, old[2] = { -1, -1 }, now[2] = { m->members[3], m->members[6] };
@@ -256,10 +259,11 @@ static void match_product(match *m)
     m->kind = PLAIN;
     int maker = m->uses.maker[place];
     const tw__step *step = maker < 0 ? NULL : &m->plan->steps[maker];
-    if (!step || step->op != &tw__op_MatMul || step->run || step->data || step->gone || !step->known || m->uses.reads[place] != (m->is_op ? 1 : 2) ||
-        m->member_count == MEMBERS || m->plan->places[place].dtype != TW_FLOAT32)
+    if (!step || step->op != &tw__op_MatMul || step->run || step->data || step->gone || !step->known ||
+        m->uses.reads[place] != (m->is_op ? 1 : 2) || m->member_count == MEMBERS || m->plan->places[place].dtype != TW_FLOAT32)
         return;
-    bool transpose_a = tw__attr_find(step->op, step->attrs, "transpose_a")->b, transpose_b = tw__attr_find(step->op, step->attrs, "transpose_b")->b;
+    bool transpose_a = tw__attr_find(step->op, step->attrs, "transpose_a")->b,
+         transpose_b = tw__attr_find(step->op, step->attrs, "transpose_b")->b;
     const tw_shape *a = &m->plan->places[step->inputs[0]].shape, *out = &m->plan->places[place].shape;
     if (!tw__shape_known(a) || !tw__adam_takes_product(out->dims[0], out->dims[1], a->dims[!transpose_a], transpose_b))
         return;
@@ -269,7 +273,8 @@ static void match_product(match *m)
     m->kind = transpose_a ? PRODUCT_TRANSPOSED : PRODUCT;
 }
 
-/* A call of ResourceApplyAdam is the same pass over memory; joined, its gradient may be a product, and the calls of all variables one step. */
+/* A call of ResourceApplyAdam is the same pass over memory; joined, its gradient may be a product, and the calls of all variables
+ * one step. */
 static bool match_op(match *m, int at)
 {
     const tw__step *step = &m->plan->steps[at];
@@ -376,7 +381,7 @@ tw_status tw__pass_adam(tw__plan *plan)
         if (step->gone || step->run || step->data)
             continue;
         m.member_count = 0;
-        bool found = step->op == &tw__op_AssignSubVariableOp  ? match_keras(&m, s)
+        bool found = step->op == &tw__op_AssignSubVariableOp ? match_keras(&m, s)
                      : step->op == &tw__op_ResourceApplyAdam ? match_op(&m, s)
                                                              : false;
         if (!found)

@@ -1,6 +1,6 @@
-/* Cross-entropies with their gradient: the op gives the loss per row and the derivative by the logits; the gradient is that times a number per
- * row, or one for all (of a mean, 1 / n). Both are one step, if nothing else reads the derivative and the numbers are there in time: rows
- * are multiplied while they are in the cache. */
+/* Cross-entropies with their gradient: the op gives the loss per row and the derivative by the logits; the gradient is that times
+ * a number per row, or one for all (of a mean, 1 / n). Both are one step, if nothing else reads the derivative and the numbers
+ * are there in time: rows are multiplied while they are in the cache. */
 #include "exec/internal.h"
 #include "op/nn/cross_entropy.h"
 #include "rows.h"
@@ -73,7 +73,8 @@ tw_status tw__pass_entropy(tw__plan *plan)
     tw_status status = TW_OK;
     for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
-        if ((step->op == &tw__op_SparseSoftmaxCrossEntropyWithLogits || step->op == &tw__op_SoftmaxCrossEntropyWithLogits) && is_plain(step))
+        if ((step->op == &tw__op_SparseSoftmaxCrossEntropyWithLogits || step->op == &tw__op_SoftmaxCrossEntropyWithLogits) &&
+            is_plain(step))
             status = join(plan, &uses, s);
     }
     tw__uses_free(&uses);

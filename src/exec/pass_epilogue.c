@@ -2,9 +2,9 @@
  *
  *     MatMul | Conv2D | DepthwiseConv2dNative  ->  Reshape, Squeeze  ->  BiasAdd, or AddV2 of a vector  ->  Relu, Relu6, …
  *
- * A Reshape that keeps the last dimension (a dense layer on sequences, a convolution in one dimension) changes nothing for the others. Each
- * may be read by the next alone. The kernel finishes a piece of the result while it is in the cache; the bits are those of the
- * separate calls (kernel/epilogue.h). Steps of known shapes only, of float and double. */
+ * A Reshape that keeps the last dimension (a dense layer on sequences, a convolution in one dimension) changes nothing for the
+ * others. Each may be read by the next alone. The kernel finishes a piece of the result while it is in the cache; the bits are
+ * those of the separate calls (kernel/epilogue.h). Steps of known shapes only, of float and double. */
 #include <stdio.h>
 
 #include "exec/internal.h"

@@ -1,5 +1,5 @@
-/* A call on constants alone runs while the plan is made, and its results are constants; so do calls that ask for shapes, once these are
- * known. The graph itself does not change. */
+/* A call on constants alone runs while the plan is made, and its results are constants; so do calls that ask for shapes, once
+ * these are known. The graph itself does not change. */
 #include "exec/internal.h"
 #include "rows.h"
 
@@ -33,8 +33,8 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
     const tw_op *op = node->op;
     enum { MOST = 16 };
     tw_tensor stand_ins[MOST];
-    if (op->stateful || op->free_state || !op->compute || op->role == TW_ROLE_PLACEHOLDER || node->input_count == 0 || node->input_count > MOST ||
-        node->output_count > MOST || tw__node_has_function(node) || !is_small(draft, node))
+    if (op->stateful || op->free_state || !op->compute || op->role == TW_ROLE_PLACEHOLDER || node->input_count == 0 ||
+        node->input_count > MOST || node->output_count > MOST || tw__node_has_function(node) || !is_small(draft, node))
         return false;
     tw_tensor *values[MOST], *outputs[MOST] = { NULL };
     for (int k = 0; k < node->input_count; k++) {
@@ -44,7 +44,8 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
         int64_t count = tw__place_count(plan, inputs[k]);
         if (!op->asks_shapes || count < 0)
             return false;
-        stand_ins[k] = (tw_tensor){ .dtype = plan->places[inputs[k]].dtype, .shape = plan->places[inputs[k]].shape, .count = count };
+        stand_ins[k] =
+            (tw_tensor){ .dtype = plan->places[inputs[k]].dtype, .shape = plan->places[inputs[k]].shape, .count = count };
         values[k] = &stand_ins[k];
     }
     tw_status status = TW_OK;

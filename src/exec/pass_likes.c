@@ -1,6 +1,6 @@
-/* OnesLike and ZerosLike of a value whose shape is known need the value no more: a gradient's first factor is OnesLike of the target, and
- * the target itself is often asked for by nobody else. Up to a size the result becomes a constant of the plan; a larger one is filled
- * at each run. */
+/* OnesLike and ZerosLike of a value whose shape is known need the value no more: a gradient's first factor is OnesLike of the
+ * target, and the target itself is often asked for by nobody else. Up to a size the result becomes a constant of the plan; a
+ * larger one is filled at each run. */
 #include "exec/internal.h"
 #include "rows.h"
 

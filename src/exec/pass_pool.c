@@ -1,6 +1,6 @@
-/* The gradients of Relu and MaxPool, exchanged: in ReluGrad(MaxPoolGrad(x, y, dy), x) only elements that equal their window's maximum have a
- * gradient, and x > 0 there where y > 0. So MaxPoolGrad(x, y, ReluGrad(dy, y)) is the same, bit for bit, and its ReluGrad runs over the
- * pooled image instead of the whole one. The same holds for Relu6. */
+/* The gradients of Relu and MaxPool, exchanged: in ReluGrad(MaxPoolGrad(x, y, dy), x) only elements that equal their window's
+ * maximum have a gradient, and x > 0 there where y > 0. So MaxPoolGrad(x, y, ReluGrad(dy, y)) is the same, bit for bit, and its
+ * ReluGrad runs over the pooled image instead of the whole one. The same holds for Relu6. */
 #include "exec/internal.h"
 #include "rows.h"
 

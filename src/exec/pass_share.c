@@ -1,5 +1,5 @@
-/* The same op with the same attributes on the same values, again: the earlier results stand for the later ones. Reads of a variable are
- * the same while nothing with side effects stands between them. */
+/* The same op with the same attributes on the same values, again: the earlier results stand for the later ones. Reads of a
+ * variable are the same while nothing with side effects stands between them. */
 #include "exec/internal.h"
 #include "rows.h"
 
@@ -9,7 +9,8 @@ static bool seen_before(tw__draft *draft, const tw__node *node, tw__text *key)
     intptr_t earlier = key->failed ? 0 : (intptr_t)tw__map_get(&draft->seen, key->data, key->size);
     for (int k = 0; earlier && k < node->output_count; k++)
         draft->stands_for[tw__draft_place(draft, node, k)] = draft->stands_for[earlier - 1 + k];
-    if (!earlier && (key->failed || tw__map_put(&draft->seen, key->data, key->size, (void *)(intptr_t)(tw__draft_place(draft, node, 0) + 1)) != TW_OK))
+    if (!earlier && (key->failed || tw__map_put(&draft->seen, key->data, key->size,
+                                                (void *)(intptr_t)(tw__draft_place(draft, node, 0) + 1)) != TW_OK))
         tw_clear_error(); /* only a chance is lost */
     tw__text_free(key);
     return earlier;
@@ -32,7 +33,8 @@ bool tw__pass_share_constant(tw__draft *draft, const tw__node *node, const tw_te
 bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     bool read = tw__node_is(node, TW_ROLE_READ);
-    if ((node->op->stateful && !read) || node->op->free_state || tw__node_is(node, TW_ROLE_PLACEHOLDER) || tw__node_has_function(node))
+    if ((node->op->stateful && !read) || node->op->free_state || tw__node_is(node, TW_ROLE_PLACEHOLDER) ||
+        tw__node_has_function(node))
         return false;
     for (int k = 0; k < node->output_count; k++) {
         if (node->out_dtypes[k] == TW_VARIANT)

@@ -1,8 +1,9 @@
-/* The optimizers' ops (ResourceApplyMomentum and its kin, and w -= rate * g written out) for all variables as one step: pieces of all variables
- * are shared out among the threads at once, instead of one variable after the other, most of which are too small for that.
+/* The optimizers' ops (ResourceApplyMomentum and its kin, and w -= rate * g written out) for all variables as one step: pieces of
+ * all variables are shared out among the threads at once, instead of one variable after the other, most of which are too small
+ * for that.
  *
- * An op joins the next one if nothing between them can see its variable. When a run finds something else than was expected (one variable
- * in two places, one without a value, other shapes), it makes the calls one by one. */
+ * An op joins the next one if nothing between them can see its variable. When a run finds something else than was expected (one
+ * variable in two places, one without a value, other shapes), it makes the calls one by one. */
 #include "exec/plain.h"
 #include "exec/updates.h"
 #include "op/resource.h"
@@ -123,7 +124,8 @@ static void run_pieces(void *context, int64_t begin, int64_t end)
         while (at + 1 < w->count && w->targets[at + 1].first_piece <= piece)
             at++;
         const target *t = &w->targets[at];
-        int64_t first = (piece - t->first_piece) * PIECE, count = t->gradient->count - first < PIECE ? t->gradient->count - first : PIECE;
+        int64_t first = (piece - t->first_piece) * PIECE,
+                count = t->gradient->count - first < PIECE ? t->gradient->count - first : PIECE;
         bool wide = t->gradient->dtype == TW_FLOAT64;
         size_t offset = (size_t)first * (wide ? sizeof(double) : sizeof(float));
         void *slots[MOST_SLOTS];

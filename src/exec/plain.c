@@ -46,7 +46,8 @@ tw__plain *tw__plain_new(const tw__plan *plan, const int *steps, int count, cons
     for (int i = 0; i < count && good; i++) {
         const tw__step *step = &plan->steps[steps[i]];
         call *made = &plain->calls[i];
-        *made = (call){ .op = step->op, .attrs = step->attrs, .input_count = step->input_count, .output_count = step->output_count };
+        *made =
+            (call){ .op = step->op, .attrs = step->attrs, .input_count = step->input_count, .output_count = step->output_count };
         good = !step->run && !step->data && step->input_count <= MOST_INPUTS && step->output_count <= 1;
         if (good && step->output_count)
             made->dtype = plan->places[step->outputs[0]].dtype;
@@ -75,9 +76,11 @@ static tw_status make_call(const call *made, tw_tensor *const *inputs, tw_tensor
         shapes[k] = &inputs[k]->shape;
         dtypes[k] = inputs[k]->dtype;
     }
-    tw__inference inference = { made->op, made->input_count, made->output_count, shapes, dtypes, inputs, made->attrs, &shape, &out_dtype };
+    tw__inference inference = { made->op, made->input_count, made->output_count, shapes, dtypes, inputs, made->attrs,
+                                &shape,   &out_dtype };
     TW_TRY(made->op->shape(&inference));
-    if (made->output_count && !made->op->makes_outputs && tw__shape_known(&shape) && !(*output = tw__tensor_empty(made->dtype, &shape)))
+    if (made->output_count && !made->op->makes_outputs && tw__shape_known(&shape) &&
+        !(*output = tw__tensor_empty(made->dtype, &shape)))
         return tw__error_status();
     tw__kernel kernel = { made->op, made->input_count, made->output_count, inputs, output, made->attrs, &made->dtype, NULL };
     return made->op->compute(&kernel);

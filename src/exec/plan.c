@@ -24,7 +24,8 @@ static void merge_shape(tw_shape *known, const tw_shape *found)
         known->dims[i] = known->dims[i] < 0 ? found->dims[i] : known->dims[i];
 }
 
-/* Asks the shape function again, now that the shapes of arguments and more constants are known. What it refuses is left to the run. */
+/* Asks the shape function again, now that the shapes of arguments and more constants are known. What it refuses is left to the
+ * run. */
 static void infer(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     enum { MOST = 32 };
@@ -48,7 +49,8 @@ static void infer(tw__draft *draft, const tw__node *node, const int32_t *inputs)
         out_shapes[k].rank = -1;
         out_dtypes[k] = node->out_dtypes[k];
     }
-    tw__inference inference = { node->op, node->input_count, node->output_count, shapes, dtypes, values, node->attrs, out_shapes, out_dtypes };
+    tw__inference inference = { node->op, node->input_count, node->output_count, shapes,    dtypes,
+                                values,   node->attrs,       out_shapes,         out_dtypes };
     if (node->op->shape(&inference) != TW_OK) {
         tw_clear_error();
         for (int k = 0; k < node->output_count; k++)
@@ -79,8 +81,8 @@ static bool computes(const tw__plan *plan, const tw__step *step)
     return !op->shows_input(&call);
 }
 
-/* The shape function, which also checks, need not run again: all shapes are known, and the integers that it may ask for (axes, sizes: short
- * ones) are constants. */
+/* The shape function, which also checks, need not run again: all shapes are known, and the integers that it may ask for (axes,
+ * sizes: short ones) are constants. */
 static bool shapes_known(const tw__plan *plan, const tw__step *step)
 {
     bool asks = !step->op->unary && !step->op->binary;
@@ -179,10 +181,10 @@ static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t nod
 static tw_status run_passes(tw__plan *plan)
 {
     TW_TRY(tw__plan_sweep(plan));
-#define TW_RUN_PASS(bit, name)                  \
-    if (tw__exec_passes & TW_PASS_##bit) {      \
-        TW_TRY(tw__pass_##name(plan));          \
-        TW_TRY(tw__plan_sweep(plan));                    \
+#define TW_RUN_PASS(bit, name)             \
+    if (tw__exec_passes & TW_PASS_##bit) { \
+        TW_TRY(tw__pass_##name(plan));     \
+        TW_TRY(tw__plan_sweep(plan));      \
     }
     TW_STEP_PASSES(TW_RUN_PASS)
 #undef TW_RUN_PASS
@@ -213,8 +215,8 @@ static tw_status number_places(tw__draft *draft, const tw__graph *graph, size_t 
     return TW_OK;
 }
 
-static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_count, int32_t *needed, const int32_t *given, tw_tensor *const *values,
-                           int32_t *results)
+static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_count, int32_t *needed, const int32_t *given,
+                           tw_tensor *const *values, int32_t *results)
 {
     tw__plan *plan = draft->plan;
     TW_TRY(number_places(draft, body->graph, node_count));
@@ -240,7 +242,8 @@ tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *
     int32_t *needed = tw__pass_prune(body->graph, body->outputs, body->output_count), *outer = draft->first_place;
     draft->first_place = tw__alloc_array(node_count + 1, sizeof *draft->first_place);
     draft->open[draft->depth++] = body->graph;
-    tw_status status = needed && draft->first_place ? take_body(draft, body, node_count, needed, given, values, results) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        needed && draft->first_place ? take_body(draft, body, node_count, needed, given, values, results) : TW_RESOURCE_EXHAUSTED;
     draft->depth--;
     tw__free(needed);
     tw__free(draft->first_place);
@@ -262,8 +265,8 @@ static tw_status build(tw__draft *draft, const tw__body *body, tw_tensor *const 
     return tw__plan_layout(plan);
 }
 
-tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count,
-                        tw__plan *general, tw_tensor *const *values)
+tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs,
+                        int output_count, tw__plan *general, tw_tensor *const *values)
 {
     tw__plan *plan = tw__alloc_zero(sizeof *plan);
     if (!plan)
@@ -287,7 +290,8 @@ tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argume
     return plan;
 }
 
-tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count)
+tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs,
+                       int output_count)
 {
     tw__plan *plan = tw__plan_make(graph, arguments, argument_count, outputs, output_count, NULL, NULL);
     if (plan && !(plan->specials = tw__specials_new(arguments, argument_count, outputs, output_count))) {

@@ -100,8 +100,8 @@ static void print(const tw__plan *plan, const char *name, numbers *n, tw__text *
         n->of_place[p] = n->maker[p] = -1;
         kept += plan->places[p].where == TW_IN_ARENA;
     }
-    tw__text_format(text, "plan of %s: %d steps, %d constants, %d values in a block of %lld bytes\n", name, plan->step_count, plan->constant_count,
-                    kept, (long long)plan->arena_bytes);
+    tw__text_format(text, "plan of %s: %d steps, %d constants, %d values in a block of %lld bytes\n", name, plan->step_count,
+                    plan->constant_count, kept, (long long)plan->arena_bytes);
     print_list(plan, n, text, "arguments:", plan->arguments, plan->argument_count);
     for (int s = 0; s < plan->step_count; s++) {
         for (int k = 0; k < plan->steps[s].output_count; k++)

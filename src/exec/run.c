@@ -1,8 +1,8 @@
 /* Running plans: a loop over prepared steps.
  *
- * A frame holds the values of one run, by place. Tensors of the places that the layout gave to the frame are made with it and stay; their
- * memory is a block that a run takes from the thread's buffers and gives back. Frames are kept from run to run in a few slots that are
- * exchanged atomically, so that several threads may run a plan at once and none waits. */
+ * A frame holds the values of one run, by place. Tensors of the places that the layout gave to the frame are made with it and
+ * stay; their memory is a block that a run takes from the thread's buffers and gives back. Frames are kept from run to run in a
+ * few slots that are exchanged atomically, so that several threads may run a plan at once and none waits. */
 #include <stdatomic.h>
 
 #include "base/pause.h"
@@ -21,8 +21,8 @@ typedef struct frame {
     const tw_shape **shapes;
     tw_dtype *dtypes;
     tw_shape *out_shapes;
-    int step;               /* that runs */
-    struct frame *lanes;    /* of steps that run side by side: the same values, and inputs and outputs of their own */
+    int step;            /* that runs */
+    struct frame *lanes; /* of steps that run side by side: the same values, and inputs and outputs of their own */
 } frame;
 
 /* ---- frames ---- */
@@ -32,7 +32,8 @@ static bool kept_by_frame(const tw__place *place)
     return place->where == TW_IN_ARENA || place->where == TW_IN_HEADER;
 }
 
-/* A tensor of the place, with two references: a kernel that gives another output in its stead releases one. Its memory is set by `rebase`. */
+/* A tensor of the place, with two references: a kernel that gives another output in its stead releases one. Its memory is set by
+ * `rebase`. */
 static tw_tensor *make_header(const tw__plan *plan, int32_t p)
 {
     const tw__place *place = &plan->places[p];
@@ -222,8 +223,8 @@ static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *
     }
     for (int k = 0; k < now->output_count; k++)
         f->out_shapes[k].rank = -1;
-    tw__inference inference = { op, now->input_count, now->output_count, f->shapes, f->dtypes, f->inputs, now->attrs, f->out_shapes,
-                                now->out_dtypes };
+    tw__inference inference = { op,        now->input_count, now->output_count, f->shapes,      f->dtypes,
+                                f->inputs, now->attrs,       f->out_shapes,     now->out_dtypes };
     TW_TRY(op->shape(&inference));
     for (int k = 0; k < now->output_count && !op->makes_outputs; k++) {
         if (tw__shape_known(&f->out_shapes[k]) && !(f->outputs[k] = tw__tensor_empty(now->out_dtypes[k], &f->out_shapes[k])))
@@ -234,7 +235,9 @@ static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *
 
 static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
 {
-    tw__kernel kernel = { now->op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, now->out_dtypes, NULL };
+    tw__kernel kernel = {
+        now->op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, now->out_dtypes, NULL
+    };
     if (!now->op->free_state)
         return now->op->compute(&kernel);
     tw__kernel_stream *shared = now->node->stream;
@@ -371,7 +374,8 @@ static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
         tw__step *now = &plan->steps[s];
         f->step = s;
         int64_t start = reports ? tw__step_clock() : 0;
-        if (__builtin_expect(now->lanes, 0) && !reports && atomic_load_explicit(&tw__inter_op_threads, memory_order_relaxed) != 1) {
+        if (__builtin_expect(now->lanes, 0) && !reports &&
+            atomic_load_explicit(&tw__inter_op_threads, memory_order_relaxed) != 1) {
             TW_TRY(run_beside(plan, f));
             s = f->step;
             now = &plan->steps[s];

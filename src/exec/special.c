@@ -1,11 +1,11 @@
 /* Plans for the shapes of a call.
  *
- * A function may be traced with dimensions that are not known. Its own plan then infers shapes as it runs. A call whose shapes came before
- * gets a plan of its own: made with the arguments' shapes, so that most shapes are known, sizes and targets of reshapes are constants,
- * and values have places in one block. (Not the first call: many shapes are seen once only.)
+ * A function may be traced with dimensions that are not known. Its own plan then infers shapes as it runs. A call whose shapes
+ * came before gets a plan of its own: made with the arguments' shapes, so that most shapes are known, sizes and targets of
+ * reshapes are constants, and values have places in one block. (Not the first call: many shapes are seen once only.)
  *
- * Such plans are kept in a few slots, the one that was used longest ago makes room. A run takes no lock: it counts itself in before it looks
- * at the slots and out when it is done; a plan that lost its slot ends when nobody is in. */
+ * Such plans are kept in a few slots, the one that was used longest ago makes room. A run takes no lock: it counts itself in
+ * before it looks at the slots and out when it is done; a plan that lost its slot ends when nobody is in. */
 #include <stdatomic.h>
 
 #include "base/deep_lock.h"
@@ -21,10 +21,10 @@ typedef struct tw__specials {
     _Atomic(tw__plan *) slots[SLOTS];
     _Atomic uint64_t used[SLOTS]; /* when, by the clock */
     _Atomic uint64_t clock;
-    _Atomic int recent;           /* the slot that was right the last time */
-    _Atomic int inside;           /* runs that may hold a plan of a slot */
+    _Atomic int recent; /* the slot that was right the last time */
+    _Atomic int inside; /* runs that may hold a plan of a slot */
     /* under the plan's lock: */
-    uint64_t seen[SEEN];          /* shapes that came once, as hashes */
+    uint64_t seen[SEEN]; /* shapes that came once, as hashes */
     int seen_next;
     tw__plan *retired[RETIRED_LIMIT];
     int retired_count;

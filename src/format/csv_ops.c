@@ -1,7 +1,7 @@
 /* DecodeCSV: strings of comma-separated values, one record each, as one tensor per column.
  *
- * A field in quotes may hold the delimiter, line ends and, doubled, quotes. A field that is empty, or says the na_value, has its default; one
- * without a default is required. Datasets of such files (data/source/csv.c) have the values of fields from here. */
+ * A field in quotes may hold the delimiter, line ends and, doubled, quotes. A field that is empty, or says the na_value, has its
+ * default; one without a default is required. Datasets of such files (data/source/csv.c) have the values of fields from here. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -47,10 +47,11 @@ static tw_status csv_shape(tw__inference *inference)
     for (int i = 1; i < inference->input_count; i++) {
         const tw_shape *shape = inference->shapes[i];
         if (shape->rank > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Shape of a default must be a length-0 or length-1 vector, or a scalar. [Op:DecodeCSV]");
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Shape of a default must be a length-0 or length-1 vector, or a scalar. [Op:DecodeCSV]");
         if (shape->rank == 1 && shape->dims[0] > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld [Op:DecodeCSV]", i - 1,
-                            (long long)shape->dims[0]);
+            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld [Op:DecodeCSV]",
+                            i - 1, (long long)shape->dims[0]);
     }
     for (int i = 0; i < inference->output_count; i++)
         inference->out_shapes[i] = *inference->shapes[0];
@@ -91,17 +92,19 @@ static tw_status put_field(decoder *d, int column, int64_t record)
     if (d->field.size == 0 || (d->field.size == d->na_value.size && memcmp(text, d->na_value.data, d->field.size) == 0)) {
         const tw_tensor *value = d->kernel->inputs[1 + column];
         if (value->count != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record %lld! [Op:DecodeCSV]", column, (long long)record);
+            return tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record %lld! [Op:DecodeCSV]", column,
+                            (long long)record);
         if (out->dtype == TW_STRING)
-            return tw__string_set(out, record, tw__strings(value)->data ? tw__strings(value)->data : "", tw__strings(value)->size);
+            return tw__string_set(out, record, tw__strings(value)->data ? tw__strings(value)->data : "",
+                                  tw__strings(value)->size);
         memcpy((char *)out->data + (size_t)record * size, value->data, size);
         return TW_OK;
     }
     if (out->dtype == TW_STRING)
         return tw__string_set(out, record, text, d->field.size);
     if (!tw__csv_number(text, out->dtype, (char *)out->data + (size_t)record * size))
-        return tw__fail(TW_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %s [Op:DecodeCSV]", column, (long long)record,
-                        tw__dtype_text(out->dtype), text);
+        return tw__fail(TW_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %s [Op:DecodeCSV]", column,
+                        (long long)record, tw__dtype_text(out->dtype), text);
     return TW_OK;
 }
 
@@ -133,14 +136,17 @@ static tw_status read_record(decoder *d, int64_t record)
         made++;
     }
     if (made != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record %lld [Op:DecodeCSV]", count, made, (long long)record);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record %lld [Op:DecodeCSV]", count, made,
+                        (long long)record);
     return TW_OK;
 }
 
 static tw_status csv_compute(tw__kernel *kernel)
 {
     tw_string delimiter = TW_ATTR(kernel, "field_delim")->s;
-    decoder d = { .kernel = kernel, .columns = TW_ATTR(kernel, "select_cols"), .quotes = TW_ATTR(kernel, "use_quote_delim")->b,
+    decoder d = { .kernel = kernel,
+                  .columns = TW_ATTR(kernel, "select_cols"),
+                  .quotes = TW_ATTR(kernel, "use_quote_delim")->b,
                   .na_value = TW_ATTR(kernel, "na_value")->s };
     if (delimiter.size != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char [Op:DecodeCSV]");
@@ -159,17 +165,18 @@ static tw_status csv_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(DecodeCSV,
-    .inputs = "records: string, record_defaults: OUT_TYPE", .outputs = "output: OUT_TYPE",
-    .attrs = "OUT_TYPE: list({float, double, int32, int64, string}) >= 1, field_delim: string = ',', use_quote_delim: bool = true, "
-             "na_value: string = '', select_cols: list(int) = []",
-    .shape = csv_shape, .compute = csv_compute, .doc = "Columns of strings of comma-separated values.");
+TW_OP(DecodeCSV, .inputs = "records: string, record_defaults: OUT_TYPE", .outputs = "output: OUT_TYPE",
+      .attrs =
+          "OUT_TYPE: list({float, double, int32, int64, string}) >= 1, field_delim: string = ',', use_quote_delim: bool = true, "
+          "na_value: string = '', select_cols: list(int) = []",
+      .shape = csv_shape, .compute = csv_compute, .doc = "Columns of strings of comma-separated values.");
 
-TW_API(io_decode_csv,
-       "io.decode_csv(records: tensor<string>, record_defaults: tensors, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, "
-       "select_cols: ints = None, name: str = None) -> tensors",
-       "One tensor per column of records of comma-separated values, of the dtypes of the defaults. A default without elements says that the field is "
-       "required.")
+TW_API(
+    io_decode_csv,
+    "io.decode_csv(records: tensor<string>, record_defaults: tensors, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, "
+    "select_cols: ints = None, name: str = None) -> tensors",
+    "One tensor per column of records of comma-separated values, of the dtypes of the defaults. A default without elements says that the field is "
+    "required.")
 {
     int count = (int)args->record_defaults.count, made = count;
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof *out.items), count };
@@ -180,7 +187,8 @@ TW_API(io_decode_csv,
         for (int i = 0; i < count; i++)
             inputs[i + 1] = args->record_defaults.items[i];
         const tw_attr attrs[] = { TW_A_STRING("field_delim", args->field_delim ? args->field_delim : ","),
-                                  TW_A_BOOL("use_quote_delim", !args->no_quote_delim), TW_A_STRING("na_value", args->na_value ? args->na_value : ""),
+                                  TW_A_BOOL("use_quote_delim", !args->no_quote_delim),
+                                  TW_A_STRING("na_value", args->na_value ? args->na_value : ""),
                                   TW_A_INTS("select_cols", args->select_cols.items, args->select_cols.count) };
         status = tw__apply(&tw__op_DecodeCSV, inputs, count + 1, attrs, sizeof attrs / sizeof *attrs, out.items, &made);
     }

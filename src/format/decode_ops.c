@@ -8,7 +8,9 @@
 #include "op/text/text.h"
 #include "rows.h"
 
-enum { MOST_REPEATED = 1 << 30 }; /* bytes of a parsed tensor beyond those of its message, whose last element may stand for many */
+enum {
+    MOST_REPEATED = 1 << 30
+}; /* bytes of a parsed tensor beyond those of its message, whose last element may stand for many */
 
 /* ---- raw bytes ---- */
 
@@ -58,43 +60,48 @@ static tw_status raw_compute(tw__kernel *kernel)
     size_t size = in->count ? tw__strings(in)[0].size : 0, unit = tw__element_size(dtype);
     for (int64_t i = 1; i < in->count; i++) {
         if (tw__strings(in)[i].size != size)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "DecodeRaw requires input strings to all be the same size, but element %lld has size %zu != %zu [Op:DecodeRaw]",
-                            (long long)i, size, tw__strings(in)[i].size);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "DecodeRaw requires input strings to all be the same size, but element %lld has size %zu != %zu [Op:DecodeRaw]",
+                (long long)i, size, tw__strings(in)[i].size);
     }
     if (size % unit)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input to DecodeRaw has length %zu that is not a multiple of %zu, the size of %s [Op:DecodeRaw]", size,
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Input to DecodeRaw has length %zu that is not a multiple of %zu, the size of %s [Op:DecodeRaw]", size,
                         unit, tw__dtype_text(dtype));
     return copy_raw(kernel, size, dtype);
 }
 
-TW_OP(DecodeRaw,
-    .inputs = "bytes: string", .outputs = "output: out_type",
-    .attrs = "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}, "
-             "little_endian: bool = true",
-    .shape = raw_shape, .compute = raw_compute, .doc = "Tensors whose elements' bytes are those of strings.");
+TW_OP(DecodeRaw, .inputs = "bytes: string", .outputs = "output: out_type",
+      .attrs =
+          "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}, "
+          "little_endian: bool = true",
+      .shape = raw_shape, .compute = raw_compute, .doc = "Tensors whose elements' bytes are those of strings.");
 
 static tw_status padded_compute(tw__kernel *kernel)
 {
     tw_dtype dtype = TW_ATTR(kernel, "out_type")->type;
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0), unit = (int64_t)tw__element_size(dtype);
     if (size <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be greater than zero. [Op:DecodePaddedRaw]", (long long)size);
+        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be greater than zero. [Op:DecodePaddedRaw]",
+                        (long long)size);
     if (size % unit)
-        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be a multiple of the size of `out_type` (%lld) [Op:DecodePaddedRaw]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "`fixed_length` (%lld) must be a multiple of the size of `out_type` (%lld) [Op:DecodePaddedRaw]",
                         (long long)size, (long long)unit);
     return copy_raw(kernel, (size_t)size, dtype);
 }
 
-TW_OP(DecodePaddedRaw,
-    .inputs = "input_bytes: string, fixed_length: int32", .outputs = "output: out_type",
-    .attrs = "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}, little_endian: bool = true", .shape = raw_shape,
-    .compute = padded_compute, .doc = "Tensors whose elements' bytes are those of strings, cut or filled up with zeros to a length.");
+TW_OP(DecodePaddedRaw, .inputs = "input_bytes: string, fixed_length: int32", .outputs = "output: out_type",
+      .attrs = "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}, little_endian: bool = true",
+      .shape = raw_shape, .compute = padded_compute,
+      .doc = "Tensors whose elements' bytes are those of strings, cut or filled up with zeros to a length.");
 
-TW_API(io_decode_raw,
-       "io.decode_raw(input_bytes: tensor<string>, out_type: dtype, little_endian: bool = True, fixed_length: tensor<int32> = None, name: str = None) "
-       "-> tensor",
-       "The numbers whose bytes strings hold; with fixed_length strings are cut or filled up with zeros to so many bytes.")
+TW_API(
+    io_decode_raw,
+    "io.decode_raw(input_bytes: tensor<string>, out_type: dtype, little_endian: bool = True, fixed_length: tensor<int32> = None, name: str = None) "
+    "-> tensor",
+    "The numbers whose bytes strings hold; with fixed_length strings are cut or filled up with zeros to so many bytes.")
 {
     const tw_attr attrs[] = { TW_A_TYPE("out_type", args->out_type), TW_A_BOOL("little_endian", !args->no_little_endian) };
     if (!args->fixed_length)
@@ -114,11 +121,11 @@ static tw_status serialize_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(SerializeTensor,
-    .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar, .compute = serialize_compute,
-    .doc = "A tensor as a serialized TensorProto.");
+TW_OP(SerializeTensor, .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar,
+      .compute = serialize_compute, .doc = "A tensor as a serialized TensorProto.");
 
-TW_API(io_serialize_tensor, "io.serialize_tensor(tensor: tensor, name: str = None) -> tensor", "A tensor as bytes, which parse_tensor reads.")
+TW_API(io_serialize_tensor, "io.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
+       "A tensor as bytes, which parse_tensor reads.")
 {
     return TW_UNARY(SerializeTensor, args->tensor);
 }
@@ -138,8 +145,9 @@ static tw_status parse_compute(tw__kernel *kernel)
         tw__text text = { 0 };
         tw_clear_error();
         tw__base64_add(&text, bytes, true);
-        tw_status status = tw__fail(TW_INVALID_ARGUMENT, "Could not parse `serialized` as TensorProto, base64: %.*s [Op:ParseTensor]",
-                                    (int)(text.size < 1000 ? text.size : 1000), text.data ? text.data : "");
+        tw_status status =
+            tw__fail(TW_INVALID_ARGUMENT, "Could not parse `serialized` as TensorProto, base64: %.*s [Op:ParseTensor]",
+                     (int)(text.size < 1000 ? text.size : 1000), text.data ? text.data : "");
         tw__text_free(&text);
         return status;
     }
@@ -150,9 +158,8 @@ static tw_status parse_compute(tw__kernel *kernel)
     return made ? tw__output_take(kernel, 0, made) : tw__error_status();
 }
 
-TW_OP(ParseTensor,
-    .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape, .compute = parse_compute,
-    .makes_outputs = true, .doc = "The tensor that a serialized TensorProto is.");
+TW_OP(ParseTensor, .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape,
+      .compute = parse_compute, .makes_outputs = true, .doc = "The tensor that a serialized TensorProto is.");
 
 TW_API(io_parse_tensor, "io.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
        "The tensor whose bytes serialize_tensor made.")
@@ -160,7 +167,8 @@ TW_API(io_parse_tensor, "io.parse_tensor(serialized: tensor<string>, out_type: d
     return tw__call(&tw__op_ParseTensor, TW_IN(args->serialized), 1, TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1);
 }
 
-TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor", "A tensor's TensorProto as programs make one: a single element in its list.")
+TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
+       "A tensor's TensorProto as programs make one: a single element in its list.")
 {
     tw__text text = { 0 };
     tw__proto_field field;
@@ -190,8 +198,10 @@ static tw_status inflate_compute(tw__kernel *kernel)
         tw_string s = tw__strings(kernel->inputs[0])[i];
         if (compression == TW_COMPRESSION_NONE)
             tw__text_bytes(&text, s.data, s.size);
-        else if (!tw__inflate_all(s.data, s.size, compression == TW_COMPRESSION_GZIP ? TW_DEFLATED_GZIP : TW_DEFLATED_ZLIB, &text))
-            status = text.failed ? tw__error_status() : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data [Op:DecodeCompressed]");
+        else if (!tw__inflate_all(s.data, s.size, compression == TW_COMPRESSION_GZIP ? TW_DEFLATED_GZIP : TW_DEFLATED_ZLIB,
+                                  &text))
+            status = text.failed ? tw__error_status()
+                                 : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data [Op:DecodeCompressed]");
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
@@ -199,11 +209,11 @@ static tw_status inflate_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(DecodeCompressed,
-    .inputs = "bytes: string", .outputs = "output: string", .attrs = "compression_type: string = ''", .shape = tw_shape_same,
-    .compute = inflate_compute, .doc = "What compressed strings hold.");
+TW_OP(DecodeCompressed, .inputs = "bytes: string", .outputs = "output: string", .attrs = "compression_type: string = ''",
+      .shape = tw_shape_same, .compute = inflate_compute, .doc = "What compressed strings hold.");
 
-TW_API(io_decode_compressed, "io.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
+TW_API(io_decode_compressed,
+       "io.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
        "What strings compressed by ZLIB or GZIP hold.")
 {
     const char *type = args->compression_type ? args->compression_type : "";

@@ -3,9 +3,9 @@
  *     Event  1 wall_time double, 2 step, and one of: 3 file_version, 4 graph_def, 5 summary, 6 log_message, 7 session_log,
  *            8 tagged_run_metadata, 9 meta_graph_def; 10 source_metadata {1 writer}
  *
- * The file is DIRECTORY/events.out.tfevents.<seconds>.<host name><suffix>, made with the first event, whose head is an Event with the file's
- * version. A name that is taken is not written over: the seconds are counted up. Events wait in memory until there are `max_queue` of them or
- * `flush_seconds` have passed when one is added, until a flush, or until the process exits. */
+ * The file is DIRECTORY/events.out.tfevents.<seconds>.<host name><suffix>, made with the first event, whose head is an Event with
+ * the file's version. A name that is taken is not written over: the seconds are counted up. Events wait in memory until there are
+ * `max_queue` of them or `flush_seconds` have passed when one is added, until a flush, or until the process exits. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>

@@ -20,7 +20,8 @@ typedef struct tw__event_writer tw__event_writer;
 tw__event_writer *tw__events_new(const char *directory, const char *suffix, int64_t max_queue, double flush_seconds);
 tw_status tw__events_start(tw__event_writer *writer);
 tw_status tw__events_add(tw__event_writer *writer, const void *event, size_t size); /* a serialized Event */
-tw_status tw__events_add_what(tw__event_writer *writer, int64_t step, uint32_t what, const void *data, size_t size); /* of this moment */
+tw_status tw__events_add_what(tw__event_writer *writer, int64_t step, uint32_t what, const void *data,
+                              size_t size); /* of this moment */
 tw_status tw__events_flush(tw__event_writer *writer);
 tw_status tw__events_close(tw__event_writer *writer); /* the file; another event begins another one */
 void tw__events_free(tw__event_writer *writer);       /* NULL is fine */

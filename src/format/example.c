@@ -3,8 +3,8 @@
  *     Example   1 Features                 Features  1 entry {1 key, 2 Feature}, repeated
  *     Feature   one of: 1 BytesList, 2 FloatList, 3 Int64List      lists  1 value, repeated; numbers packed or one by one
  *
- * Readers leave the values where they are until the place for them is known. As in TensorFlow's parser several Features in one Example are one, the
- * last of equal keys counts; what follows packed numbers in a list is not looked at. */
+ * Readers leave the values where they are until the place for them is known. As in TensorFlow's parser several Features in one
+ * Example are one, the last of equal keys counts; what follows packed numbers in a list is not looked at. */
 #include "codec/codec.h"
 #include "format/example.h"
 
@@ -40,7 +40,8 @@ bool tw__example_each(const void *data, size_t size, tw__feature_entry entry, vo
     tw__proto proto = tw__proto_read(data, size);
     tw__proto_field field;
     while (*status == TW_OK && tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_BYTES && !tw__features_each(field.data, field.size, entry, context, status))
+        if (field.number == 1 && field.wire == TW_WIRE_BYTES &&
+            !tw__features_each(field.data, field.size, entry, context, status))
             return false;
     }
     return !proto.failed;
@@ -187,10 +188,11 @@ tw_status tw__feature_write(tw__text *text, tw_string key, const tw_tensor *tens
 {
     bool integer = tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_BOOL;
     if (!tensor->data && tensor->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Example: feature %.*s: the tensor has no value while a function is traced", (int)key.size, key.data);
+        return tw__fail(TW_INVALID_ARGUMENT, "Example: feature %.*s: the tensor has no value while a function is traced",
+                        (int)key.size, key.data);
     if (!integer && !tw__dtype_is_float(tensor->dtype) && tensor->dtype != TW_STRING)
-        return tw__fail(TW_TYPE_ERROR, "Example: feature %.*s: strings, floats and integers can be stored, got %s", (int)key.size, key.data,
-                        tw_dtype_name(tensor->dtype));
+        return tw__fail(TW_TYPE_ERROR, "Example: feature %.*s: strings, floats and integers can be stored, got %s", (int)key.size,
+                        key.data, tw_dtype_name(tensor->dtype));
     tw__text list = { 0 }, feature = { 0 }, entry = { 0 };
     tw_status status = write_list(&list, tensor);
     tw__proto_add_bytes(&feature, integer ? 3 : tensor->dtype == TW_STRING ? 1 : 2, list.data ? list.data : "", list.size);

@@ -11,11 +11,11 @@ typedef struct tw__feature {
     const uint8_t *data; /* the list's content */
     size_t size;
     int64_t count;
-    bool packed;         /* the data is numbers alone, else a message */
+    bool packed; /* the data is numbers alone, else a message */
 } tw__feature;
 
-/* Calls `entry` with each feature of a Features message (its bytes), in order; a status other than TW_OK ends the walk. False: the bytes
- * are no such message. */
+/* Calls `entry` with each feature of a Features message (its bytes), in order; a status other than TW_OK ends the walk. False:
+ * the bytes are no such message. */
 typedef tw_status (*tw__feature_entry)(void *context, tw_string key, tw_string feature);
 bool tw__features_each(const void *data, size_t size, tw__feature_entry entry, void *context, tw_status *status);
 /* The same of an Example, which may hold several Features. */
@@ -29,11 +29,13 @@ tw_status tw__feature_copy(const tw__feature *feature, tw_tensor *tensor, int64_
 tw_status tw__feature_write(tw__text *text, tw_string key, const tw_tensor *tensor);
 
 /* ---- what the ops share (example_ops.c) ---- */
-/* How an op calls the attrs of a group of features. Sparse features come first, then dense and ragged ones, in inputs 2, 3, 4 and in the outputs. */
+/* How an op calls the attrs of a group of features. Sparse features come first, then dense and ragged ones, in inputs 2, 3, 4 and
+ * in the outputs. */
 typedef struct tw__example_attrs {
     const char *count, *sparse, *dense, *ragged, *splits, *shapes;
 } tw__example_attrs;
-tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *names, int *next); /* *next: the first output that is left */
+tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *names,
+                            int *next); /* *next: the first output that is left */
 /* Parses the Examples in input 0 into the first outputs; the defaults of dense features begin at an input. */
 tw_status tw__example_parse(tw__kernel *kernel, const tw__example_attrs *names, int defaults);
 

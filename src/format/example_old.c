@@ -1,4 +1,5 @@
-/* ParseExample and ParseSingleExample: the first forms of ParseExampleV2, which does the work. Their keys are inputs of their own, or attrs. */
+/* ParseExample and ParseSingleExample: the first forms of ParseExampleV2, which does the work. Their keys are inputs of their
+ * own, or attrs. */
 #include "format/example.h"
 #include "op/op.h"
 #include "rows.h"
@@ -112,11 +113,12 @@ static tw_status one_compute(tw__kernel *kernel)
 
 static tw_status shapes(tw__inference *inference, int sparse, int dense_keys, int rank)
 {
-    const tw_attr *sparse_types = TW_ATTR(inference, "sparse_types"), *dense = TW_ATTR(inference, "Tdense"), *given = TW_ATTR(inference, "dense_shapes");
+    const tw_attr *sparse_types = TW_ATTR(inference, "sparse_types"), *dense = TW_ATTR(inference, "Tdense"),
+                  *given = TW_ATTR(inference, "dense_shapes");
     const tw_shape *serialized = inference->shapes[0];
     if (serialized->rank >= 0 && serialized->rank != rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a %s, got shape: %s [Op:%s]", rank ? "vector" : "scalar", tw__shape_text(serialized),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a %s, got shape: %s [Op:%s]", rank ? "vector" : "scalar",
+                        tw__shape_text(serialized), inference->op->name);
     if (sparse_types->count != sparse || dense->count != given->count || dense->count != dense_keys)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the lists of keys, types and shapes are not equally long");
     int output = 0;
@@ -153,14 +155,20 @@ static tw_status one_shape(tw__inference *inference)
 #define VALUE_TYPES "list({float, int64, string})"
 
 TW_OP(ParseExample,
-    .inputs = "serialized: string, names: string, sparse_keys: Nsparse * string, dense_keys: Ndense * string, dense_defaults: Tdense",
-    .outputs = "sparse_indices: Nsparse * int64, sparse_values: sparse_types, sparse_shapes: Nsparse * int64, dense_values: Tdense",
-    .attrs = "Nsparse: int >= 0, Ndense: int >= 0, sparse_types: " VALUE_TYPES ", Tdense: " VALUE_TYPES ", dense_shapes: list(shape)", .shape = many_shape,
-    .compute = many_compute, .makes_outputs = true, .doc = "ParseExampleV2 of a vector of Examples, without ragged features.");
+      .inputs =
+          "serialized: string, names: string, sparse_keys: Nsparse * string, dense_keys: Ndense * string, dense_defaults: Tdense",
+      .outputs =
+          "sparse_indices: Nsparse * int64, sparse_values: sparse_types, sparse_shapes: Nsparse * int64, dense_values: Tdense",
+      .attrs = "Nsparse: int >= 0, Ndense: int >= 0, sparse_types: " VALUE_TYPES ", Tdense: " VALUE_TYPES
+               ", dense_shapes: list(shape)",
+      .shape = many_shape, .compute = many_compute, .makes_outputs = true,
+      .doc = "ParseExampleV2 of a vector of Examples, without ragged features.");
 
-TW_OP(ParseSingleExample,
-    .inputs = "serialized: string, dense_defaults: Tdense",
-    .outputs = "sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense",
-    .attrs = "num_sparse: int >= 0, sparse_keys: list(string), dense_keys: list(string), sparse_types: " VALUE_TYPES ", Tdense: " VALUE_TYPES
-             ", dense_shapes: list(shape)",
-    .shape = one_shape, .compute = one_compute, .makes_outputs = true, .doc = "ParseExampleV2 of one Example, without ragged features.");
+TW_OP(
+    ParseSingleExample, .inputs = "serialized: string, dense_defaults: Tdense",
+    .outputs =
+        "sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense",
+    .attrs = "num_sparse: int >= 0, sparse_keys: list(string), dense_keys: list(string), sparse_types: " VALUE_TYPES
+             ", Tdense: " VALUE_TYPES ", dense_shapes: list(shape)",
+    .shape = one_shape, .compute = one_compute, .makes_outputs = true,
+    .doc = "ParseExampleV2 of one Example, without ragged features.");

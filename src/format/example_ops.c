@@ -1,8 +1,9 @@
 /* ParseExampleV2: serialized Examples to tensors.
  *
- * serialized is one Example or a vector of them. Dense features have a shape; one whose first dimension is not known takes as many rows as there are
- * (in a vector: as the longest, padded). Sparse features give indices, values and a dense shape, ragged ones values and row splits. Examples
- * are walked once: what a key's Feature is, is noted (last one wins), then values are copied to where they belong. */
+ * serialized is one Example or a vector of them. Dense features have a shape; one whose first dimension is not known takes as
+ * many rows as there are (in a vector: as the longest, padded). Sparse features give indices, values and a dense shape, ragged
+ * ones values and row splits. Examples are walked once: what a key's Feature is, is noted (last one wins), then values are copied
+ * to where they belong. */
 #include "format/example.h"
 #include "op/op.h"
 #include "rows.h"
@@ -13,12 +14,12 @@ typedef struct parser {
     tw__kernel *kernel;
     const tw_attr *sparse_types, *dense_types, *ragged_types, *split_types, *dense_shapes;
     int sparse, dense, ragged, all; /* numbers of features; sparse ones come first, then dense, then ragged */
-    int defaults;        /* the input with the first default */
+    int defaults;                   /* the input with the first default */
     int64_t batch;
     bool single;
-    tw__map keys;        /* to place + 1 */
-    tw__feature *found;  /* [batch][all]; dtype NONE: not there */
-    bool bad_feature;    /* a key's Feature made no sense */
+    tw__map keys;       /* to place + 1 */
+    tw__feature *found; /* [batch][all]; dtype NONE: not there */
+    bool bad_feature;   /* a key's Feature made no sense */
     int64_t row;
     tw_string bad_key;
 } parser;
@@ -37,8 +38,8 @@ static tw_string key_of(const parser *p, int place)
     return tw_tensor_string_at(p->kernel->inputs[input], index);
 }
 
-static const tw__example_attrs example_attrs = { "num_sparse", "sparse_types", "Tdense", "ragged_value_types", "ragged_split_types",
-                                               "dense_shapes" };
+static const tw__example_attrs example_attrs = { "num_sparse",         "sparse_types",       "Tdense",
+                                                 "ragged_value_types", "ragged_split_types", "dense_shapes" };
 
 /* ---- shapes ---- */
 
@@ -56,8 +57,10 @@ static tw_status need_types(const tw_attr *types)
 {
     for (int i = 0; i < types->count; i++) {
         if (types->types[i] != TW_FLOAT32 && types->types[i] != TW_INT64 && types->types[i] != TW_STRING)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string [Op:ParseExampleV2]", types->name, tw__dtype_text(types->types[i]));
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string [Op:ParseExampleV2]",
+                types->name, tw__dtype_text(types->types[i]));
     }
     return TW_OK;
 }
@@ -70,7 +73,8 @@ static tw_status shape_dense(tw__inference *inference, const tw_shape *dense, in
         return tw__fail(TW_INVALID_ARGUMENT, "ParseExampleV2: dense_shapes must be of 0 to %d dimensions", TW_MAX_RANK - 1);
     for (int i = 1; i < dense->rank; i++) {
         if (dense->dims[i] < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "ParseExampleV2: in dense_shapes only the first dimension may be unknown, got %s",
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "ParseExampleV2: in dense_shapes only the first dimension may be unknown, got %s",
                             tw__shape_text(dense));
     }
     if (serialized->rank < 0)
@@ -111,8 +115,8 @@ tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *n
     for (int i = 0; i < ragged->count; i++)
         inference->out_shapes[output++] = TW_SHAPE(-1);
     for (int i = 0; i < ragged->count; i++)
-        inference->out_shapes[output++] = serialized->rank < 0    ? TW_SHAPE(-1)
-                                          : serialized->rank == 0 ? TW_SHAPE(0)
+        inference->out_shapes[output++] = serialized->rank < 0      ? TW_SHAPE(-1)
+                                          : serialized->rank == 0   ? TW_SHAPE(0)
                                           : serialized->dims[0] < 0 ? TW_SHAPE(-1)
                                                                     : TW_SHAPE(serialized->dims[0] + 1);
     *next = output;
@@ -157,14 +161,17 @@ static tw_status fail_at(const parser *p, int64_t row, tw_string key, const char
     int size = (int)(key.size < 300 ? key.size : 300);
     if (p->single)
         return tw__fail(TW_INVALID_ARGUMENT, "Key: %.*s.  %s [Op:ParseExampleV2]", size, key.data, text);
-    return tw__fail(TW_INVALID_ARGUMENT, "%sKey: %.*s, Index: %lld.  %s [Op:ParseExampleV2]", name_of(p, row), size, key.data, (long long)row, text);
+    return tw__fail(TW_INVALID_ARGUMENT, "%sKey: %.*s, Index: %lld.  %s [Op:ParseExampleV2]", name_of(p, row), size, key.data,
+                    (long long)row, text);
 }
 
 static tw_status fail_missing(const parser *p, int64_t row, int place)
 {
     tw_string key = key_of(p, place);
-    return tw__fail(TW_INVALID_ARGUMENT, "%sFeature: %.*s (data type: %s) is required but could not be found. [Op:ParseExampleV2]",
-                    p->single ? "" : name_of(p, row), (int)(key.size < 300 ? key.size : 300), key.data, tw__dtype_text(dtype_of(p, place)));
+    return tw__fail(TW_INVALID_ARGUMENT,
+                    "%sFeature: %.*s (data type: %s) is required but could not be found. [Op:ParseExampleV2]",
+                    p->single ? "" : name_of(p, row), (int)(key.size < 300 ? key.size : 300), key.data,
+                    tw__dtype_text(dtype_of(p, place)));
 }
 
 static tw_status find_features(parser *p)
@@ -210,7 +217,8 @@ static tw_status fill(tw_tensor *out, int64_t at, int64_t count, const tw_tensor
     size_t size = tw__element_size(out->dtype);
     for (int64_t i = 0; i < count; i++) {
         if (out->dtype != TW_STRING) {
-            memcpy((char *)out->data + (size_t)(at + i) * size, (const char *)value->data + (size_t)(i % value->count) * size, size);
+            memcpy((char *)out->data + (size_t)(at + i) * size, (const char *)value->data + (size_t)(i % value->count) * size,
+                   size);
             continue;
         }
         tw_string s = tw_tensor_string_at(value, i % value->count);
@@ -219,7 +227,8 @@ static tw_status fill(tw_tensor *out, int64_t at, int64_t count, const tw_tensor
     return TW_OK;
 }
 
-static tw_status wrong_count(const parser *p, int64_t row, int place, const tw__feature *feature, const tw_shape *shape, bool variable)
+static tw_status wrong_count(const parser *p, int64_t row, int place, const tw__feature *feature, const tw_shape *shape,
+                             bool variable)
 {
     char text[200];
     if (p->single)
@@ -239,7 +248,8 @@ static tw_status make_fixed(parser *p, int place, int output, const tw_shape *sh
     whole.dims[0] = p->batch;
     memcpy(whole.dims + !p->single, shape->dims, (size_t)shape->rank * sizeof *shape->dims);
     if (otherwise->count && otherwise->count != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "dense_shape[%d] mismatch: default has %lld values, the shape is %s [Op:ParseExampleV2]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "dense_shape[%d] mismatch: default has %lld values, the shape is %s [Op:ParseExampleV2]",
                         place - p->sparse, (long long)otherwise->count, tw__shape_text(shape));
     tw_tensor *out = tw__output(p->kernel, output, &whole);
     if (!out)
@@ -267,10 +277,11 @@ static tw_status make_variable(parser *p, int place, int output, const tw_shape 
             return tw__fail(TW_INVALID_ARGUMENT, "ParseExampleV2: dense_shapes[%d] is too large", place - p->sparse);
     }
     if (padding->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain a single element (the padding "
-                        "element).  But its shape is: %s [Op:ParseExampleV2]",
-                        place - p->sparse, tw__shape_text(shape), place - p->sparse, tw__shape_text(&padding->shape));
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain a single element (the padding "
+            "element).  But its shape is: %s [Op:ParseExampleV2]",
+            place - p->sparse, tw__shape_text(shape), place - p->sparse, tw__shape_text(&padding->shape));
     for (int64_t row = 0; row < p->batch; row++) {
         const tw__feature *feature = &p->found[row * p->all + place];
         if (stride ? feature->count % stride : feature->count)
@@ -375,10 +386,15 @@ static tw_status make_outputs(parser *p)
 
 tw_status tw__example_parse(tw__kernel *kernel, const tw__example_attrs *names, int defaults)
 {
-    parser p = { .kernel = kernel, .sparse_types = TW_ATTR(kernel, names->sparse), .dense_types = TW_ATTR(kernel, names->dense),
-                 .ragged_types = TW_ATTR(kernel, names->ragged), .split_types = TW_ATTR(kernel, names->splits),
-                 .dense_shapes = TW_ATTR(kernel, names->shapes), .batch = kernel->inputs[0]->count,
-                 .single = kernel->inputs[0]->shape.rank == 0, .defaults = defaults };
+    parser p = { .kernel = kernel,
+                 .sparse_types = TW_ATTR(kernel, names->sparse),
+                 .dense_types = TW_ATTR(kernel, names->dense),
+                 .ragged_types = TW_ATTR(kernel, names->ragged),
+                 .split_types = TW_ATTR(kernel, names->splits),
+                 .dense_shapes = TW_ATTR(kernel, names->shapes),
+                 .batch = kernel->inputs[0]->count,
+                 .single = kernel->inputs[0]->shape.rank == 0,
+                 .defaults = defaults };
     p.sparse = p.sparse_types->count;
     p.dense = p.dense_types->count;
     p.ragged = p.ragged_types->count;
@@ -403,10 +419,13 @@ static tw_status parse_compute(tw__kernel *kernel)
     return tw__example_parse(kernel, &example_attrs, 5);
 }
 
-TW_OP(ParseExampleV2,
-    .inputs = "serialized: string, names: string, sparse_keys: string, dense_keys: string, ragged_keys: string, dense_defaults: Tdense",
-    .outputs = "sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense, "
-               "ragged_values: ragged_value_types, ragged_row_splits: ragged_split_types",
+TW_OP(
+    ParseExampleV2,
+    .inputs =
+        "serialized: string, names: string, sparse_keys: string, dense_keys: string, ragged_keys: string, dense_defaults: Tdense",
+    .outputs =
+        "sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense, "
+        "ragged_values: ragged_value_types, ragged_row_splits: ragged_split_types",
     .attrs = "Tdense: " VALUE_TYPES ", num_sparse: int >= 0, sparse_types: " VALUE_TYPES ", ragged_value_types: " VALUE_TYPES
              ", ragged_split_types: list({int32, int64}), dense_shapes: list(shape)",
     .shape = parse_shape, .compute = parse_compute, .doc = "Tensors of the features of serialized Examples.");

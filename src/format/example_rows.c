@@ -1,7 +1,8 @@
 /* Examples for users: writing one from tensors, and parsing serialized ones by a list of features.
  *
  *     tw_auto tw_tensor *bytes = tw_io_serialize_example(TW_PAIRS({ "image", image }, { "label", label }));
- *     tw_tensors parts = tw_io_parse_example(bytes, TW_OBJECTS(tw_example_feature("image", TW_STRING), tw_example_feature("label", TW_INT64)));
+ *     tw_tensors parts = tw_io_parse_example(bytes, TW_OBJECTS(tw_example_feature("image", TW_STRING),
+ * tw_example_feature("label", TW_INT64)));
  */
 #include <stdlib.h>
 
@@ -37,7 +38,8 @@ TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> 
     }
     if (features.size)
         tw__proto_add_bytes(&example, 1, features.data, features.size);
-    tw_tensor *made = status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
+    tw_tensor *made =
+        status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
     tw__text_free(&features);
     tw__text_free(&example);
     tw__free(sorted);
@@ -50,12 +52,14 @@ struct tw_example_feature {
     tw_object object;
 };
 
-TW_CLASS(example_feature,
+TW_CLASS(
+    example_feature,
     "io._ExampleFeature(key: str, dtype: dtype, shape: shape = (), default_value: tensor = None, "
     "kind: str {fixed, sequence, sparse, ragged} = fixed, row_splits_dtype: dtype = int32)",
     .size = sizeof(struct tw_example_feature),
-    .doc = "What tf.io.parse_example makes of one key: a tensor of a shape (fixed), of as many rows as there are (sequence), a sparse tensor "
-           "or ragged rows.");
+    .doc =
+        "What tf.io.parse_example makes of one key: a tensor of a shape (fixed), of as many rows as there are (sequence), a sparse tensor "
+        "or ragged rows.");
 
 static const tw_example_feature_args *wanted(tw_objects features, int64_t i)
 {
@@ -81,8 +85,10 @@ typedef struct request {
 static bool request_new(request *r, tw_objects features)
 {
     size_t count = (size_t)features.count;
-    bool good = (r->inputs = tw__alloc_array(count + 5, sizeof *r->inputs)) && (r->split_types = tw__alloc_array(count, sizeof *r->split_types)) &&
-                (r->shapes = tw__alloc_array(count, sizeof *r->shapes)) && (r->number = tw__alloc_array(count, sizeof *r->number));
+    bool good = (r->inputs = tw__alloc_array(count + 5, sizeof *r->inputs)) &&
+                (r->split_types = tw__alloc_array(count, sizeof *r->split_types)) &&
+                (r->shapes = tw__alloc_array(count, sizeof *r->shapes)) &&
+                (r->number = tw__alloc_array(count, sizeof *r->number));
     for (size_t i = 0; good && i < count; i++)
         r->number[i] = r->count[kind_of(wanted(features, (int64_t)i))]++;
     for (int kind = 0; good && kind < KINDS; kind++) {
@@ -114,8 +120,8 @@ static tw_tensor *default_of(const tw_example_feature_args *feature)
     if (!feature->default_value)
         return tw_tensor_new(feature->dtype, sequence ? TW_SCALAR : TW_SHAPE(0), NULL);
     if (feature->default_value->dtype != feature->dtype) {
-        tw__fail(TW_TYPE_ERROR, "parse_example: the default of %s is %s, expected %s", feature->key, tw_dtype_name(feature->default_value->dtype),
-                 tw_dtype_name(feature->dtype));
+        tw__fail(TW_TYPE_ERROR, "parse_example: the default of %s is %s, expected %s", feature->key,
+                 tw_dtype_name(feature->default_value->dtype), tw_dtype_name(feature->dtype));
         return NULL;
     }
     tw_shape scalar = TW_SCALAR;
@@ -144,7 +150,9 @@ static tw_status fill_request(request *r, tw_objects features)
             shape->dims[0] = -1;
             shape->rank++;
         } else if (shape->rank > 0 && shape->dims[0] < 0) {
-            return tw__fail(TW_VALUE_ERROR, "First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature.", feature->key);
+            return tw__fail(TW_VALUE_ERROR,
+                            "First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature.",
+                            feature->key);
         }
         if (!(r->inputs[5 + n] = default_of(feature)))
             return tw__error_status();
@@ -156,7 +164,8 @@ static tw_status fill_request(request *r, tw_objects features)
 static tw_tensors arrange(const request *r, tw_objects features, tw_tensor **made)
 {
     int64_t sparse = r->count[SPARSE], dense = r->count[DENSE], ragged = r->count[RAGGED], at = 0;
-    tw_tensors out = { tw__alloc_array((size_t)(3 * sparse + dense + 2 * ragged), sizeof *out.items), 3 * sparse + dense + 2 * ragged };
+    tw_tensors out = { tw__alloc_array((size_t)(3 * sparse + dense + 2 * ragged), sizeof *out.items),
+                       3 * sparse + dense + 2 * ragged };
     for (int64_t i = 0; out.items && i < features.count; i++) {
         int kind = kind_of(wanted(features, i));
         int64_t n = r->number[i];
@@ -188,11 +197,14 @@ static tw_tensors parse(request *r, const tw_io_parse_example_args *args)
     r->inputs[0] = args->serialized;
     r->inputs[1] = args->names ? args->names : no_names;
     memcpy(r->inputs + 2, r->keys, sizeof r->keys);
-    const tw_attr attrs[] = { TW_A_TYPES("Tdense", r->types[DENSE], dense), TW_A_INT("num_sparse", sparse),
-                              TW_A_TYPES("sparse_types", r->types[SPARSE], sparse), TW_A_TYPES("ragged_value_types", r->types[RAGGED], ragged),
+    const tw_attr attrs[] = { TW_A_TYPES("Tdense", r->types[DENSE], dense),
+                              TW_A_INT("num_sparse", sparse),
+                              TW_A_TYPES("sparse_types", r->types[SPARSE], sparse),
+                              TW_A_TYPES("ragged_value_types", r->types[RAGGED], ragged),
                               TW_A_TYPES("ragged_split_types", r->split_types, ragged),
                               { .name = "dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)dense, .shapes = r->shapes } };
-    tw_status status = tw__apply(&tw__op_ParseExampleV2, r->inputs, (int)(5 + dense), attrs, sizeof attrs / sizeof *attrs, made, &count);
+    tw_status status =
+        tw__apply(&tw__op_ParseExampleV2, r->inputs, (int)(5 + dense), attrs, sizeof attrs / sizeof *attrs, made, &count);
     tw_tensors out = status == TW_OK ? arrange(r, args->features, made) : (tw_tensors){ 0 };
     for (int i = 0; status == TW_OK && !out.items && i < count; i++)
         tw_release(made[i]);
@@ -200,10 +212,11 @@ static tw_tensors parse(request *r, const tw_io_parse_example_args *args)
     return out;
 }
 
-TW_API(io_parse_example,
-       "io._parse_example(serialized: tensor<string>, features: list<example_feature>, names: tensor<string> = None, name: str = None) -> tensors",
-       "The features of a serialized Example, or of a vector of them, as tensors: for each feature one (fixed, sequence), indices, values and "
-       "dense shape (sparse), or values and row splits (ragged).")
+TW_API(
+    io_parse_example,
+    "io._parse_example(serialized: tensor<string>, features: list<example_feature>, names: tensor<string> = None, name: str = None) -> tensors",
+    "The features of a serialized Example, or of a vector of them, as tensors: for each feature one (fixed, sequence), indices, values and "
+    "dense shape (sparse), or values and row splits (ragged).")
 {
     request r = { 0 };
     tw_tensors out = request_new(&r, args->features) ? parse(&r, args) : (tw_tensors){ 0 };
@@ -256,7 +269,8 @@ static tw_tensors parse_sequence(request *c, request *l, const tw_io_parse_seque
     int64_t contexts = 3 * c->count[SPARSE] + c->count[DENSE] + 2 * c->count[RAGGED];
     int64_t all = contexts + 3 * l->count[SPARSE] + 2 * l->count[DENSE] + 3 * l->count[RAGGED];
     int count = (int)all;
-    tw_tensor **made = tw__alloc_array((size_t)all + 1, sizeof *made), **inputs = tw__alloc_array((size_t)c->count[DENSE] + 9, sizeof *inputs);
+    tw_tensor **made = tw__alloc_array((size_t)all + 1, sizeof *made),
+              **inputs = tw__alloc_array((size_t)c->count[DENSE] + 9, sizeof *inputs);
     tw_auto tw_tensor *no_names = tw_tensor_new(TW_STRING, TW_SHAPE(0), NULL), *lacking = may_lack(l, args->sequence_features);
     tw_tensors context = { 0 }, out = { 0 };
     tw_status status = made && inputs && no_names && lacking ? fill_request(c, args->context_features) : tw__error_status();
@@ -269,18 +283,26 @@ static tw_tensors parse_sequence(request *c, request *l, const tw_io_parse_seque
         memcpy(inputs + 5, l->keys, sizeof l->keys);
         inputs[8] = lacking;
         memcpy(inputs + 9, c->inputs + 5, (size_t)c->count[DENSE] * sizeof *inputs);
-        const tw_attr attrs[] = { TW_A_INT("Ncontext_sparse", c->count[SPARSE]), TW_A_TYPES("context_sparse_types", c->types[SPARSE], c->count[SPARSE]),
-                                  TW_A_TYPES("Tcontext_dense", c->types[DENSE], c->count[DENSE]),
-                                  TW_A_TYPES("context_ragged_value_types", c->types[RAGGED], c->count[RAGGED]),
-                                  TW_A_TYPES("context_ragged_split_types", c->split_types, c->count[RAGGED]),
-                                  { .name = "context_dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)c->count[DENSE], .shapes = c->shapes },
-                                  TW_A_INT("Nfeature_list_sparse", l->count[SPARSE]), TW_A_INT("Nfeature_list_dense", l->count[DENSE]),
-                                  TW_A_TYPES("feature_list_sparse_types", l->types[SPARSE], l->count[SPARSE]),
-                                  TW_A_TYPES("feature_list_dense_types", l->types[DENSE], l->count[DENSE]),
-                                  TW_A_TYPES("feature_list_ragged_value_types", l->types[RAGGED], l->count[RAGGED]),
-                                  TW_A_TYPES("feature_list_ragged_split_types", l->split_types, l->count[RAGGED]),
-                                  { .name = "feature_list_dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)l->count[DENSE], .shapes = l->shapes } };
-        status = tw__apply(&tw__op_ParseSequenceExampleV2, inputs, (int)(9 + c->count[DENSE]), attrs, sizeof attrs / sizeof *attrs, made, &count);
+        const tw_attr attrs[] = {
+            TW_A_INT("Ncontext_sparse", c->count[SPARSE]),
+            TW_A_TYPES("context_sparse_types", c->types[SPARSE], c->count[SPARSE]),
+            TW_A_TYPES("Tcontext_dense", c->types[DENSE], c->count[DENSE]),
+            TW_A_TYPES("context_ragged_value_types", c->types[RAGGED], c->count[RAGGED]),
+            TW_A_TYPES("context_ragged_split_types", c->split_types, c->count[RAGGED]),
+            { .name = "context_dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)c->count[DENSE], .shapes = c->shapes },
+            TW_A_INT("Nfeature_list_sparse", l->count[SPARSE]),
+            TW_A_INT("Nfeature_list_dense", l->count[DENSE]),
+            TW_A_TYPES("feature_list_sparse_types", l->types[SPARSE], l->count[SPARSE]),
+            TW_A_TYPES("feature_list_dense_types", l->types[DENSE], l->count[DENSE]),
+            TW_A_TYPES("feature_list_ragged_value_types", l->types[RAGGED], l->count[RAGGED]),
+            TW_A_TYPES("feature_list_ragged_split_types", l->split_types, l->count[RAGGED]),
+            { .name = "feature_list_dense_shapes",
+              .kind = TW_ATTR_SHAPES,
+              .count = (int32_t)l->count[DENSE],
+              .shapes = l->shapes }
+        };
+        status = tw__apply(&tw__op_ParseSequenceExampleV2, inputs, (int)(9 + c->count[DENSE]), attrs,
+                           sizeof attrs / sizeof *attrs, made, &count);
     }
     if (status == TW_OK) {
         context = arrange(c, args->context_features, made);
@@ -301,12 +323,13 @@ static tw_tensors parse_sequence(request *c, request *l, const tw_io_parse_seque
     return out;
 }
 
-TW_API(io_parse_sequence_example,
-       "io._parse_sequence_example(serialized: tensor<string>, context_features: list<example_feature>, sequence_features: list<example_feature>, "
-       "names: tensor<string> = None, name: str = None) -> tensors",
-       "The features of a serialized SequenceExample, or of a vector of them: the tensors of the context as _parse_example gives them, then for each "
-       "feature list values and lengths (fixed; sequence: it may lack), indices, values and dense shape (sparse), or values, outer and inner row "
-       "splits (ragged).")
+TW_API(
+    io_parse_sequence_example,
+    "io._parse_sequence_example(serialized: tensor<string>, context_features: list<example_feature>, sequence_features: list<example_feature>, "
+    "names: tensor<string> = None, name: str = None) -> tensors",
+    "The features of a serialized SequenceExample, or of a vector of them: the tensors of the context as _parse_example gives them, then for each "
+    "feature list values and lengths (fixed; sequence: it may lack), indices, values and dense shape (sparse), or values, outer and inner row "
+    "splits (ragged).")
 {
     request context = { 0 }, sequence = { 0 };
     bool good = request_new(&context, args->context_features) && request_new(&sequence, args->sequence_features);

@@ -1,7 +1,7 @@
 /* ParseSequenceExampleV2: serialized SequenceExamples { 1 context: Features, 2 feature_lists } to tensors.
  *
- * The context is parsed as an Example is. A feature list is a list of Features, one per step: dense ones are stacked and filled up to the longest of
- * the batch, sparse and ragged ones have one dimension more than those of a context. */
+ * The context is parsed as an Example is. A feature list is a list of Features, one per step: dense ones are stacked and filled
+ * up to the longest of the batch, sparse and ragged ones have one dimension more than those of a context. */
 #include "codec/codec.h"
 #include "format/example.h"
 #include "op/ragged/ragged.h"
@@ -10,12 +10,14 @@
 
 enum { LIST_KEYS = 5, MISSING = 8, DEFAULTS = 9 };
 
-static const tw__example_attrs context_attrs = { "Ncontext_sparse", "context_sparse_types", "Tcontext_dense", "context_ragged_value_types",
-                                                 "context_ragged_split_types", "context_dense_shapes" };
+static const tw__example_attrs context_attrs = {
+    "Ncontext_sparse",     "context_sparse_types", "Tcontext_dense", "context_ragged_value_types", "context_ragged_split_types",
+    "context_dense_shapes"
+};
 
 typedef struct lists {
     tw__kernel *kernel;
-    const tw_attr *types[3]; /* of sparse, dense, ragged ones */
+    const tw_attr *types[3];  /* of sparse, dense, ragged ones */
     int count[3], all, first; /* the output with the first feature list */
     int64_t batch, row;
     bool single;
@@ -30,10 +32,12 @@ static tw_status sequence_shape(tw__inference *inference)
     int output = 0, extra = 1;
     TW_TRY(tw__example_shape(inference, &context_attrs, &output));
     const tw_shape *serialized = inference->shapes[0], *shapes = TW_ATTR(inference, "feature_list_dense_shapes")->shapes;
-    int sparse = TW_ATTR(inference, "feature_list_sparse_types")->count, dense = TW_ATTR(inference, "feature_list_dense_types")->count;
+    int sparse = TW_ATTR(inference, "feature_list_sparse_types")->count,
+        dense = TW_ATTR(inference, "feature_list_dense_types")->count;
     int ragged = TW_ATTR(inference, "feature_list_ragged_value_types")->count;
     if (sparse != TW_ATTR(inference, "Nfeature_list_sparse")->i || dense != TW_ATTR(inference, "Nfeature_list_dense")->i ||
-        dense != TW_ATTR(inference, "feature_list_dense_shapes")->count || ragged != TW_ATTR(inference, "feature_list_ragged_split_types")->count)
+        dense != TW_ATTR(inference, "feature_list_dense_shapes")->count ||
+        ragged != TW_ATTR(inference, "feature_list_ragged_split_types")->count)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the lists of types and shapes of feature lists are not equally long");
     bool known = serialized->rank >= 0;
     int outer = serialized->rank + 1;
@@ -45,7 +49,8 @@ static tw_status sequence_shape(tw__inference *inference)
     }
     for (int i = 0; i < dense; i++, output++) {
         if (!tw__shape_known(&shapes[i]) || shapes[i].rank + 2 > TW_MAX_RANK)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "feature_list_dense_shapes[%d] must be known, got %s", i, tw__shape_text(&shapes[i]));
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "feature_list_dense_shapes[%d] must be known, got %s", i,
+                              tw__shape_text(&shapes[i]));
         tw_shape *out = &inference->out_shapes[output];
         if (!known)
             continue;
@@ -104,7 +109,8 @@ static tw_status note(void *context, tw_string key, tw_string bytes)
 
 static tw_status invalid(const lists *l, int64_t row)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Invalid protocol message input, example id: %s [Op:ParseSequenceExampleV2]", name_of(l, row));
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid protocol message input, example id: %s [Op:ParseSequenceExampleV2]",
+                    name_of(l, row));
 }
 
 static tw_status find_lists(lists *l)
@@ -161,9 +167,11 @@ static bool next_step(const lists *l, int64_t row, int place, steps *s, tw_statu
         }
         if (s->feature.dtype == dtype_of(l, place) || s->feature.dtype == TW_DTYPE_NONE)
             return true;
-        *status = tw__fail(TW_INVALID_ARGUMENT,
-                           "Name: %s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected type: %s [Op:ParseSequenceExampleV2]",
-                           name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s->index, tw__dtype_text(dtype_of(l, place)));
+        *status = tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Name: %s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected type: %s [Op:ParseSequenceExampleV2]",
+            name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s->index,
+            tw__dtype_text(dtype_of(l, place)));
         return false;
     }
     if (s->proto.failed)
@@ -186,17 +194,19 @@ static tw_status make_dense(lists *l, int number)
     for (int64_t row = 0; lengths && row < l->batch; row++) {
         steps s = steps_of(l, row, place);
         if (!l->found[row * l->all + place].data && !allowed[number])
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Name: %s, Feature list '%.*s' is required but could not be found.  Did you mean to include it in "
-                            "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults? [Op:ParseSequenceExampleV2]",
-                            name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Name: %s, Feature list '%.*s' is required but could not be found.  Did you mean to include it in "
+                "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults? [Op:ParseSequenceExampleV2]",
+                name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data);
         while (next_step(l, row, place, &s, &status)) {
             if (s.feature.count != unit)
-                return tw__fail(TW_INVALID_ARGUMENT,
-                                "Name: %s, Key: %.*s, Index: %lld.  Number of values != expected.  values size: %lld but output shape: %s "
-                                "[Op:ParseSequenceExampleV2]",
-                                name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s.index, (long long)s.feature.count,
-                                tw__shape_text(shape));
+                return tw__fail(
+                    TW_INVALID_ARGUMENT,
+                    "Name: %s, Key: %.*s, Index: %lld.  Number of values != expected.  values size: %lld but output shape: %s "
+                    "[Op:ParseSequenceExampleV2]",
+                    name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s.index,
+                    (long long)s.feature.count, tw__shape_text(shape));
         }
         TW_TRY(status);
         ((int64_t *)lengths->data)[row] = s.index + 1;
@@ -220,7 +230,8 @@ static tw_status make_dense(lists *l, int number)
     return status;
 }
 
-/* All values of a feature list into an output, row behind row and step behind step; sizes: how many steps and values there are, and at most. */
+/* All values of a feature list into an output, row behind row and step behind step; sizes: how many steps and values there are,
+ * and at most. */
 typedef struct sizes {
     int64_t steps, values, most_steps, most_values;
 } sizes;
@@ -255,7 +266,8 @@ static tw_status make_sparse(lists *l, int place)
     int output = l->first + place;
     TW_TRY(make_values(l, place, output + l->count[0], &z));
     int64_t width = 2 + !l->single;
-    tw_tensor *indices = tw__output(l->kernel, output, &TW_SHAPE(z.values, width)), *shape = tw__output(l->kernel, output + 2 * l->count[0], &TW_SHAPE(width));
+    tw_tensor *indices = tw__output(l->kernel, output, &TW_SHAPE(z.values, width)),
+              *shape = tw__output(l->kernel, output + 2 * l->count[0], &TW_SHAPE(width));
     if (!indices || !shape)
         return tw__error_status();
     int64_t *at = indices->data, *dims = shape->data;
@@ -281,7 +293,8 @@ static tw_status make_ragged(lists *l, int number)
     int place = l->count[0] + l->count[1] + number, output = l->first + 3 * l->count[0] + 2 * l->count[1] + number;
     sizes z;
     TW_TRY(make_values(l, place, output, &z));
-    int64_t *inner = tw__alloc_array((size_t)z.steps + 1, sizeof *inner), *outer = tw__alloc_array((size_t)l->batch + 1, sizeof *outer);
+    int64_t *inner = tw__alloc_array((size_t)z.steps + 1, sizeof *inner),
+            *outer = tw__alloc_array((size_t)l->batch + 1, sizeof *outer);
     tw_status status = inner && outer ? TW_OK : tw__error_status();
     int64_t at = 0;
     for (int64_t row = 0; status == TW_OK && row < l->batch; row++) {
@@ -305,7 +318,9 @@ static tw_status make_ragged(lists *l, int number)
 static tw_status sequence_compute(tw__kernel *kernel)
 {
     TW_TRY(tw__example_parse(kernel, &context_attrs, DEFAULTS));
-    lists l = { .kernel = kernel, .batch = kernel->inputs[0]->count, .single = kernel->inputs[0]->shape.rank == 0,
+    lists l = { .kernel = kernel,
+                .batch = kernel->inputs[0]->count,
+                .single = kernel->inputs[0]->shape.rank == 0,
                 .types = { TW_ATTR(kernel, "feature_list_sparse_types"), TW_ATTR(kernel, "feature_list_dense_types"),
                            TW_ATTR(kernel, "feature_list_ragged_value_types") } };
     l.first = 3 * (int)TW_ATTR(kernel, "Ncontext_sparse")->i + TW_ATTR(kernel, "Tcontext_dense")->count +
@@ -314,11 +329,12 @@ static tw_status sequence_compute(tw__kernel *kernel)
         l.count[kind] = l.types[kind]->count;
         l.all += l.count[kind];
         if (kernel->inputs[LIST_KEYS + kind]->count != l.count[kind])
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld keys of feature lists for %d types", (long long)kernel->inputs[LIST_KEYS + kind]->count,
-                              l.count[kind]);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld keys of feature lists for %d types",
+                              (long long)kernel->inputs[LIST_KEYS + kind]->count, l.count[kind]);
     }
     if (kernel->inputs[MISSING]->count != l.count[1])
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "feature_list_dense_missing_assumed_empty must have %d elements", l.count[1]);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "feature_list_dense_missing_assumed_empty must have %d elements",
+                          l.count[1]);
     size_t count;
     if (__builtin_mul_overflow((size_t)l.batch, (size_t)l.all, &count))
         return tw__no_memory(SIZE_MAX);
@@ -338,20 +354,24 @@ static tw_status sequence_compute(tw__kernel *kernel)
 #define VALUE_TYPES "list({float, int64, string}) = []"
 #define SPLIT_TYPES "list({int32, int64}) = []"
 
-TW_OP(ParseSequenceExampleV2,
-    .inputs = "serialized: string, debug_name: string, context_sparse_keys: string, context_dense_keys: string, context_ragged_keys: string, "
-              "feature_list_sparse_keys: string, feature_list_dense_keys: string, feature_list_ragged_keys: string, "
-              "feature_list_dense_missing_assumed_empty: bool, context_dense_defaults: Tcontext_dense",
-    .outputs = "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values: context_sparse_types, "
-               "context_sparse_shapes: Ncontext_sparse * int64, context_dense_values: Tcontext_dense, "
-               "context_ragged_values: context_ragged_value_types, context_ragged_row_splits: context_ragged_split_types, "
-               "feature_list_sparse_indices: Nfeature_list_sparse * int64, feature_list_sparse_values: feature_list_sparse_types, "
-               "feature_list_sparse_shapes: Nfeature_list_sparse * int64, feature_list_dense_values: feature_list_dense_types, "
-               "feature_list_dense_lengths: Nfeature_list_dense * int64, feature_list_ragged_values: feature_list_ragged_value_types, "
-               "feature_list_ragged_outer_splits: feature_list_ragged_split_types, "
-               "feature_list_ragged_inner_splits: feature_list_ragged_split_types",
+TW_OP(
+    ParseSequenceExampleV2,
+    .inputs =
+        "serialized: string, debug_name: string, context_sparse_keys: string, context_dense_keys: string, context_ragged_keys: string, "
+        "feature_list_sparse_keys: string, feature_list_dense_keys: string, feature_list_ragged_keys: string, "
+        "feature_list_dense_missing_assumed_empty: bool, context_dense_defaults: Tcontext_dense",
+    .outputs =
+        "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values: context_sparse_types, "
+        "context_sparse_shapes: Ncontext_sparse * int64, context_dense_values: Tcontext_dense, "
+        "context_ragged_values: context_ragged_value_types, context_ragged_row_splits: context_ragged_split_types, "
+        "feature_list_sparse_indices: Nfeature_list_sparse * int64, feature_list_sparse_values: feature_list_sparse_types, "
+        "feature_list_sparse_shapes: Nfeature_list_sparse * int64, feature_list_dense_values: feature_list_dense_types, "
+        "feature_list_dense_lengths: Nfeature_list_dense * int64, feature_list_ragged_values: feature_list_ragged_value_types, "
+        "feature_list_ragged_outer_splits: feature_list_ragged_split_types, "
+        "feature_list_ragged_inner_splits: feature_list_ragged_split_types",
     .attrs = "Ncontext_sparse: int >= 0 = 0, Tcontext_dense: " VALUE_TYPES ", context_sparse_types: " VALUE_TYPES
-             ", context_ragged_value_types: " VALUE_TYPES ", context_ragged_split_types: " SPLIT_TYPES ", context_dense_shapes: list(shape) = [], "
+             ", context_ragged_value_types: " VALUE_TYPES ", context_ragged_split_types: " SPLIT_TYPES
+             ", context_dense_shapes: list(shape) = [], "
              "Nfeature_list_sparse: int >= 0 = 0, Nfeature_list_dense: int >= 0 = 0, feature_list_dense_types: " VALUE_TYPES
              ", feature_list_sparse_types: " VALUE_TYPES ", feature_list_ragged_value_types: " VALUE_TYPES
              ", feature_list_ragged_split_types: " SPLIT_TYPES ", feature_list_dense_shapes: list(shape) = []",

@@ -1,4 +1,5 @@
-/* compat.v1.summary.FileWriter: an event file that a program adds events to. What Python makes of messages and graphs comes here as bytes. */
+/* compat.v1.summary.FileWriter: an event file that a program adds events to. What Python makes of messages and graphs comes here
+ * as bytes. */
 #include "format/events.h"
 #include "rows.h"
 
@@ -21,11 +22,14 @@ static tw_status writer_init(void *self, const void *given)
     const tw_v1_file_writer_args *args = given;
     tw_v1_file_writer *writer = self;
     writer->directory = tw__strdup(args->logdir);
-    writer->events = writer->directory ? tw__events_new(args->logdir, args->filename_suffix, args->max_queue, args->flush_secs) : NULL;
+    writer->events =
+        writer->directory ? tw__events_new(args->logdir, args->filename_suffix, args->max_queue, args->flush_secs) : NULL;
     return writer->events ? TW_OK : tw__error_status();
 }
 
-TW_CLASS(v1_file_writer, "compat.v1.summary._FileWriter(logdir: str, max_queue: int > 0 = 10, flush_secs: float = 120, filename_suffix: str = None)",
+TW_CLASS(
+    v1_file_writer,
+    "compat.v1.summary._FileWriter(logdir: str, max_queue: int > 0 = 10, flush_secs: float = 120, filename_suffix: str = None)",
     .size = sizeof(tw_v1_file_writer), .init = writer_init, .destroy = writer_destroy, .drop_config = true,
     .doc = "Writes events for TensorBoard into a file of a directory.");
 
@@ -40,13 +44,15 @@ static tw_status add(tw_v1_file_writer *writer, int64_t step, uint32_t what, con
     return tw__events_add_what(writer->events, step == TW_NO_INT ? 0 : step, what, data->s.data, data->s.size);
 }
 
-TW_METHOD(v1_file_writer_add_event, "compat.v1.summary._FileWriter._add_event(self: v1_file_writer, event: value)", "Adds a serialized Event.")
+TW_METHOD(v1_file_writer_add_event, "compat.v1.summary._FileWriter._add_event(self: v1_file_writer, event: value)",
+          "Adds a serialized Event.")
 {
     return add(args->self, 0, 0, &args->event);
 }
 
 TW_METHOD(v1_file_writer_add_summary,
-          "compat.v1.summary._FileWriter._add_summary(self: v1_file_writer, summary: value, global_step: int = None)", "Adds a serialized Summary.")
+          "compat.v1.summary._FileWriter._add_summary(self: v1_file_writer, summary: value, global_step: int = None)",
+          "Adds a serialized Summary.")
 {
     return add(args->self, args->global_step, TW_EVENT_SUMMARY, &args->summary);
 }
@@ -72,9 +78,10 @@ TW_METHOD(v1_file_writer_add_session_log,
     return add(args->self, args->global_step, TW_EVENT_SESSION_LOG, &args->session_log);
 }
 
-TW_METHOD(v1_file_writer_add_run_metadata,
-          "compat.v1.summary._FileWriter._add_run_metadata(self: v1_file_writer, tagged_run_metadata: value, global_step: int = None)",
-          "Adds a serialized TaggedRunMetadata.")
+TW_METHOD(
+    v1_file_writer_add_run_metadata,
+    "compat.v1.summary._FileWriter._add_run_metadata(self: v1_file_writer, tagged_run_metadata: value, global_step: int = None)",
+    "Adds a serialized TaggedRunMetadata.")
 {
     return add(args->self, args->global_step, TW_EVENT_RUN_METADATA, &args->tagged_run_metadata);
 }
@@ -84,19 +91,22 @@ TW_METHOD(v1_file_writer_flush, "compat.v1.summary._FileWriter.flush(self: v1_fi
     return tw__events_flush(args->self->events);
 }
 
-TW_METHOD(v1_file_writer_close, "compat.v1.summary._FileWriter.close(self: v1_file_writer)", "Writes what waits and closes the file.")
+TW_METHOD(v1_file_writer_close, "compat.v1.summary._FileWriter.close(self: v1_file_writer)",
+          "Writes what waits and closes the file.")
 {
     args->self->closed = true;
     return tw__events_close(args->self->events);
 }
 
-TW_METHOD(v1_file_writer_reopen, "compat.v1.summary._FileWriter.reopen(self: v1_file_writer)", "Goes on in a new file after close().")
+TW_METHOD(v1_file_writer_reopen, "compat.v1.summary._FileWriter.reopen(self: v1_file_writer)",
+          "Goes on in a new file after close().")
 {
     args->self->closed = false;
     return TW_OK;
 }
 
-TW_PROPERTY(v1_file_writer_closed, "compat.v1.summary._FileWriter._closed(self: v1_file_writer) -> bool", "Whether close() was called.")
+TW_PROPERTY(v1_file_writer_closed, "compat.v1.summary._FileWriter._closed(self: v1_file_writer) -> bool",
+            "Whether close() was called.")
 {
     return args->self->closed;
 }

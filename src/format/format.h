@@ -57,9 +57,9 @@ typedef struct tw__bundle_writer tw__bundle_writer;
 tw__bundle_writer *tw__bundle_create(const char *prefix);
 /* Keys in any order; the bytes are stored in the order of the calls. */
 tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor);
-tw_status tw__bundle_finish(tw__bundle_writer *writer); /* ends the writer, also when it fails */
+tw_status tw__bundle_finish(tw__bundle_writer *writer);                        /* ends the writer, also when it fails */
 tw_status tw__bundle_finish_as(tw__bundle_writer *writer, const char *prefix); /* under another name in the same directory */
-void tw__bundle_abandon(tw__bundle_writer *writer);     /* NULL is fine */
+void tw__bundle_abandon(tw__bundle_writer *writer);                            /* NULL is fine */
 
 /* Puts the data and, made from it by `make_index(context, shards)`, the index in place of what is at the prefix. */
 typedef tw__file_writer *(*tw__make_index)(void *context, int shards);
@@ -125,7 +125,8 @@ tw__deflate_options tw__deflate_options_default(tw__compression compression);
 
 typedef struct tw__record_writer tw__record_writer;
 tw__record_writer *tw__record_create(const char *path, bool exclusive); /* exclusive: ALREADY_EXISTS if there is such a file */
-tw__record_writer *tw__record_create_packed(const char *path, const tw__deflate_options *options); /* compressed, or not if they say so */
+tw__record_writer *tw__record_create_packed(const char *path,
+                                            const tw__deflate_options *options);    /* compressed, or not if they say so */
 tw_status tw__record_add(tw__record_writer *writer, const void *data, size_t size); /* waits in memory for the next flush */
 tw_status tw__record_relieve(tw__record_writer *writer); /* writes what waits if it is much; compressed bytes may still wait */
 tw_status tw__record_flush(tw__record_writer *writer);
@@ -139,11 +140,11 @@ typedef struct tw__record_reader {
     int64_t offset;      /* of the next record, in the stream of records (not of compressed bytes) */
     const uint8_t *data; /* the record, good until the next step */
     size_t size;
-    uint8_t *memory;     /* what was read ahead */
+    uint8_t *memory; /* what was read ahead */
     size_t capacity, begin, end;
-    int64_t place;       /* in the file: what was not fetched yet */
+    int64_t place;                 /* in the file: what was not fetched yet */
     struct tw__inflater *inflater; /* NULL: the file is not compressed */
-    tw_status status;    /* why the reading ended: TW_OK at the end of the file */
+    tw_status status;              /* why the reading ended: TW_OK at the end of the file */
 } tw__record_reader;
 tw_status tw__record_open(tw__record_reader *reader, const char *path);
 tw_status tw__record_open_packed(tw__record_reader *reader, const char *path, tw__compression compression);
@@ -162,14 +163,15 @@ tw_tensor *tw__npy_read(const char *path);
 tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name);
 tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", without .npy */
 /* ---- zip archives (npz.c, zip_writer.c) ---- */
-uint8_t *tw__zip_read(const char *path, const char *name, size_t *size);                            /* a member, for tw__free */
-tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size);       /* where a stored member's bytes are; they are checked */
+uint8_t *tw__zip_read(const char *path, const char *name, size_t *size); /* a member, for tw__free */
+tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset,
+                       uint64_t *size); /* where a stored member's bytes are; they are checked */
 typedef struct tw__zip tw__zip;
 tw__zip *tw__zip_create(const char *path);
-tw_status tw__zip_member(tw__zip *zip, const char *name);                    /* begins a member */
-tw_status tw__zip_write(void *zip, const void *data, size_t size);           /* more of its bytes */
-tw_status tw__zip_commit(tw__zip *zip, tw_status status);                    /* ends it; without a file if `status` is an error, which it gives */
+tw_status tw__zip_member(tw__zip *zip, const char *name);          /* begins a member */
+tw_status tw__zip_write(void *zip, const void *data, size_t size); /* more of its bytes */
+tw_status tw__zip_commit(tw__zip *zip, tw_status status); /* ends it; without a file if `status` is an error, which it gives */
 
-tw_tensor *tw__idx_read(const char *path);                     /* as it is or compressed by gzip */
+tw_tensor *tw__idx_read(const char *path); /* as it is or compressed by gzip */
 
 #endif

@@ -174,7 +174,8 @@ TW_API(gfile_rename, "io.gfile.rename(src: str, dst: str, overwrite: bool = Fals
 static bool same_file(const tw__file_reader *source, const char *path)
 {
     struct stat one, other;
-    return fstat(source->descriptor, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    return fstat(source->descriptor, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 static tw_status copy_bytes(const tw__file_reader *source, const char *path)
@@ -215,7 +216,8 @@ struct tw_file_statistics {
     struct stat status;
 };
 
-TW_CLASS(file_statistics, "io.gfile._FileStatistics()", .size = sizeof(struct tw_file_statistics), .doc = "What tf.io.gfile.stat gives.");
+TW_CLASS(file_statistics, "io.gfile._FileStatistics()", .size = sizeof(struct tw_file_statistics),
+         .doc = "What tf.io.gfile.stat gives.");
 
 TW_PROPERTY(file_statistics_length, "io.gfile._FileStatistics.length(self: file_statistics) -> int", "The number of bytes.")
 {
@@ -228,12 +230,14 @@ TW_PROPERTY(file_statistics_mtime_nsec, "io.gfile._FileStatistics.mtime_nsec(sel
     return (int64_t)args->self->status.st_mtim.tv_sec * 1000000000 + args->self->status.st_mtim.tv_nsec;
 }
 
-TW_PROPERTY(file_statistics_is_directory, "io.gfile._FileStatistics.is_directory(self: file_statistics) -> bool", "Whether it is a directory.")
+TW_PROPERTY(file_statistics_is_directory, "io.gfile._FileStatistics.is_directory(self: file_statistics) -> bool",
+            "Whether it is a directory.")
 {
     return S_ISDIR(args->self->status.st_mode);
 }
 
-TW_API(gfile_stat, "io.gfile.stat(path: str) -> file_statistics", "The size, the time of the last change, and whether it is a directory.")
+TW_API(gfile_stat, "io.gfile.stat(path: str) -> file_statistics",
+       "The size, the time of the last change, and whether it is a directory.")
 {
     struct stat status;
     if (stat(args->path, &status) != 0) {

@@ -1,5 +1,5 @@
-/* tf.io.gfile.GFile: a file that is opened by the first use that needs it. What was never read need not exist, what was never written is not
- * made. Text is UTF-8; binary files give bytes. */
+/* tf.io.gfile.GFile: a file that is opened by the first use that needs it. What was never read need not exist, what was never
+ * written is not made. Text is UTF-8; binary files give bytes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct tw_gfile {
     char *name, *mode;
     char plain[3]; /* the mode without its b */
     bool binary;
-    FILE *file;    /* NULL: not open */
+    FILE *file; /* NULL: not open */
 };
 
 static bool one_of(const char *text, const char *const *list)
@@ -51,9 +51,8 @@ static void gfile_destroy(void *made)
     tw__free(self->mode);
 }
 
-TW_CLASS(gfile, "io.gfile._GFile(name: str, mode: str = r)",
-    .size = sizeof(struct tw_gfile), .init = gfile_init, .destroy = gfile_destroy, .drop_config = true,
-    .doc = "A file to read or write; text is UTF-8.");
+TW_CLASS(gfile, "io.gfile._GFile(name: str, mode: str = r)", .size = sizeof(struct tw_gfile), .init = gfile_init,
+         .destroy = gfile_destroy, .drop_config = true, .doc = "A file to read or write; text is UTF-8.");
 
 TW_PROPERTY(gfile_name, "io.gfile._GFile.name(self: gfile) -> str", "The file's name.")
 {
@@ -142,7 +141,8 @@ TW_METHOD(gfile_read, "io.gfile._GFile.read(self: gfile, n: int = -1) -> value",
     return given(self, &text, status);
 }
 
-TW_METHOD(gfile_readline, "io.gfile._GFile.readline(self: gfile) -> value", "The next line with its end; nothing at the end of the file.")
+TW_METHOD(gfile_readline, "io.gfile._GFile.readline(self: gfile) -> value",
+          "The next line with its end; nothing at the end of the file.")
 {
     struct tw_gfile *self = args->self;
     tw__text text = { 0 };
@@ -185,10 +185,16 @@ TW_METHOD(gfile_seek, "io.gfile._GFile.seek(self: gfile, offset: int, whence: in
     struct tw_gfile *self = args->self;
     TW_TRY(need_reading(self));
     if (args->whence < 0 || args->whence > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid whence argument: %lld. Valid values are 0, 1, or 2.", (long long)args->whence);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid whence argument: %lld. Valid values are 0, 1, or 2.",
+                        (long long)args->whence);
     int64_t size = 0, target;
     TW_TRY(find_size(self, &size));
-    if (__builtin_add_overflow(args->offset, args->whence == 1 ? ftello(self->file) : args->whence == 2 ? size : 0, &target) || target < 0)
+    if (__builtin_add_overflow(args->offset,
+                               args->whence == 1   ? ftello(self->file)
+                               : args->whence == 2 ? size
+                                                   : 0,
+                               &target) ||
+        target < 0)
         return tw__fail(TW_INVALID_ARGUMENT, "Seeking to a negative position: %lld", (long long)target);
     if (target > size)
         return tw__fail(TW_OUT_OF_RANGE, "reached end of file");

@@ -1,4 +1,5 @@
-/* The tree of an HDF5 file in memory: groups, arrays, attributes; found, made and freed. Keras's lists of names, which are split when long. */
+/* The tree of an HDF5 file in memory: groups, arrays, attributes; found, made and freed. Keras's lists of names, which are split
+ * when long. */
 #include "format/hdf5.h"
 
 #define ATTRIBUTE_LIMIT 64512 /* bytes of one list; Keras's number */
@@ -59,7 +60,8 @@ tw__hdf5_node *tw__hdf5_add(tw__hdf5_node *parent, const char *name, size_t size
     }
     parent->children[parent->child_count] = node;
     /* The first child beyond the few brings all of them into the map. */
-    for (size_t i = parent->child_count == FEW ? 0 : parent->child_count; parent->child_count >= FEW && i <= parent->child_count; i++) {
+    for (size_t i = parent->child_count == FEW ? 0 : parent->child_count; parent->child_count >= FEW && i <= parent->child_count;
+         i++) {
         tw__hdf5_node *child = parent->children[i];
         if (tw__map_put(&parent->by_name, child->name, strlen(child->name), child) != TW_OK) {
             tw__hdf5_free(node);
@@ -181,8 +183,10 @@ tw_status tw__hdf5_set_texts(tw__hdf5_node *node, const char *name, const char *
     for (size_t i = 0; i < count; i++)
         longest = strlen(texts[i]) > longest ? strlen(texts[i]) : longest;
     if (longest > ATTRIBUTE_LIMIT)
-        return tw__fail(TW_RUNTIME_ERROR, "The following attributes cannot be saved to HDF5 file because they are larger than %d bytes: a name of "
-                        "%zu bytes in %s", ATTRIBUTE_LIMIT, longest, name);
+        return tw__fail(TW_RUNTIME_ERROR,
+                        "The following attributes cannot be saved to HDF5 file because they are larger than %d bytes: a name of "
+                        "%zu bytes in %s",
+                        ATTRIBUTE_LIMIT, longest, name);
     while ((count + parts - 1) / parts > ATTRIBUTE_LIMIT / longest)
         parts++;
     if (parts == 1)
@@ -217,7 +221,8 @@ char **tw__hdf5_texts(const tw__hdf5_node *node, const char *name, const char *f
     const tw_tensor *part;
     for (int i = first; (part = list_part(node, name, i)); i++) {
         if (part->dtype != TW_STRING && part->count) {
-            tw__fail(TW_VALUE_ERROR, "%s: the attribute \"%s\" has dtype %s, expected strings", file, name, tw_dtype_name(part->dtype));
+            tw__fail(TW_VALUE_ERROR, "%s: the attribute \"%s\" has dtype %s, expected strings", file, name,
+                     tw_dtype_name(part->dtype));
             return NULL;
         }
         for (int64_t k = 0; k < part->count; k++)

@@ -1,8 +1,9 @@
-/* HDF5 files: trees of groups and arrays with attributes, as Keras writes them (hdf5.c, hdf5_reader.c, hdf5_data.c, hdf5_writer.c).
+/* HDF5 files: trees of groups and arrays with attributes, as Keras writes them (hdf5.c, hdf5_reader.c, hdf5_data.c,
+ * hdf5_writer.c).
  *
- * The subset of the format is read and written here rather than by libhdf5: what Keras uses is small (the first version of every structure), a library
- * that crashes on damaged files can't be used on files of others, and programs that save a model need no further package. New structures
- * (libver="latest"), which Keras never writes, are refused by name. */
+ * The subset of the format is read and written here rather than by libhdf5: what Keras uses is small (the first version of every
+ * structure), a library that crashes on damaged files can't be used on files of others, and programs that save a model need no
+ * further package. New structures (libver="latest"), which Keras never writes, are refused by name. */
 #ifndef TW_HDF5_H
 #define TW_HDF5_H
 
@@ -38,8 +39,8 @@ typedef struct tw__hdf5_node {
 } tw__hdf5_node;
 
 /* ---- trees (hdf5.c) ---- */
-tw__hdf5_node *tw__hdf5_tree(void);           /* an empty root */
-void tw__hdf5_free(tw__hdf5_node *root);      /* NULL is fine */
+tw__hdf5_node *tw__hdf5_tree(void);      /* an empty root */
+void tw__hdf5_free(tw__hdf5_node *root); /* NULL is fine */
 /* The group at a path below `node` ("a/b"; "" is the node itself), made if it is not there. */
 tw__hdf5_node *tw__hdf5_group(tw__hdf5_node *node, const char *path);
 /* Puts an array at a path below `node`; what is there is replaced. The value is retained. */
@@ -47,7 +48,8 @@ tw_status tw__hdf5_put(tw__hdf5_node *node, const char *path, tw_tensor *value);
 tw__hdf5_node *tw__hdf5_find(const tw__hdf5_node *node, const char *path); /* NULL: not there, no error */
 tw__hdf5_node *tw__hdf5_child(const tw__hdf5_node *node, const char *name, size_t size);
 tw__hdf5_node *tw__hdf5_add(tw__hdf5_node *parent, const char *name, size_t size);
-tw__hdf5_attribute *tw__hdf5_attribute_add(tw__hdf5_node *node, const char *name, size_t name_size, tw_tensor *value); /* takes the value */
+tw__hdf5_attribute *tw__hdf5_attribute_add(tw__hdf5_node *node, const char *name, size_t name_size,
+                                           tw_tensor *value);                          /* takes the value */
 const tw_tensor *tw__hdf5_attribute_find(const tw__hdf5_node *node, const char *name); /* NULL: not there, no error */
 tw_status tw__hdf5_set_text(tw__hdf5_node *node, const char *name, const char *text, bool unicode); /* a single string */
 /* A list of strings as Keras stores it: in parts NAME0, NAME1, … where one attribute would be too large. */
@@ -59,9 +61,9 @@ char *tw__hdf5_path(const tw__hdf5_node *node); /* "/model_weights/dense" */
 /* ---- files ---- */
 typedef struct tw__hdf5 {
     tw__file_reader file;
-    uint64_t base, size; /* where the HDF5 bytes are in the file */
-    uint64_t budget;     /* bytes that reading the structure may still take: nonsense may not make it long */
-    tw__map heaps;       /* collections of strings that were read, by address */
+    uint64_t base, size;  /* where the HDF5 bytes are in the file */
+    uint64_t budget;      /* bytes that reading the structure may still take: nonsense may not make it long */
+    tw__map heaps;        /* collections of strings that were read, by address */
     tw__pointer_map seen; /* addresses of objects */
     tw__hdf5_node *root;
 } tw__hdf5;
@@ -70,7 +72,8 @@ tw__hdf5 *tw__hdf5_open(const char *path);
 tw__hdf5 *tw__hdf5_open_at(const char *path, uint64_t offset, uint64_t size);
 void tw__hdf5_close(tw__hdf5 *file); /* NULL is fine */
 bool tw__hdf5_is(const char *path);  /* whether the file begins as one; sets no error */
-/* How many elements all its arrays may have together: as their shapes say, but no more than packed bytes of the file's size can stand for. */
+/* How many elements all its arrays may have together: as their shapes say, but no more than packed bytes of the file's size can
+ * stand for. */
 int64_t tw__hdf5_elements(const tw__hdf5 *file);
 /* The elements of an array; a new reference. */
 tw_tensor *tw__hdf5_value(tw__hdf5 *file, const tw__hdf5_node *node);
@@ -89,6 +92,7 @@ tw_status tw__hdf5_shape(const tw__hdf5 *file, const uint8_t *data, size_t size,
 /* What an array of that type is; TW_DTYPE_NONE: a type that can't be read. */
 tw_status tw__hdf5_dtype(const tw__hdf5 *file, const uint8_t *type, size_t size, tw_dtype *dtype);
 /* The value of an attribute from its stored bytes. */
-tw_tensor *tw__hdf5_decode(tw__hdf5 *file, const uint8_t *type, size_t type_size, const tw_shape *shape, const uint8_t *data, size_t size);
+tw_tensor *tw__hdf5_decode(tw__hdf5 *file, const uint8_t *type, size_t type_size, const tw_shape *shape, const uint8_t *data,
+                           size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /* What HDF5 files hold: types, shapes, strings in heaps, elements of arrays.
  *
- * A type is a byte of class (low half) and version, three of flags, four of size, then properties. Elements are read if they are integers, floats,
- * booleans (enumerations of two bytes, as h5py makes them) or strings: of a fixed length, or of any length in "global heaps", of which an element has length,
- * address and index. Arrays lie in one piece, in their header (compact) or in chunks, which may be compressed (shuffle, deflate). */
+ * A type is a byte of class (low half) and version, three of flags, four of size, then properties. Elements are read if they are
+ * integers, floats, booleans (enumerations of two bytes, as h5py makes them) or strings: of a fixed length, or of any length in
+ * "global heaps", of which an element has length, address and index. Arrays lie in one piece, in their header (compact) or in
+ * chunks, which may be compressed (shuffle, deflate). */
 #include "codec/codec.h"
 #include "format/hdf5.h"
 
@@ -10,7 +11,7 @@ enum { CLASS_INTEGER = 0, CLASS_FLOAT = 1, CLASS_STRING = 3, CLASS_ENUM = 8, CLA
 
 typedef struct element {
     tw_dtype dtype;
-    size_t size;      /* of a stored element */
+    size_t size; /* of a stored element */
     bool big_endian;
     bool variable;    /* a string in a heap */
     unsigned padding; /* of a fixed string: 0 ends at a zero byte, 1 zeros at the end, 2 spaces at the end */
@@ -89,7 +90,8 @@ tw_status tw__hdf5_shape(const tw__hdf5 *file, const uint8_t *data, size_t size,
         return tw__hdf5_fail(file, "it is damaged: a shape is none");
     size_t rank = data[1], at = data[0] == 1 ? 8 : 4;
     if (rank > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: an array of %zu dimensions, expected at most %d", file->file.path, rank, TW_MAX_RANK);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: an array of %zu dimensions, expected at most %d", file->file.path, rank,
+                        TW_MAX_RANK);
     *used = at + 8 * rank;
     if (*used > size)
         return tw__hdf5_fail(file, "it is damaged: a shape is cut off");
@@ -107,7 +109,8 @@ tw_status tw__hdf5_shape(const tw__hdf5 *file, const uint8_t *data, size_t size,
 
 /* ---- strings ---- */
 
-/* A collection is read once. It begins with "GCOL", a version, its size at 8; objects of index, references, size and data follow. */
+/* A collection is read once. It begins with "GCOL", a version, its size at 8; objects of index, references, size and data follow.
+ */
 static const uint8_t *collection(tw__hdf5 *file, uint64_t address, uint64_t *size)
 {
     uint8_t *block = tw__map_get(&file->heaps, &address, sizeof address);
@@ -174,7 +177,8 @@ static tw_status convert(tw__hdf5 *file, const element *e, tw_tensor *tensor, co
     if (e->dtype == TW_STRING) {
         for (int64_t i = 0; i < tensor->count; i++) {
             const uint8_t *at = data + (size_t)i * e->size;
-            TW_TRY(e->variable ? read_string(file, at, tensor, i) : tw__string_set(tensor, i, at, fixed_length(at, e->size, e->padding)));
+            TW_TRY(e->variable ? read_string(file, at, tensor, i)
+                               : tw__string_set(tensor, i, at, fixed_length(at, e->size, e->padding)));
         }
         return TW_OK;
     }
@@ -197,7 +201,8 @@ static tw_status byte_count(const tw__hdf5 *file, const element *e, const tw_sha
     return TW_OK;
 }
 
-tw_tensor *tw__hdf5_decode(tw__hdf5 *file, const uint8_t *type, size_t type_size, const tw_shape *shape, const uint8_t *data, size_t size)
+tw_tensor *tw__hdf5_decode(tw__hdf5 *file, const uint8_t *type, size_t type_size, const tw_shape *shape, const uint8_t *data,
+                           size_t size)
 {
     element e;
     size_t bytes;
@@ -256,7 +261,8 @@ static tw_status filters_of(const chunks *c, unsigned *numbers, int *count)
         unsigned number = get16(data + at), name = head == 8 ? get16(data + at + 2) : 0, values = get16(data + at + head - 2);
         at += head + (old ? (name + 7) & ~7u : name) + 4 * (size_t)values + (old && values % 2 ? 4 : 0);
         if (number != FILTER_DEFLATE && number != FILTER_SHUFFLE)
-            return tw__fail(TW_UNIMPLEMENTED, "%s: an array is stored with the HDF5 filter %u, expected none, deflate (1) or shuffle (2)",
+            return tw__fail(TW_UNIMPLEMENTED,
+                            "%s: an array is stored with the HDF5 filter %u, expected none, deflate (1) or shuffle (2)",
                             c->file->file.path, number);
         numbers[(*count)++] = number;
     }
@@ -317,7 +323,8 @@ static void place_chunk(const chunks *c, const int64_t *offset, const uint8_t *d
             run = c->chunk.dims[rank - 1] < left ? c->chunk.dims[rank - 1] : left;
         }
         if (inside)
-            memcpy(c->out + (size_t)to * c->element->size, data + (size_t)from * c->element->size, (size_t)run * c->element->size);
+            memcpy(c->out + (size_t)to * c->element->size, data + (size_t)from * c->element->size,
+                   (size_t)run * c->element->size);
         int axis = rank - 2;
         while (axis >= 0 && ++index[axis] == c->chunk.dims[axis])
             index[axis--] = 0;
@@ -369,8 +376,13 @@ static tw_status read_chunked(tw__hdf5 *file, const tw__hdf5_node *node, const e
 {
     const uint8_t *layout = node->storage.layout;
     size_t rank = (size_t)node->shape.rank;
-    chunks c = { .file = file, .element = e, .shape = &node->shape, .chunk = { .rank = node->shape.rank }, .filters = node->storage.filters,
-                 .filters_size = node->storage.filters_size, .out = out };
+    chunks c = { .file = file,
+                 .element = e,
+                 .shape = &node->shape,
+                 .chunk = { .rank = node->shape.rank },
+                 .filters = node->storage.filters,
+                 .filters_size = node->storage.filters_size,
+                 .out = out };
     if (node->storage.layout_size < 11 + 4 * (rank + 1) || layout[2] != rank + 1 || tw__get32(layout + 11 + 4 * rank) != e->size)
         return tw__hdf5_fail(file, "it is damaged: an array's layout is none");
     for (size_t i = 0; i < rank; i++) {
@@ -390,7 +402,8 @@ static tw_status read_elements(tw__hdf5 *file, const tw__hdf5_node *node, const 
     const uint8_t *layout = node->storage.layout;
     size_t size = node->storage.layout_size;
     if (size < 4 || layout[0] != 3)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: an array's layout has version %d, expected 3", file->file.path, size ? layout[0] : 0);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: an array's layout has version %d, expected 3", file->file.path,
+                        size ? layout[0] : 0);
     if (layout[1] == 0) {
         if (get16(layout + 2) < bytes || size - 4 < bytes)
             return tw__hdf5_fail(file, "it is damaged: an array is cut off");
@@ -422,7 +435,8 @@ tw_tensor *tw__hdf5_value(tw__hdf5 *file, const tw__hdf5_node *node)
     if (read_type(file, node->storage.type, node->storage.type_size, &e) != TW_OK)
         return NULL;
     if (!e.dtype || !e.size) {
-        tw__fail(TW_UNIMPLEMENTED, "%s: the elements of \"%s\" are neither numbers nor strings (HDF5 class %d, %zu bytes), which can't be read",
+        tw__fail(TW_UNIMPLEMENTED,
+                 "%s: the elements of \"%s\" are neither numbers nor strings (HDF5 class %d, %zu bytes), which can't be read",
                  file->file.path, node->name, node->storage.type[0] & 15, e.size);
         return NULL;
     }

@@ -1,9 +1,10 @@
-/* The structure of an HDF5 file: the superblock, object headers, groups, attributes become a tree; elements of arrays are read later
- * (hdf5_data.c).
+/* The structure of an HDF5 file: the superblock, object headers, groups, attributes become a tree; elements of arrays are read
+ * later (hdf5_data.c).
  *
- * Numbers are little-endian, addresses count from the superblock. An object is a header: messages of type, size and data, in one or more blocks.
- * A group has a message that leads to a B-tree of symbol nodes (names in a heap, addresses of headers). Every object may be reached once only and every
- * byte of structure is paid for out of a budget of a few times the file's size, so that no file makes the reader run in circles. */
+ * Numbers are little-endian, addresses count from the superblock. An object is a header: messages of type, size and data, in one
+ * or more blocks. A group has a message that leads to a B-tree of symbol nodes (names in a heap, addresses of headers). Every
+ * object may be reached once only and every byte of structure is paid for out of a budget of a few times the file's size, so that
+ * no file makes the reader run in circles. */
 #include <stdlib.h>
 
 #include "codec/codec.h"
@@ -37,7 +38,8 @@ tw_status tw__hdf5_fail(const tw__hdf5 *file, const char *what)
 
 static tw_status refuse(const tw__hdf5 *file, const char *what)
 {
-    return tw__fail(TW_UNIMPLEMENTED, "%s: this HDF5 file has %s, which can't be read; files that Keras writes have none", file->file.path, what);
+    return tw__fail(TW_UNIMPLEMENTED, "%s: this HDF5 file has %s, which can't be read; files that Keras writes have none",
+                    file->file.path, what);
 }
 
 uint8_t *tw__hdf5_block(tw__hdf5 *file, uint64_t address, uint64_t size)
@@ -74,7 +76,8 @@ static tw_status read_attribute(tw__hdf5 *file, tw__hdf5_node *node, const uint8
     if (version > 1 && data[1])
         return refuse(file, "attributes of a shared type");
     size_t name_size = get16(data + 2), type_size = get16(data + 4), space_size = get16(data + 6);
-    size_t name = version == 3 ? 9 : 8, type = name + padded(name_size, version == 1), space = type + padded(type_size, version == 1);
+    size_t name = version == 3 ? 9 : 8, type = name + padded(name_size, version == 1),
+           space = type + padded(type_size, version == 1);
     size_t value = space + padded(space_size, version == 1), used;
     tw_shape shape;
     if (value > size || !name_size || data[name + name_size - 1])
@@ -311,7 +314,8 @@ static tw_status read_file(tw__hdf5 *file)
     if (file->size < 48 || memcmp(super, SIGNATURE, 8) != 0)
         status = tw__hdf5_fail(file, "file signature not found");
     else if (super[8] >= 2)
-        status = super[8] <= 3 ? refuse(file, "a superblock of the new kind (libver=\"latest\")") : tw__hdf5_fail(file, "it is damaged");
+        status = super[8] <= 3 ? refuse(file, "a superblock of the new kind (libver=\"latest\")")
+                               : tw__hdf5_fail(file, "it is damaged");
     else if (file->size < 96 || super[13] != 8 || super[14] != 8)
         status = tw__hdf5_fail(file, "its superblock is damaged");
     else
@@ -321,8 +325,8 @@ static tw_status read_file(tw__hdf5 *file)
     if (status == TW_OK) {
         uint64_t end = tw__get64(super + (super[8] ? 4 : 0) + 40);
         if (end > file->size)
-            status = tw__fail(TW_OS_ERROR, "Unable to read the HDF5 file %s: truncated file: it has %llu bytes, expected %llu", file->file.path,
-                              (unsigned long long)file->size, (unsigned long long)end);
+            status = tw__fail(TW_OS_ERROR, "Unable to read the HDF5 file %s: truncated file: it has %llu bytes, expected %llu",
+                              file->file.path, (unsigned long long)file->size, (unsigned long long)end);
     }
     tw__free(super);
     return status == TW_OK ? read_object(file, file->root, root, 0) : status;

@@ -1,25 +1,29 @@
-/* Writes a tree as an HDF5 file of the first version, as h5py makes them by default: superblock, heaps of strings, objects from the leaves up, then
- * the elements of all arrays. Everything but the elements is made in memory; places of elements are put in when its size is known. */
+/* Writes a tree as an HDF5 file of the first version, as h5py makes them by default: superblock, heaps of strings, objects from
+ * the leaves up, then the elements of all arrays. Everything but the elements is made in memory; places of elements are put in
+ * when its size is known. */
 #include <stdlib.h>
 
 #include "codec/codec.h"
 #include "format/hdf5.h"
 
 #define SUPERBLOCK 96
-#define NODE_NAMES 8      /* of a symbol node: twice the superblock's number 4 */
-#define NODE_CHILDREN 32  /* of a B-tree's node: twice the number 16 */
+#define NODE_NAMES 8     /* of a symbol node: twice the superblock's number 4 */
+#define NODE_CHILDREN 32 /* of a B-tree's node: twice the number 16 */
 #define HEAP_MINIMUM 4096
 #define HEAP_OBJECTS 60000
 #define MESSAGE_LIMIT 65528
 #define DEPTH_LIMIT 1000
 
 typedef struct plan {
-    const char *name;       /* of the file, for errors */
-    tw__text bytes;         /* the file up to the elements */
-    struct { size_t at; uint64_t offset; } *patches; /* places of elements, and what to put there */
+    const char *name; /* of the file, for errors */
+    tw__text bytes;   /* the file up to the elements */
+    struct {
+        size_t at;
+        uint64_t offset;
+    } * patches; /* places of elements, and what to put there */
     size_t patch_count, patch_capacity;
-    uint64_t data_size;     /* of the elements so far */
-    uint64_t *heaps;        /* addresses */
+    uint64_t data_size;                        /* of the elements so far */
+    uint64_t *heaps;                           /* addresses */
     size_t heap_count, heap_capacity, strings; /* strings that were asked for */
 } plan;
 
@@ -43,9 +47,10 @@ static void put_type(tw__text *text, tw_dtype dtype)
 {
     size_t size = tw_dtype_size(dtype);
     if (tw__dtype_is_float(dtype)) {
-        static const struct { uint8_t sign, exponent_at, exponent, mantissa; uint32_t bias; } kinds[] = {
-            { 15, 10, 5, 10, 15 }, { 31, 23, 8, 23, 127 }, { 63, 52, 11, 52, 1023 }, { 15, 7, 8, 7, 127 }
-        };
+        static const struct {
+            uint8_t sign, exponent_at, exponent, mantissa;
+            uint32_t bias;
+        } kinds[] = { { 15, 10, 5, 10, 15 }, { 31, 23, 8, 23, 127 }, { 63, 52, 11, 52, 1023 }, { 15, 7, 8, 7, 127 } };
         int kind = dtype == TW_FLOAT16 ? 0 : dtype == TW_FLOAT32 ? 1 : dtype == TW_FLOAT64 ? 2 : 3;
         put(text, 0x2011u | (uint32_t)kinds[kind].sign << 16, 4);
         put(text, size, 4);
@@ -145,7 +150,8 @@ static tw_status add_message(const plan *p, messages *m, unsigned type, tw__text
     if (data->failed)
         return TW_RESOURCE_EXHAUSTED;
     if (data->size > MESSAGE_LIMIT || m->count == UINT16_MAX)
-        return tw__fail(TW_RUNTIME_ERROR, "%s: Unable to create attribute (object header message is too large): %zu bytes, expected at most %d",
+        return tw__fail(TW_RUNTIME_ERROR,
+                        "%s: Unable to create attribute (object header message is too large): %zu bytes, expected at most %d",
                         p->name, data->size, MESSAGE_LIMIT);
     put(&m->text, type | (uint64_t)data->size << 16, 8);
     tw__text_bytes(&m->text, data->data, data->size);
@@ -216,7 +222,8 @@ static void put_level(plan *p, index_entry *entries, size_t *count, int level)
     size_t nodes = *count ? (*count + NODE_CHILDREN - 1) / NODE_CHILDREN : 1, node_size = 24 + NODE_CHILDREN * 16 + 8;
     uint64_t before = 0, first = p->bytes.size;
     for (size_t n = 0; n < nodes; n++) {
-        size_t begin = n * NODE_CHILDREN, held = *count - begin < NODE_CHILDREN ? *count - begin : NODE_CHILDREN, end = p->bytes.size + node_size;
+        size_t begin = n * NODE_CHILDREN, held = *count - begin < NODE_CHILDREN ? *count - begin : NODE_CHILDREN,
+               end = p->bytes.size + node_size;
         tw__text_bytes(&p->bytes, "TREE", 4);
         put(&p->bytes, (uint64_t)level << 8 | held << 16, 4);
         put(&p->bytes, n ? first + (n - 1) * node_size : TW_HDF5_NONE, 8);
@@ -284,7 +291,8 @@ static tw_status put_group(plan *p, tw__hdf5_node *const *members, size_t count,
 
 static tw_status put_object(plan *p, tw__hdf5_node *node, int depth, uint64_t *tree, uint64_t *heap);
 
-static tw_status group_messages(plan *p, const tw__hdf5_node *node, int depth, messages *m, tw__text *data, uint64_t *tree, uint64_t *heap)
+static tw_status group_messages(plan *p, const tw__hdf5_node *node, int depth, messages *m, tw__text *data, uint64_t *tree,
+                                uint64_t *heap)
 {
     size_t count = node->child_count;
     tw__hdf5_node **members = tw__alloc_array(count + 1, sizeof *members);
@@ -309,7 +317,8 @@ static tw_status array_messages(plan *p, const tw__hdf5_node *node, messages *m,
 {
     const tw_tensor *value = node->value;
     if (!has_type(value->dtype))
-        return tw__fail(TW_TYPE_ERROR, "%s: \"%s\": dtype %s has no native HDF5 equivalent", p->name, node->name, tw_dtype_name(value->dtype));
+        return tw__fail(TW_TYPE_ERROR, "%s: \"%s\": dtype %s has no native HDF5 equivalent", p->name, node->name,
+                        tw_dtype_name(value->dtype));
     put_shape(data, &value->shape);
     TW_TRY(add_message(p, m, 0x01, data));
     put_type(data, value->dtype);
@@ -323,7 +332,8 @@ static tw_status array_messages(plan *p, const tw__hdf5_node *node, messages *m,
     return add_message(p, m, 0x08, data);
 }
 
-static tw_status put_messages(plan *p, tw__hdf5_node *node, int depth, messages *m, tw__text *data, uint64_t *tree, uint64_t *heap)
+static tw_status put_messages(plan *p, tw__hdf5_node *node, int depth, messages *m, tw__text *data, uint64_t *tree,
+                              uint64_t *heap)
 {
     size_t patch_at = 0;
     TW_TRY(node->is_array ? array_messages(p, node, m, data, &patch_at) : group_messages(p, node, depth, m, data, tree, heap));

@@ -17,10 +17,10 @@ typedef struct tw__image_target {
 
 /* ---- JPEG (image_jpeg.c) ---- */
 typedef struct tw__jpeg_options {
-    int channels, ratio;       /* 0: as in the file */
+    int channels, ratio; /* 0: as in the file */
     bool plain_upscaling, recover, accurate;
     bool crop;
-    int64_t window[4];         /* y, x, height, width */
+    int64_t window[4]; /* y, x, height, width */
 } tw__jpeg_options;
 tw_status tw__jpeg_decode(const char *op, tw_string data, const tw__jpeg_options *options, tw__image_target target);
 tw_status tw__jpeg_shape(const char *op, tw_string data, int64_t shape[3]);
@@ -29,12 +29,13 @@ typedef struct tw__jpeg_writing {
     bool progressive, optimize, full_chroma;
     tw_string xmp;
 } tw__jpeg_writing;
-tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height, int64_t width, int channels, const tw__jpeg_writing *options,
-                          tw__text *out);
+tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height, int64_t width, int channels,
+                          const tw__jpeg_writing *options, tw__text *out);
 
 /* ---- PNG (image_png.c) ---- */
 tw_status tw__png_decode(const char *op, tw_string data, int channels, int bits, tw__image_target target); /* bits: 8 or 16 */
-tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int64_t width, int channels, int bits, int compression, tw__text *out);
+tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int64_t width, int channels, int bits,
+                         int compression, tw__text *out);
 
 /* ---- GIF, BMP (image_gif.c, image_bmp.c) ---- */
 tw_status tw__gif_decode(const char *op, tw_string data, tw__image_target target); /* frames of three channels */

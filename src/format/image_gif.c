@@ -5,9 +5,9 @@
  *                  '!' a label and pieces; label 0xf9 names the transparent colour of the next frame
  *                  ';' the end
  *
- * As in TensorFlow the picture is as large as the largest frame; where a frame has nothing, or its transparent colour, the frame before stands (black
- * before the first); how frames are to be disposed of is not looked at. The data are codes of LZW: 9 to 12 bits, a table that grows by a string with
- * each code. */
+ * As in TensorFlow the picture is as large as the largest frame; where a frame has nothing, or its transparent colour, the frame
+ * before stands (black before the first); how frames are to be disposed of is not looked at. The data are codes of LZW: 9 to 12
+ * bits, a table that grows by a string with each code. */
 #include "format/image.h"
 
 enum { CODES = 4096, FRAMES_LIMIT = 1 << 16 };
@@ -76,8 +76,13 @@ static tw_status take_frame(gif *g, int transparent)
 {
     if (g->end - g->at < 9)
         return cut_off(g);
-    frame f = { .left = word(g->at), .top = word(g->at + 2), .width = word(g->at + 4), .height = word(g->at + 6), .transparent = transparent,
-                .colors = g->colors, .color_count = g->color_count };
+    frame f = { .left = word(g->at),
+                .top = word(g->at + 2),
+                .width = word(g->at + 4),
+                .height = word(g->at + 6),
+                .transparent = transparent,
+                .colors = g->colors,
+                .color_count = g->color_count };
     int flags = g->at[8];
     g->at += 9;
     f.interlaced = flags & 0x40;

@@ -1,7 +1,9 @@
-/* JPEG by libjpeg (libjpeg-turbo), with the choices that TensorFlow makes: the fast inverse transform unless the accurate one is asked for, smooth
- * upscaling of colour, CMYK turned into RGB. A picture that is cut off is an error, or with `recover` grey from there on.
+/* JPEG by libjpeg (libjpeg-turbo), with the choices that TensorFlow makes: the fast inverse transform unless the accurate one is
+ * asked for, smooth upscaling of colour, CMYK turned into RGB. A picture that is cut off is an error, or with `recover` grey from
+ * there on.
  *
- * libjpeg leaves its functions by longjmp when it finds an error; everything that lives across such calls is in a struct on the heap. */
+ * libjpeg leaves its functions by longjmp when it finds an error; everything that lives across such calls is in a struct on the
+ * heap. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -11,11 +13,13 @@
 
 #include "format/image.h"
 
-#define FUNCTIONS(X)                                                                                                                   \
-    X(jpeg_std_error) X(jpeg_CreateDecompress) X(jpeg_read_header) X(jpeg_start_decompress) X(jpeg_read_scanlines)                     \
-    X(jpeg_destroy_decompress) X(jpeg_calc_output_dimensions) X(jpeg_resync_to_restart) X(jpeg_CreateCompress) X(jpeg_set_defaults)    \
-    X(jpeg_set_quality) X(jpeg_simple_progression) X(jpeg_start_compress) X(jpeg_write_scanlines) X(jpeg_write_marker)                 \
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(jpeg_std_error) X(jpeg_CreateDecompress) X(jpeg_read_header) X(jpeg_start_decompress) X(jpeg_read_scanlines) \
+    X(jpeg_destroy_decompress) X(jpeg_calc_output_dimensions) X(jpeg_resync_to_restart) X(jpeg_CreateCompress) X(jpeg_set_defaults) \
+    X(jpeg_set_quality) X(jpeg_simple_progression) X(jpeg_start_compress) X(jpeg_write_scanlines) X(jpeg_write_marker) \
     X(jpeg_finish_compress) X(jpeg_destroy_compress)
+/* clang-format on */
 
 #define X(name) static __typeof__(name) *p_##name;
 FUNCTIONS(X)
@@ -34,7 +38,9 @@ static void load(void)
 static tw_status need_library(const char *op)
 {
     pthread_once(&once, load);
-    return available ? TW_OK : tw__fail(TW_UNIMPLEMENTED, "%s: JPEG needs libjpeg.so.62 (Debian's libjpeg62-turbo), which is not there", op);
+    return available
+               ? TW_OK
+               : tw__fail(TW_UNIMPLEMENTED, "%s: JPEG needs libjpeg.so.62 (Debian's libjpeg62-turbo), which is not there", op);
 }
 
 typedef struct trouble {
@@ -74,7 +80,7 @@ typedef struct reader {
     trouble trouble;
     struct jpeg_source_mgr source;
     bool recover;
-    uint8_t *line;     /* of a CMYK picture, or of one that is cropped */
+    uint8_t *line; /* of a CMYK picture, or of one that is cropped */
     uint8_t *out;
 } reader;
 
@@ -108,9 +114,13 @@ static reader *reader_new(tw_string data)
     if (!r)
         return NULL;
     r->cinfo.err = set_up(&r->trouble);
-    r->source = (struct jpeg_source_mgr){ .next_input_byte = (const JOCTET *)data.data, .bytes_in_buffer = data.size, .init_source = begin_source,
-                                          .fill_input_buffer = more_source, .skip_input_data = skip_source,
-                                          .resync_to_restart = p_jpeg_resync_to_restart, .term_source = begin_source };
+    r->source = (struct jpeg_source_mgr){ .next_input_byte = (const JOCTET *)data.data,
+                                          .bytes_in_buffer = data.size,
+                                          .init_source = begin_source,
+                                          .fill_input_buffer = more_source,
+                                          .skip_input_data = skip_source,
+                                          .resync_to_restart = p_jpeg_resync_to_restart,
+                                          .term_source = begin_source };
     return r;
 }
 
@@ -189,7 +199,8 @@ static int decode(reader *r, const tw__jpeg_options *options, tw__image_target t
             return 1;
         memcpy(window, w, sizeof window);
     }
-    if ((int64_t)cinfo->output_width * cinfo->output_height * 4 >= TW_IMAGE_LIMIT * 4 / channels || !p_jpeg_start_decompress(cinfo))
+    if ((int64_t)cinfo->output_width * cinfo->output_height * 4 >= TW_IMAGE_LIMIT * 4 / channels ||
+        !p_jpeg_start_decompress(cinfo))
         return 1;
     r->line = tw__alloc((size_t)cinfo->output_width * 4);
     r->out = r->line ? target.place(target.context, 0, window[2], window[3], channels) : NULL;
@@ -282,7 +293,9 @@ static bool encode(writer *w, const uint8_t *pixels, int64_t height, int64_t wid
     if (setjmp(w->trouble.jump))
         return false;
     p_jpeg_CreateCompress(cinfo, JPEG_LIB_VERSION, sizeof *cinfo);
-    w->target = (struct jpeg_destination_mgr){ .init_destination = begin_target, .empty_output_buffer = full_target, .term_destination = end_target };
+    w->target = (struct jpeg_destination_mgr){ .init_destination = begin_target,
+                                               .empty_output_buffer = full_target,
+                                               .term_destination = end_target };
     cinfo->dest = &w->target;
     cinfo->image_width = (JDIMENSION)width;
     cinfo->image_height = (JDIMENSION)height;
@@ -312,11 +325,12 @@ static bool encode(writer *w, const uint8_t *pixels, int64_t height, int64_t wid
     return true;
 }
 
-tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height, int64_t width, int channels, const tw__jpeg_writing *options,
-                          tw__text *out)
+tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height, int64_t width, int channels,
+                          const tw__jpeg_writing *options, tw__text *out)
 {
     if (height < 1 || width < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height, (long long)width, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height,
+                        (long long)width, op);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)

@@ -26,12 +26,12 @@ static format format_of(tw_string data)
 /* The pixels as the op gives them: in place for 8 and 16 bits, converted for float. */
 typedef struct picture {
     tw__kernel *kernel;
-    bool frames_kept;  /* four dimensions for those that move */
-    bool still;        /* three dimensions, or an error */
+    bool frames_kept; /* four dimensions for those that move */
+    bool still;       /* three dimensions, or an error */
     bool always_frames;
     tw_dtype dtype;
-    int bits;          /* of what the decoder gives */
-    tw_tensor *made;   /* what the decoder fills */
+    int bits;        /* of what the decoder gives */
+    tw_tensor *made; /* what the decoder fills */
     tw_shape shape;
 } picture;
 
@@ -39,7 +39,8 @@ static void *place(void *context, int64_t frames, int64_t height, int64_t width,
 {
     picture *p = context;
     if (frames > 1 && p->still) {
-        tw__fail(TW_INVALID_ARGUMENT, "Got %lld frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image [Op:%s]",
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "Got %lld frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image [Op:%s]",
                  (long long)frames, p->kernel->op->name);
         return NULL;
     }
@@ -89,11 +90,13 @@ static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, t
         tw_string method = TW_ATTR(kernel, "dct_method")->s;
         int64_t ratio = TW_ATTR(kernel, "ratio")->i;
         if (ratio != 1 && ratio != 2 && ratio != 4 && ratio != 8)
-            return tw__fail(TW_INVALID_ARGUMENT, "ratio must be 1, 2, 4, or 8, got %lld [Op:%s]", (long long)ratio, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "ratio must be 1, 2, 4, or 8, got %lld [Op:%s]", (long long)ratio,
+                            kernel->op->name);
         options.ratio = (int)ratio;
         options.accurate = method.size == 16 && memcmp(method.data, "INTEGER_ACCURATE", 16) == 0;
         if (method.size && !options.accurate && !(method.size == 12 && memcmp(method.data, "INTEGER_FAST", 12) == 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'} [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'} [Op:%s]",
+                            kernel->op->name);
         options.plain_upscaling = !TW_ATTR(kernel, "fancy_upscaling")->b;
         options.recover = TW_ATTR(kernel, "try_recover_truncated")->b;
     }
@@ -108,14 +111,15 @@ static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, t
 
 static tw_status wrong_op(const tw__kernel *kernel, const char *name, const char *function)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Trying to decode %s format using %s op. Use `%s` or `decode_image` instead. [Op:%s]", name,
-                    kernel->op->name, function, kernel->op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "Trying to decode %s format using %s op. Use `%s` or `decode_image` instead. [Op:%s]",
+                    name, kernel->op->name, function, kernel->op->name);
 }
 
 static tw_status decode_any(tw__kernel *kernel, picture *p, tw_string data, int channels)
 {
     const char *op = kernel->op->name;
-    bool bmp = kernel->op == &tw__op_DecodeBmp, image = kernel->op == &tw__op_DecodeImage, crop = kernel->op == &tw__op_DecodeAndCropJpeg;
+    bool bmp = kernel->op == &tw__op_DecodeBmp, image = kernel->op == &tw__op_DecodeImage,
+         crop = kernel->op == &tw__op_DecodeAndCropJpeg;
     tw__image_target target = { place, p };
     switch (format_of(data)) {
     case JPEG:
@@ -133,14 +137,17 @@ static tw_status decode_any(tw__kernel *kernel, picture *p, tw_string data, int 
         return tw__gif_decode(op, data, target);
     case BMP:
         if (!bmp && !image)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: %s [Op:%s]", op, op);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: %s [Op:%s]",
+                op, op);
         if (channels == 1)
             return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 3 or 4 for BMP, but got 1 [Op:%s]", op);
         return tw__bmp_decode(op, data, channels, target);
     default:
-        return data.size ? tw__fail(TW_INVALID_ARGUMENT, "Unknown image file format. One of JPEG, PNG, GIF, BMP required. [Op:%s]", op)
-                         : tw__fail(TW_INVALID_ARGUMENT, "Input is empty. [Op:%s]", op);
+        return data.size
+                   ? tw__fail(TW_INVALID_ARGUMENT, "Unknown image file format. One of JPEG, PNG, GIF, BMP required. [Op:%s]", op)
+                   : tw__fail(TW_INVALID_ARGUMENT, "Input is empty. [Op:%s]", op);
     }
 }
 
@@ -149,7 +156,8 @@ static tw_status decode_compute(tw__kernel *kernel)
     bool gif = kernel->op == &tw__op_DecodeGif, image = kernel->op == &tw__op_DecodeImage;
     int64_t channels = gif ? 0 : TW_ATTR(kernel, "channels")->i;
     if (channels < 0 || channels > 4 || channels == 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 1, 3 or 4 but got %lld [Op:%s]", (long long)channels, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 1, 3 or 4 but got %lld [Op:%s]", (long long)channels,
+                        kernel->op->name);
     picture p = { .kernel = kernel, .bits = 8, .dtype = kernel->out_dtypes[0], .always_frames = gif };
     p.frames_kept = gif || (image && TW_ATTR(kernel, "expand_animations")->b);
     p.still = !gif && !image;
@@ -161,8 +169,8 @@ static tw_status need_contents(const tw__inference *inference)
 {
     const tw_shape *shape = inference->shapes[0];
     return shape->rank <= 0 ? TW_OK
-                            : tw__fail(TW_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s [Op:%s]", tw__shape_text(shape),
-                                       inference->op->name);
+                            : tw__fail(TW_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s [Op:%s]",
+                                       tw__shape_text(shape), inference->op->name);
 }
 
 static tw_status decode_shape(tw__inference *inference)
@@ -178,34 +186,30 @@ static tw_status decode_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define JPEG_ATTRS                                                                                                                      \
+#define JPEG_ATTRS                                                                                                                           \
     "channels: int = 0, ratio: int = 1, fancy_upscaling: bool = true, try_recover_truncated: bool = false, acceptable_fraction: float = 1, " \
     "dct_method: string = ''"
 
-TW_OP(DecodeJpeg,
-    .inputs = "contents: string", .outputs = "image: uint8", .attrs = JPEG_ATTRS, .shape = decode_shape, .compute = decode_compute,
-    .makes_outputs = true, .doc = "The pixels of a JPEG picture.");
+TW_OP(DecodeJpeg, .inputs = "contents: string", .outputs = "image: uint8", .attrs = JPEG_ATTRS, .shape = decode_shape,
+      .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a JPEG picture.");
 
-TW_OP(DecodeAndCropJpeg,
-    .inputs = "contents: string, crop_window: int32", .outputs = "image: uint8", .attrs = JPEG_ATTRS, .shape = decode_shape,
-    .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a part of a JPEG picture: y, x, height, width.");
+TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outputs = "image: uint8", .attrs = JPEG_ATTRS,
+      .shape = decode_shape, .compute = decode_compute, .makes_outputs = true,
+      .doc = "The pixels of a part of a JPEG picture: y, x, height, width.");
 
-TW_OP(DecodePng,
-    .inputs = "contents: string", .outputs = "image: dtype", .attrs = "channels: int = 0, dtype: {uint8, uint16} = uint8", .shape = decode_shape,
-    .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a PNG picture.");
+TW_OP(DecodePng, .inputs = "contents: string", .outputs = "image: dtype",
+      .attrs = "channels: int = 0, dtype: {uint8, uint16} = uint8", .shape = decode_shape, .compute = decode_compute,
+      .makes_outputs = true, .doc = "The pixels of a PNG picture.");
 
-TW_OP(DecodeGif,
-    .inputs = "contents: string", .outputs = "image: uint8", .shape = decode_shape, .compute = decode_compute, .makes_outputs = true,
-    .doc = "The frames of a GIF picture.");
+TW_OP(DecodeGif, .inputs = "contents: string", .outputs = "image: uint8", .shape = decode_shape, .compute = decode_compute,
+      .makes_outputs = true, .doc = "The frames of a GIF picture.");
 
-TW_OP(DecodeBmp,
-    .inputs = "contents: string", .outputs = "image: uint8", .attrs = "channels: int = 0", .shape = decode_shape, .compute = decode_compute,
-    .makes_outputs = true, .doc = "The pixels of a BMP picture.");
+TW_OP(DecodeBmp, .inputs = "contents: string", .outputs = "image: uint8", .attrs = "channels: int = 0", .shape = decode_shape,
+      .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a BMP picture.");
 
-TW_OP(DecodeImage,
-    .inputs = "contents: string", .outputs = "image: dtype",
-    .attrs = "channels: int = 0, dtype: {uint8, uint16, float} = uint8, expand_animations: bool = true", .shape = decode_shape,
-    .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a JPEG, PNG, GIF or BMP picture.");
+TW_OP(DecodeImage, .inputs = "contents: string", .outputs = "image: dtype",
+      .attrs = "channels: int = 0, dtype: {uint8, uint16, float} = uint8, expand_animations: bool = true", .shape = decode_shape,
+      .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a JPEG, PNG, GIF or BMP picture.");
 
 /* ---- shapes of files ---- */
 
@@ -228,9 +232,9 @@ static tw_status extract_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(ExtractJpegShape,
-    .inputs = "contents: string", .outputs = "image_shape: output_type", .attrs = "output_type: {int32, int64} = int32", .shape = extract_shape,
-    .compute = extract_compute, .doc = "Height, width and channels of a JPEG picture, without its pixels.");
+TW_OP(ExtractJpegShape, .inputs = "contents: string", .outputs = "image_shape: output_type",
+      .attrs = "output_type: {int32, int64} = int32", .shape = extract_shape, .compute = extract_compute,
+      .doc = "Height, width and channels of a JPEG picture, without its pixels.");
 
 /* ---- encoding ---- */
 
@@ -256,14 +260,16 @@ static tw_status encode_jpeg(tw__kernel *kernel, const tw__jpeg_writing *options
     const tw_shape *shape = &kernel->inputs[0]->shape;
     int64_t channels = shape->dims[2], expected = wanted.size == 0 ? 0 : wanted.data[0] == 'g' ? 1 : 3;
     if (expected && channels != expected)
-        return tw__fail(TW_INVALID_ARGUMENT, "format %.*s expects %lld channels, got %s [Op:%s]", (int)wanted.size, wanted.data, (long long)expected,
-                        tw__shape_text(shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "format %.*s expects %lld channels, got %s [Op:%s]", (int)wanted.size, wanted.data,
+                        (long long)expected, tw__shape_text(shape), kernel->op->name);
     if (channels != 1 && channels != 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1 or 3 channels, got %s [Op:%s]", tw__shape_text(shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1 or 3 channels, got %s [Op:%s]", tw__shape_text(shape),
+                        kernel->op->name);
     if (options->quality < 0 || options->quality > 100)
         return tw__fail(TW_INVALID_ARGUMENT, "quality must be in [0,100], got %d [Op:%s]", options->quality, kernel->op->name);
     tw__text text = { 0 };
-    tw_status status = tw__jpeg_encode(kernel->op->name, kernel->inputs[0]->data, shape->dims[0], shape->dims[1], (int)channels, options, &text);
+    tw_status status =
+        tw__jpeg_encode(kernel->op->name, kernel->inputs[0]->data, shape->dims[0], shape->dims[1], (int)channels, options, &text);
     return finish(kernel, 0, &text, status);
 }
 
@@ -275,31 +281,38 @@ static int clamp(int64_t value)
 static tw_status encode_jpeg_compute(tw__kernel *kernel)
 {
     tw_string unit = TW_ATTR(kernel, "density_unit")->s;
-    tw__jpeg_writing options = { .quality = clamp(TW_ATTR(kernel, "quality")->i), .progressive = TW_ATTR(kernel, "progressive")->b,
-                                 .optimize = TW_ATTR(kernel, "optimize_size")->b, .full_chroma = !TW_ATTR(kernel, "chroma_downsampling")->b,
-                                 .density_unit = unit.size && unit.data[0] == 'c' ? 2 : 1, .x_density = clamp(TW_ATTR(kernel, "x_density")->i),
-                                 .y_density = clamp(TW_ATTR(kernel, "y_density")->i), .xmp = TW_ATTR(kernel, "xmp_metadata")->s };
+    tw__jpeg_writing options = { .quality = clamp(TW_ATTR(kernel, "quality")->i),
+                                 .progressive = TW_ATTR(kernel, "progressive")->b,
+                                 .optimize = TW_ATTR(kernel, "optimize_size")->b,
+                                 .full_chroma = !TW_ATTR(kernel, "chroma_downsampling")->b,
+                                 .density_unit = unit.size && unit.data[0] == 'c' ? 2 : 1,
+                                 .x_density = clamp(TW_ATTR(kernel, "x_density")->i),
+                                 .y_density = clamp(TW_ATTR(kernel, "y_density")->i),
+                                 .xmp = TW_ATTR(kernel, "xmp_metadata")->s };
     return encode_jpeg(kernel, &options, TW_ATTR(kernel, "format")->s);
 }
 
-TW_OP(EncodeJpeg,
-    .inputs = "image: uint8", .outputs = "contents: string",
-    .attrs = "format: {'', 'grayscale', 'rgb'} = '', quality: int = 95, progressive: bool = false, optimize_size: bool = false, "
-             "chroma_downsampling: bool = true, density_unit: {'in', 'cm'} = 'in', x_density: int = 300, y_density: int = 300, "
-             "xmp_metadata: string = ''",
-    .shape = encode_jpeg_shape, .compute = encode_jpeg_compute, .doc = "A JPEG picture of pixels.");
+TW_OP(EncodeJpeg, .inputs = "image: uint8", .outputs = "contents: string",
+      .attrs =
+          "format: {'', 'grayscale', 'rgb'} = '', quality: int = 95, progressive: bool = false, optimize_size: bool = false, "
+          "chroma_downsampling: bool = true, density_unit: {'in', 'cm'} = 'in', x_density: int = 300, y_density: int = 300, "
+          "xmp_metadata: string = ''",
+      .shape = encode_jpeg_shape, .compute = encode_jpeg_compute, .doc = "A JPEG picture of pixels.");
 
 static tw_status variable_quality_compute(tw__kernel *kernel)
 {
     if (kernel->inputs[1]->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "quality must be scalar: %s [Op:%s]", tw__shape_text(&kernel->inputs[1]->shape), kernel->op->name);
-    tw__jpeg_writing options = { .quality = (int)tw_tensor_int_at(kernel->inputs[1], 0), .density_unit = 1, .x_density = 300, .y_density = 300 };
+        return tw__fail(TW_INVALID_ARGUMENT, "quality must be scalar: %s [Op:%s]", tw__shape_text(&kernel->inputs[1]->shape),
+                        kernel->op->name);
+    tw__jpeg_writing options = {
+        .quality = (int)tw_tensor_int_at(kernel->inputs[1], 0), .density_unit = 1, .x_density = 300, .y_density = 300
+    };
     return encode_jpeg(kernel, &options, (tw_string){ 0 });
 }
 
-TW_OP(EncodeJpegVariableQuality,
-    .inputs = "images: uint8, quality: int32", .outputs = "contents: string", .shape = encode_jpeg_shape, .compute = variable_quality_compute,
-    .doc = "A JPEG picture of pixels, whose quality is a tensor.");
+TW_OP(EncodeJpegVariableQuality, .inputs = "images: uint8, quality: int32", .outputs = "contents: string",
+      .shape = encode_jpeg_shape, .compute = variable_quality_compute,
+      .doc = "A JPEG picture of pixels, whose quality is a tensor.");
 
 static tw_status encode_png_shape(tw__inference *inference)
 {
@@ -307,7 +320,8 @@ static tw_status encode_png_shape(tw__inference *inference)
     if (shape->rank < 0)
         return TW_OK;
     if (shape->rank < 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "images must be at least rank 3%s [Op:%s]", tw__shape_text(shape), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "images must be at least rank 3%s [Op:%s]", tw__shape_text(shape),
+                        inference->op->name);
     inference->out_shapes[0] = *shape;
     inference->out_shapes[0].rank -= 3;
     return TW_OK;
@@ -319,19 +333,21 @@ static tw_status encode_png_compute(tw__kernel *kernel)
     const int64_t *dims = image->shape.dims + image->shape.rank - 3;
     int64_t compression = TW_ATTR(kernel, "compression")->i;
     if (compression < -1 || compression > 9)
-        return tw__fail(TW_INVALID_ARGUMENT, "compression should be in [-1,9], got %lld [Op:%s]", (long long)compression, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "compression should be in [-1,9], got %lld [Op:%s]", (long long)compression,
+                        kernel->op->name);
     if (dims[2] < 1 || dims[2] > 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1, 2, 3, or 4 channels, got %lld [Op:%s]", (long long)dims[2], kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1, 2, 3, or 4 channels, got %lld [Op:%s]", (long long)dims[2],
+                        kernel->op->name);
     size_t size = (size_t)(dims[0] * dims[1] * dims[2]) * tw__element_size(image->dtype);
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
         tw__text text = { 0 };
-        tw_status status = tw__png_encode(kernel->op->name, (const char *)image->data + (size_t)i * size, dims[0], dims[1], (int)dims[2],
-                                          image->dtype == TW_UINT16 ? 16 : 8, (int)compression, &text);
+        tw_status status = tw__png_encode(kernel->op->name, (const char *)image->data + (size_t)i * size, dims[0], dims[1],
+                                          (int)dims[2], image->dtype == TW_UINT16 ? 16 : 8, (int)compression, &text);
         TW_TRY(finish(kernel, i, &text, status));
     }
     return TW_OK;
 }
 
-TW_OP(EncodePng,
-    .inputs = "image: T", .outputs = "contents: string", .attrs = "compression: int = -1, T: {uint8, uint16} = uint8", .shape = encode_png_shape,
-    .compute = encode_png_compute, .doc = "PNG pictures of pixels.");
+TW_OP(EncodePng, .inputs = "image: T", .outputs = "contents: string",
+      .attrs = "compression: int = -1, T: {uint8, uint16} = uint8", .shape = encode_png_shape, .compute = encode_png_compute,
+      .doc = "PNG pictures of pixels.");

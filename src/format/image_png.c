@@ -1,7 +1,8 @@
-/* PNG by libpng, with the choices that TensorFlow makes: palettes and transparent colours become channels, 16 bits are cut to 8 or 8 widened to 16,
- * grey from colours by 0.299, 0.587, 0.114; writing with libpng's own choice of filters.
+/* PNG by libpng, with the choices that TensorFlow makes: palettes and transparent colours become channels, 16 bits are cut to 8
+ * or 8 widened to 16, grey from colours by 0.299, 0.587, 0.114; writing with libpng's own choice of filters.
  *
- * libpng leaves its functions by longjmp when it finds an error; what lives across such calls is in a struct on the heap. Its memory is ours. */
+ * libpng leaves its functions by longjmp when it finds an error; what lives across such calls is in a struct on the heap. Its
+ * memory is ours. */
 #include <pthread.h>
 #include <setjmp.h>
 
@@ -9,14 +10,16 @@
 
 #include "format/image.h"
 
-#define FUNCTIONS(X)                                                                                                                     \
-    X(png_create_read_struct_2) X(png_create_write_struct_2) X(png_create_info_struct) X(png_destroy_read_struct)                        \
-    X(png_destroy_write_struct) X(png_set_read_fn) X(png_set_write_fn) X(png_read_info) X(png_get_IHDR) X(png_get_valid)                 \
-    X(png_set_tRNS_to_alpha) X(png_set_palette_to_rgb) X(png_set_strip_16) X(png_set_packing) X(png_set_expand_gray_1_2_4_to_8)          \
-    X(png_set_strip_alpha) X(png_set_add_alpha) X(png_set_gray_to_rgb) X(png_set_rgb_to_gray) X(png_set_swap) X(png_read_update_info)    \
-    X(png_set_interlace_handling) X(png_get_rowbytes) X(png_read_row) X(png_read_end) X(png_set_longjmp_fn) X(png_set_IHDR)              \
-    X(png_write_info) X(png_write_row) X(png_write_end) X(png_set_compression_level) X(png_get_io_ptr) X(png_longjmp)                    \
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(png_create_read_struct_2) X(png_create_write_struct_2) X(png_create_info_struct) X(png_destroy_read_struct) \
+    X(png_destroy_write_struct) X(png_set_read_fn) X(png_set_write_fn) X(png_read_info) X(png_get_IHDR) X(png_get_valid) \
+    X(png_set_tRNS_to_alpha) X(png_set_palette_to_rgb) X(png_set_strip_16) X(png_set_packing) X(png_set_expand_gray_1_2_4_to_8) \
+    X(png_set_strip_alpha) X(png_set_add_alpha) X(png_set_gray_to_rgb) X(png_set_rgb_to_gray) X(png_set_swap) X(png_read_update_info) \
+    X(png_set_interlace_handling) X(png_get_rowbytes) X(png_read_row) X(png_read_end) X(png_set_longjmp_fn) X(png_set_IHDR) \
+    X(png_write_info) X(png_write_row) X(png_write_end) X(png_set_compression_level) X(png_get_io_ptr) X(png_longjmp) \
     X(png_set_user_limits)
+/* clang-format on */
 
 #define X(name) static __typeof__(name) *p_##name;
 FUNCTIONS(X)
@@ -35,7 +38,8 @@ static void load(void)
 static tw_status need_library(const char *op)
 {
     pthread_once(&once, load);
-    return available ? TW_OK : tw__fail(TW_UNIMPLEMENTED, "%s: PNG needs libpng16.so.16 (Debian's libpng16-16), which is not there", op);
+    return available ? TW_OK
+                     : tw__fail(TW_UNIMPLEMENTED, "%s: PNG needs libpng16.so.16 (Debian's libpng16-16), which is not there", op);
 }
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
@@ -205,7 +209,8 @@ static void flush_nothing(png_structp png)
 
 static bool write_png(writer *w, const uint8_t *pixels, int64_t height, int64_t width, int channels, int bits, int compression)
 {
-    static const int colors[] = { 0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA };
+    static const int colors[] = { 0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                  PNG_COLOR_TYPE_RGB_ALPHA };
     if (COME_BACK(w->png))
         return false;
     p_png_set_write_fn(w->png, w, write_bytes, flush_nothing);
@@ -222,10 +227,12 @@ static bool write_png(writer *w, const uint8_t *pixels, int64_t height, int64_t 
     return true;
 }
 
-tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int64_t width, int channels, int bits, int compression, tw__text *out)
+tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int64_t width, int channels, int bits,
+                         int compression, tw__text *out)
 {
     if (height < 1 || width < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height, (long long)width, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height,
+                        (long long)width, op);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)
@@ -233,8 +240,8 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
     w->out = out;
     w->png = p_png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, leave, say_nothing, NULL, allocate, release);
     w->info = w->png ? p_png_create_info_struct(w->png) : NULL;
-    bool good = w->info && height <= INT32_MAX && width <= INT32_MAX &&
-                write_png(w, pixels, height, width, channels, bits, compression);
+    bool good =
+        w->info && height <= INT32_MAX && width <= INT32_MAX && write_png(w, pixels, height, width, channels, bits, compression);
     if (w->png)
         p_png_destroy_write_struct(&w->png, &w->info);
     tw__free(w);

@@ -1,7 +1,7 @@
 /* MergeV2Checkpoints: the parts that a sharded Saver wrote become one checkpoint.
  *
- * The tensors of all parts are written into one new data file, so that the whole comes into place in one step (bundle_commit.c); the parts are removed
- * behind that. TensorFlow renames the parts' data files instead: readers see no difference. */
+ * The tensors of all parts are written into one new data file, so that the whole comes into place in one step (bundle_commit.c);
+ * the parts are removed behind that. TensorFlow renames the parts' data files instead: readers see no difference. */
 #include <unistd.h>
 
 #include "format/format.h"
@@ -93,9 +93,11 @@ static tw_status merge_compute(tw__kernel *kernel)
 {
     const tw_tensor *prefixes = kernel->inputs[0], *target = kernel->inputs[1];
     if (prefixes->shape.rank != 1)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input checkpoint_prefixes should be an 1-D tensor, got %s", tw__shape_text(&prefixes->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input checkpoint_prefixes should be an 1-D tensor, got %s",
+                          tw__shape_text(&prefixes->shape));
     if (target->shape.rank != 0)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input destination_prefix should be a scalar tensor, got %s", tw__shape_text(&target->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input destination_prefix should be a scalar tensor, got %s",
+                          tw__shape_text(&target->shape));
     char *path = prefix_at(kernel, target, 0), **parts = tw__alloc_array((size_t)prefixes->count + 1, sizeof *parts);
     tw_status status = path && parts ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < prefixes->count; i++)
@@ -109,7 +111,7 @@ static tw_status merge_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(MergeV2Checkpoints,
-    .inputs = "checkpoint_prefixes: string, destination_prefix: string", .attrs = "delete_old_dirs: bool = true, allow_missing_files: bool = false",
-    .shape = tw_shape_none, .compute = merge_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "destination_prefix",
-    .doc = "Makes one checkpoint of the parts that were written under several prefixes.");
+TW_OP(MergeV2Checkpoints, .inputs = "checkpoint_prefixes: string, destination_prefix: string",
+      .attrs = "delete_old_dirs: bool = true, allow_missing_files: bool = false", .shape = tw_shape_none,
+      .compute = merge_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "destination_prefix",
+      .doc = "Makes one checkpoint of the parts that were written under several prefixes.");

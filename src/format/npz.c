@@ -1,4 +1,5 @@
-/* Reading zip archives, whose members are stored or deflated: NumPy's .npz, an archive of .npy files, and Keras's .keras (zip_writer.c).
+/* Reading zip archives, whose members are stored or deflated: NumPy's .npz, an archive of .npy files, and Keras's .keras
+ * (zip_writer.c).
  *
  * The archive is read from its end: the end record (22 bytes and a comment) tells where the directory is; a directory entry tells
  * name, method, sizes, CRC-32 and the place of a member's local header, behind which the member's bytes lie. Numbers that do not
@@ -244,7 +245,8 @@ tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uin
     tw_status status = take_member(&file, name, &member, NULL);
     if (status == TW_OK && (member.method || member.flags & 1))
         status = tw__fail(TW_UNIMPLEMENTED, "%s: \"%s\" is compressed, expected a member that is stored as it is", path, name);
-    bool there = status == TW_OK && member.local_offset <= (uint64_t)file.size && (uint64_t)file.size - member.local_offset >= LOCAL_SIZE;
+    bool there =
+        status == TW_OK && member.local_offset <= (uint64_t)file.size && (uint64_t)file.size - member.local_offset >= LOCAL_SIZE;
     if (status == TW_OK && there)
         status = tw__file_read_at(&file, (int64_t)member.local_offset, local, LOCAL_SIZE);
     if (status == TW_OK) {

@@ -2,9 +2,9 @@
  *
  *     length (8 bytes), masked crc32c of those 8 bytes (4), the record, masked crc32c of the record (4); little endian
  *
- * A writer appends to a file that readers may look at meanwhile. It is written to at every flush and not before; what a failed write left
- * behind is cut off, so that the file always ends at the end of a record. All records together may be compressed as one stream (record_zlib.c).
- * The reader is in record_reader.c. */
+ * A writer appends to a file that readers may look at meanwhile. It is written to at every flush and not before; what a failed
+ * write left behind is cut off, so that the file always ends at the end of a record. All records together may be compressed as
+ * one stream (record_zlib.c). The reader is in record_reader.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct tw__record_writer {
     tw__text waiting;
     tw__deflater *deflater; /* NULL: the file is not compressed */
     int flush_mode;
-    tw__text packed;        /* what became of records, not in the file yet */
+    tw__text packed; /* what became of records, not in the file yet */
 };
 
 tw__record_writer *tw__record_create(const char *path, bool exclusive)
@@ -101,7 +101,8 @@ static tw_status write_out(tw__record_writer *writer, tw__text *text)
             int number = done < 0 ? errno : ENOSPC;
             /* The records wait for the next flush; half of one may not stay. */
             int cut = ftruncate(writer->descriptor, writer->end);
-            return tw__fail_errno(number, cut == 0 ? "could not write" : "could not write, and the file ends amid a record:", writer->path);
+            return tw__fail_errno(number, cut == 0 ? "could not write" : "could not write, and the file ends amid a record:",
+                                  writer->path);
         }
         at += done;
         left -= (size_t)done;

@@ -15,7 +15,8 @@ void tw__deflater_free(tw__deflater *deflater); /* NULL is fine */
 typedef struct tw__inflater tw__inflater;
 tw__inflater *tw__inflater_new(tw__compression compression);
 /* Up to `room` bytes more; *got is 0 at the end. `place` is moved on in the file. */
-tw_status tw__inflater_read(tw__inflater *inflater, const tw__file_reader *file, int64_t *place, void *out, size_t room, size_t *got);
+tw_status tw__inflater_read(tw__inflater *inflater, const tw__file_reader *file, int64_t *place, void *out, size_t room,
+                            size_t *got);
 void tw__inflater_free(tw__inflater *inflater); /* NULL is fine */
 
 /* ---- behind damage (record_damage.c) ---- */
@@ -23,8 +24,9 @@ void tw__inflater_free(tw__inflater *inflater); /* NULL is fine */
 bool tw__record_cut_off(const tw__record_reader *reader);
 /* After DATA_LOSS: steps to the next good head, or to the end. */
 tw_status tw__record_resync(tw__record_reader *reader, int64_t *skipped);
-/* At the end of a file: whether bytes are left that are too few for a head. Somebody may be writing them; of a file that is finished they are the rest
- * of a record that was torn off. DATA_LOSS then, unless THALWEG_TORN_RECORDS=ignore says that such files are taken as TensorFlow takes them. */
+/* At the end of a file: whether bytes are left that are too few for a head. Somebody may be writing them; of a file that is
+ * finished they are the rest of a record that was torn off. DATA_LOSS then, unless THALWEG_TORN_RECORDS=ignore says that such
+ * files are taken as TensorFlow takes them. */
 tw_status tw__record_check_end(const tw__record_reader *reader);
 /* Fetches until `need` bytes are there or no more come (record_reader.c). */
 tw_status tw__record_fill(tw__record_reader *reader, uint64_t need);

@@ -1,5 +1,5 @@
-/* Records behind damage. A head is eight bytes of length and their checksum, so that a place where a record begins is told from any other but once in
- * four thousand million; of a record with a good head and a bad content the end is known. */
+/* Records behind damage. A head is eight bytes of length and their checksum, so that a place where a record begins is told from
+ * any other but once in four thousand million; of a record with a good head and a bad content the end is known. */
 #include <stdlib.h>
 
 #include <thalweg/records.h>
@@ -29,8 +29,11 @@ tw_status tw__record_check_end(const tw__record_reader *reader)
     const char *setting = getenv("THALWEG_TORN_RECORDS");
     if (reader->end == reader->begin || (setting && strcmp(setting, "ignore") == 0))
         return TW_OK;
-    return tw__fail(TW_DATA_LOSS, "%s: truncated record at %lld' failed with %zu bytes that are no whole header (THALWEG_TORN_RECORDS=ignore takes them for "
-                    "the end of the file)", reader->file.path, (long long)reader->offset, reader->end - reader->begin);
+    return tw__fail(
+        TW_DATA_LOSS,
+        "%s: truncated record at %lld' failed with %zu bytes that are no whole header (THALWEG_TORN_RECORDS=ignore takes them for "
+        "the end of the file)",
+        reader->file.path, (long long)reader->offset, reader->end - reader->begin);
 }
 
 static void pass_over(tw__record_reader *reader, size_t count)

@@ -1,8 +1,9 @@
 /* Reading records (record.c has the layout), as they are or compressed.
  *
- * Bytes are read ahead into one block of memory, at most a quarter of a megabyte or one record, which grows only as bytes are really there. A
- * reader tells damage from the end of the file: a piece too short to be a head is the end (somebody is writing), everything else that does not fit
- * is DATA_LOSS. Nothing of a record that could not be read is passed over, so that one who follows a growing file can try again. */
+ * Bytes are read ahead into one block of memory, at most a quarter of a megabyte or one record, which grows only as bytes are
+ * really there. A reader tells damage from the end of the file: a piece too short to be a head is the end (somebody is writing),
+ * everything else that does not fit is DATA_LOSS. Nothing of a record that could not be read is passed over, so that one who
+ * follows a growing file can try again. */
 #include <sys/stat.h>
 
 #include "codec/codec.h"
@@ -63,7 +64,8 @@ tw_status tw__record_fill(tw__record_reader *reader, uint64_t need)
         reader->end = have;
         if (room > need && need > AHEAD)
             room = (size_t)need;
-        if (!reader->inflater && reader->file.size - reader->place < (int64_t)(room - have)) /* a small file needs no large block */
+        if (!reader->inflater &&
+            reader->file.size - reader->place < (int64_t)(room - have)) /* a small file needs no large block */
             room = have + (size_t)(reader->file.size > reader->place ? reader->file.size - reader->place : 0) + HEAD;
         if (room > reader->capacity)
             TW_TRY(tw__grow(&reader->memory, &reader->capacity, room, 1));
@@ -90,8 +92,8 @@ static tw_status read_record(tw__record_reader *reader)
     if (size <= INT64_MAX - HEAD - TAIL)
         TW_TRY(tw__record_fill(reader, size + HEAD + TAIL));
     if (size > INT64_MAX - HEAD - TAIL || reader->end - reader->begin < size + HEAD + TAIL)
-        return tw__fail(TW_DATA_LOSS, "%s: truncated record at %lld' failed with %s", reader->file.path, (long long)reader->offset,
-                        reader->inflater ? "EOF reached" : "Read less bytes than requested");
+        return tw__fail(TW_DATA_LOSS, "%s: truncated record at %lld' failed with %s", reader->file.path,
+                        (long long)reader->offset, reader->inflater ? "EOF reached" : "Read less bytes than requested");
     const uint8_t *data = reader->memory + reader->begin + HEAD;
     if (tw__crc32c_unmask(tw__get32(data + size)) != tw__crc32c(data, (size_t)size))
         return corrupted(reader, reader->offset + HEAD);
@@ -125,6 +127,6 @@ tw_status tw__record_seek(tw__record_reader *reader, int64_t offset)
     if (reader->offset == offset)
         return TW_OK;
     return reader->status != TW_OK ? reader->status
-                                   : tw__fail(TW_DATA_LOSS, "%s: there is no record at %lld, where reading is to go on", reader->file.path,
-                                              (long long)offset);
+                                   : tw__fail(TW_DATA_LOSS, "%s: there is no record at %lld, where reading is to go on",
+                                              reader->file.path, (long long)offset);
 }

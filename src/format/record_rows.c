@@ -56,7 +56,8 @@ static tw_status file_init(void *self, const void *given)
     return file->records ? TW_OK : tw__error_status();
 }
 
-TW_CLASS(record_file,
+TW_CLASS(
+    record_file,
     "io._TFRecordWriter(path: str, compression_type: str = None, flush_mode: int = None, window_bits: int = None, "
     "compression_level: int = None, compression_method: int = None, mem_level: int = None, compression_strategy: int = None)",
     .size = sizeof(struct tw_record_file), .init = file_init, .destroy = file_destroy, .drop_config = true,
@@ -72,7 +73,8 @@ TW_METHOD(record_file_write, "io._TFRecordWriter.write(self: record_file, record
     const tw_value *record = &args->record;
     TW_TRY(need_open(args->self));
     tw_string bytes = record->s;
-    if (record->kind == TW_VALUE_TENSOR && record->tensor->dtype == TW_STRING && record->tensor->count == 1 && record->tensor->data)
+    if (record->kind == TW_VALUE_TENSOR && record->tensor->dtype == TW_STRING && record->tensor->count == 1 &&
+        record->tensor->data)
         bytes = tw_tensor_string_at(record->tensor, 0);
     else if (record->kind != TW_VALUE_BYTES && record->kind != TW_VALUE_STR)
         return tw__fail(TW_TYPE_ERROR, "write(): incompatible function arguments: record must be bytes");
@@ -113,8 +115,9 @@ static tw_status iterator_init(void *self, const void *given)
     return tw__record_open_packed(&((tw_record_iterator *)self)->reader, args->path, compression);
 }
 
-TW_CLASS(record_iterator, "compat.v1.io._RecordIterator(path: str, compression_type: str = None)", .size = sizeof(tw_record_iterator),
-    .init = iterator_init, .destroy = iterator_destroy, .drop_config = true, .doc = "The records of a TFRecord file, in order.");
+TW_CLASS(record_iterator, "compat.v1.io._RecordIterator(path: str, compression_type: str = None)",
+         .size = sizeof(tw_record_iterator), .init = iterator_init, .destroy = iterator_destroy, .drop_config = true,
+         .doc = "The records of a TFRecord file, in order.");
 
 TW_METHOD(record_iterator_read, "compat.v1.io._RecordIterator._read(self: record_iterator, may_grow: bool = False) -> value",
           "The next record; None at the end, also amid a header if the file may grow.")

@@ -1,6 +1,7 @@
 /* Records in compressed files: streams of zlib, made and read piece by piece, so that memory does not grow with the file.
  *
- * GZIP files may consist of several members; ZLIB files end with their first stream. zlib's memory comes through the library's one door. */
+ * GZIP files may consist of several members; ZLIB files end with their first stream. zlib's memory comes through the library's
+ * one door. */
 #include <zlib.h>
 
 #include "format/record.h"
@@ -33,8 +34,13 @@ bool tw__compression_find(const char *name, tw__compression *compression)
 
 tw__deflate_options tw__deflate_options_default(tw__compression compression)
 {
-    return (tw__deflate_options){ .compression = compression, .level = Z_DEFAULT_COMPRESSION, .window_bits = 15, .method = Z_DEFLATED,
-                                  .mem_level = 9, .strategy = Z_DEFAULT_STRATEGY, .flush_mode = Z_NO_FLUSH };
+    return (tw__deflate_options){ .compression = compression,
+                                  .level = Z_DEFAULT_COMPRESSION,
+                                  .window_bits = 15,
+                                  .method = Z_DEFLATED,
+                                  .mem_level = 9,
+                                  .strategy = Z_DEFAULT_STRATEGY,
+                                  .flush_mode = Z_NO_FLUSH };
 }
 
 /* ---- compressing ---- */
@@ -144,7 +150,8 @@ static tw_status fetch(tw__inflater *inflater, const tw__file_reader *file, int6
     return TW_OK;
 }
 
-tw_status tw__inflater_read(tw__inflater *inflater, const tw__file_reader *file, int64_t *place, void *out, size_t room, size_t *got)
+tw_status tw__inflater_read(tw__inflater *inflater, const tw__file_reader *file, int64_t *place, void *out, size_t room,
+                            size_t *got)
 {
     z_stream *stream = &inflater->stream;
     uInt limit = room < (1u << 30) ? (uInt)room : (1u << 30);

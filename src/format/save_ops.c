@@ -1,8 +1,8 @@
-/* Checkpoint files as ops: SaveV2, RestoreV2 and what TensorFlow's Savers put around them. They stand here and not with the other ops because they
- * need tensor bundles.
+/* Checkpoint files as ops: SaveV2, RestoreV2 and what TensorFlow's Savers put around them. They stand here and not with the other
+ * ops because they need tensor bundles.
  *
- * A name may have a slice behind it ("rows columns start,length:-"), which stands for a part of a partitioned variable: those are not
- * written or read in part here. */
+ * A name may have a slice behind it ("rows columns start,length:-"), which stands for a part of a partitioned variable: those are
+ * not written or read in part here. */
 #include <sys/stat.h>
 
 #include "format/format.h"
@@ -35,7 +35,8 @@ static tw_status check_names(tw__kernel *kernel, int64_t count)
         const tw_tensor *names = kernel->inputs[input];
         const char *what = input == 1 ? "tensor_names" : "shape_and_slices";
         if (names->shape.rank != 1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input %s should be an 1-D tensor, got %s", what, tw__shape_text(&names->shape));
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input %s should be an 1-D tensor, got %s", what,
+                              tw__shape_text(&names->shape));
         if (names->count != count)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s has %lld elements, expected one for each of %lld tensors", what,
                               (long long)names->count, (long long)count);
@@ -43,7 +44,8 @@ static tw_status check_names(tw__kernel *kernel, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         tw_string slice = tw_tensor_string_at(kernel->inputs[2], i);
         if (slice.size)
-            return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the part \"%.*s\" of a tensor: only whole tensors are saved and restored",
+            return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED,
+                              "the part \"%.*s\" of a tensor: only whole tensors are saved and restored",
                               (int)(slice.size < 100 ? slice.size : 100), slice.data);
     }
     return need_scalar(kernel, 0, "prefix");
@@ -75,10 +77,10 @@ static tw_status save_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(SaveV2,
-    .inputs = "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes", .attrs = "dtypes: list(type) >= 1",
-    .shape = tw_shape_none, .compute = save_compute, .stateful = true, .makes_outputs = true,
-    .touches = TW_WRITES_FILES, .paths = "prefix", .doc = "Writes tensors under their names into a checkpoint.");
+TW_OP(SaveV2, .inputs = "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes",
+      .attrs = "dtypes: list(type) >= 1", .shape = tw_shape_none, .compute = save_compute, .stateful = true,
+      .makes_outputs = true, .touches = TW_WRITES_FILES, .paths = "prefix",
+      .doc = "Writes tensors under their names into a checkpoint.");
 
 /* TensorFlow 1's own files (before bundles) are not read. */
 static tw_status check_file(const char *prefix)
@@ -126,10 +128,10 @@ static tw_status restore_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RestoreV2,
-    .inputs = "prefix: string, tensor_names: string, shape_and_slices: string", .outputs = "tensors: dtypes", .attrs = "dtypes: list(type) >= 1",
-    .shape = tw_shape_unknown, .compute = restore_compute, .stateful = true, .makes_outputs = true,
-    .touches = TW_READS_FILES, .paths = "prefix", .doc = "Reads tensors by their names from a checkpoint.");
+TW_OP(RestoreV2, .inputs = "prefix: string, tensor_names: string, shape_and_slices: string", .outputs = "tensors: dtypes",
+      .attrs = "dtypes: list(type) >= 1", .shape = tw_shape_unknown, .compute = restore_compute, .stateful = true,
+      .makes_outputs = true, .touches = TW_READS_FILES, .paths = "prefix",
+      .doc = "Reads tensors by their names from a checkpoint.");
 
 static tw_status filename_compute(tw__kernel *kernel)
 {
@@ -138,7 +140,8 @@ static tw_status filename_compute(tw__kernel *kernel)
     TW_TRY(need_scalar(kernel, 2, "num_shards"));
     tw_string base = tw_tensor_string_at(kernel->inputs[0], 0);
     int64_t shard = tw_tensor_int_at(kernel->inputs[1], 0), shards = tw_tensor_int_at(kernel->inputs[2], 0);
-    char *name = tw__format("%.*s-%05lld-of-%05lld", (int)base.size, base.data ? base.data : "", (long long)shard, (long long)shards);
+    char *name =
+        tw__format("%.*s-%05lld-of-%05lld", (int)base.size, base.data ? base.data : "", (long long)shard, (long long)shards);
     if (!name)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__string_set(kernel->outputs[0], 0, name, strlen(name));
@@ -146,16 +149,16 @@ static tw_status filename_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ShardedFilename,
-    .inputs = "basename: string, shard: int32, num_shards: int32", .outputs = "filename: string", .shape = tw_shape_scalar,
-    .compute = filename_compute, .doc = "The name of one file of several: basename-00001-of-00004.");
+TW_OP(ShardedFilename, .inputs = "basename: string, shard: int32, num_shards: int32", .outputs = "filename: string",
+      .shape = tw_shape_scalar, .compute = filename_compute, .doc = "The name of one file of several: basename-00001-of-00004.");
 
 static tw_status filespec_compute(tw__kernel *kernel)
 {
     TW_TRY(need_scalar(kernel, 0, "basename"));
     TW_TRY(need_scalar(kernel, 1, "num_shards"));
     tw_string base = tw_tensor_string_at(kernel->inputs[0], 0);
-    char *name = tw__format("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data ? base.data : "", (long long)tw_tensor_int_at(kernel->inputs[1], 0));
+    char *name = tw__format("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data ? base.data : "",
+                            (long long)tw_tensor_int_at(kernel->inputs[1], 0));
     if (!name)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__string_set(kernel->outputs[0], 0, name, strlen(name));
@@ -163,6 +166,5 @@ static tw_status filespec_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ShardedFilespec,
-    .inputs = "basename: string, num_shards: int32", .outputs = "filename: string", .shape = tw_shape_scalar,
-    .compute = filespec_compute, .doc = "A pattern for the names of all of several files: basename-\?\?\?\?\?-of-00004.");
+TW_OP(ShardedFilespec, .inputs = "basename: string, num_shards: int32", .outputs = "filename: string", .shape = tw_shape_scalar,
+      .compute = filespec_compute, .doc = "A pattern for the names of all of several files: basename-\?\?\?\?\?-of-00004.");

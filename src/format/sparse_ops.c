@@ -1,5 +1,6 @@
-/* Sparse tensors in one tensor of three elements (indices, values, shape), so that datasets can carry and stack them: SerializeSparse,
- * SerializeManySparse, DeserializeSparse. An element is a variant that holds the part, or a string: its TensorProto. */
+/* Sparse tensors in one tensor of three elements (indices, values, shape), so that datasets can carry and stack them:
+ * SerializeSparse, SerializeManySparse, DeserializeSparse. An element is a variant that holds the part, or a string: its
+ * TensorProto. */
 #include "graph/graphdef.h"
 #include "op/list/list.h"
 #include "op/op.h"
@@ -29,8 +30,8 @@ static tw_status put_part(tw_tensor *out, int64_t at, tw_tensor *part)
 static tw_status check(tw__kernel *kernel)
 {
     const tw_tensor *indices = kernel->inputs[INDICES], *values = kernel->inputs[VALUES], *shape = kernel->inputs[SHAPE];
-    if (indices->shape.rank != 2 || values->shape.rank != 1 || shape->shape.rank != 1 || indices->shape.dims[0] != values->count ||
-        indices->shape.dims[1] != shape->count)
+    if (indices->shape.rank != 2 || values->shape.rank != 1 || shape->shape.rank != 1 ||
+        indices->shape.dims[0] != values->count || indices->shape.dims[1] != shape->count)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices %s, values %s and shape %s don't make a sparse tensor",
                           tw__shape_text(&indices->shape), tw__shape_text(&values->shape), tw__shape_text(&shape->shape));
     return TW_OK;
@@ -53,9 +54,8 @@ static tw_status one_compute(tw__kernel *kernel)
 #define SPARSE_PARTS "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 #define OUT_TYPE "T: type, out_type: {string, variant} = string"
 
-TW_OP(SerializeSparse,
-    .inputs = SPARSE_PARTS, .outputs = "serialized_sparse: out_type", .attrs = OUT_TYPE, .shape = one_shape, .compute = one_compute,
-    .no_gradient = true, .doc = "A sparse tensor as a vector of three elements.");
+TW_OP(SerializeSparse, .inputs = SPARSE_PARTS, .outputs = "serialized_sparse: out_type", .attrs = OUT_TYPE, .shape = one_shape,
+      .compute = one_compute, .no_gradient = true, .doc = "A sparse tensor as a vector of three elements.");
 
 /* ---- the rows of one ---- */
 
@@ -72,7 +72,8 @@ static tw_status put_row(tw__kernel *kernel, tw_tensor *out, int64_t row, int64_
     int64_t rank = shape->count;
     tw_tensor *inner = tw__tensor_empty(TW_INT64, &TW_SHAPE(end - begin, rank - 1));
     for (int64_t i = 0; inner && i < end - begin; i++)
-        memcpy((int64_t *)inner->data + i * (rank - 1), (const int64_t *)indices->data + (begin + i) * rank + 1, (size_t)(rank - 1) * sizeof(int64_t));
+        memcpy((int64_t *)inner->data + i * (rank - 1), (const int64_t *)indices->data + (begin + i) * rank + 1,
+               (size_t)(rank - 1) * sizeof(int64_t));
     TW_TRY(put_part(out, row * PARTS + INDICES, inner));
     TW_TRY(put_part(out, row * PARTS + VALUES, tw__tensor_slice_view(kernel->inputs[VALUES], &TW_SHAPE(end - begin), begin)));
     return put_part(out, row * PARTS + SHAPE, tw_tensor_new(TW_INT64, TW_SHAPE(rank - 1), (const int64_t *)shape->data + 1));
@@ -84,7 +85,8 @@ static tw_status many_compute(tw__kernel *kernel)
     const int64_t *indices = kernel->inputs[INDICES]->data, *dims = kernel->inputs[SHAPE]->data;
     int64_t rank = kernel->inputs[SHAPE]->count, count = kernel->inputs[VALUES]->count, at = 0;
     if (rank < 2)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Rank of input SparseTensor should be > 1, but saw rank: %lld", (long long)rank);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Rank of input SparseTensor should be > 1, but saw rank: %lld",
+                          (long long)rank);
     if (dims[0] < 0 || dims[0] > INT32_MAX)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "a sparse tensor of %lld rows", (long long)dims[0]);
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(dims[0], PARTS));
@@ -97,14 +99,15 @@ static tw_status many_compute(tw__kernel *kernel)
         TW_TRY(put_row(kernel, out, row, begin, at));
     }
     if (at < count)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Received unexpected column 0 value in input SparseTensor: %lld is out of range or out of order",
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Received unexpected column 0 value in input SparseTensor: %lld is out of range or out of order",
                           (long long)indices[at * rank]);
     return TW_OK;
 }
 
-TW_OP(SerializeManySparse,
-    .inputs = SPARSE_PARTS, .outputs = "serialized_sparse: out_type", .attrs = OUT_TYPE, .shape = many_shape, .compute = many_compute,
-    .no_gradient = true, .doc = "The rows of a sparse tensor, each as three elements.");
+TW_OP(SerializeManySparse, .inputs = SPARSE_PARTS, .outputs = "serialized_sparse: out_type", .attrs = OUT_TYPE,
+      .shape = many_shape, .compute = many_compute, .no_gradient = true,
+      .doc = "The rows of a sparse tensor, each as three elements.");
 
 /* ---- and back ---- */
 
@@ -126,8 +129,8 @@ static tw_tensor *take_part(tw__kernel *kernel, int64_t row, int part)
     }
     if (made && made->dtype == wanted && made->shape.rank == (part == INDICES ? 2 : 1))
         return made;
-    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "serialized_sparse[%lld, %d] is no tensor of dtype %s and rank %d", (long long)row, part,
-               tw__dtype_text(wanted), part == INDICES ? 2 : 1);
+    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "serialized_sparse[%lld, %d] is no tensor of dtype %s and rank %d", (long long)row,
+               part, tw__dtype_text(wanted), part == INDICES ? 2 : 1);
     tw_release(made);
     return NULL;
 }
@@ -136,7 +139,8 @@ static tw_status from_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0];
     if (in->rank == 0 || (in->rank > 0 && in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 1] != PARTS))
-        return tw__fail(TW_INVALID_ARGUMENT, "Serialized sparse should have non-zero rank and three columns, got shape %s [Op:DeserializeSparse]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Serialized sparse should have non-zero rank and three columns, got shape %s [Op:DeserializeSparse]",
                         tw__shape_text(in));
     inference->out_shapes[0] = TW_SHAPE(-1, -1);
     inference->out_shapes[1] = TW_SHAPE(-1);
@@ -201,7 +205,7 @@ static tw_status from_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(DeserializeSparse,
-    .inputs = "serialized_sparse: Tserialized", .outputs = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    .attrs = "dtype: type, Tserialized: {string, variant} = string", .shape = from_shape, .compute = from_compute, .no_gradient = true,
-    .doc = "The sparse tensor that three elements are, or a tensor of such rows.");
+TW_OP(DeserializeSparse, .inputs = "serialized_sparse: Tserialized",
+      .outputs = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
+      .attrs = "dtype: type, Tserialized: {string, variant} = string", .shape = from_shape, .compute = from_compute,
+      .no_gradient = true, .doc = "The sparse tensor that three elements are, or a tensor of such rows.");

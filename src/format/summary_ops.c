@@ -50,9 +50,8 @@ static tw_status scalar_compute(tw__kernel *kernel)
     return finish(kernel, &text, TW_OK);
 }
 
-TW_OP(ScalarSummary,
-    .inputs = "tags: string, values: T", .outputs = "summary: string", .attrs = "T: " REAL_TYPES, .shape = tw_shape_scalar,
-    .compute = scalar_compute, .doc = "A Summary of scalars.");
+TW_OP(ScalarSummary, .inputs = "tags: string, values: T", .outputs = "summary: string", .attrs = "T: " REAL_TYPES,
+      .shape = tw_shape_scalar, .compute = scalar_compute, .doc = "A Summary of scalars.");
 
 /* ---- histograms ---- */
 
@@ -140,7 +139,8 @@ static tw_status count_values(const tw_tensor *values, tw_string tag, histogram 
     for (int64_t i = 0; i < values->count; i++) {
         double value = tw_tensor_double_at(values, i);
         if (!isfinite(value))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s for: %.*s [Op:HistogramSummary]", isnan(value) ? "Nan in summary histogram" : "Infinity in Histogram",
+            return tw__fail(TW_INVALID_ARGUMENT, "%s for: %.*s [Op:HistogramSummary]",
+                            isnan(value) ? "Nan in summary histogram" : "Infinity in Histogram",
                             (int)(tag.size < 200 ? tag.size : 200), tag.data ? tag.data : "");
         count_value(h, value);
     }
@@ -170,9 +170,8 @@ static tw_status histogram_compute(tw__kernel *kernel)
     return finish(kernel, &text, status);
 }
 
-TW_OP(HistogramSummary,
-    .inputs = "tag: string, values: T", .outputs = "summary: string", .attrs = "T: " REAL_TYPES " = float", .shape = tw_shape_scalar,
-    .compute = histogram_compute, .doc = "A Summary of how values are distributed.");
+TW_OP(HistogramSummary, .inputs = "tag: string, values: T", .outputs = "summary: string", .attrs = "T: " REAL_TYPES " = float",
+      .shape = tw_shape_scalar, .compute = histogram_compute, .doc = "A Summary of how values are distributed.");
 
 /* ---- several in one ---- */
 
@@ -212,6 +211,5 @@ static tw_status merge_compute(tw__kernel *kernel)
     return finish(kernel, &text, status);
 }
 
-TW_OP(MergeSummary,
-    .inputs = "inputs: N * string", .outputs = "summary: string", .attrs = "N: int >= 1", .shape = tw_shape_scalar,
-    .compute = merge_compute, .doc = "The values of several Summaries in one.");
+TW_OP(MergeSummary, .inputs = "inputs: N * string", .outputs = "summary: string", .attrs = "N: int >= 1",
+      .shape = tw_shape_scalar, .compute = merge_compute, .doc = "The values of several Summaries in one.");

@@ -1,6 +1,7 @@
 /* EncodeWav, DecodeWav: sounds of 16 bits.
  *
- *     "RIFF" size "WAVE", "fmt " 16: format 1, channels, rate, bytes a second, bytes of a frame, 16 bits; "data" size: samples, little endian
+ *     "RIFF" size "WAVE", "fmt " 16: format 1, channels, rate, bytes a second, bytes of a frame, 16 bits; "data" size: samples,
+ * little endian
  */
 #include <math.h>
 
@@ -28,10 +29,12 @@ static tw_status encode_compute(tw__kernel *kernel)
     const tw_tensor *audio = kernel->inputs[0];
     int64_t rate = tw_tensor_int_at(kernel->inputs[1], 0), channels = audio->shape.dims[1];
     if (rate <= 0 || channels <= 0 || channels > 1024)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "sample_rate must be positive and channels from 1 to 1024, got %lld and %lld", (long long)rate,
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "sample_rate must be positive and channels from 1 to 1024, got %lld and %lld", (long long)rate,
                           (long long)channels);
     if (audio->count > (INT32_MAX - HEAD) / 2)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the sound is too long for a WAV file: %lld values", (long long)audio->count);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the sound is too long for a WAV file: %lld values",
+                          (long long)audio->count);
     size_t size = HEAD + 2 * (size_t)audio->count;
     uint8_t *file = tw__alloc(size);
     if (!file)
@@ -57,9 +60,8 @@ static tw_status encode_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(EncodeWav,
-    .inputs = "audio: float, sample_rate: int32", .outputs = "contents: string", .shape = encode_shape, .compute = encode_compute,
-    .doc = "A WAV file of samples [length, channels] in [-1, 1].");
+TW_OP(EncodeWav, .inputs = "audio: float, sample_rate: int32", .outputs = "contents: string", .shape = encode_shape,
+      .compute = encode_compute, .doc = "A WAV file of samples [length, channels] in [-1, 1].");
 
 /* ---- reading ---- */
 
@@ -80,16 +82,20 @@ static tw_status read_chunks(tw__kernel *kernel, const uint8_t *data, size_t siz
         const uint8_t *chunk = data + at;
         uint64_t length = tw__get32(chunk + 4);
         if (length > size - at - 8)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Data too short when trying to read a chunk of %llu bytes at %zu", (unsigned long long)length, at);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Data too short when trying to read a chunk of %llu bytes at %zu",
+                              (unsigned long long)length, at);
         if (memcmp(chunk, "fmt ", 4) == 0 && length >= 16) {
             if (get16(chunk + 8) != 1)
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Bad audio format for WAV: Expected 1 (PCM), but got %d", get16(chunk + 8));
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Bad audio format for WAV: Expected 1 (PCM), but got %d",
+                                  get16(chunk + 8));
             if (get16(chunk + 22) != 16)
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Can only read 16-bit WAV files, but received %d", get16(chunk + 22));
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Can only read 16-bit WAV files, but received %d",
+                                  get16(chunk + 22));
             s->channels = get16(chunk + 10);
             s->rate = tw__get32(chunk + 12);
             if (!s->channels || get16(chunk + 20) != 2 * s->channels)
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Bad bytes per sample in WAV header: Expected %lld but got %d", (long long)(2 * s->channels), get16(chunk + 20));
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Bad bytes per sample in WAV header: Expected %lld but got %d",
+                                  (long long)(2 * s->channels), get16(chunk + 20));
         } else if (memcmp(chunk, "data", 4) == 0 && s->channels && !s->samples) {
             s->samples = chunk + 8;
             s->frames = (int64_t)length / (2 * s->channels);
@@ -104,7 +110,9 @@ static tw_status decode_shape(tw__inference *inference)
     int64_t channels = TW_ATTR(inference, "desired_channels")->i, samples = TW_ATTR(inference, "desired_samples")->i;
     TW_TRY(tw__need_rank(inference, 0, 0));
     if ((channels < 0 && channels != -1) || channels > 1024 || (samples < 0 && samples != -1))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "desired_channels and desired_samples must be -1 or not negative, got %lld and %lld", (long long)channels, (long long)samples);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "desired_channels and desired_samples must be -1 or not negative, got %lld and %lld",
+                          (long long)channels, (long long)samples);
     inference->out_shapes[0] = TW_SHAPE(samples, channels);
     inference->out_shapes[1] = TW_SCALAR;
     return TW_OK;
@@ -116,7 +124,8 @@ static tw_status decode_compute(tw__kernel *kernel)
     int64_t channels = TW_ATTR(kernel, "desired_channels")->i, samples = TW_ATTR(kernel, "desired_samples")->i;
     sound s = { 0 };
     if (data.size < 12 || memcmp(data.data, "RIFF", 4) != 0 || memcmp(data.data + 8, "WAVE", 4) != 0)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Header mismatch: Expected RIFF and WAVE at the beginning of the contents");
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Header mismatch: Expected RIFF and WAVE at the beginning of the contents");
     TW_TRY(read_chunks(kernel, (const uint8_t *)data.data, data.size, &s));
     channels = channels < 0 ? s.channels : channels;
     samples = samples < 0 ? s.frames : samples;
@@ -127,13 +136,14 @@ static tw_status decode_compute(tw__kernel *kernel)
     float *out = audio->data;
     for (int64_t i = 0; i < samples; i++) {
         for (int64_t c = 0; c < channels; c++) {
-            int64_t from = i * s.channels + (c < s.channels ? c : s.channels - 1); /* the last one stands for those that are not there */
+            int64_t from =
+                i * s.channels + (c < s.channels ? c : s.channels - 1); /* the last one stands for those that are not there */
             *out++ = i < s.frames ? (float)(int16_t)get16(s.samples + 2 * from) / 32768.0f : 0;
         }
     }
     return TW_OK;
 }
 
-TW_OP(DecodeWav,
-    .inputs = "contents: string", .outputs = "audio: float, sample_rate: int32", .attrs = "desired_channels: int = -1, desired_samples: int = -1",
-    .shape = decode_shape, .compute = decode_compute, .makes_outputs = true, .doc = "The samples of a WAV file, [length, channels] in [-1, 1], and their rate.");
+TW_OP(DecodeWav, .inputs = "contents: string", .outputs = "audio: float, sample_rate: int32",
+      .attrs = "desired_channels: int = -1, desired_samples: int = -1", .shape = decode_shape, .compute = decode_compute,
+      .makes_outputs = true, .doc = "The samples of a WAV file, [length, channels] in [-1, 1], and their rate.");

@@ -1,5 +1,6 @@
-/* Writing zip archives: members stored as they are, one after the other. A member's checksum and size stand behind its bytes, as they are known
- * there (flag 8), and again in the directory at the end. Its time is the first that the format knows, so that equal members make equal files. */
+/* Writing zip archives: members stored as they are, one after the other. A member's checksum and size stand behind its bytes, as
+ * they are known there (flag 8), and again in the directory at the end. Its time is the first that the format knows, so that
+ * equal members make equal files. */
 #include <zlib.h>
 
 #include "format/format.h"

@@ -1,4 +1,5 @@
-/* Traces by what their calls have in common; see cache.h. A hash table with chains over entries that stand in a list by their last use. */
+/* Traces by what their calls have in common; see cache.h. A hash table with chains over entries that stand in a list by their
+ * last use. */
 #include <stdlib.h>
 
 #include "function/cache.h"
@@ -6,13 +7,13 @@
 enum { BUCKETS = 256 };
 
 typedef struct entry {
-    struct entry *chain;          /* of the same bucket */
-    struct entry *newer, *older;  /* by last use */
+    struct entry *chain;         /* of the same bucket */
+    struct entry *newer, *older; /* by last use */
     uint64_t hash;
-    int64_t number;               /* in the order of making */
-    tw__call_key key;             /* its arrays are the entry's own */
-    tw_shape *shapes;             /* of the specs */
-    bool open;                    /* a spec leaves something open */
+    int64_t number;   /* in the order of making */
+    tw__call_key key; /* its arrays are the entry's own */
+    tw_shape *shapes; /* of the specs */
+    bool open;        /* a spec leaves something open */
     void *value;
 } entry;
 
@@ -269,7 +270,8 @@ static bool same_argument(const tw__call_key *a, const tw__call_key *b, int argu
     int spec_b = (int)b->marks[argument].spec, end_b = last_b ? b->spec_count : (int)b->marks[argument + 1].spec;
     bool same = size_a == size_b && end_a - spec_a == end_b - spec_b && memcmp(a->fixed + from_a, b->fixed + from_b, size_a) == 0;
     for (int i = 0; same && i < end_a - spec_a; i++)
-        same = a->specs[spec_a + i].dtype == b->specs[spec_b + i].dtype && covers(a->specs[spec_a + i].shape, b->specs[spec_b + i].shape);
+        same = a->specs[spec_a + i].dtype == b->specs[spec_b + i].dtype &&
+               covers(a->specs[spec_a + i].shape, b->specs[spec_b + i].shape);
     return same;
 }
 

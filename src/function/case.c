@@ -1,5 +1,5 @@
-/* tf.case: the first of several predicates that is true chooses what runs: conditions inside each other. That none is true, or several
- * if they exclude each other, is an error when it runs. */
+/* tf.case: the first of several predicates that is true chooses what runs: conditions inside each other. That none is true, or
+ * several if they exclude each other, is an error when it runs. */
 #include "function/control.h"
 #include "rows.h"
 
@@ -22,20 +22,21 @@ static tw_status check(tw_tensor *condition, const char *message, tw_tensor *pre
     if (!text || !predicates || !condition)
         return tw__error_status();
     if (tw__tracing || condition->node)
-        return tw__apply(&tw__op_Assert, TW_IN(condition, text, predicates), 3, TW_WITH(TW_A_INT("summarize", count)), 1, NULL, &none);
+        return tw__apply(&tw__op_Assert, TW_IN(condition, text, predicates), 3, TW_WITH(TW_A_INT("summarize", count)), 1, NULL,
+                         &none);
     if (tw_tensor_int_at(condition, 0))
         return TW_OK;
     tw__text values = { 0 };
     for (int64_t i = 0; i < count; i++)
         tw__text_format(&values, i ? ", %s" : "%s", tw_tensor_int_at(predicates, i) ? "True" : "False");
-    tw__fail(TW_INVALID_ARGUMENT, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'%s'\n%s", message,
-             values.data ? values.data : "");
+    tw__fail(TW_INVALID_ARGUMENT, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'%s'\n%s",
+             message, values.data ? values.data : "");
     tw__text_free(&values);
     return TW_INVALID_ARGUMENT;
 }
 
-static tw_status run_last(void *context, __attribute__((unused)) tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs,
-                          int *output_count)
+static tw_status run_last(void *context, __attribute__((unused)) tw_tensor *const *arguments, __attribute__((unused)) int count,
+                          tw_tensor ***outputs, int *output_count)
 {
     const tw__choice *c = context;
     if (!c->otherwise) {
@@ -54,7 +55,8 @@ static tw_status choose(void *context, tw_tensor *const *arguments, int count, t
     if (now->at == c->count - !c->otherwise)
         return run_last((void *)c, arguments, count, outputs, output_count);
     const tw__branch *branch = &c->branches[now->at];
-    return tw__cond(c->predicates[now->at], branch->body, branch->context, choose, &(chosen){ c, now->at + 1 }, outputs, output_count);
+    return tw__cond(c->predicates[now->at], branch->body, branch->context, choose, &(chosen){ c, now->at + 1 }, outputs,
+                    output_count);
 }
 
 /* Texts name the predicates of graphs. */
@@ -76,12 +78,16 @@ static char *names_of(const tw__choice *c)
 
 static tw_status check_exclusive(const tw__choice *c, const tw__part *part)
 {
-    tw_auto tw_tensor *all = stack_of(c, part), *axis = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 0 }), *one = tw_tensor_int(1);
-    tw_auto tw_tensor *numbers = all ? tw__part_call(part, "Cast", &tw__op_Cast, &all, 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1) : NULL;
+    tw_auto tw_tensor *all = stack_of(c, part), *axis = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 0 }),
+                      *one = tw_tensor_int(1);
+    tw_auto tw_tensor *numbers =
+        all ? tw__part_call(part, "Cast", &tw__op_Cast, &all, 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1) : NULL;
     tw_auto tw_tensor *axes = axis ? tw__part_constant(part, axis, "Const") : NULL;
-    tw_auto tw_tensor *sum = numbers && axes ? tw__part_call(part, "num_true_conds", &tw__op_Sum, TW_IN(numbers, axes), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *sum =
+        numbers && axes ? tw__part_call(part, "num_true_conds", &tw__op_Sum, TW_IN(numbers, axes), 2, NULL, 0) : NULL;
     tw_auto tw_tensor *most = one ? tw__part_constant(part, one, "n_true_conds") : NULL;
-    tw_auto tw_tensor *good = sum && most ? tw__part_call(part, "LessEqual", &tw__op_LessEqual, TW_IN(sum, most), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *good =
+        sum && most ? tw__part_call(part, "LessEqual", &tw__op_LessEqual, TW_IN(sum, most), 2, NULL, 0) : NULL;
     char *text = good ? names_of(c) : NULL;
     tw_status status = text ? check(good, text, all, c->count) : tw__error_status();
     tw__free(text);
@@ -95,7 +101,8 @@ tw_status tw__case(const tw__choice *c, tw_tensor ***outputs, int *output_count)
     for (int i = 0; i < c->count; i++) {
         const tw_tensor *p = c->predicates[i];
         if (p->dtype != TW_BOOL || p->shape.rank > 0)
-            return tw__fail(TW_TYPE_ERROR, "pred must be Tensor of type bool: predicate %d is %s %s", i, tw_dtype_name(p->dtype), tw__shape_text(&p->shape));
+            return tw__fail(TW_TYPE_ERROR, "pred must be Tensor of type bool: predicate %d is %s %s", i, tw_dtype_name(p->dtype),
+                            tw__shape_text(&p->shape));
     }
     tw__part part = tw__part_begin(c->name, "case");
     tw__graph *graph = part.graph && part.graph->lasting ? part.graph : NULL;

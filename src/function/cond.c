@@ -1,8 +1,9 @@
 /* If and Case: one of several functions runs.
  *
- * When it is differentiated, the node gets a richer form (graph.h) with branches that give what their gradients need: their results, then
- * every branch's inner values in order; a branch gives stand-ins (FakeParam) for the others'. The gradient is an If or Case over the
- * branches' backward functions. If a gradient of those further outputs is asked for, the rich form is differentiated in turn. */
+ * When it is differentiated, the node gets a richer form (graph.h) with branches that give what their gradients need: their
+ * results, then every branch's inner values in order; a branch gives stand-ins (FakeParam) for the others'. The gradient is an If
+ * or Case over the branches' backward functions. If a gradient of those further outputs is asked for, the rich form is
+ * differentiated in turn. */
 #include <stdio.h>
 
 #include "function/control.h"
@@ -11,9 +12,9 @@
 
 typedef struct branch_form {
     tw_object object;
-    tw__function **branches; /* of the form before */
-    int *extras;             /* inner values of each */
-    int count, results, all; /* branches; outputs of the form before, of this one */
+    tw__function **branches;   /* of the form before */
+    int *extras;               /* inner values of each */
+    int count, results, all;   /* branches; outputs of the form before, of this one */
     struct branch_form *lower; /* how that one was made, if it keeps values, too */
 } branch_form;
 
@@ -71,8 +72,9 @@ static tw_status check_branch(tw__inference *inference, int which)
     if (!tw__is(f, &tw__function_class))
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "branch %d is no function", which);
     if (f->input_count != inference->input_count - 1 || f->output_count != inference->output_count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "branch %s takes %d inputs and gives %d outputs; the call has %d and %d", f->name,
-                          f->input_count, f->output_count, inference->input_count - 1, inference->output_count);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "branch %s takes %d inputs and gives %d outputs; the call has %d and %d", f->name, f->input_count,
+                          f->output_count, inference->input_count - 1, inference->output_count);
     for (int i = 0; i < f->input_count; i++) {
         if (f->inputs[i]->out_dtypes[0] != inference->dtypes[i + 1])
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input %d of branch %s is %s, got %s", i, f->name,
@@ -137,7 +139,8 @@ static tw_status truth_of(const tw_op *op, const tw_tensor *tensor, bool *truth)
     else if (tw__dtype_is_float(tensor->dtype) || tw__dtype_is_integer(tensor->dtype))
         *truth = tw_tensor_double_at(tensor, 0) != 0;
     else
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: a value of dtype %s is neither true nor false", op->name, tw_dtype_name(tensor->dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: a value of dtype %s is neither true nor false", op->name,
+                        tw_dtype_name(tensor->dtype));
     return TW_OK;
 }
 
@@ -171,12 +174,14 @@ typedef struct keeping {
 } keeping;
 
 /* A branch that gives its inner values, too. */
-static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count,
+                                tw_tensor ***outputs, int *output_count)
 {
     keeping *k = context;
     branch_form *form = k->form;
     tw__function *forward = form->branches[k->which]->forward;
-    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results), **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
+    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results),
+              **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
     tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
     int at = 0, mine = form->results;
     for (int i = 0; status == TW_OK && i < form->results; i++)
@@ -211,7 +216,9 @@ static tw__function *keep(branch_form *form, int which)
         dtypes[i] = plain->inputs[i]->out_dtypes[0];
         shapes[i] = plain->inputs[i]->out_shapes[0];
     }
-    tw__function *f = dtypes && shapes ? tw__function_trace(plain->name, dtypes, shapes, plain->input_count, keeping_branch, &(keeping){ form, which }) : NULL;
+    tw__function *f = dtypes && shapes ? tw__function_trace(plain->name, dtypes, shapes, plain->input_count, keeping_branch,
+                                                            &(keeping){ form, which })
+                                       : NULL;
     tw__free(dtypes);
     tw__free(shapes);
     if (f)
@@ -302,7 +309,8 @@ static branch_form *form_for(const tw__node *node, int targets)
 {
     const tw__node *rich = tw__node_richest(node);
     branch_form *found = NULL;
-    for (branch_form *form = (branch_form *)branch_of(rich->op, rich->attrs, 0)->form; form && form->results >= targets; form = form->lower)
+    for (branch_form *form = (branch_form *)branch_of(rich->op, rich->attrs, 0)->form; form && form->results >= targets;
+         form = form->lower)
         found = form;
     return found;
 }
@@ -325,8 +333,8 @@ static tw_tensor *zero_gradient(tw_tensor *input, tw_dtype dtype)
     return value ? TW_UNARY(ZerosLike, value) : NULL;
 }
 
-static tw_status backward_branch(void *context, __attribute__((unused)) tw_tensor *const *arguments, __attribute__((unused)) int count,
-                                 tw_tensor ***outputs, int *output_count)
+static tw_status backward_branch(void *context, __attribute__((unused)) tw_tensor *const *arguments,
+                                 __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
 {
     branch_backward *b = context;
     tw__gradient *g = b->g;
@@ -352,7 +360,8 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
         if (mine)
             results[made] = tw__slices_dense(mine);
         else
-            results[made] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->derivative->backward, other->derivative->sources[i - 1]));
+            results[made] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->derivative->backward,
+                                                                                  other->derivative->sources[i - 1]));
         if (!results[made++])
             status = tw__error_status();
     }
@@ -373,7 +382,8 @@ static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form 
     tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
     branch_backward *sides = tw__alloc_array((size_t)form->count, sizeof *sides);
     tw__branch *branches = tw__alloc_array((size_t)form->count, sizeof *branches);
-    tw_status status = given && outputs && out_grads && sides && branches ? tw__gradient_outputs(g, node, count, outputs) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = given && outputs && out_grads && sides && branches ? tw__gradient_outputs(g, node, count, outputs)
+                                                                          : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count && i < g->output_count; i++)
         out_grads[i] = g->output_grads[i];
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
@@ -385,8 +395,9 @@ static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form 
         branches[b] = (tw__branch){ backward_branch, &sides[b] };
     }
     if (status == TW_OK)
-        status = is_case(g->op) ? tw__switch(g->inputs[0], branches, form->count, &results, &result_count)
-                                : tw__cond(g->inputs[0], backward_branch, &sides[0], backward_branch, &sides[1], &results, &result_count);
+        status = is_case(g->op)
+                     ? tw__switch(g->inputs[0], branches, form->count, &results, &result_count)
+                     : tw__cond(g->inputs[0], backward_branch, &sides[0], backward_branch, &sides[1], &results, &result_count);
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
         if (given[i])
             g->input_grads[i] = results[at++];
@@ -409,7 +420,8 @@ static tw_status gradient_of_run(tw__gradient *g)
     TW_TRY(choose(g->op, g->attrs, g->inputs[0], &f));
     TW_TRY(tw__function_differentiate(f));
     if (f->stateful)
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function", f->name);
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function",
+                          f->name);
     tw_tensor **outputs = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *outputs);
     tw_status status = outputs ? tw__function_call_plain(f->forward, g->inputs + 1, outputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
@@ -431,29 +443,31 @@ static tw_status branch_gradient(tw__gradient *g)
     return gradient_in_graph(g, node, form_for(node, targets));
 }
 
-TW_OP(If,
-    .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
-    .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "cond",
-    .doc = "Runs one of two functions, which may have side effects.");
+TW_OP(
+    If, .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
+    .attrs =
+        "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
+    .stateful = true, .node_name = "cond", .doc = "Runs one of two functions, which may have side effects.");
 
-TW_OP(StatelessIf,
-    .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
-    .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "cond",
-    .doc = "Runs one of two functions.");
+TW_OP(
+    StatelessIf, .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
+    .attrs =
+        "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
+    .node_name = "cond", .doc = "Runs one of two functions.");
 
-TW_OP(Case,
-    .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
-    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "indexed_case",
-    .doc = "Runs one of several functions, which may have side effects; the last one for numbers that have none.");
+TW_OP(Case, .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
+      .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
+      .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true,
+      .reads_variable = true, .stateful = true, .node_name = "indexed_case",
+      .doc = "Runs one of several functions, which may have side effects; the last one for numbers that have none.");
 
-TW_OP(StatelessCase,
-    .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
-    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "indexed_case",
-    .doc = "Runs one of several functions; the last one for numbers that have none.");
+TW_OP(StatelessCase, .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
+      .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
+      .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true,
+      .reads_variable = true, .node_name = "indexed_case",
+      .doc = "Runs one of several functions; the last one for numbers that have none.");
 
 static tw_status fake_shape(tw__inference *inference)
 {
@@ -472,14 +486,13 @@ static tw_status fake_compute(tw__kernel *kernel)
     return tw__output_take(kernel, 0, out);
 }
 
-TW_OP(FakeParam,
-    .outputs = "output: dtype", .attrs = "dtype: type, shape: shape", .shape = fake_shape, .compute = fake_compute, .makes_outputs = true,
-    .doc = "Stands for a value that is never used.");
+TW_OP(FakeParam, .outputs = "output: dtype", .attrs = "dtype: type, shape: shape", .shape = fake_shape, .compute = fake_compute,
+      .makes_outputs = true, .doc = "Stands for a value that is never used.");
 
 /* ---- building ---- */
 
-static tw_status apply(bool by_case, tw__function *const *branches, int count, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
-                       int output_count)
+static tw_status apply(bool by_case, tw__function *const *branches, int count, tw_tensor *const *inputs, int input_count,
+                       tw_tensor **outputs, int output_count)
 {
     tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
     if (!types)
@@ -489,7 +502,8 @@ static tw_status apply(bool by_case, tw__function *const *branches, int count, t
         types[i] = tw__function_output_dtype(branches[0], i);
     for (int b = 0; b < count; b++)
         stateful |= branches[b]->stateful;
-    tw_attr of_if[] = { TW_A_TYPES("Tout", types, output_count), TW_A_FUNC("then_branch", branches[0]), TW_A_FUNC("else_branch", branches[count - 1]) };
+    tw_attr of_if[] = { TW_A_TYPES("Tout", types, output_count), TW_A_FUNC("then_branch", branches[0]),
+                        TW_A_FUNC("else_branch", branches[count - 1]) };
     tw_attr of_case[] = { of_if[0], TW_A_FUNCS("branches", (void *const *)branches, count) };
     const tw_op *op = by_case ? (stateful ? &tw__op_Case : &tw__op_StatelessCase) : (stateful ? &tw__op_If : &tw__op_StatelessIf);
     tw_status status = tw__apply(op, inputs, input_count, by_case ? of_case : of_if, by_case ? 2 : 3, outputs, &output_count);
@@ -505,19 +519,23 @@ static tw_status check_alike(bool by_case, tw__function *const *branches, int co
         char number[32];
         snprintf(number, sizeof number, by_case ? "branches[%d]" : "false_fn", b);
         if (branches[b]->output_count != a->output_count)
-            return tw__fail(TW_TYPE_ERROR, "%s and %s must return the same number of values, got %d and %d", first, number, a->output_count,
-                            branches[b]->output_count);
+            return tw__fail(TW_TYPE_ERROR, "%s and %s must return the same number of values, got %d and %d", first, number,
+                            a->output_count, branches[b]->output_count);
         for (int i = 0; i < a->output_count; i++) {
             tw_dtype x = tw__function_output_dtype(a, i), y = tw__function_output_dtype(branches[b], i);
             if (x != y)
-                return tw__fail(TW_TYPE_ERROR, "%s and %s arguments to %s must have the same number, type, and overall structure of return values. "
-                                "Output %d is %s in %s and %s in %s", first, number, function, i, tw_dtype_name(x), first, tw_dtype_name(y), number);
+                return tw__fail(
+                    TW_TYPE_ERROR,
+                    "%s and %s arguments to %s must have the same number, type, and overall structure of return values. "
+                    "Output %d is %s in %s and %s in %s",
+                    first, number, function, i, tw_dtype_name(x), first, tw_dtype_name(y), number);
         }
     }
     return TW_OK;
 }
 
-static tw_status build(bool by_case, tw_tensor *selector, tw__function **branches, int count, tw_tensor ***outputs, int *output_count)
+static tw_status build(bool by_case, tw_tensor *selector, tw__function **branches, int count, tw_tensor ***outputs,
+                       int *output_count)
 {
     TW_TRY(check_alike(by_case, branches, count));
     tw_tensor **captures = NULL;
@@ -547,7 +565,8 @@ static tw_status build(bool by_case, tw_tensor *selector, tw__function **branche
     return status;
 }
 
-static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__branch *branches, int count, tw_tensor ***outputs, int *output_count)
+static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__branch *branches, int count, tw_tensor ***outputs,
+                                 int *output_count)
 {
     tw__function **made = tw__alloc_array((size_t)count, sizeof *made);
     if (!made)
@@ -567,8 +586,8 @@ static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__br
     return status;
 }
 
-tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then_context, tw__function_body else_body, void *else_context,
-                   tw_tensor ***outputs, int *output_count)
+tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then_context, tw__function_body else_body,
+                   void *else_context, tw_tensor ***outputs, int *output_count)
 {
     *outputs = NULL;
     *output_count = 0;
@@ -577,7 +596,8 @@ tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then
     if (!tw__tracing && !predicate->node) {
         bool truth = false;
         TW_TRY(truth_of(&tw__op_If, predicate, &truth));
-        return truth ? then_body(then_context, NULL, 0, outputs, output_count) : else_body(else_context, NULL, 0, outputs, output_count);
+        return truth ? then_body(then_context, NULL, 0, outputs, output_count)
+                     : else_body(else_context, NULL, 0, outputs, output_count);
     }
     tw__branch branches[] = { { then_body, then_context }, { else_body, else_context } };
     return trace_and_build(false, predicate, branches, 2, outputs, output_count);
@@ -590,7 +610,8 @@ tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw
     if (!index)
         return tw__error_status();
     if (index->dtype != TW_INT32 || index->shape.rank > 0)
-        return tw__fail(TW_TYPE_ERROR, "branch_index must be an int32 scalar, got %s %s", tw_dtype_name(index->dtype), tw__shape_text(&index->shape));
+        return tw__fail(TW_TYPE_ERROR, "branch_index must be an int32 scalar, got %s %s", tw_dtype_name(index->dtype),
+                        tw__shape_text(&index->shape));
     if (!tw__tracing && !index->node) {
         const tw__branch *taken = &branches[by_number(tw_tensor_int_at(index, 0), count)];
         return taken->body(taken->context, NULL, 0, outputs, output_count);

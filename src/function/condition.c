@@ -1,5 +1,5 @@
-/* Conditions of loops without a plan: most compare counters, a few integers that the loop holds. Those are read once per run of the loop into a list of
- * steps over numbers, which costs a round next to nothing. What is more than that runs as a function. */
+/* Conditions of loops without a plan: most compare counters, a few integers that the loop holds. Those are read once per run of
+ * the loop into a list of steps over numbers, which costs a round next to nothing. What is more than that runs as a function. */
 #include "function/control.h"
 #include "rows.h"
 
@@ -33,8 +33,10 @@ static int read_edge(tw__condition *c, const tw__function *f, tw__edge edge)
     static const struct {
         const tw_op *op;
         int what;
-    } known[] = { { &tw__op_Less, LESS },     { &tw__op_LessEqual, LESS_EQUAL }, { &tw__op_Greater, GREATER },  { &tw__op_GreaterEqual, GREATER_EQUAL },
-                  { &tw__op_Equal, EQUAL },   { &tw__op_LogicalAnd, BOTH },      { &tw__op_LogicalOr, EITHER } };
+    } known[] = { { &tw__op_Less, LESS },       { &tw__op_LessEqual, LESS_EQUAL },
+                  { &tw__op_Greater, GREATER }, { &tw__op_GreaterEqual, GREATER_EQUAL },
+                  { &tw__op_Equal, EQUAL },     { &tw__op_LogicalAnd, BOTH },
+                  { &tw__op_LogicalOr, EITHER } };
     const tw__node *node = edge.node;
     if (!is_plain(node->out_dtypes[edge.output]) || node->control_count)
         return -1;
@@ -60,7 +62,8 @@ static int read_edge(tw__condition *c, const tw__function *f, tw__edge edge)
 bool tw__condition_read(tw__condition *c, const tw__function *f)
 {
     c->count = 0;
-    return !f->stateful && f->output_count == 1 && tw__function_output_dtype(f, 0) == TW_BOOL && read_edge(c, f, f->outputs[0]) >= 0;
+    return !f->stateful && f->output_count == 1 && tw__function_output_dtype(f, 0) == TW_BOOL &&
+           read_edge(c, f, f->outputs[0]) >= 0;
 }
 
 int tw__condition_holds(const tw__condition *c, tw_tensor *const *values)

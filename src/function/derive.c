@@ -1,11 +1,12 @@
-/* Derivatives from the nodes of a graph: the ops' gradient functions, applied to symbolic tensors, from the targets back to the sources.
+/* Derivatives from the nodes of a graph: the ops' gradient functions, applied to symbolic tensors, from the targets back to the
+ * sources.
  *
- * The nodes need not have been traced here: those of a GraphDef that was read do as well. The new nodes stand in the graph that is traced
- * now, which is the graph itself or one inside it. A gradient function may give a node before it a richer form (graph.h), which moves
- * nodes; so what is needed of the graph is written down first.
+ * The nodes need not have been traced here: those of a GraphDef that was read do as well. The new nodes stand in the graph that
+ * is traced now, which is the graph itself or one inside it. A gradient function may give a node before it a richer form
+ * (graph.h), which moves nodes; so what is needed of the graph is written down first.
  *
- * In lasting graphs the new nodes are what users look for by name: there the ops are gone through in TensorFlow's order, each in a scope of
- * its own ("MatMul_grad"), seeds are called grad_ys_0, and gradients of one value are summed at once (AddN). */
+ * In lasting graphs the new nodes are what users look for by name: there the ops are gone through in TensorFlow's order, each in
+ * a scope of its own ("MatMul_grad"), seeds are called grad_ys_0, and gradients of one value are summed at once (AddN). */
 #include "function/function.h"
 #include "op/gradient.h"
 #include "op/slices.h"
@@ -13,17 +14,17 @@
 
 typedef struct walk {
     const tw__derivation *d;
-    size_t count;          /* nodes that are looked at: up to the last target */
+    size_t count; /* nodes that are looked at: up to the last target */
     tw__node **nodes;
     int64_t *first_output; /* by node: the number of its output 0; of all nodes, one behind the last */
     int64_t *first_input;  /* by node: where the numbers of its inputs begin */
     int64_t *inputs;
-    int64_t *sources;      /* their numbers, or -1 */
+    int64_t *sources;        /* their numbers, or -1 */
     bool *reached, *stopped; /* by number: depends on a source; nothing passes */
-    tw_tensor **tensors;   /* by number: the value as a tensor, made when first used */
-    tw_tensor **gradients; /* by number */
+    tw_tensor **tensors;     /* by number: the value as a tensor, made when first used */
+    tw_tensor **gradients;   /* by number */
     bool lasting;
-    tw__sums sums;         /* in lasting graphs: gradients beside those */
+    tw__sums sums; /* in lasting graphs: gradients beside those */
 } walk;
 
 static int64_t number_of(const walk *w, tw__edge edge)
@@ -222,17 +223,20 @@ static tw_tensor *seed_of(walk *w, int i, int64_t number)
         tw_auto tw_tensor *value = tw__grad_constant(1, like);
         tw_auto tw_tensor *known = tw__shape_known(&like->shape) ? tw__tensor_of_shape(&like->shape, TW_INT32) : NULL;
         tw__outside_end(outside);
-        tw_auto tw_tensor *shape = known ? tw__part_constant(&part, known, "Shape") : tw__part_call(&part, "Shape", &tw__op_Shape, &like, 1, NULL, 0);
+        tw_auto tw_tensor *shape =
+            known ? tw__part_constant(&part, known, "Shape") : tw__part_call(&part, "Shape", &tw__op_Shape, &like, 1, NULL, 0);
         tw_auto tw_tensor *one = value ? tw__part_constant(&part, value, inner) : NULL;
         seed = shape && one ? tw__part_call(&part, name, &tw__op_Fill, TW_IN(shape, one), 2, NULL, 0) : NULL;
     }
     return seed;
 }
 
-/* The order of a lasting graph's ops: each when all that use it were gone through, first come, first served. `order` has room for all. */
+/* The order of a lasting graph's ops: each when all that use it were gone through, first come, first served. `order` has room for
+ * all. */
 static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
 {
-    size_t *owner = tw__alloc_array((size_t)w->first_output[w->count] + 1, sizeof *owner), *pending = tw__alloc_array(w->count + 1, sizeof *pending);
+    size_t *owner = tw__alloc_array((size_t)w->first_output[w->count] + 1, sizeof *owner),
+           *pending = tw__alloc_array(w->count + 1, sizeof *pending);
     bool *between = tw__alloc_array(w->count + 1, sizeof *between), *queued = tw__alloc_array(w->count + 1, sizeof *queued);
     tw_status status = owner && pending && between && queued ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < w->count; i++) {

@@ -80,13 +80,15 @@ static tw_status finish(tw__function *f, int handles, tw_tensor **results, int c
     return TW_OK;
 }
 
-/* As in TensorFlow a NoOp stands for all that must run whatever is asked for: what has effects and what reads variables, but not random numbers. */
+/* As in TensorFlow a NoOp stands for all that must run whatever is asked for: what has effects and what reads variables, but not
+ * random numbers. */
 static tw_status gather_effects(tw__graph *graph)
 {
     tw__node *gathered = NULL;
     for (size_t i = 0, count = graph->node_count; i < count; i++) {
         tw__node *node = graph->nodes[i];
-        if (!tw__node_is(node, TW_ROLE_READ) && (!node->op->stateful || node->op->free_state || tw__node_is(node, TW_ROLE_VARIABLE)))
+        if (!tw__node_is(node, TW_ROLE_READ) &&
+            (!node->op->stateful || node->op->free_state || tw__node_is(node, TW_ROLE_VARIABLE)))
             continue;
         if (!gathered && !(gathered = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0)))
             return tw__error_status();
@@ -115,8 +117,8 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
     return tw__function_trace_with(name, names, dtypes, shapes, NULL, argument_count, body, context);
 }
 
-static tw__function *trace(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes, tw_tensor *const *handles,
-                           int argument_count, tw__function_body body, void *context)
+static tw__function *trace(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                           tw_tensor *const *handles, int argument_count, tw__function_body body, void *context)
 {
     tw__function *f = check_depth(name) == TW_OK ? tw__object_new(&tw__function_class) : NULL;
     if (!f)
@@ -188,8 +190,8 @@ tw__function *tw__function_trace_with(const char *name, const char *const *names
     return f;
 }
 
-tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
-                                    int output_count)
+tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count,
+                                    const tw__edge *outputs, int output_count)
 {
     tw__function *f = tw__object_new(&tw__function_class);
     if (!f)
@@ -221,7 +223,8 @@ static tw_status make_plan(tw__function *f)
 {
     tw__deep_take(&tw__graphs_lock);
     if (!plan_of(f))
-        atomic_store_explicit(&f->plan, tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count), memory_order_release);
+        atomic_store_explicit(&f->plan, tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count),
+                              memory_order_release);
     tw__deep_give(&tw__graphs_lock);
     return plan_of(f) ? TW_OK : tw__error_status();
 }
@@ -359,7 +362,8 @@ tw_status tw__function_pass_captures(tw__function *f)
 /* The parts of an error "node a: text [Op:A]"; false if it is none of the operations' own. */
 static bool read_told(const tw__saved_error *error, tw_string *name, tw_string *text)
 {
-    const char *message = error->message ? error->message : "", *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
+    const char *message = error->message ? error->message : "",
+               *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
     if (!colon || (int)error->code <= 0 || error->code > TW_UNAUTHENTICATED)
         return false;
     const char *mark = strstr(colon + 2, " [Op:"); /* which is how it ends where nothing is traced */
@@ -393,9 +397,11 @@ static tw_status told(const tw__function *f, tw_status status)
     }
     tw__text where = { 0 };
     tw__origin_write(&where, tw__failed_origin, "  ", "\n\n");
-    tw__fail(error.code, "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
-             (int)name.size, name.data, where.size ? where.data : "<stack traces unavailable>\n", (int)text.size, text.data, (int)name.size, name.data,
-             f->name);
+    tw__fail(
+        error.code,
+        "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
+        (int)name.size, name.data, where.size ? where.data : "<stack traces unavailable>\n", (int)text.size, text.data,
+        (int)name.size, name.data, f->name);
     tw__text_free(&where);
     tw__free(error.message);
     return status;
@@ -423,7 +429,8 @@ static bool is_direct(const tw__function *f, tw_tensor *const *inputs)
     bool direct = !tw__tracing && !tw__active_tapes;
     for (int i = 0; direct && i < f->input_count; i++) {
         const tw__node *input = f->inputs[i];
-        direct = !inputs[i]->node && inputs[i]->dtype == input->out_dtypes[0] && tw__shape_compatible(&input->out_shapes[0], &inputs[i]->shape);
+        direct = !inputs[i]->node && inputs[i]->dtype == input->out_dtypes[0] &&
+                 tw__shape_compatible(&input->out_shapes[0], &inputs[i]->shape);
     }
     return direct;
 }
@@ -434,8 +441,8 @@ static tw_status call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor
         TW_TRY(tw__function_run(f, inputs, outputs));
         return tw__outputs_part(inputs, f->input_count, outputs, f->output_count);
     }
-    /* In a graph the call gets its forward form when it is differentiated. Here it runs now, so what gradients will need must come out: of
-     * the call, of its gradient, and so on, as many as tapes look on. */
+    /* In a graph the call gets its forward form when it is differentiated. Here it runs now, so what gradients will need must
+     * come out: of the call, of its gradient, and so on, as many as tapes look on. */
     int levels = tw__active_tapes && !tw__tracing ? tw__tapes_following(inputs, f->input_count) : 0;
     tw__function *form = f;
     for (; levels > 0; levels--) {

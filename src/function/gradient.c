@@ -3,12 +3,12 @@
  * From the graph of F two functions are derived:
  *   forward   F with more outputs: every inner value that the gradient uses
  *   backward  (gradients of F's results) -> gradients of F's inputs; its captures are values of F's graph
- * A call whose gradient will be asked for runs `forward`; its gradient calls `backward` and gives its captures from the call's inputs and
- * outputs. An eager call runs the form at once if a tape follows it. A call in a graph gets it as a richer form of its node when it is
- * differentiated.
+ * A call whose gradient will be asked for runs `forward`; its gradient calls `backward` and gives its captures from the call's
+ * inputs and outputs. An eager call runs the form at once if a tape follows it. A call in a graph gets it as a richer form of its
+ * node when it is differentiated.
  *
- * Of the second derivative comes a gradient of the inner values, that is of forward's further outputs. So forward is differentiated in
- * turn, as a function with more results; its forward form has still more outputs, in front those it had. */
+ * Of the second derivative comes a gradient of the inner values, that is of forward's further outputs. So forward is
+ * differentiated in turn, as a function with more results; its forward form has still more outputs, in front those it had. */
 #include "base/deep_lock.h"
 #include "function/function.h"
 #include "function/tracer.h"
@@ -54,7 +54,8 @@ static tw_status put_result(tw_tensor *gradient, tw_tensor **results, int *count
 }
 
 /* Arguments: the gradients of f's results that carry them, in order. */
-static tw_status trace_backward(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
+static tw_status trace_backward(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs,
+                                int *output_count)
 {
     backward_body *b = context;
     tw__function *f = b->f;
@@ -71,8 +72,13 @@ static tw_status trace_backward(void *context, tw_tensor *const *arguments, int 
     for (int i = 0; status == TW_OK && i < f->input_count; i++)
         sources[i] = (tw__edge){ tw__dtype_differentiable(f->inputs[i]->out_dtypes[0]) ? f->inputs[i] : NULL, 0 };
     if (status == TW_OK)
-        status = tw__derive(&(tw__derivation){ .graph = f->graph, .targets = targets, .seeds = arguments, .target_count = argument_count,
-                                               .sources = sources, .source_count = f->input_count }, gradients);
+        status = tw__derive(&(tw__derivation){ .graph = f->graph,
+                                               .targets = targets,
+                                               .seeds = arguments,
+                                               .target_count = argument_count,
+                                               .sources = sources,
+                                               .source_count = f->input_count },
+                            gradients);
     int made = 0;
     for (int i = 0; status == TW_OK && i < f->input_count; i++) {
         b->d->sources[i] = gradients[i] ? made : -1;
@@ -231,8 +237,8 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     for (int i = 0; i < d->targets; i++)
         carrying += tw__function_carries(outputs[i]->dtype);
     if (status == TW_OK && carrying != backward->argument_count) /* a node of a file may say other dtypes than its function */
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s: %d results of the call have a dtype with gradients, of the function %d", backward->name, carrying,
-                          backward->argument_count);
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: %d results of the call have a dtype with gradients, of the function %d",
+                          backward->name, carrying, backward->argument_count);
     for (int i = 0; status == TW_OK && i < d->targets; i++) {
         if (!tw__function_carries(outputs[i]->dtype))
             continue;
@@ -242,7 +248,9 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     }
     for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
         int place = d->captures[i];
-        arguments[backward->argument_count + i] = place == INT32_MIN ? backward->captures[i] : place < 0 ? inputs[-1 - place] : outputs[place];
+        arguments[backward->argument_count + i] = place == INT32_MIN ? backward->captures[i]
+                                                  : place < 0        ? inputs[-1 - place]
+                                                                     : outputs[place];
     }
     if (status == TW_OK)
         status = tw__function_call_given(backward, arguments, results);
@@ -251,7 +259,8 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     for (int i = 0; status == TW_OK && i < d->input_count; i++) {
         int source = d->sources[i];
         if (source >= 0)
-            in_grads[i] = d->sliced[i] ? tw__slices_make(results[source], results[source + 1], results[source + 2]) : tw_retain(results[source]);
+            in_grads[i] = d->sliced[i] ? tw__slices_make(results[source], results[source + 1], results[source + 2])
+                                       : tw_retain(results[source]);
         if (source >= 0 && !in_grads[i])
             status = tw__error_status();
     }
@@ -275,14 +284,15 @@ static tw_status call_shape(tw__inference *inference)
     if (!tw__is(f, &tw__function_class))
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the attr f is no function");
     if (f->input_count != inference->input_count || f->output_count != inference->output_count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "function %s takes %d inputs and gives %d outputs; the call has %d and %d", f->name,
-                          f->input_count, f->output_count, inference->input_count, inference->output_count);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "function %s takes %d inputs and gives %d outputs; the call has %d and %d", f->name, f->input_count,
+                          f->output_count, inference->input_count, inference->output_count);
     for (int i = 0; i < f->input_count; i++) {
         const tw__node *input = f->inputs[i];
         if (input->out_dtypes[0] != inference->dtypes[i] || !tw__shape_compatible(&input->out_shapes[0], inference->shapes[i]))
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "argument %d of function %s is %s %s, got %s %s", i, f->name,
-                              tw_dtype_name(input->out_dtypes[0]), tw__shape_text(&input->out_shapes[0]), tw_dtype_name(inference->dtypes[i]),
-                              tw__shape_text(inference->shapes[i]));
+                              tw_dtype_name(input->out_dtypes[0]), tw__shape_text(&input->out_shapes[0]),
+                              tw_dtype_name(inference->dtypes[i]), tw__shape_text(inference->shapes[i]));
     }
     for (int i = 0; i < f->output_count; i++) {
         if (tw__function_output_dtype(f, i) != inference->out_dtypes[i])
@@ -358,8 +368,10 @@ static tw_status forward_outputs(const tw__gradient *g, tw__node *node, tw__func
     if (node || count <= g->output_count)
         return tw__gradient_outputs(g, node, count, outputs);
     if (form->stateful) /* it ran without: it would have to run again */
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "a higher derivative of function %s, which has side effects, by a tape that was not there when it was called",
-                          form->name);
+        return TW_OP_FAIL(
+            g, TW_UNIMPLEMENTED,
+            "a higher derivative of function %s, which has side effects, by a tape that was not there when it was called",
+            form->name);
     return tw__function_call_plain(form, g->inputs, outputs);
 }
 
@@ -379,9 +391,11 @@ static tw_status call_gradient(tw__gradient *g)
             TW_TRY(enrich(node, f));
     }
     size_t count = (size_t)f->output_count;
-    tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs), **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
+    tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs),
+              **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
     tw_tensor **out_grads = tw__alloc_array(count + 1, sizeof *out_grads);
-    tw_status status = outputs && in_grads && out_grads ? forward_outputs(g, node, f, (int)count, outputs) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        outputs && in_grads && out_grads ? forward_outputs(g, node, f, (int)count, outputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         memcpy(out_grads, g->output_grads, (size_t)targets * sizeof *out_grads);
         status = tw__derivative_call(d, g->inputs, outputs, out_grads, in_grads);
@@ -400,14 +414,16 @@ static tw_status call_gradient(tw__gradient *g)
     return status;
 }
 
-TW_OP(PartitionedCall,
-    .inputs = "args: Tin", .outputs = "output: Tout",
-    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
-    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true, .role = TW_ROLE_CALL,
-    .doc = "Calls a function that has no side effects.");
+TW_OP(
+    PartitionedCall, .inputs = "args: Tin", .outputs = "output: Tout",
+    .attrs =
+        "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
+    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true,
+    .role = TW_ROLE_CALL, .doc = "Calls a function that has no side effects.");
 
-TW_OP(StatefulPartitionedCall,
-    .inputs = "args: Tin", .outputs = "output: Tout",
-    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
-    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .role = TW_ROLE_CALL,
-    .doc = "Calls a function that may have side effects.");
+TW_OP(
+    StatefulPartitionedCall, .inputs = "args: Tin", .outputs = "output: Tout",
+    .attrs =
+        "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
+    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true,
+    .stateful = true, .role = TW_ROLE_CALL, .doc = "Calls a function that may have side effects.");

@@ -3,8 +3,8 @@
 #include "op/slices.h"
 #include "rows.h"
 
-/* Targets with their gradients that are still to be followed. From a graph inside others the way goes on outside: the gradient of what it
- * captured is the seed of the captured tensor. */
+/* Targets with their gradients that are still to be followed. From a graph inside others the way goes on outside: the gradient of
+ * what it captured is the seed of the captured tensor. */
 typedef struct pending {
     tw_tensor **targets, **seeds; /* references; a seed may be NULL: ones */
     size_t count, target_capacity, seed_capacity;
@@ -72,8 +72,15 @@ static tw_status through_graph(const tw_gradients_args *args, tw__graph *graph, 
             sources[xs + i] = (tw__edge){ graph->captures[i].inside, 0 };
     }
     if (status == TW_OK && target_count)
-        status = tw__derive(&(tw__derivation){ .graph = graph, .targets = targets, .seeds = seeds, .target_count = target_count, .sources = sources,
-                                               .source_count = (int)(xs + captures), .stops = stops, .stop_count = stop_count }, found);
+        status = tw__derive(&(tw__derivation){ .graph = graph,
+                                               .targets = targets,
+                                               .seeds = seeds,
+                                               .target_count = target_count,
+                                               .sources = sources,
+                                               .source_count = (int)(xs + captures),
+                                               .stops = stops,
+                                               .stop_count = stop_count },
+                            found);
     for (size_t i = 0; status == TW_OK && i < xs; i++)
         status = found[i] ? add_result(&results[i], found[i]) : TW_OK;
     for (size_t i = 0; status == TW_OK && i < captures; i++) {
@@ -103,7 +110,8 @@ static tw_status zeros_where_none(tw_objects xs, tw_tensor **results)
         if (results[i])
             continue;
         tw_tensor *x = tw__watched_tensor(xs.items[i]);
-        tw_auto tw_tensor *value = x->dtype != TW_RESOURCE || !tw__is(xs.items[i], &tw__class_variable) ? tw_retain(x) : tw__variable_read(xs.items[i]);
+        tw_auto tw_tensor *value =
+            x->dtype != TW_RESOURCE || !tw__is(xs.items[i], &tw__class_variable) ? tw_retain(x) : tw__variable_read(xs.items[i]);
         results[i] = value ? TW_UNARY(ZerosLike, value) : NULL;
         if (!results[i])
             return tw__error_status();
@@ -131,7 +139,8 @@ tw_tensors tw__gradients_of(const tw_gradients_args *args)
         return results;
     }
     if (args->grad_ys.count && args->grad_ys.count != args->ys.count) {
-        tw__fail(TW_VALUE_ERROR, "Length mismatch. Passed %lld grad_ys for %lld ys", (long long)args->grad_ys.count, (long long)args->ys.count);
+        tw__fail(TW_VALUE_ERROR, "Length mismatch. Passed %lld grad_ys for %lld ys", (long long)args->grad_ys.count,
+                 (long long)args->ys.count);
         return results;
     }
     pending p = { 0 };
@@ -150,11 +159,12 @@ tw_tensors tw__gradients_of(const tw_gradients_args *args)
     return results;
 }
 
-TW_API(gradients,
-       "_gradients(ys: list<object>, xs: list<object>, grad_ys: tensors = None, stop_gradients: list<object> = None, "
-       "unconnected_gradients: str {none, zero} = none, scope: str = gradients) -> tensors",
-       "The derivatives of the (summed) ys by each x, in the graph that is traced; NULL where they are not connected. What is in stop_gradients "
-       "counts as a constant. In graphs of sessions the new nodes stand in the scope.")
+TW_API(
+    gradients,
+    "_gradients(ys: list<object>, xs: list<object>, grad_ys: tensors = None, stop_gradients: list<object> = None, "
+    "unconnected_gradients: str {none, zero} = none, scope: str = gradients) -> tensors",
+    "The derivatives of the (summed) ys by each x, in the graph that is traced; NULL where they are not connected. What is in stop_gradients "
+    "counts as a constant. In graphs of sessions the new nodes stand in the scope.")
 {
     tw_tensors results = tw__gradients_of(args);
     for (int64_t i = 0; i < results.count; i++) {

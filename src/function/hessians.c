@@ -1,5 +1,5 @@
-/* tf.hessians: second derivatives in graphs. The first derivative is gone through element by element, by a loop whose body takes the derivative of
- * one element and writes it into a TensorArray. */
+/* tf.hessians: second derivatives in graphs. The first derivative is gone through element by element, by a loop whose body takes
+ * the derivative of one element and writes it into a TensorArray. */
 #include "function/control.h"
 #include "function/tensor_array.h"
 #include "rows.h"
@@ -23,7 +23,8 @@ static tw_tensors derivatives(tw_objects ys, tw_objects xs, const char *unconnec
     return tw__impl_gradients(&args);
 }
 
-static tw_status more_elements(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status more_elements(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs,
+                               int *output_count)
 {
     const hessian *h = context;
     *outputs = tw__alloc_array(2, sizeof **outputs);
@@ -64,14 +65,20 @@ static tw_tensor *known_or(const tw__part *part, const tw_op *op, tw_tensor *ten
 static tw_tensor *loop_over(hessian *h, tw_tensor *gradient)
 {
     const tw__part *part = &h->part;
-    tw_auto tw_tensor *flat = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ -1 }), *zero = tw_tensor_int(0), *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *flat = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ -1 }), *zero = tw_tensor_int(0),
+                      *axis = tw_tensor_int(0);
     h->rows = flat ? tw__part_call(part, "Reshape", &tw__op_Reshape, TW_IN(gradient, flat), 2, NULL, 0) : NULL;
     h->count = h->rows ? known_or(part, &tw__op_Size, h->rows, "Size") : NULL;
     tw_auto tw_tensor *start = h->count && zero ? tw__part_constant(part, zero, "Const") : NULL;
     h->array = start ? tw__array_new(h->value->dtype, h->count, NULL, true) : NULL;
     tw_auto tw_tensor *flow = h->array ? tw__array_flow(h->array) : NULL;
     tw_tensor *last[2] = { NULL, NULL };
-    tw__loop loop = { .cond = more_elements, .body = derive_element, .cond_context = h, .body_context = h, .values = TW_IN(start, flow), .count = 2 };
+    tw__loop loop = { .cond = more_elements,
+                      .body = derive_element,
+                      .cond_context = h,
+                      .body_context = h,
+                      .values = TW_IN(start, flow),
+                      .count = 2 };
     if (!flow || tw__while(&loop, last) != TW_OK)
         return NULL;
     tw_release(last[0]);
@@ -79,7 +86,8 @@ static tw_tensor *loop_over(hessian *h, tw_tensor *gradient)
     tw_auto tw_tensor *shape = known_or(part, &tw__op_Shape, h->value, "Shape");
     tw_auto tw_tensor_array *array = shape ? tw__array_with(h->array, done) : NULL;
     tw_auto tw_tensor *stacked = array ? tw__array_stack(array, NULL) : NULL;
-    tw_auto tw_tensor *twice = stacked && axis ? tw__part_call(part, "concat", &tw__op_ConcatV2, TW_IN(shape, shape, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *twice =
+        stacked && axis ? tw__part_call(part, "concat", &tw__op_ConcatV2, TW_IN(shape, shape, axis), 3, NULL, 0) : NULL;
     return twice ? tw__part_call(part, "Reshape", &tw__op_Reshape, TW_IN(stacked, twice), 2, NULL, 0) : NULL;
 }
 
@@ -99,10 +107,11 @@ static tw_tensor *hessian_of(void *x, tw_tensor *gradient)
     return result;
 }
 
-TW_API(hessians,
-       "hessians(ys: list<object>, xs: list<object>, gate_gradients: bool = False, aggregation_method: value = None, name: str = hessians) -> tensors",
-       "The second derivatives of the sum of ys by each of xs, in graphs: the dimensions of x, twice. How TensorFlow computes gradients, which "
-       "gate_gradients and aggregation_method say, makes no difference here.")
+TW_API(
+    hessians,
+    "hessians(ys: list<object>, xs: list<object>, gate_gradients: bool = False, aggregation_method: value = None, name: str = hessians) -> tensors",
+    "The second derivatives of the sum of ys by each of xs, in graphs: the dimensions of x, twice. How TensorFlow computes gradients, which "
+    "gate_gradients and aggregation_method say, makes no difference here.")
 {
     tw_tensors results = { NULL, 0 }, first = derivatives(args->ys, args->xs, "none");
     if (first.count != args->xs.count)

@@ -1,7 +1,8 @@
 /* C functions as operations: tw_host_function.
  *
- * Outside of graphs the function is simply called, and tapes see the operations it calls. In a graph it is an EagerPyFunc node that finds it by a token.
- * Its gradient is another such node: the function runs on a tape, the last of which is kept, as TensorFlow has it for tf.py_function. */
+ * Outside of graphs the function is simply called, and tapes see the operations it calls. In a graph it is an EagerPyFunc node
+ * that finds it by a token. Its gradient is another such node: the function runs on a tape, the last of which is kept, as
+ * TensorFlow has it for tf.py_function. */
 #include <thalweg/function.h>
 
 #include "eager/tape.h"
@@ -35,8 +36,8 @@ static void let_go(void *call)
 }
 
 /* `end` NULL: `user` is the program's own. */
-static tw_status call_node(tw__host_body body, void *user, void (*end)(void *user), tw_tensor *const *inputs, int input_count, const tw_dtype *dtypes, int output_count,
-                           tw_tensor **outputs)
+static tw_status call_node(tw__host_body body, void *user, void (*end)(void *user), tw_tensor *const *inputs, int input_count,
+                           const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
 {
     tw__host_function *function = tw__host_register("c_function_", body, user, end);
     if (!function)
@@ -104,7 +105,8 @@ static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count,
     host_call *call = user;
     tw__lock_take(&call->lock);
     tw_auto tw_tape *tape = tw_retain(call->tape);
-    tw_tensors sources = copy_of(call->sources.items, call->sources.count), results = copy_of(call->results.items, call->results.count);
+    tw_tensors sources = copy_of(call->sources.items, call->sources.count),
+               results = copy_of(call->results.items, call->results.count);
     tw__lock_give(&call->lock);
     tw_status status = tape && results.count == input_count && sources.count == output_count
                            ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
@@ -118,15 +120,16 @@ static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count,
     return status;
 }
 
-static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
-                          tw_tensor **input_gradients)
+static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
+                          tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     tw_dtype *dtypes = tw__alloc_array((size_t)input_count + 1, sizeof *dtypes);
     for (int i = 0; dtypes && i < input_count; i++)
         dtypes[i] = inputs[i]->dtype;
     tw_status status = TW_RESOURCE_EXHAUSTED;
     if (dtypes)
-        status = call_node(run_back, tw_retain(self->user), let_go, output_gradients, self->output_count, dtypes, input_count, input_gradients);
+        status = call_node(run_back, tw_retain(self->user), let_go, output_gradients, self->output_count, dtypes, input_count,
+                           input_gradients);
     for (int i = 0; status == TW_OK && i < input_count; i++) {
         if (input_gradients[i]->node)
             status = tw__symbolic_refine(input_gradients[i], &inputs[i]->shape);
@@ -141,7 +144,8 @@ static void end_gradient(tw__custom_gradient *self)
 }
 
 /* The node and, if an input may have a gradient, what stands for its gradient. */
-static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
+static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
+                               tw_tensor **outputs)
 {
     int count = 0;
     tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
@@ -154,7 +158,8 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
         followed |= count && is_followed(dtypes[i]);
     if (!followed) {
         tw__free(sources);
-        return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs) : TW_RESOURCE_EXHAUSTED;
+        return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs)
+                       : TW_RESOURCE_EXHAUSTED;
     }
     tw_auto host_call *call = tw__object_new(&call_class);
     tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
@@ -178,7 +183,8 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
     return status;
 }
 
-tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
+tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
+                           tw_tensor **outputs)
 {
     bool traced = tw__tracing;
     if (!body || output_count < 0 || (output_count && (!dtypes || !outputs)))
@@ -194,8 +200,8 @@ tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, con
     tw_status status = body(user, inputs.items, (int)inputs.count, outputs, output_count);
     for (int i = 0; status == TW_OK && i < output_count; i++) {
         if (!outputs[i] || outputs[i]->dtype != dtypes[i])
-            status = tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: value %d is %s, expected %s", i, outputs[i] ? tw_dtype_name(outputs[i]->dtype) : "missing",
-                              tw_dtype_name(dtypes[i]));
+            status = tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: value %d is %s, expected %s", i,
+                              outputs[i] ? tw_dtype_name(outputs[i]->dtype) : "missing", tw_dtype_name(dtypes[i]));
     }
     for (int i = 0; status != TW_OK && i < output_count; i++) {
         tw_release(outputs[i]);

@@ -1,4 +1,5 @@
-/* Jacobians: one gradient per element of the target, in a loop: eagerly over seeds, in a graph as a While that collects the rows in lists.
+/* Jacobians: one gradient per element of the target, in a loop: eagerly over seeds, in a graph as a While that collects the rows
+ * in lists.
  *
  * A row is the gradient of element i of the target, or, for batches, of element i of every member of the batch. */
 #include "function/control.h"
@@ -13,8 +14,8 @@ typedef struct request {
     tw_tensor **sources;
     int source_count;
     bool batch;
-    const bool *connected;    /* per source; in graphs known before the loop */
-    tw_tensor *rows;          /* in graphs: how many there are; an int32 */
+    const bool *connected; /* per source; in graphs known before the loop */
+    tw_tensor *rows;       /* in graphs: how many there are; an int32 */
 } request;
 
 static tw_status gradient(const request *r, tw_tensor *seed, tw_tensor **results)
@@ -64,7 +65,8 @@ static tw_tensor *shape_of_result(const request *r, tw_tensor *rows, int skip)
     if (known)
         return rank <= TW_MAX_RANK ? tw__ints_tensor(dims, rank, TW_INT32) : NULL;
     tw_auto tw_tensor *front = TW_UNARY(Shape, r->target), *whole = front ? TW_UNARY(Shape, rows) : NULL;
-    tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ skip }, 1, TW_INT32), *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
+    tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ skip }, 1, TW_INT32),
+                      *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
     tw_auto tw_tensor *rest = whole && from && all ? tw__call(&tw__op_Slice, TW_IN(whole, from, all), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *zero = tw_tensor_int(0);
     return rest && zero ? tw__call(&tw__op_ConcatV2, TW_IN(front, rest, zero), 3, NULL, 0) : NULL;
@@ -93,7 +95,8 @@ static tw_tensor *seed_now(const request *r, int64_t i, int64_t rows)
 {
     tw_auto tw_tensor *index = tw_tensor_int64(i), *depth = tw_tensor_int((int32_t)rows);
     tw_auto tw_tensor *on = tw__grad_constant(1, r->target), *off = tw__grad_constant(0, r->target);
-    tw_auto tw_tensor *hot = index && depth && on && off ? tw__call(&tw__op_OneHot, TW_IN(index, depth, on, off), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *hot =
+        index && depth && on && off ? tw__call(&tw__op_OneHot, TW_IN(index, depth, on, off), 4, NULL, 0) : NULL;
     tw_shape inner = r->target->shape;
     for (int k = 0; r->batch && k + 1 < inner.rank; k++)
         inner.dims[k] = inner.dims[k + 1];
@@ -141,7 +144,8 @@ static tw_status run_eagerly(const request *r, tw_tensor **results)
 
 /* ---- in a graph ---- */
 
-static tw_status more_rows(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status more_rows(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs,
+                           int *output_count)
 {
     const request *r = context;
     *outputs = tw__alloc_array(2, sizeof **outputs);
@@ -159,7 +163,8 @@ static tw_tensor *seed_later(const request *r, tw_tensor *index)
     tw_auto tw_tensor *shape = hot ? TW_UNARY(Shape, r->target) : NULL;
     if (!shape || !r->batch)
         return shape ? TW_BINARY(Reshape, hot, shape) : NULL;
-    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
+    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
+                      *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
     tw_auto tw_tensor *inner = one && all ? tw__call(&tw__op_Slice, TW_IN(shape, one, all), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *seed = inner ? TW_BINARY(Reshape, hot, inner) : NULL;
     return seed ? TW_BINARY(BroadcastTo, seed, shape) : NULL;
@@ -169,7 +174,8 @@ static tw_tensor *seed_later(const request *r, tw_tensor *index)
 static tw_status next_row(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
     const request *r = context;
-    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results), **row = tw__alloc_array((size_t)r->source_count + 1, sizeof *row);
+    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results),
+              **row = tw__alloc_array((size_t)r->source_count + 1, sizeof *row);
     tw_auto tw_tensor *seed = results && row ? seed_later(r, arguments[0]) : NULL, *one = tw_tensor_int(1);
     tw_status status = seed && one ? gradient(r, seed, row) : tw__error_status();
     int at = 1;
@@ -196,7 +202,8 @@ static tw_tensor *stack(const request *r, tw_tensor *list, tw_tensor *like)
     tw_auto tw_tensor *shape = tw__shape_known(&like->shape) ? tw__tensor_of_shape(&like->shape, TW_INT32) : tw_tensor_int(-1);
     int64_t rows = row_count(r);
     tw_tensor *stacked = shape ? tw__call(&tw__op_TensorListStack, TW_IN(list, shape), 2,
-                                          TW_WITH(TW_A_TYPE("element_dtype", like->dtype), TW_A_INT("num_elements", rows)), 2) : NULL;
+                                          TW_WITH(TW_A_TYPE("element_dtype", like->dtype), TW_A_INT("num_elements", rows)), 2)
+                               : NULL;
     return stacked ? finish(r, stacked) : NULL;
 }
 
@@ -229,11 +236,18 @@ static tw_status run_in_graph(request *r, tw_tensor **results)
         connected[s] = like[s] != NULL;
         if (!like[s])
             continue;
-        values[count] = tw__call(&tw__op_TensorListReserve, TW_IN(none, r->rows), 2, TW_WITH(TW_A_TYPE("element_dtype", like[s]->dtype)), 1);
+        values[count] =
+            tw__call(&tw__op_TensorListReserve, TW_IN(none, r->rows), 2, TW_WITH(TW_A_TYPE("element_dtype", like[s]->dtype)), 1);
         status = values[count++] ? TW_OK : tw__error_status();
     }
     if (status == TW_OK && count > 1)
-        status = tw__while(&(tw__loop){ .cond = more_rows, .body = next_row, .cond_context = r, .body_context = r, .values = values, .count = count }, last);
+        status = tw__while(&(tw__loop){ .cond = more_rows,
+                                        .body = next_row,
+                                        .cond_context = r,
+                                        .body_context = r,
+                                        .values = values,
+                                        .count = count },
+                           last);
     for (int s = 0, at = 1; status == TW_OK && s < r->source_count; s++) {
         if (!like[s])
             continue;
@@ -259,7 +273,8 @@ static tw_status zeros(const request *r, int source, tw_tensor **result)
 {
     tw_shape own = shape_of_source(r->sources[source]), shape = r->target->shape;
     if (!tw__shape_known(&own) || !tw__shape_known(&shape) || own.rank + shape.rank - r->batch > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "GradientTape.jacobian: zeros for a source that is not connected, of shapes that are not known");
+        return tw__fail(TW_UNIMPLEMENTED,
+                        "GradientTape.jacobian: zeros for a source that is not connected, of shapes that are not known");
     for (int i = r->batch; i < own.rank; i++)
         shape.dims[shape.rank++] = own.dims[i];
     *result = tw__tensor_empty(r->target->dtype, &shape);
@@ -275,11 +290,12 @@ static tw_tensors jacobian(tw_tape *tape, tw_tensor *target, tw_objects given, b
     request r = { .tape = tape, .target = target, .sources = sources, .source_count = (int)given.count, .batch = batch };
     tw_status status = results.items && sources ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && tape->used)
-        status = tw__fail(TW_RUNTIME_ERROR, "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)");
+        status = tw__fail(TW_RUNTIME_ERROR,
+                          "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)");
     for (int64_t i = 0; status == TW_OK && i < given.count; i++) {
         if (!(sources[i] = tw__watched_tensor(given.items[i])))
-            status = tw__fail(TW_TYPE_ERROR, "GradientTape.jacobian: source %lld is a %s, expected a tensor or variable", (long long)i,
-                              tw_class_name(given.items[i]));
+            status = tw__fail(TW_TYPE_ERROR, "GradientTape.jacobian: source %lld is a %s, expected a tensor or variable",
+                              (long long)i, tw_class_name(given.items[i]));
     }
     if (status == TW_OK) {
         if (tape->recording && !tape->persistent)
@@ -305,26 +321,31 @@ static tw_tensor *target_of(tw_tape *tape, void *object, const char *function)
 {
     tw_tensor *target = tw__tape_target(tape, object);
     if (!target && tw_error_code() == TW_OK)
-        tw__fail(TW_TYPE_ERROR, "GradientTape.%s: the target is a %s, expected a tensor or variable", function, tw_class_name(object));
+        tw__fail(TW_TYPE_ERROR, "GradientTape.%s: the target is a %s, expected a tensor or variable", function,
+                 tw_class_name(object));
     return target;
 }
 
-TW_METHOD(tape_jacobian,
-          "GradientTape._jacobian(self: tape, target: object, sources: list<object>, unconnected_gradients: str {none, zero} = none) -> tensors",
-          "The derivatives of every element of the target: for each source a tensor of the target's dimensions, then the source's; NULL where it "
-          "is not connected.")
+TW_METHOD(
+    tape_jacobian,
+    "GradientTape._jacobian(self: tape, target: object, sources: list<object>, unconnected_gradients: str {none, zero} = none) -> tensors",
+    "The derivatives of every element of the target: for each source a tensor of the target's dimensions, then the source's; NULL where it "
+    "is not connected.")
 {
     tw_auto tw_tensor *target = target_of(args->self, args->target, "jacobian");
-    return !target ? (tw_tensors){ 0 } : jacobian(args->self, target, args->sources, false, strcmp(args->unconnected_gradients, "zero") == 0);
+    return !target ? (tw_tensors){ 0 }
+                   : jacobian(args->self, target, args->sources, false, strcmp(args->unconnected_gradients, "zero") == 0);
 }
 
-TW_METHOD(tape_batch_jacobian,
-          "GradientTape._batch_jacobian(self: tape, target: object, source: object, unconnected_gradients: str {none, zero} = none) -> tensor",
-          "The derivatives of every element of a member of the batch by those of the same member: [batch, target, source].")
+TW_METHOD(
+    tape_batch_jacobian,
+    "GradientTape._batch_jacobian(self: tape, target: object, source: object, unconnected_gradients: str {none, zero} = none) -> tensor",
+    "The derivatives of every element of a member of the batch by those of the same member: [batch, target, source].")
 {
     tw_tensor *source = tw__watched_tensor(args->source);
     if (!source) {
-        tw__fail(TW_TYPE_ERROR, "GradientTape.batch_jacobian: source is a %s, expected a tensor or variable", tw_class_name(args->source));
+        tw__fail(TW_TYPE_ERROR, "GradientTape.batch_jacobian: source is a %s, expected a tensor or variable",
+                 tw_class_name(args->source));
         return NULL;
     }
     tw_auto tw_tensor *target = target_of(args->self, args->target, "batch_jacobian");
@@ -338,7 +359,8 @@ TW_METHOD(tape_batch_jacobian,
         if (low)
             tw__fail(TW_VALUE_ERROR, "Shape %s must have rank at least 2", x ? x : "");
         else
-            tw__fail(TW_VALUE_ERROR, "Need first dimension of target shape (%s) and source shape (%s) to match.", x ? x : "", y ? y : "");
+            tw__fail(TW_VALUE_ERROR, "Need first dimension of target shape (%s) and source shape (%s) to match.", x ? x : "",
+                     y ? y : "");
         tw__free(x);
         tw__free(y);
         return NULL;

@@ -39,12 +39,19 @@ void tw__key_free(tw__key_writer *w)
 
 tw__call_key tw__key_of(const tw__key_writer *w)
 {
-    return (tw__call_key){ .fixed = w->bytes, .fixed_size = w->size, .specs = w->specs, .spec_count = w->spec_count,
-                           .identities = w->identities, .identity_count = w->identity_count, .marks = w->marks, .mark_count = w->mark_count };
+    return (tw__call_key){ .fixed = w->bytes,
+                           .fixed_size = w->size,
+                           .specs = w->specs,
+                           .spec_count = w->spec_count,
+                           .identities = w->identities,
+                           .identity_count = w->identity_count,
+                           .marks = w->marks,
+                           .mark_count = w->mark_count };
 }
 
 /* Room for so many members; `few` is the array in the writer itself. */
-static __attribute__((noinline, cold)) bool grow(tw__key_writer *w, void *array, const void *few, size_t *capacity, size_t needed, size_t size)
+static __attribute__((noinline, cold)) bool grow(tw__key_writer *w, void *array, const void *few, size_t *capacity, size_t needed,
+                                                 size_t size)
 {
     void *old, *made = needed < SIZE_MAX / 2 / size ? tw__alloc(2 * needed * size) : NULL;
     memcpy(&old, array, sizeof old);
@@ -62,7 +69,8 @@ static __attribute__((noinline, cold)) bool grow(tw__key_writer *w, void *array,
 
 /* Whether there is room for so many members of an array, made if need be. */
 #define ROOM(w_, array_, capacity_, needed_) \
-    ((needed_) <= (w_)->capacity_ || grow((w_), &(w_)->array_, (w_)->few_##array_, &(w_)->capacity_, (needed_), sizeof *(w_)->array_))
+    ((needed_) <= (w_)->capacity_ ||         \
+     grow((w_), &(w_)->array_, (w_)->few_##array_, &(w_)->capacity_, (needed_), sizeof *(w_)->array_))
 
 static inline void put(tw__key_writer *w, char letter, const void *data, size_t size)
 {
@@ -77,7 +85,8 @@ static inline void put(tw__key_writer *w, char letter, const void *data, size_t 
 void tw__key_argument(tw__key_writer *w)
 {
     if (w->size > UINT32_MAX)
-        w->status = tw__fail(TW_RESOURCE_EXHAUSTED, "tf.function: the arguments of a call are too large to tell them from others");
+        w->status =
+            tw__fail(TW_RESOURCE_EXHAUSTED, "tf.function: the arguments of a call are too large to tell them from others");
     if (ROOM(w, marks, marks_capacity, (size_t)w->mark_count + 1))
         w->marks[w->mark_count++] = (tw__call_mark){ (uint32_t)w->size, (uint32_t)w->spec_count };
 }
@@ -149,8 +158,7 @@ int tw__key_variable(tw__key_writer *w, const void *identity, tw_dtype dtype, co
     int number = 0;
     while (number < w->variable_count && w->variables[number] != identity)
         number++;
-    if (number == w->variable_count &&
-        ROOM(w, variables, variables_capacity, (size_t)number + 1))
+    if (number == w->variable_count && ROOM(w, variables, variables_capacity, (size_t)number + 1))
         w->variables[w->variable_count++] = identity;
     int32_t words[] = { (int32_t)dtype, trainable, number, shape->rank };
     put(w, 'V', words, sizeof words);

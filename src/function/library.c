@@ -1,7 +1,7 @@
 /* Reading functions out of GraphDefs; see library.h.
  *
- * A function is built after all that it calls. They are found with a stack of our own, as the depth of nesting is the file's to choose; but
- * calls nest on the machine's stack when they run, so more than NESTING levels are refused. */
+ * A function is built after all that it calls. They are found with a stack of our own, as the depth of nesting is the file's to
+ * choose; but calls nest on the machine's stack when they run, so more than NESTING levels are refused. */
 #include "function/library_inside.h"
 
 #include "graph/lower.h"
@@ -39,9 +39,10 @@ static tw_status read_all(tw__library *library, size_t size)
     TW_TRY(tw__graph_message_read(message, library->bytes, size));
     TW_TRY(tw__graph_lower(message));
     if (message->min_consumer > TW_GRAPH_PRODUCER)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "GraphDef min consumer version %lld above current version %d for TensorFlow 2.15. Please upgrade TensorFlow.",
-                        (long long)message->min_consumer, TW_GRAPH_PRODUCER);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "GraphDef min consumer version %lld above current version %d for TensorFlow 2.15. Please upgrade TensorFlow.",
+            (long long)message->min_consumer, TW_GRAPH_PRODUCER);
     library->entries = tw__alloc_array(message->function_count + 1, sizeof *library->entries);
     if (!library->entries)
         return TW_RESOURCE_EXHAUSTED;
@@ -184,11 +185,13 @@ static tw_status argument_shape(const tw__argument_message *argument, tw_shape *
 }
 
 /* The arguments as placeholders, and under their names what bodies refer to: "x", and "^x" for order. */
-static tw_status make_arguments(const tw__function_message *message, tw__graph *graph, tw__node **inputs, tw__edge *edges, tw__map *given)
+static tw_status make_arguments(const tw__function_message *message, tw__graph *graph, tw__node **inputs, tw__edge *edges,
+                                tw__map *given)
 {
     for (size_t i = 0; i < message->argument_count; i++) {
         const tw__argument_message *argument = &message->arguments[i];
-        if (!argument->plain || !argument->name.size || argument->name.size > 10000 || memchr(argument->name.data, 0, argument->name.size))
+        if (!argument->plain || !argument->name.size || argument->name.size > 10000 ||
+            memchr(argument->name.data, 0, argument->name.size))
             return tw__fail(TW_UNIMPLEMENTED, "argument %zu ('%.*s') has no dtype of its own", i, TW_SHOWN(argument->name));
         tw_shape shape;
         TW_TRY(argument_shape(argument, &shape));
@@ -238,9 +241,16 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
     tw__edge *edges = tw__alloc_array(message->argument_count + 1, sizeof *edges);
     tw__edge *results = tw__alloc_array(message->result_count + 1, sizeof *results);
     tw__map given = { 0 };
-    tw__build build = { .graph = graph, .nodes = message->nodes, .count = message->node_count, .function = !message->flat, .given = &given,
-                        .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard,
-                        .own_gradient = tw__library_own_gradient, .gradient_context = library };
+    tw__build build = { .graph = graph,
+                        .nodes = message->nodes,
+                        .count = message->node_count,
+                        .function = !message->flat,
+                        .given = &given,
+                        .functions = { find_built, library },
+                        .budget = &library->budget,
+                        .guard = library->guard,
+                        .own_gradient = tw__library_own_gradient,
+                        .gradient_context = library };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))
         status = tw__fail(TW_UNIMPLEMENTED, "it has attrs that its callers choose");
@@ -322,7 +332,8 @@ static tw_status leave(tw__called *list, level *levels, size_t *depth)
     done->open = false;
     list->count = top->first;
     if (done->height > NESTING)
-        return tw__fail(TW_RESOURCE_EXHAUSTED, "function '%.*s': functions are nested more than %d deep", TW_SHOWN(message->name), NESTING);
+        return tw__fail(TW_RESOURCE_EXHAUSTED, "function '%.*s': functions are nested more than %d deep", TW_SHOWN(message->name),
+                        NESTING);
     done->function = build_function(library, message);
     return done->function ? TW_OK : tw__error_status();
 }
@@ -352,7 +363,8 @@ tw_status tw__library_build_called(tw__called *list)
         int index = list->items[top->next++];
         const tw__library_entry *next = &library->entries[index];
         if (next->open) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "function '%.*s' calls itself", TW_SHOWN(library->message.functions[index].name));
+            status =
+                tw__fail(TW_INVALID_ARGUMENT, "function '%.*s' calls itself", TW_SHOWN(library->message.functions[index].name));
         } else if (next->function) {
             tw__library_entry *caller = top->index >= 0 ? &library->entries[top->index] : NULL;
             if (caller && caller->height <= next->height)
@@ -388,9 +400,16 @@ tw__function *tw__library_function(tw__library *library, const char *name)
 tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char *prefix, const tw__map *given, tw__build *build)
 {
     const tw__graph_message *message = &library->message;
-    *build = (tw__build){ .graph = graph, .nodes = message->nodes, .count = message->node_count, .prefix = prefix, .given = given,
-                          .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard,
-                          .own_gradient = tw__library_own_gradient, .gradient_context = library };
+    *build = (tw__build){ .graph = graph,
+                          .nodes = message->nodes,
+                          .count = message->node_count,
+                          .prefix = prefix,
+                          .given = given,
+                          .functions = { find_built, library },
+                          .budget = &library->budget,
+                          .guard = library->guard,
+                          .own_gradient = tw__library_own_gradient,
+                          .gradient_context = library };
     tw__called list = { .library = library };
     tw_status status = tw__library_find_called(&list, message->nodes, message->node_count);
     if (status == TW_OK)

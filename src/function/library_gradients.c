@@ -24,7 +24,8 @@ tw_status tw__library_read_gradients(tw__library *library)
     return TW_OK;
 }
 
-/* For nodes: the gradient that the file registers for the op type. Its function is built later (build_gradients), as that may fail. */
+/* For nodes: the gradient that the file registers for the op type. Its function is built later (build_gradients), as that may
+ * fail. */
 tw_status tw__library_own_gradient(void *context, const tw__build *build, tw__node *node, tw_string type)
 {
     tw__library *library = context;
@@ -45,7 +46,8 @@ tw_status tw__library_own_gradient(void *context, const tw__build *build, tw__no
         loaded->places[i] = tw__registered_place(&library->message, within, name, type, &registered->captures[i]);
     node->gradient = &loaded->own.object;
     node->gradient_type = tw__strdup(registered->type);
-    TW_TRY(node->gradient_type ? TW_GROW(library->wanted, library->wanted_capacity, library->wanted_count + 1) : TW_RESOURCE_EXHAUSTED);
+    TW_TRY(node->gradient_type ? TW_GROW(library->wanted, library->wanted_capacity, library->wanted_count + 1)
+                               : TW_RESOURCE_EXHAUSTED);
     library->wanted[library->wanted_count++] = (size_t)place - 1;
     return TW_OK;
 }

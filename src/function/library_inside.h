@@ -19,7 +19,8 @@ struct tw__library {
     tw__map names; /* function's name -> index + 1 */
     tw__library_entry *entries;
     size_t budget;
-    tw__registered **gradients; /* references: the message's, in its order, then those that nodes name although they are not there */
+    tw__registered *
+        *gradients; /* references: the message's, in its order, then those that nodes name although they are not there */
     size_t gradient_count, gradient_capacity, gradients_built;
     tw__map gradient_types; /* op type in the file -> index + 1 */
     size_t *wanted;         /* gradients of nodes that were built; in this order their functions are */
@@ -43,7 +44,8 @@ tw_status tw__library_build_called(tw__called *list);
 
 /* ---- library_gradients.c ---- */
 tw_status tw__library_read_gradients(tw__library *library);
-/* For tw__build: gives a node the gradient that the file registers for the op type. The gradient's function is built later, as that may fail. */
+/* For tw__build: gives a node the gradient that the file registers for the op type. The gradient's function is built later, as
+ * that may fail. */
 tw_status tw__library_own_gradient(void *library, const tw__build *build, tw__node *node, tw_string type);
 /* Builds the functions of the gradients of all nodes that were built. */
 tw_status tw__library_build_gradients(tw__library *library);

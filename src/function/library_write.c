@@ -1,7 +1,7 @@
 /* Writing a graph and all functions that it reaches as one GraphDef; see library.h.
  *
- * Functions are written in the order in which they are met; each new one is put at the end of a list that is worked off, so the depth of
- * nesting does not matter. */
+ * Functions are written in the order in which they are met; each new one is put at the end of a list that is worked off, so the
+ * depth of nesting does not matter. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -11,8 +11,8 @@ typedef struct writing {
     tw__function **functions; /* in the order of writing; borrowed */
     char **names;
     size_t count, capacity, name_capacity;
-    tw__pointer_map places;   /* function -> place in the list */
-    tw__map taken;            /* names */
+    tw__pointer_map places; /* function -> place in the list */
+    tw__map taken;          /* names */
 } writing;
 
 static uint64_t mix(uint64_t sum, const void *data, size_t size)
@@ -57,12 +57,13 @@ static uint64_t sum_of(const tw__function *function, int depth)
     return sum;
 }
 
-/* Bodies of loops and branches are named after what they are. Two files that hold such go together in one program all the same: what has one name
- * there is one function. */
+/* Bodies of loops and branches are named after what they are. Two files that hold such go together in one program all the same:
+ * what has one name there is one function. */
 static char *first_name(const tw__function *function)
 {
     enum { DEPTH = 8 };
-    static const char *const bodies[] = { "while_body", "while_cond", "cond_true", "cond_false", "switch_case_indexed_case_branch" };
+    static const char *const bodies[] = { "while_body", "while_cond", "cond_true", "cond_false",
+                                          "switch_case_indexed_case_branch" };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         if (strncmp(function->name, bodies[i], strlen(bodies[i])) == 0)
             return tw__format("%s_%016llx", function->name, (unsigned long long)sum_of(function, DEPTH));
@@ -86,8 +87,9 @@ static const char *name_of(void *context, void *object)
         name = tw__format("%s_%d", first, i);
     }
     tw__free(first);
-    if (!name || TW_GROW(w->functions, w->capacity, w->count + 1) != TW_OK || TW_GROW(w->names, w->name_capacity, w->count + 1) != TW_OK ||
-        tw__map_put(&w->taken, name, strlen(name), name) != TW_OK || tw__pointer_map_put(&w->places, function, (int64_t)w->count) != TW_OK) {
+    if (!name || TW_GROW(w->functions, w->capacity, w->count + 1) != TW_OK ||
+        TW_GROW(w->names, w->name_capacity, w->count + 1) != TW_OK || tw__map_put(&w->taken, name, strlen(name), name) != TW_OK ||
+        tw__pointer_map_put(&w->places, function, (int64_t)w->count) != TW_OK) {
         tw__free(name);
         return NULL;
     }
@@ -147,7 +149,8 @@ static tw_status write_results(tw__text *text, const tw__function *function, con
     return TW_OK;
 }
 
-/* "mul/ReadVariableOp/resource" is mul_readvariableop_resource; for tw__free. Other nodes and the arguments before it may have that name already. */
+/* "mul/ReadVariableOp/resource" is mul_readvariableop_resource; for tw__free. Other nodes and the arguments before it may have
+ * that name already. */
 static char *argument_name(const tw__function *function, int argument, char *const *before)
 {
     const char *own = function->inputs[argument]->name;
@@ -169,7 +172,8 @@ static char *argument_name(const tw__function *function, int argument, char *con
     return name;
 }
 
-static tw_status write_body(tw__text *text, tw__text *signature, tw__function *function, const char *name, tw__node_writer *writer)
+static tw_status write_body(tw__text *text, tw__text *signature, tw__function *function, const char *name,
+                            tw__node_writer *writer)
 {
     tw__proto_add_bytes(signature, 1, name, strlen(name));
     for (int i = 0; i < function->input_count; i++)
@@ -204,7 +208,9 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
         names[i] = argument_name(function, i, names);
         status = names[i] ? tw__pointer_map_put(&arguments, function->inputs[i], i) : TW_RESOURCE_EXHAUSTED;
     }
-    tw__node_writer writer = { .function = true, .arguments = &arguments, .argument_names = names, .ordered = true, .functions = { name_of, w } };
+    tw__node_writer writer = {
+        .function = true, .arguments = &arguments, .argument_names = names, .ordered = true, .functions = { name_of, w }
+    };
     if (status == TW_OK)
         status = write_body(&text, &signature, function, w->names[place], &writer);
     tw__proto_add_bytes(&whole, 1, signature.data, signature.size);
@@ -263,13 +269,14 @@ static tw_status write_gradient(tw__text *library, writing *w, tw__written_gradi
     return TW_OK;
 }
 
-tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count)
+tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+                             int function_count)
 {
     return tw__graphdef_write_all(text, graph, ordered, functions, function_count, NULL, 0);
 }
 
-tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count,
-                                 tw__written_gradient *const *gradients, size_t gradient_count)
+tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions,
+                                 int function_count, tw__written_gradient *const *gradients, size_t gradient_count)
 {
     writing w = { 0 };
     tw_status status = TW_OK;

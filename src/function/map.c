@@ -1,19 +1,20 @@
 /* Loops over the rows of tensors: tf.map_fn, foldl, foldr, scan and vectorized_map.
  *
- * Each is a tw__while whose first value counts rows. Rows come out of TensorArrays; results go into others, which are further values of the
- * loop in graphs (tensor_array.h). The nodes and their names in graphs are TensorFlow's: it makes the same arrays in the same order. */
+ * Each is a tw__while whose first value counts rows. Rows come out of TensorArrays; results go into others, which are further
+ * values of the loop in graphs (tensor_array.h). The nodes and their names in graphs are TensorFlow's: it makes the same arrays
+ * in the same order. */
 #include "function/control.h"
 #include "function/tensor_array.h"
 #include "rows.h"
 
 typedef struct rows {
     tw__part part;
-    int count;                /* of tensors whose rows are gone through */
+    int count; /* of tensors whose rows are gone through */
     tw_tensor **tensors;
     tw_tensor_array **arrays;
-    tw_tensor **single;       /* per tensor: the row that stands for all; NULL: it has one for each */
-    tw_tensor *number;        /* of rows, an int32 */
-    int64_t known;            /* the same; -1: only a run knows it */
+    tw_tensor **single; /* per tensor: the row that stands for all; NULL: it has one for each */
+    tw_tensor *number;  /* of rows, an int32 */
+    int64_t known;      /* the same; -1: only a run knows it */
 } rows;
 
 static void rows_free(rows *r)
@@ -32,7 +33,9 @@ static void rows_free(rows *r)
 static tw_status check_rows(const rows *r, bool alike)
 {
     if (!r->count)
-        return tw__fail(TW_VALUE_ERROR, "elems must be a Tensor or (possibly nested) sequence of Tensors. Got [], which does not contain any Tensors.");
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "elems must be a Tensor or (possibly nested) sequence of Tensors. Got [], which does not contain any Tensors.");
     for (int i = 0; i < r->count; i++) {
         if (r->tensors[i]->shape.rank == 0)
             return tw__fail(TW_VALUE_ERROR, "Elements in elems must be 1+ dimensional Tensors, not scalars");
@@ -41,16 +44,19 @@ static tw_status check_rows(const rows *r, bool alike)
     for (int i = 1; alike && i < r->count; i++) {
         const tw_shape *other = &r->tensors[i]->shape;
         if (first->rank > 0 && other->rank > 0 && first->dims[0] >= 0 && other->dims[0] >= 0 && first->dims[0] != other->dims[0])
-            return tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)first->dims[0], (long long)other->dims[0]);
+            return tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)first->dims[0],
+                            (long long)other->dims[0]);
     }
     return TW_OK;
 }
 
 static tw_tensor *slice_first(const tw__part *part, tw_tensor *shape)
 {
-    tw_auto tw_tensor *begin = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 0 }), *end = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 1 });
+    tw_auto tw_tensor *begin = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 0 }),
+                      *end = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 1 });
     tw_auto tw_tensor *step = tw_retain(end);
-    return tw__part_call(part, "strided_slice", &tw__op_StridedSlice, TW_IN(shape, begin, end, step), 4, TW_WITH(TW_A_INT("shrink_axis_mask", 1)), 1);
+    return tw__part_call(part, "strided_slice", &tw__op_StridedSlice, TW_IN(shape, begin, end, step), 4,
+                         TW_WITH(TW_A_INT("shrink_axis_mask", 1)), 1);
 }
 
 static tw_status find_number(rows *r, int of)
@@ -182,7 +188,8 @@ static tw_status results_write(results *r, tw_tensor *index, tw_tensor *const *f
 }
 
 /* The arrays' values, one above the other, or behind the other; `flows` are the loop's last values or NULL. */
-static tw_status results_end(results *r, const rows *source, tw_tensor *const *flows, const bool *joined, bool stops, tw_tensor **out)
+static tw_status results_end(results *r, const rows *source, tw_tensor *const *flows, const bool *joined, bool stops,
+                             tw_tensor **out)
 {
     for (int i = 0; i < r->count; i++) {
         tw_auto tw_tensor_array *array = flows ? tw__array_with(r->arrays[i], flows[i]) : tw_retain(r->arrays[i]);
@@ -239,7 +246,8 @@ static tw_status compare(const tw_op *op, tw_tensor *a, tw_tensor *b, tw_tensor 
     return give_up(*outputs && (*outputs)[0] ? TW_OK : tw__error_status(), outputs, output_count);
 }
 
-static tw_status map_cond(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status map_cond(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs,
+                          int *output_count)
 {
     const map_loop *loop = context;
     return compare(&tw__op_Less, values[0], loop->rows.number, outputs, output_count);
@@ -252,7 +260,8 @@ static tw_status begin_results(map_loop *loop, const tw_dtype *dtypes, int count
     for (int i = 0; i < count; i++) {
         const tw_spec *spec = m->specs ? &m->specs[i] : NULL;
         bool infers = m->infers && !(m->joined && m->joined[i]);
-        loop->results.arrays[i] = tw__array_new(spec ? spec->dtype : dtypes[i], loop->rows.number, spec ? &spec->shape : NULL, infers);
+        loop->results.arrays[i] =
+            tw__array_new(spec ? spec->dtype : dtypes[i], loop->rows.number, spec ? &spec->shape : NULL, infers);
         if (!loop->results.arrays[i])
             return tw__error_status();
     }
@@ -277,7 +286,8 @@ static tw_status learn_results(map_loop *loop)
         return tw__error_status();
     TW_TRY(results_begin(&loop->results, f->output_count));
     for (int i = 0; i < f->output_count; i++) {
-        loop->results.arrays[i] = tw__array_new(tw__function_output_dtype(f, i), loop->rows.number, tw__function_output_shape(f, i), true);
+        loop->results.arrays[i] =
+            tw__array_new(tw__function_output_dtype(f, i), loop->rows.number, tw__function_output_shape(f, i), true);
         if (!loop->results.arrays[i])
             return tw__error_status();
     }
@@ -313,8 +323,10 @@ static tw_status map_body(void *context, tw_tensor *const *values, int count, tw
     return give_up(status, outputs, output_count);
 }
 
-/* Runs a loop over these values and what the results' arrays are in graphs; gives its last values, an array from tw__alloc of *count. */
-static tw_status run_loop(tw__loop *loop, tw_tensor *const *first, int first_count, const results *r, bool in_graph, tw_tensor ***last, int *count)
+/* Runs a loop over these values and what the results' arrays are in graphs; gives its last values, an array from tw__alloc of
+ * *count. */
+static tw_status run_loop(tw__loop *loop, tw_tensor *const *first, int first_count, const results *r, bool in_graph,
+                          tw_tensor ***last, int *count)
 {
     int flows = in_graph ? r->count : 0;
     tw_tensor **values = tw__alloc_array((size_t)(first_count + flows) + 1, sizeof *values);
@@ -346,7 +358,9 @@ static tw_status map_over(map_loop *loop, tw_tensor ***outputs, int *output_coun
         TW_TRY(begin_results(loop, NULL, m->spec_count));
     else if (loop->in_graph || loop->rows.known == 0)
         TW_TRY(learn_results(loop));
-    tw__loop loop_of = { .cond = map_cond, .body = map_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number };
+    tw__loop loop_of = {
+        .cond = map_cond, .body = map_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number
+    };
     tw_tensor **last = NULL;
     int last_count = 0;
     tw_status status = run_loop(&loop_of, &start, 1, &loop->results, loop->in_graph, &last, &last_count);
@@ -394,7 +408,8 @@ typedef struct fold_loop {
     bool in_graph;
 } fold_loop;
 
-static tw_status fold_cond(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status fold_cond(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs,
+                           int *output_count)
 {
     const fold_loop *loop = context;
     if (!loop->f->reverse)
@@ -411,7 +426,8 @@ static tw_status fold_body(void *context, tw_tensor *const *values, int count, t
     tw_tensor **in = tw__alloc_array((size_t)given + 1, sizeof *in), **made = NULL;
     *outputs = tw__alloc_array((size_t)count + 1, sizeof **outputs);
     *output_count = *outputs ? count : 0;
-    tw_auto tw_tensor *index = f->reverse && !f->scans ? step(values[0], true) : tw_retain(values[0]); /* foldr counts before it reads */
+    tw_auto tw_tensor *index =
+        f->reverse && !f->scans ? step(values[0], true) : tw_retain(values[0]); /* foldr counts before it reads */
     tw_status status = in && *outputs && index ? TW_OK : tw__error_status();
     for (int i = 0; status == TW_OK && i < states; i++)
         in[i] = tw_retain(values[1 + i]);
@@ -461,7 +477,8 @@ static tw_status fold_begin(fold_loop *loop, tw_tensor **values)
     }
     for (int i = 0; begin && i < loop->results.count; i++) {
         tw_auto tw_tensor *index = f->reverse ? minus(part, number, 1) : tw_tensor_int(0);
-        tw_tensor_array *empty = loop->results.arrays[i], *written = index ? tw__array_write(empty, index, values[1 + i], NULL) : NULL;
+        tw_tensor_array *empty = loop->results.arrays[i],
+                        *written = index ? tw__array_write(empty, index, values[1 + i], NULL) : NULL;
         if (!written)
             return tw__error_status();
         loop->results.arrays[i] = written;
@@ -486,7 +503,9 @@ static tw_status fold_over(fold_loop *loop, tw_tensor ***outputs, int *output_co
     int states = loop->state_count, last_count = 0;
     tw_tensor **values = tw__alloc_array((size_t)states + 2, sizeof *values), **last = NULL;
     tw_status status = values ? fold_begin(loop, values) : TW_RESOURCE_EXHAUSTED;
-    tw__loop loop_of = { .cond = fold_cond, .body = fold_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number };
+    tw__loop loop_of = {
+        .cond = fold_cond, .body = fold_body, .cond_context = loop, .body_context = loop, .maximum = loop->rows.number
+    };
     if (status == TW_OK)
         status = run_loop(&loop_of, values, 1 + states, &loop->results, loop->in_graph, &last, &last_count);
     *outputs = status == TW_OK ? tw__alloc_array((size_t)states + 1, sizeof **outputs) : NULL;

@@ -1,5 +1,5 @@
-/* Functions, branches and loops for C programs (<thalweg/function.h>): a function is a body with a cache of traces, by the dtypes and shapes
- * of calls (tracer.h); a concrete graph function (function.h) is behind every one of them. */
+/* Functions, branches and loops for C programs (<thalweg/function.h>): a function is a body with a cache of traces, by the dtypes
+ * and shapes of calls (tracer.h); a concrete graph function (function.h) is behind every one of them. */
 #include <thalweg/function.h>
 
 #include "function/control.h"
@@ -10,7 +10,7 @@ struct tw_function {
     char *name;
     tw_body body;
     void *user;
-    tw__function *only;   /* of a given signature */
+    tw__function *only; /* of a given signature */
     tw__tracer tracer;
 };
 
@@ -61,9 +61,12 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
     tw_tensors given = c->body(c->user, (tw_tensors){ (tw_tensor **)arguments, count });
     if (given.count < 0 || (given.count == 0 && !was_wrong && tw_error_code() != TW_OK)) {
         tw_tensors_free(&given);
-        return tw_error_code() != TW_OK ? tw_error_code() : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave up without an error", c->what);
+        return tw_error_code() != TW_OK ? tw_error_code()
+                                        : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave up without an error", c->what);
     }
-    tw_status status = given.count < INT32_MAX ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave %lld tensors", c->what, (long long)given.count);
+    tw_status status = given.count < INT32_MAX
+                           ? TW_OK
+                           : tw__fail(TW_INVALID_ARGUMENT, "%s: the body gave %lld tensors", c->what, (long long)given.count);
     for (int64_t i = 0; status == TW_OK && i < given.count; i++) {
         if (!given.items[i])
             status = tw__fail(TW_INVALID_ARGUMENT, "%s: result %lld of the body is NULL", c->what, (long long)i);
@@ -81,7 +84,8 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
 
 /* ---- functions ---- */
 
-static tw_status call_function_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+static tw_status call_function_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs,
+                                    int *output_count)
 {
     TW_TRY(call_body(context, arguments, count, outputs, output_count));
     return tw__function_name_results(*outputs, *output_count);
@@ -99,7 +103,7 @@ static void *trace(void *context, const tw_shape *shapes, bool *once)
     const trace_call *c = context;
     tw_function *f = c->function;
     tw__function *made = tw__function_trace_named(f->name, c->names, c->dtypes, shapes, c->count, call_function_body,
-                                                 &(body_call){ f->body, f->user, f->name });
+                                                  &(body_call){ f->body, f->user, f->name });
     for (int i = 0; made && i < made->input_count - made->argument_count; i++)
         *once |= made->captures[i]->node != NULL; /* it uses tensors of a graph around it */
     return made;
@@ -113,14 +117,17 @@ static bool is_dtype(tw_dtype dtype)
 static tw_status check_signature(const tw_specs *signature, const char *name)
 {
     if (signature->count < 0 || signature->count >= INT32_MAX)
-        return tw__fail(TW_INVALID_ARGUMENT, "tw_function_new: %s: a signature of %lld tensors", name, (long long)signature->count);
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_function_new: %s: a signature of %lld tensors", name,
+                        (long long)signature->count);
     for (int64_t i = 0; i < signature->count; i++) {
         const tw_spec *s = &signature->items[i];
         bool good = is_dtype(s->dtype) && s->shape.rank >= -1 && s->shape.rank <= TW_MAX_RANK;
         for (int d = 0; good && d < s->shape.rank; d++)
             good = s->shape.dims[d] >= -1;
         if (!good)
-            return tw__fail(TW_INVALID_ARGUMENT, "tw_function_new: %s: element %lld of the signature has no dtype or a malformed shape", name, (long long)i);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "tw_function_new: %s: element %lld of the signature has no dtype or a malformed shape", name,
+                            (long long)i);
     }
     return TW_OK;
 }
@@ -213,7 +220,8 @@ tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *
     int named = args->signature.items && args->argument_names ? (int)args->signature.count : 0;
     const void *code = NULL;
     memcpy(&code, &body, sizeof code);
-    tw_status status = tw__tracer_start(&f->tracer, name, named ? args->argument_names : NULL, named, code, retain_value, release_value);
+    tw_status status =
+        tw__tracer_start(&f->tracer, name, named ? args->argument_names : NULL, named, code, retain_value, release_value);
     f->tracer.widens = args->reduce_retracing;
     if (status == TW_OK && f->name && args->signature.items) {
         f->only = find_specs(f, args->signature.items, (int)args->signature.count, args->argument_names);
@@ -231,7 +239,8 @@ static tw_status check_call(const tw_function *f, tw_tensors arguments)
     if (!tw__check(f, &function_class, "tw_function_call"))
         return tw__error_status();
     if (f->only && arguments.count != f->only->argument_count)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d arguments, got %lld", f->name, f->only->argument_count, (long long)arguments.count);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d arguments, got %lld", f->name, f->only->argument_count,
+                        (long long)arguments.count);
     return tw__check_tensors(arguments, f->name) ? TW_OK : tw__error_status();
 }
 
@@ -245,7 +254,8 @@ tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **out
         return tw__error_status();
     tw_status status = TW_OK;
     if (graph->output_count > *output_count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count, *output_count);
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count,
+                          *output_count);
     else
         status = tw__function_call(graph, arguments.items, outputs);
     if (status == TW_OK)
@@ -304,7 +314,8 @@ tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, 
 {
     tw_tensors out = { 0 };
     if (!cond || !body || !args || values.count < 1) {
-        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values, or no arguments", cond ? "body" : "cond");
+        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values, or no arguments",
+                 cond ? "body" : "cond");
         return out;
     }
     if (!tw__check_tensors(values, "tw_while") ||
@@ -314,8 +325,15 @@ tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, 
     if (!results)
         return out;
     body_call cond_call = { cond, user, "the condition of tw_while" }, body_of = { body, user, "the body of tw_while" };
-    tw__loop loop = { .cond = call_body, .body = call_body, .cond_context = &cond_call, .body_context = &body_of, .values = values.items,
-                      .shapes = args->shape_invariants, .count = (int)values.count, .maximum = args->maximum_iterations, .name = args->name };
+    tw__loop loop = { .cond = call_body,
+                      .body = call_body,
+                      .cond_context = &cond_call,
+                      .body_context = &body_of,
+                      .values = values.items,
+                      .shapes = args->shape_invariants,
+                      .count = (int)values.count,
+                      .maximum = args->maximum_iterations,
+                      .name = args->name };
     tw_status status = tw__while(&loop, results);
     out = (tw_tensors){ results, status == TW_OK ? values.count : 0 };
     if (status != TW_OK)
@@ -368,9 +386,16 @@ tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args
     if (!is_ready(body, elems, args, "tw_map") || (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
         return out;
     body_call call = { body, user, "the body of tw_map" };
-    tw__mapping mapping = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .specs = args->results.items,
-                            .spec_count = (int)args->results.count, .infers = !args->varied_shapes, .spreads = args->broadcast,
-                            .stops = args->no_gradient, .name = args->name };
+    tw__mapping mapping = { .body = call_body,
+                            .context = &call,
+                            .elems = elems.items,
+                            .elem_count = (int)elems.count,
+                            .specs = args->results.items,
+                            .spec_count = (int)args->results.count,
+                            .infers = !args->varied_shapes,
+                            .spreads = args->broadcast,
+                            .stops = args->no_gradient,
+                            .name = args->name };
     if (tw__map_rows(&mapping, &out.items, &count) == TW_OK)
         out.count = count;
     return out;
@@ -381,12 +406,21 @@ tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const 
     enum { RIGHT = 1, SCAN = 2 };
     tw_tensors out = { 0 };
     int count = 0;
-    if (!is_ready(body, elems, args, "tw_fold") || (args->initial.items && !is_ready(body, args->initial, args, "tw_fold: initial")))
+    if (!is_ready(body, elems, args, "tw_fold") ||
+        (args->initial.items && !is_ready(body, args->initial, args, "tw_fold: initial")))
         return out;
     body_call call = { body, user, "the body of tw_fold" };
-    tw__folding folding = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .initial = args->initial.items,
-                            .initial_count = (int)args->initial.count, .reverse = kind == RIGHT || (kind == SCAN && args->reverse),
-                            .scans = kind == SCAN, .infers = !args->varied_shapes, .stops = args->no_gradient, .name = args->name };
+    tw__folding folding = { .body = call_body,
+                            .context = &call,
+                            .elems = elems.items,
+                            .elem_count = (int)elems.count,
+                            .initial = args->initial.items,
+                            .initial_count = (int)args->initial.count,
+                            .reverse = kind == RIGHT || (kind == SCAN && args->reverse),
+                            .scans = kind == SCAN,
+                            .infers = !args->varied_shapes,
+                            .stops = args->no_gradient,
+                            .name = args->name };
     if (tw__fold_rows(&folding, &out.items, &count) == TW_OK)
         out.count = count;
     return out;
@@ -407,8 +441,12 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
         if (i < count && !bodies[i])
             status = tw__fail(TW_INVALID_ARGUMENT, "tw_case: body %d is NULL", i);
     }
-    tw__choice choice = { .predicates = predicates.items, .branches = branches, .count = count, .otherwise = args->otherwise != NULL,
-                          .exclusive = args->exclusive, .name = args->name };
+    tw__choice choice = { .predicates = predicates.items,
+                          .branches = branches,
+                          .count = count,
+                          .otherwise = args->otherwise != NULL,
+                          .exclusive = args->exclusive,
+                          .name = args->name };
     if (status == TW_OK && tw__case(&choice, &out.items, &results) == TW_OK)
         out.count = results;
     tw__free(branches);

@@ -21,7 +21,9 @@ static void registered_destroy(void *self)
     tw_release(r->function);
 }
 
-static const tw_class registered_class = { .name = "RegisteredGradient", .size = sizeof(tw__registered), .destroy = registered_destroy };
+static const tw_class registered_class = { .name = "RegisteredGradient",
+                                           .size = sizeof(tw__registered),
+                                           .destroy = registered_destroy };
 
 static void loaded_destroy(void *self)
 {
@@ -42,8 +44,10 @@ tw__registered *tw__registered_new(tw_string type, tw_string name, bool named)
     r->type = again ? tw__gradient_type_new() : tw__strndup(type.data, type.size);
     r->name = named ? tw__strndup(name.size ? name.data : "", name.size) : NULL;
     if (!named)
-        r->problem = tw__format("gradient registry has no entry for: %.*s. The file does not hold the gradient function: it was saved without "
-                                "experimental_custom_gradients, or it is a plain GraphDef", TW_SHOWN(type));
+        r->problem = tw__format(
+            "gradient registry has no entry for: %.*s. The file does not hold the gradient function: it was saved without "
+            "experimental_custom_gradients, or it is a plain GraphDef",
+            TW_SHOWN(type));
     if (r->type && (r->name || r->problem))
         return r;
     tw_release(r);
@@ -85,7 +89,8 @@ tw_tensor *tw__loaded_value(const tw__loaded_gradient *loaded, const tw__node *n
     if (place == TW_OWN_VALUE)
         return find_value(node->graph, capture->tensor);
     int argument = 0;
-    for (size_t i = 0; place >= 0 && i < node->graph->node_count; i++) { /* arguments are a function's first placeholders, in order */
+    for (size_t i = 0; place >= 0 && i < node->graph->node_count;
+         i++) { /* arguments are a function's first placeholders, in order */
         if (node->graph->nodes[i]->op == &tw__op_Placeholder && argument++ == place)
             return tw__node_output(node->graph->nodes[i], 0);
     }
@@ -103,19 +108,25 @@ static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradie
                 return tw__error_status();
         } else if (!(inputs[i] = tw__loaded_value(loaded, node, (size_t)(i - g->output_count)))) {
             const tw__registered_capture *capture = &r->captures[i - g->output_count];
-            return tw__fail(TW_LOOKUP_ERROR, "the gradient of node '%s' (%s) is the function '%s' of the file, which uses the tensor '%s' of the function "
-                            "'%s': it can't be reached from here", node->name, node->op->name, r->name, capture->tensor, capture->function);
+            return tw__fail(
+                TW_LOOKUP_ERROR,
+                "the gradient of node '%s' (%s) is the function '%s' of the file, which uses the tensor '%s' of the function "
+                "'%s': it can't be reached from here",
+                node->name, node->op->name, r->name, capture->tensor, capture->function);
         }
         if (inputs[i]->dtype != f->inputs[i]->out_dtypes[0])
-            return tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file: its input '%s' is %s, got %s", node->name,
-                            node->op->name, r->name, f->inputs[i]->name, tw_dtype_name(f->inputs[i]->out_dtypes[0]), tw_dtype_name(inputs[i]->dtype));
+            return tw__fail(TW_DATA_LOSS,
+                            "the gradient of node '%s' (%s) is the function '%s' of the file: its input '%s' is %s, got %s",
+                            node->name, node->op->name, r->name, f->inputs[i]->name, tw_dtype_name(f->inputs[i]->out_dtypes[0]),
+                            tw_dtype_name(inputs[i]->dtype));
     }
     return TW_OK;
 }
 
 bool tw__registered_fits(const tw__registered *r, int input_count, int output_count)
 {
-    bool good = !r->problem && r->known && r->function && (size_t)r->function->input_count == (size_t)output_count + r->capture_count &&
+    bool good = !r->problem && r->known && r->function &&
+                (size_t)r->function->input_count == (size_t)output_count + r->capture_count &&
                 (size_t)r->function->output_count == r->source_count;
     for (size_t i = 0; good && i < r->source_count; i++)
         good = r->sources[i] < input_count;
@@ -125,13 +136,16 @@ bool tw__registered_fits(const tw__registered *r, int input_count, int output_co
 static tw_status check(const tw__registered *r, const tw__gradient *g, const tw__node *node)
 {
     if (r->problem || !node || !r->function || !r->known)
-        return tw__fail(TW_LOOKUP_ERROR, "No gradient defined for operation '%s' (op type: %s): %s", node ? node->name : "", g->op->name,
-                        r->problem ? r->problem : "the file does not say what its gradient function is bound to");
+        return tw__fail(TW_LOOKUP_ERROR, "No gradient defined for operation '%s' (op type: %s): %s", node ? node->name : "",
+                        g->op->name, r->problem ? r->problem : "the file does not say what its gradient function is bound to");
     if (tw__registered_fits(r, g->input_count, g->output_count))
         return TW_OK;
-    return tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: that does not fit %d "
-                    "outputs, %zu captures and %zu gradients", node->name, node->op->name, r->name, r->function->input_count, r->function->output_count,
-                    g->output_count, r->capture_count, r->source_count);
+    return tw__fail(
+        TW_DATA_LOSS,
+        "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: that does not fit %d "
+        "outputs, %zu captures and %zu gradients",
+        node->name, node->op->name, r->name, r->function->input_count, r->function->output_count, g->output_count,
+        r->capture_count, r->source_count);
 }
 
 static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)

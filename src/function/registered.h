@@ -1,8 +1,9 @@
 /* Gradients that files register for nodes of theirs: tf.custom_gradient in SavedModels (registered.c, registered_find.c).
  *
- * A node names an op type, the library the function that is the gradient of nodes with it. The function takes the gradients of all of the node's
- * outputs, then what it captured: variables, constants, and inner values of the function that the node stands in, or of one around that. It gives
- * gradients of some of the node's inputs. What it captured and what it gives stands in the SavedModel's object graph. */
+ * A node names an op type, the library the function that is the gradient of nodes with it. The function takes the gradients of
+ * all of the node's outputs, then what it captured: variables, constants, and inner values of the function that the node stands
+ * in, or of one around that. It gives gradients of some of the node's inputs. What it captured and what it gives stands in the
+ * SavedModel's object graph. */
 #ifndef TW_REGISTERED_H
 #define TW_REGISTERED_H
 
@@ -23,7 +24,7 @@ typedef struct tw__registered {
     bool known;             /* what it captured and what it gives was said */
     tw__registered_capture *captures;
     size_t capture_count;
-    int *sources;           /* per result of the function: the node's input that it is the gradient of */
+    int *sources; /* per result of the function: the node's input that it is the gradient of */
     size_t source_count;
 } tw__registered;
 
@@ -31,7 +32,8 @@ typedef struct tw__registered {
 typedef struct tw__loaded_gradient {
     tw__own_gradient own;
     tw__registered *registered; /* a reference */
-    int *places;                /* per capture: TW_OWN_VALUE: by its name in the node's graph; or the argument that it comes in as; or TW_NOWHERE */
+    int *places; /* per capture: TW_OWN_VALUE: by its name in the node's graph; or the argument that it comes in as; or TW_NOWHERE
+                  */
 } tw__loaded_gradient;
 enum { TW_OWN_VALUE = -1, TW_NOWHERE = -2 };
 

@@ -1,7 +1,7 @@
 /* Where the values are that gradient functions of a file captured; see registered.h.
  *
- * A value of the function that the node stands in is found there by its name. One of a function around that (TensorFlow writes the outermost
- * place) came in as an argument: the call that passes it is looked for. */
+ * A value of the function that the node stands in is found there by its name. One of a function around that (TensorFlow writes
+ * the outermost place) came in as an argument: the call that passes it is looked for. */
 #include "function/registered.h"
 
 #include "op/op.h"
@@ -94,7 +94,8 @@ static int source_of_result(const search *s, const tw__function_message *functio
 }
 
 /* A call's output: the function may hand an argument on. */
-static int source_of_call(const search *s, const tw__function_message *function, const tw__node_message *node, tw_string value, int levels)
+static int source_of_call(const search *s, const tw__function_message *function, const tw__node_message *node, tw_string value,
+                          int levels)
 {
     const char *last = memrchr(value.data, ':', value.size);
     size_t output = 0;
@@ -105,7 +106,8 @@ static int source_of_call(const search *s, const tw__function_message *function,
         if (first_argument(node, inner->name) < 0)
             continue;
         int argument = source_of_result(s, inner, output, levels - 1);
-        return argument >= 0 && (size_t)argument < node->input_count ? source_of(s, function, node->inputs[argument], levels - 1) : TW_NOWHERE;
+        return argument >= 0 && (size_t)argument < node->input_count ? source_of(s, function, node->inputs[argument], levels - 1)
+                                                                     : TW_NOWHERE;
     }
     return TW_NOWHERE;
 }
@@ -148,7 +150,8 @@ static int argument_in(const search *s, const tw__function_message *caller, cons
         for (size_t i = (size_t)first; tensor && place < 0 && i < node->input_count; i++) {
             size_t argument = i - (size_t)first;
             bool passed = is_tensor(caller, node->inputs[i], tensor) && argument < function->argument_count;
-            if (passed && (!(tw__string_is(node->op, "While") || tw__string_is(node->op, "StatelessWhile")) || source_of_result(s, function, argument, LEVELS) == (int)argument))
+            if (passed && (!(tw__string_is(node->op, "While") || tw__string_is(node->op, "StatelessWhile")) ||
+                           source_of_result(s, function, argument, LEVELS) == (int)argument))
                 place = (int)argument;
         }
         if (place >= 0 || !tensor) {

@@ -1,5 +1,5 @@
-/* tf.TensorArray: making arrays, single elements, and what an array is in loops; see tensor_array.h. The texts of errors are TensorFlow's, which
- * differ between its two forms, too. */
+/* tf.TensorArray: making arrays, single elements, and what an array is in loops; see tensor_array.h. The texts of errors are
+ * TensorFlow's, which differ between its two forms, too. */
 #include "function/tensor_array.h"
 #include "op/list/list.h"
 #include "rows.h"
@@ -35,7 +35,8 @@ bool tw__array_at_once(const tw_tensor_array *array)
 static tw_status grow(tw_tensor_array *array, int64_t count)
 {
     if (count > COUNT_LIMIT)
-        return tw__fail(TW_RESOURCE_EXHAUSTED, "TensorArray: %lld elements, at most %d are possible", (long long)count, COUNT_LIMIT);
+        return tw__fail(TW_RESOURCE_EXHAUSTED, "TensorArray: %lld elements, at most %d are possible", (long long)count,
+                        COUNT_LIMIT);
     if (count <= array->count)
         return TW_OK;
     TW_TRY(TW_GROW(array->places, array->capacity, (size_t)count));
@@ -90,13 +91,13 @@ tw_status tw__array_set(tw_tensor_array *array, int64_t index, tw_tensor *value)
         return tw__fail(TW_OUT_OF_RANGE, "Writing to negative indices (index %lld) is not allowed.", (long long)index);
     if (index >= array->count) {
         if (!array->dynamic)
-            return tw__fail(TW_OUT_OF_RANGE, "Tried to write to index %lld but array is not resizeable and size is: %lld ", (long long)index,
-                            (long long)array->count);
+            return tw__fail(TW_OUT_OF_RANGE, "Tried to write to index %lld but array is not resizeable and size is: %lld ",
+                            (long long)index, (long long)array->count);
         TW_TRY(grow(array, index + 1));
     }
     if (value->dtype != array->dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s ", tw_dtype_name(array->dtype),
-                        tw_dtype_name(value->dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s ",
+                        tw_dtype_name(array->dtype), tw_dtype_name(value->dtype));
     if (!tw__shape_equal(&value->shape, &array->element->shape))
         TW_TRY(merge(array, &value->shape, "Incompatible shape for value (%s), expected (%s)"));
     tw__set(&array->places[index].tensor, value);
@@ -120,7 +121,8 @@ static tw_status read_index(const tw_tensor *index, int64_t *number)
 {
     if (!index->node && index->shape.rank == 0)
         return tw__tensor_read_ints(index, "index", number, 1);
-    return tw__fail(TW_TYPE_ERROR, "TensorArray: the index must be a scalar whose value is known, got shape %s", tw__shape_text(&index->shape));
+    return tw__fail(TW_TYPE_ERROR, "TensorArray: the index must be a scalar whose value is known, got shape %s",
+                    tw__shape_text(&index->shape));
 }
 
 static tw_tensor *read_at_once(tw_tensor_array *array, const tw_tensor *index)
@@ -133,13 +135,15 @@ static tw_tensor *read_at_once(tw_tensor_array *array, const tw_tensor *index)
         return NULL;
     }
     if (i >= array->count) {
-        tw__fail(TW_OUT_OF_RANGE, "Tried to read from index %lld but array size is: %lld ", (long long)i, (long long)array->count);
+        tw__fail(TW_OUT_OF_RANGE, "Tried to read from index %lld but array size is: %lld ", (long long)i,
+                 (long long)array->count);
         return NULL;
     }
     if (!array->places[i].tensor && array->places[i].was_read) {
-        tw__fail(TW_INVALID_ARGUMENT,
-                 "Could not read index %lld twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)",
-                 (long long)i);
+        tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Could not read index %lld twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)",
+            (long long)i);
         return NULL;
     }
     tw_tensor *item = tw__array_item(array, i);
@@ -174,7 +178,8 @@ static tw_tensor *reserve(tw_tensor_array *array, tw_tensor *size, const char *n
 {
     tw__part part = tw__part_begin(name, "TensorArrayV2");
     tw_auto tw_tensor *shape = tw__array_shape_tensor(&part, &array->element->shape);
-    tw_tensor *list = shape ? tw__part_call(&part, "", &tw__op_TensorListReserve, TW_IN(shape, size), 2, TW_ARRAY_DTYPE(array), 1) : NULL;
+    tw_tensor *list =
+        shape ? tw__part_call(&part, "", &tw__op_TensorListReserve, TW_IN(shape, size), 2, TW_ARRAY_DTYPE(array), 1) : NULL;
     return tw__part_result(&part, list);
 }
 
@@ -188,7 +193,9 @@ tw_tensor *tw__array_list(tw_tensor_array *array)
         if (!array->places[i].tensor)
             continue;
         tw_auto tw_tensor *index = tw_tensor_int((int32_t)i), *before = list;
-        list = index ? tw__call(&tw__op_TensorListSetItem, TW_IN(before, index, array->places[i].tensor), 3, TW_ARRAY_DTYPE(array), 1) : NULL;
+        list = index ? tw__call(&tw__op_TensorListSetItem, TW_IN(before, index, array->places[i].tensor), 3,
+                                TW_ARRAY_DTYPE(array), 1)
+                     : NULL;
     }
     return list;
 }
@@ -226,7 +233,8 @@ static tw_status start_list(tw_tensor_array *array, const tw_tensor_array_args *
     if (args->handle.kind != TW_VALUE_NONE)
         return tw__fail(TW_ASSERTION_ERROR, "TensorArray: handle is given; only a flow makes an array of another one");
     if (args->flow && !variant)
-        return tw__fail(TW_TYPE_ERROR, "Expected `flow` to be a variant tensor, but received `<dtype: '%s'>` instead.", tw_dtype_name(args->flow->dtype));
+        return tw__fail(TW_TYPE_ERROR, "Expected `flow` to be a variant tensor, but received `<dtype: '%s'>` instead.",
+                        tw_dtype_name(args->flow->dtype));
     if (!args->flow && !args->size)
         return tw__fail(TW_VALUE_ERROR, "Argument `size` must be provided if argument `flow` is not provided.");
     if (args->flow && args->size)
@@ -267,13 +275,15 @@ static tw_status array_init(void *self, const void *given)
     return list ? start_list(array, args) : start_table(array, args);
 }
 
-TW_CLASS(tensor_array,
+TW_CLASS(
+    tensor_array,
     "TensorArray(dtype: dtype, size: tensor<int32> = None, dynamic_size: bool = False, clear_after_read: int = None, tensor_array_name: str = None, "
     "handle: value = None, flow: tensor = None, infer_shape: bool = True, element_shape: shape = None, "
     "colocate_with_first_write_call: bool = True, name: str = None) -> tensor_array",
     .size = sizeof(tw_tensor_array), .init = array_init, .destroy = array_destroy, .drop_config = true,
-    .doc = "Tensors by index, for loops. The result of a write is the array that has it: in graphs the array before the write stays as it was. "
-           "clear_after_read and colocate_with_first_write_call, and the names of TensorFlow 1's arrays, mean nothing in graphs.");
+    .doc =
+        "Tensors by index, for loops. The result of a write is the array that has it: in graphs the array before the write stays as it was. "
+        "clear_after_read and colocate_with_first_write_call, and the names of TensorFlow 1's arrays, mean nothing in graphs.");
 
 tw_tensor_array *tw__array_new(tw_dtype dtype, tw_tensor *size, const tw_shape *shape, bool infers)
 {
@@ -293,7 +303,8 @@ static bool is_index(const tw_tensor *index, const tw_op *op, const char *input)
 {
     if (index->dtype == TW_INT32 || !tw__tracing)
         return true;
-    tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match expected type of int32.", input, op->name, tw_dtype_name(index->dtype));
+    tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match expected type of int32.", input, op->name,
+             tw_dtype_name(index->dtype));
     return false;
 }
 
@@ -311,8 +322,8 @@ tw_tensor *tw__array_read(tw_tensor_array *array, tw_tensor *index, const char *
         return NULL;
     tw__part part = tw__part_begin(name, "TensorArrayV2Read");
     tw_auto tw_tensor *list = tw__array_list(array), *shape = list ? tw__array_shape_tensor(&part, &array->element->shape) : NULL;
-    tw_tensor *item = shape ? tw__part_call(&part, inner_name(name, "TensorListGetItem"), &tw__op_TensorListGetItem, TW_IN(list, index, shape), 3,
-                                            TW_ARRAY_DTYPE(array), 1)
+    tw_tensor *item = shape ? tw__part_call(&part, inner_name(name, "TensorListGetItem"), &tw__op_TensorListGetItem,
+                                            TW_IN(list, index, shape), 3, TW_ARRAY_DTYPE(array), 1)
                             : NULL;
     return tw__part_result(&part, item);
 }
@@ -337,7 +348,8 @@ tw_tensor_array *tw__array_write(tw_tensor_array *array, tw_tensor *index, tw_te
     return tw__array_with(array, whole);
 }
 
-TW_METHOD(tensor_array_read, "TensorArray.read(self: tensor_array, index: tensor<int32>, name: str = None) -> tensor", "The value at the index.")
+TW_METHOD(tensor_array_read, "TensorArray.read(self: tensor_array, index: tensor<int32>, name: str = None) -> tensor",
+          "The value at the index.")
 {
     return tw__array_read(args->self, args->index, args->name);
 }
@@ -358,7 +370,8 @@ TW_METHOD(tensor_array_size, "TensorArray.size(self: tensor_array, name: str = N
         return tw__tracing ? tw__graph_import(tw__tracing, array->size) : tw_retain(array->size);
     tw__part part = tw__part_plain();
     tw_auto tw_tensor *list = tw__array_list(array);
-    return tw__part_result(&part, tw__part_call(&part, inner_name(args->name, "TensorListLength"), &tw__op_TensorListLength, TW_IN(list), 1, NULL, 0));
+    return tw__part_result(&part, tw__part_call(&part, inner_name(args->name, "TensorListLength"), &tw__op_TensorListLength,
+                                                TW_IN(list), 1, NULL, 0));
 }
 
 TW_METHOD(tensor_array_identity, "TensorArray.identity(self: tensor_array) -> tensor_array", "The array with the same elements.")
@@ -369,20 +382,24 @@ TW_METHOD(tensor_array_identity, "TensorArray.identity(self: tensor_array) -> te
     return tw__array_with(args->self, flow);
 }
 
-TW_METHOD(tensor_array_close, "TensorArray.close(self: tensor_array, name: str = None)", "Outside of graphs: gives up all elements.")
+TW_METHOD(tensor_array_close, "TensorArray.close(self: tensor_array, name: str = None)",
+          "Outside of graphs: gives up all elements.")
 {
     if (tw__array_at_once(args->self))
         drop_places(args->self);
     return TW_OK;
 }
 
-TW_METHOD(tensor_array_grad, "TensorArray.grad(self: tensor_array, source: str, flow: tensor = None, name: str = None) -> tensor_array",
+TW_METHOD(tensor_array_grad,
+          "TensorArray.grad(self: tensor_array, source: str, flow: tensor = None, name: str = None) -> tensor_array",
           "TensorFlow 1's; there is none.")
 {
-    tw__fail(TW_NOT_IMPLEMENTED_ERROR, tw__array_at_once(args->self)
-                                           ? "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not use/need this "
-                                             "function to compute gradients of operations that use TensorArrays."
-                                           : "");
+    tw__fail(
+        TW_NOT_IMPLEMENTED_ERROR,
+        tw__array_at_once(args->self)
+            ? "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not use/need this "
+              "function to compute gradients of operations that use TensorArrays."
+            : "");
     return NULL;
 }
 
@@ -393,17 +410,20 @@ TW_PROPERTY(tensor_array_dtype, "TensorArray.dtype(self: tensor_array) -> dtype"
     return args->self->dtype;
 }
 
-TW_PROPERTY(tensor_array_dynamic_size, "TensorArray.dynamic_size(self: tensor_array) -> bool", "Whether a write may make it larger.")
+TW_PROPERTY(tensor_array_dynamic_size, "TensorArray.dynamic_size(self: tensor_array) -> bool",
+            "Whether a write may make it larger.")
 {
     return args->self->dynamic;
 }
 
-TW_PROPERTY(tensor_array_element_shape, "TensorArray.element_shape(self: tensor_array) -> shape", "What is known of the elements' shape.")
+TW_PROPERTY(tensor_array_element_shape, "TensorArray.element_shape(self: tensor_array) -> shape",
+            "What is known of the elements' shape.")
 {
     return args->self->element->shape;
 }
 
-TW_PROPERTY(tensor_array_infer_shape, "TensorArray._infer_shape(self: tensor_array) -> bool", "Whether it learns the elements' shape from what is written.")
+TW_PROPERTY(tensor_array_infer_shape, "TensorArray._infer_shape(self: tensor_array) -> bool",
+            "Whether it learns the elements' shape from what is written.")
 {
     return args->self->infers;
 }
@@ -413,7 +433,8 @@ TW_PROPERTY(tensor_array_handle, "TensorArray.handle(self: tensor_array) -> tens
     return NULL;
 }
 
-TW_PROPERTY(tensor_array_flow, "TensorArray.flow(self: tensor_array) -> tensor", "In graphs the list that it is; outside of them it says nothing.")
+TW_PROPERTY(tensor_array_flow, "TensorArray.flow(self: tensor_array) -> tensor",
+            "In graphs the list that it is; outside of them it says nothing.")
 {
     return args->self->flow ? tw_retain(args->self->flow) : tw_tensor_int(0);
 }

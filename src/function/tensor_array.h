@@ -1,8 +1,9 @@
 /* tf.TensorArray: tensors by index, for loops.
  *
- * An array has one of two forms. Outside of graphs it is a growing table of tensors that writes change: the result of a write is the array
- * itself, and gradients go through the tensors as they are. In a graph it is a list value (op/list): a write gives another array over the
- * changed list, and all of them share what is known of the elements' shape. An array of the first form belongs to one thread at a time. */
+ * An array has one of two forms. Outside of graphs it is a growing table of tensors that writes change: the result of a write is
+ * the array itself, and gradients go through the tensors as they are. In a graph it is a list value (op/list): a write gives
+ * another array over the changed list, and all of them share what is known of the elements' shape. An array of the first form
+ * belongs to one thread at a time. */
 #ifndef TW_TENSOR_ARRAY_H
 #define TW_TENSOR_ARRAY_H
 
@@ -43,13 +44,14 @@ tw_tensor *tw__array_flow(struct tw_tensor_array *array);
 struct tw_tensor_array *tw__array_with(struct tw_tensor_array *like, tw_tensor *flow);
 
 /* ---- shared by tensor_array.c and tensor_array_whole.c ---- */
-bool tw__array_at_once(const struct tw_tensor_array *array); /* it is used as a table */
-tw_tensor *tw__array_list(struct tw_tensor_array *array);    /* its list; one is made of a table */
+bool tw__array_at_once(const struct tw_tensor_array *array);             /* it is used as a table */
+tw_tensor *tw__array_list(struct tw_tensor_array *array);                /* its list; one is made of a table */
 tw_tensor *tw__array_item(struct tw_tensor_array *array, int64_t index); /* of a table, or zeros; a new reference */
 tw_status tw__array_set(struct tw_tensor_array *array, int64_t index, tw_tensor *value);
 /* The places of a table become these tensors, which are taken. */
 tw_status tw__array_replace(struct tw_tensor_array *array, tw_tensor **tensors, int64_t count);
-tw_status tw__array_check_shape(struct tw_tensor_array *array, const tw_shape *shape); /* of an element that is written into a list */
+tw_status tw__array_check_shape(struct tw_tensor_array *array,
+                                const tw_shape *shape); /* of an element that is written into a list */
 /* The elements' shape as an input of an op on lists. */
 tw_tensor *tw__array_shape_tensor(const tw__part *part, const tw_shape *shape);
 tw_shape tw__array_row_shape(const tw_tensor *rows);

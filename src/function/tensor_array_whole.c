@@ -55,9 +55,10 @@ tw_tensor *tw__array_stack(tw_tensor_array *array, const char *name)
         return stack_at_once(array);
     tw__part part = tw__part_begin(name, "TensorArrayV2Stack");
     tw_auto tw_tensor *list = tw__array_list(array), *shape = list ? tw__array_shape_tensor(&part, &array->element->shape) : NULL;
-    tw_tensor *rows = shape ? tw__part_call(&part, "TensorListStack", &tw__op_TensorListStack, TW_IN(list, shape), 2,
-                                            TW_WITH(TW_A_TYPE("element_dtype", array->dtype), TW_A_INT("num_elements", known_size(array))), 2)
-                            : NULL;
+    tw_tensor *rows =
+        shape ? tw__part_call(&part, "TensorListStack", &tw__op_TensorListStack, TW_IN(list, shape), 2,
+                              TW_WITH(TW_A_TYPE("element_dtype", array->dtype), TW_A_INT("num_elements", known_size(array))), 2)
+              : NULL;
     return tw__part_result(&part, rows);
 }
 
@@ -102,8 +103,8 @@ tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
         tw_auto tw_tensor *leading = none ? tw__part_constant(&part, none, "Const") : NULL;
         tw_tensor *outputs[2] = { NULL, NULL };
         int count = 2;
-        if (leading && tw__part_apply(&part, name && *name ? name : "TensorListConcatV2", &tw__op_TensorListConcatV2, TW_IN(list, shape, leading), 3,
-                                      TW_ARRAY_DTYPE(array), 1, outputs, &count) != TW_OK)
+        if (leading && tw__part_apply(&part, name && *name ? name : "TensorListConcatV2", &tw__op_TensorListConcatV2,
+                                      TW_IN(list, shape, leading), 3, TW_ARRAY_DTYPE(array), 1, outputs, &count) != TW_OK)
             outputs[0] = outputs[1] = NULL;
         tw_release(outputs[1]);
         return tw__part_result(&part, outputs[0]);
@@ -128,7 +129,8 @@ tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
     return whole;
 }
 
-TW_METHOD(tensor_array_stack, "TensorArray.stack(self: tensor_array, name: str = None) -> tensor", "All values, one above the other.")
+TW_METHOD(tensor_array_stack, "TensorArray.stack(self: tensor_array, name: str = None) -> tensor",
+          "All values, one above the other.")
 {
     return tw__array_stack(args->self, args->name);
 }
@@ -141,13 +143,15 @@ TW_METHOD(tensor_array_gather, "TensorArray.gather(self: tensor_array, indices: 
         return gather_at_once(array, args->indices);
     tw__part part = tw__part_plain();
     tw_auto tw_tensor *list = tw__array_list(array), *shape = list ? tw__array_shape_tensor(&part, &array->element->shape) : NULL;
-    tw_tensor *rows = shape ? tw__part_call(&part, args->name && *args->name ? args->name : "TensorListGather", &tw__op_TensorListGather,
-                                            TW_IN(list, args->indices, shape), 3, TW_ARRAY_DTYPE(array), 1)
-                            : NULL;
+    tw_tensor *rows =
+        shape ? tw__part_call(&part, args->name && *args->name ? args->name : "TensorListGather", &tw__op_TensorListGather,
+                              TW_IN(list, args->indices, shape), 3, TW_ARRAY_DTYPE(array), 1)
+              : NULL;
     return tw__part_result(&part, rows);
 }
 
-TW_METHOD(tensor_array_concat, "TensorArray.concat(self: tensor_array, name: str = None) -> tensor", "All values, one behind the other.")
+TW_METHOD(tensor_array_concat, "TensorArray.concat(self: tensor_array, name: str = None) -> tensor",
+          "All values, one behind the other.")
 {
     return tw__array_concat(args->self, args->name);
 }
@@ -203,7 +207,8 @@ tw_tensor_array *tw__array_unstack(tw_tensor_array *array, tw_tensor *value, con
     tw_tensor *flow = NULL;
     if (rows && tw__array_check_shape(array, &row) == TW_OK) {
         tw_auto tw_tensor *shape = tw__array_shape_tensor(&part, &row);
-        flow = shape ? tw__part_call(&part, "TensorListFromTensor", &tw__op_TensorListFromTensor, TW_IN(rows, shape), 2, NULL, 0) : NULL;
+        flow = shape ? tw__part_call(&part, "TensorListFromTensor", &tw__op_TensorListFromTensor, TW_IN(rows, shape), 2, NULL, 0)
+                     : NULL;
     }
     tw_auto tw_tensor *whole = tw__part_result(&part, flow);
     return tw__array_with(array, whole);
@@ -240,8 +245,8 @@ TW_METHOD(tensor_array_scatter,
     tw_shape row = rows ? tw__array_row_shape(rows) : TW_SCALAR;
     tw_tensor *flow = NULL;
     if (rows && tw__array_check_shape(array, &row) == TW_OK)
-        flow = tw__part_call(&part, "TensorListScatterIntoExistingList", &tw__op_TensorListScatterIntoExistingList, TW_IN(list, rows, args->indices), 3,
-                             NULL, 0);
+        flow = tw__part_call(&part, "TensorListScatterIntoExistingList", &tw__op_TensorListScatterIntoExistingList,
+                             TW_IN(list, rows, args->indices), 3, NULL, 0);
     tw_auto tw_tensor *whole = tw__part_result(&part, flow);
     return tw__array_with(array, whole);
 }
@@ -257,7 +262,8 @@ static char *dims_text(const tw_shape *shape)
     return tw__text_take(&text);
 }
 
-static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *value, const tw_tensor *lengths, const int64_t *counts)
+static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *value, const tw_tensor *lengths,
+                               const int64_t *counts)
 {
     int64_t sum = 0;
     for (int64_t i = 0; i < lengths->count; i++)
@@ -270,15 +276,18 @@ static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *va
     else if (status == TW_OK && value->shape.rank == 0)
         status = tw__fail(TW_INVALID_ARGUMENT, "Expected value to be at least a vector, but received shape: %s ", shape);
     else if (status == TW_OK && sum != value->shape.dims[0])
-        status = tw__fail(TW_INVALID_ARGUMENT, "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape is: %s ",
-                          (long long)sum, shape);
+        status = tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape is: %s ",
+            (long long)sum, shape);
     tw__free(shape);
     TW_TRY(status);
     if (!array->dynamic && lengths->count != array->count)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "TensorArray's size is not equal to the size of lengths (%lld vs. %lld), and the TensorArray is not marked as dynamically "
-                        "resizeable.",
-                        (long long)array->count, (long long)lengths->count);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "TensorArray's size is not equal to the size of lengths (%lld vs. %lld), and the TensorArray is not marked as dynamically "
+            "resizeable.",
+            (long long)array->count, (long long)lengths->count);
     return TW_OK;
 }
 
@@ -292,7 +301,8 @@ static tw_tensor_array *split_at_once(tw_tensor_array *array, tw_tensor *value, 
     int made = (int)count;
     status = pieces && axis ? status : tw__error_status();
     if (status == TW_OK && count)
-        status = tw__apply(&tw__op_SplitV, TW_IN(value, lengths, axis), 3, TW_WITH(TW_A_INT("num_split", count)), 1, pieces, &made);
+        status =
+            tw__apply(&tw__op_SplitV, TW_IN(value, lengths, axis), 3, TW_WITH(TW_A_INT("num_split", count)), 1, pieces, &made);
     if (status == TW_OK)
         status = tw__array_replace(array, pieces, count);
     tw__free(pieces);

@@ -45,7 +45,8 @@ typedef struct retraces {
 static retraces *counted[CODES]; /* a code has one place; two that have the same one displace each other */
 static tw__lock counted_lock = TW__LOCK;
 
-/* Under the lock. *old is what was counted at that place, for the caller to end. NULL: there is no memory for it, nothing is counted. */
+/* Under the lock. *old is what was counted at that place, for the caller to end. NULL: there is no memory for it, nothing is
+ * counted. */
 static retraces *retraces_of(const tw__tracer *t, retraces *old)
 {
     retraces **place = &counted[((uintptr_t)t->code >> 4) * 0x9e3779b97f4a7c15u >> 54];
@@ -130,22 +131,25 @@ static void note_trace(tw__tracer *t, const char *changed)
     if (old.held)
         old.held(old.code, false);
     if (many)
-        tw__log("WARNING",
-                "%d out of the last %lld calls to %s triggered tf.function retracing. Tracing is expensive and the excessive number of tracings "
-                "could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors with different shapes, (3) passing Python "
-                "objects instead of tensors. For (1), please define your @tf.function outside of the loop. For (2), @tf.function has "
-                "reduce_retracing=True option that can avoid unnecessary retracing. For (3), please refer to "
-                "https://www.tensorflow.org/guide/function#controlling_retracing and https://www.tensorflow.org/api_docs/python/tf/function for "
-                " more details.%s",
-                traces, (long long)calls, t->name, changed ? changed : "");
+        tw__log(
+            "WARNING",
+            "%d out of the last %lld calls to %s triggered tf.function retracing. Tracing is expensive and the excessive number of tracings "
+            "could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors with different shapes, (3) passing Python "
+            "objects instead of tensors. For (1), please define your @tf.function outside of the loop. For (2), @tf.function has "
+            "reduce_retracing=True option that can avoid unnecessary retracing. For (3), please refer to "
+            "https://www.tensorflow.org/guide/function#controlling_retracing and https://www.tensorflow.org/api_docs/python/tf/function for "
+            " more details.%s",
+            traces, (long long)calls, t->name, changed ? changed : "");
 }
 
 /* ---- tracers ---- */
 
-tw_status tw__tracer_start(tw__tracer *t, const char *name, const char *const *argument_names, int argument_count, const void *code,
-                           void *(*retain)(void *value), void (*drop)(void *value))
+tw_status tw__tracer_start(tw__tracer *t, const char *name, const char *const *argument_names, int argument_count,
+                           const void *code, void *(*retain)(void *value), void (*drop)(void *value))
 {
-    *t = (tw__tracer){ .code = code, .retain = retain, .drop = drop, .cache = tw__call_cache_new(TRACE_LIMIT), .name = tw__strdup(name) };
+    *t = (tw__tracer){
+        .code = code, .retain = retain, .drop = drop, .cache = tw__call_cache_new(TRACE_LIMIT), .name = tw__strdup(name)
+    };
     if (argument_names)
         t->argument_names = tw__alloc_array((size_t)argument_count + 1, sizeof *t->argument_names);
     bool good = t->cache && t->name && (!argument_names || t->argument_names);
@@ -181,11 +185,12 @@ void *tw__tracer_find(tw__tracer *t, const tw__call_key *key)
     return found;
 }
 
-static void *make_one(tw__tracer *t, tw__trace_maker make, void *context, const tw_shape *shapes, bool *once, bool refuse, bool called,
-                      tw__variable_creation *variables)
+static void *make_one(tw__tracer *t, tw__trace_maker make, void *context, const tw_shape *shapes, bool *once, bool refuse,
+                      bool called, tw__variable_creation *variables)
 {
     tw__variable_creation outer = tw__variables_made;
-    tw__variables_made = (tw__variable_creation){ .watched = true, .refused = refuse, .called = called && (!outer.watched || outer.called) };
+    tw__variables_made =
+        (tw__variable_creation){ .watched = true, .refused = refuse, .called = called && (!outer.watched || outer.called) };
     t->traces++;
     *once = false;
     void *value = make(context, shapes, once);

@@ -1,9 +1,10 @@
 /* While: a function runs again and again.
  *
- * The values of a loop are a counter, the greatest count (-1: none), the caller's values, and what cond and body capture, which goes round
- * unchanged. When it is differentiated, the node gets a richer form (graph.h) whose body keeps what its gradient needs: it pushes those
- * values onto lists, one list per value; the lists are further values of the loop. The gradient is a loop over the body's backward function
- * that pops them. If a gradient of the lists is asked for, the rich form is differentiated in turn. */
+ * The values of a loop are a counter, the greatest count (-1: none), the caller's values, and what cond and body capture, which
+ * goes round unchanged. When it is differentiated, the node gets a richer form (graph.h) whose body keeps what its gradient
+ * needs: it pushes those values onto lists, one list per value; the lists are further values of the loop. The gradient is a loop
+ * over the body's backward function that pops them. If a gradient of the lists is asked for, the rich form is differentiated in
+ * turn. */
 #include <stdatomic.h>
 
 #include "base/pause.h"
@@ -18,9 +19,9 @@ typedef struct loop_form {
     tw__function *cond, *body; /* of the form before */
     int *stacked;              /* what is pushed: an input of the body (-1 - i) or an output of its forward form */
     int stack_count;
-    int *source;               /* per capture of backward: a stack (>= 0), an input that stays the same (-1 - i), or INT32_MIN: itself */
-    int counter;               /* the value that counts the rounds; an own one behind the others if the loop has none */
-    struct loop_form *lower;   /* how the form before was made, if it keeps values, too */
+    int *source; /* per capture of backward: a stack (>= 0), an input that stays the same (-1 - i), or INT32_MIN: itself */
+    int counter; /* the value that counts the rounds; an own one behind the others if the loop has none */
+    struct loop_form *lower; /* how the form before was made, if it keeps values, too */
 } loop_form;
 
 static void form_destroy(void *self)
@@ -56,8 +57,8 @@ static tw_status while_shape(tw__inference *inference)
         if (!tw__is(f, &tw__function_class))
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the attr %s is no function", name);
         if (f->input_count != inference->input_count || f->output_count != (which ? inference->output_count : 1))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s %s takes %d inputs and gives %d outputs for %d values", name, f->name,
-                              f->input_count, f->output_count, inference->input_count);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s %s takes %d inputs and gives %d outputs for %d values", name,
+                              f->name, f->input_count, f->output_count, inference->input_count);
         for (int i = 0; i < f->input_count; i++) {
             bool same = f->inputs[i]->out_dtypes[0] == inference->dtypes[i] &&
                         (!which || tw__function_output_dtype(f, i) == inference->dtypes[i]);
@@ -82,7 +83,8 @@ static tw_status ask(const tw__kernel *kernel, tw__function *cond, tw_tensor *co
     tw_auto tw_tensor *truth = NULL;
     TW_TRY(tw__function_run(cond, now, &truth));
     if (truth->dtype != TW_BOOL || truth->count != 1)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the condition is %s %s, not one bool", tw_dtype_name(truth->dtype), tw__shape_text(&truth->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the condition is %s %s, not one bool", tw_dtype_name(truth->dtype),
+                          tw__shape_text(&truth->shape));
     *holds = *(const bool *)truth->data;
     return TW_OK;
 }
@@ -137,7 +139,8 @@ static tw_dtype stack_dtype(const loop_form *form, int stack)
     return place < 0 ? form->body->inputs[-1 - place]->out_dtypes[0] : tw__function_output_dtype(form->body->forward, place);
 }
 
-static tw_status kept_cond(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+static tw_status kept_cond(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs,
+                           int *output_count)
 {
     loop_form *form = context;
     *outputs = tw__alloc_array(2, sizeof **outputs);
@@ -212,7 +215,8 @@ static tw_status plan_stacks(loop_form *form)
 static bool is_counted(const tw__node *node, const tw__function *body)
 {
     const tw__node *first = node->inputs[0].node, *next = body->outputs[0].node;
-    if (!tw__node_is(first, TW_ROLE_CONSTANT) || next->op != &tw__op_AddV2 || first->out_dtypes[0] != TW_INT32 || next->inputs[0].node != body->inputs[0])
+    if (!tw__node_is(first, TW_ROLE_CONSTANT) || next->op != &tw__op_AddV2 || first->out_dtypes[0] != TW_INT32 ||
+        next->inputs[0].node != body->inputs[0])
         return false;
     const tw__node *step = next->inputs[1].node;
     const tw_tensor *from = tw__attr_find(first->op, first->attrs, "value")->tensor;
@@ -309,7 +313,8 @@ static loop_form *form_for(const tw__node *node, int targets)
 {
     const tw__node *rich = tw__node_richest(node);
     loop_form *found = NULL;
-    for (loop_form *form = (loop_form *)function_of(rich->op, rich->attrs, "body")->form; form && form->body->output_count >= targets; form = form->lower)
+    for (loop_form *form = (loop_form *)function_of(rich->op, rich->attrs, "body")->form;
+         form && form->body->output_count >= targets; form = form->lower)
         found = form;
     return found;
 }
@@ -366,7 +371,9 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
     }
     for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
         int source = form->source[i];
-        in[backward->argument_count + i] = source == INT32_MIN ? backward->captures[i] : source >= 0 ? items[source] : r->g->inputs[-1 - source];
+        in[backward->argument_count + i] = source == INT32_MIN ? backward->captures[i]
+                                           : source >= 0       ? items[source]
+                                                               : r->g->inputs[-1 - source];
     }
     if (status == TW_OK)
         status = tw__function_call_plain(backward, in, out);
@@ -440,12 +447,20 @@ static tw_status run_backwards(tw__gradient *g, tw__node *node, loop_form *form)
     tw_tensor **values = tw__alloc_array(room, sizeof *values), **results = tw__alloc_array(room, sizeof *results);
     tw_tensor **last = tw__alloc_array(room, sizeof *last);
     tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
-    tw_status status = r.slot && values && results && shapes && last ? tw__gradient_outputs(g, node, all, last) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        r.slot && values && results && shapes && last ? tw__gradient_outputs(g, node, all, last) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = begin_backwards(&r, last, values, shapes, &count);
     if (status == TW_OK)
-        status = tw__while(&(tw__loop){ .cond = always, .body = reverse_body, .body_context = &r, .values = values, .shapes = shapes,
-                                        .count = count, .maximum = last[form->counter], .trusted = true }, results);
+        status = tw__while(&(tw__loop){ .cond = always,
+                                        .body = reverse_body,
+                                        .body_context = &r,
+                                        .values = values,
+                                        .shapes = shapes,
+                                        .count = count,
+                                        .maximum = last[form->counter],
+                                        .trusted = true },
+                           results);
     for (int i = 0; status == TW_OK && i < body->input_count && i < g->input_count; i++) {
         if (r.slot[i] >= 0 && g->wanted[i])
             g->input_grads[i] = tw_retain(results[r.slot[i]]);
@@ -475,28 +490,29 @@ static tw_status while_gradient(tw__gradient *g)
     return run_backwards(g, node, form_for(node, targets));
 }
 
-TW_OP(While,
-    .inputs = "input: T", .outputs = "output: T",
-    .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
-    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
-    .doc = "Runs a function, which may have side effects, while another one gives true.");
+TW_OP(While, .inputs = "input: T", .outputs = "output: T",
+      .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
+      .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true,
+      .stateful = true, .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
+      .doc = "Runs a function, which may have side effects, while another one gives true.");
 
-TW_OP(StatelessWhile,
-    .inputs = "input: T", .outputs = "output: T",
-    .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
-    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
-    .doc = "Runs a function while another one gives true.");
+TW_OP(StatelessWhile, .inputs = "input: T", .outputs = "output: T",
+      .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
+      .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true,
+      .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
+      .doc = "Runs a function while another one gives true.");
 
 /* ---- building ---- */
 
-static tw_status apply_while(const tw__part *part, tw__function *cond, tw__function *body, tw_tensor *const *inputs, const tw_shape *shapes, int count,
-                             tw_tensor **outputs)
+static tw_status apply_while(const tw__part *part, tw__function *cond, tw__function *body, tw_tensor *const *inputs,
+                             const tw_shape *shapes, int count, tw_tensor **outputs)
 {
-    tw_attr attrs[] = { TW_A_FUNC("cond", cond), TW_A_FUNC("body", body),
+    tw_attr attrs[] = { TW_A_FUNC("cond", cond),
+                        TW_A_FUNC("body", body),
                         { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes } };
     int output_count = count;
-    return tw__part_apply(part, "", cond->stateful || body->stateful ? &tw__op_While : &tw__op_StatelessWhile, inputs, count, attrs, 3, outputs,
-                          &output_count);
+    return tw__part_apply(part, "", cond->stateful || body->stateful ? &tw__op_While : &tw__op_StatelessWhile, inputs, count,
+                          attrs, 3, outputs, &output_count);
 }
 
 /* In lasting graphs every value that comes out of the loop is an Identity of its own. */
@@ -518,7 +534,8 @@ static tw_status trace_cond(void *context, tw_tensor *const *arguments, int coun
         return tw__fail(TW_TYPE_ERROR, "cond of a loop must return one boolean scalar tensor, got %d values", *output_count);
     tw_tensor *truth = (*outputs)[0];
     if (truth->dtype != TW_BOOL || truth->shape.rank > 0)
-        return tw__fail(TW_TYPE_ERROR, "cond must return a boolean scalar tensor, got %s %s", tw_dtype_name(truth->dtype), tw__shape_text(&truth->shape));
+        return tw__fail(TW_TYPE_ERROR, "cond must return a boolean scalar tensor, got %s %s", tw_dtype_name(truth->dtype),
+                        tw__shape_text(&truth->shape));
     if (!loop->maximum)
         return TW_OK;
     tw_auto tw_tensor *fewer = TW_BINARY(Less, arguments[0], arguments[1]);
@@ -536,20 +553,22 @@ static tw_status check_value(const tw__loop *loop, int i, const tw_tensor *befor
     const char *name = first->node ? first->node->name : "Const";
     int output = first->node ? first->node_output : 0;
     if (after->dtype != before->dtype)
-        return tw__fail(TW_TYPE_ERROR,
-                        "Loop var %s:%d enters the loop with type <dtype: '%s'> but has type <dtype: '%s'> after 1 iteration. %s:%d type should remain "
-                        "constant.",
-                        name, output, tw_dtype_name(before->dtype), tw_dtype_name(after->dtype), name, output);
+        return tw__fail(
+            TW_TYPE_ERROR,
+            "Loop var %s:%d enters the loop with type <dtype: '%s'> but has type <dtype: '%s'> after 1 iteration. %s:%d type should remain "
+            "constant.",
+            name, output, tw_dtype_name(before->dtype), tw_dtype_name(after->dtype), name, output);
     bool fits = loop->trusted || before->shape.rank < 0 || after->shape.rank == before->shape.rank;
     for (int d = 0; fits && !loop->trusted && d < before->shape.rank; d++)
         fits = before->shape.dims[d] < 0 || before->shape.dims[d] == after->shape.dims[d];
     if (fits)
         return TW_OK;
     char *was = tw__shape_tuple(&before->shape), *is = tw__shape_tuple(&after->shape);
-    tw_status status = tw__fail(TW_VALUE_ERROR,
-                                "Input tensor `%s:%d` enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
-                                "vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
-                                name, output, was ? was : "", is ? is : "");
+    tw_status status = tw__fail(
+        TW_VALUE_ERROR,
+        "Input tensor `%s:%d` enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
+        "vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
+        name, output, was ? was : "", is ? is : "");
     tw__free(was);
     tw__free(is);
     return status;
@@ -560,7 +579,8 @@ static tw_status trace_body(void *context, tw_tensor *const *arguments, int coun
     const tw__loop *loop = context;
     tw_tensor **own = NULL, **results = tw__alloc_array((size_t)count + 1, sizeof *results);
     int own_count = 0;
-    tw_status status = results ? loop->body(loop->body_context, arguments + OWN, count - OWN, &own, &own_count) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        results ? loop->body(loop->body_context, arguments + OWN, count - OWN, &own, &own_count) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && own_count != count - OWN)
         status = tw__fail(TW_VALUE_ERROR, "body of a loop gave %d values for %d", own_count, count - OWN);
     for (int i = 0; status == TW_OK && i < own_count; i++)
@@ -592,10 +612,11 @@ static tw_status check_invariants(const tw__loop *loop)
         if (tw__shape_compatible(&loop->shapes[i], &value->shape))
             continue;
         char *is = tw__shape_tuple(&value->shape), *said = tw__shape_tuple(&loop->shapes[i]);
-        tw_status status = tw__fail(TW_VALUE_ERROR,
-                                    "The shape invariant specified for %s:%d is not compatible with the initial shape of the loop variable. It enters the "
-                                    "loop with shape %s, but the specified shape invariant is %s.",
-                                    value->node ? value->node->name : "Const", value->node ? value->node_output : 0, is ? is : "", said ? said : "");
+        tw_status status = tw__fail(
+            TW_VALUE_ERROR,
+            "The shape invariant specified for %s:%d is not compatible with the initial shape of the loop variable. It enters the "
+            "loop with shape %s, but the specified shape invariant is %s.",
+            value->node ? value->node->name : "Const", value->node ? value->node_output : 0, is ? is : "", said ? said : "");
         tw__free(is);
         tw__free(said);
         return status;
@@ -614,7 +635,8 @@ static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *co
     }
     tw_auto tw__function *cond =
         dtypes && arg_shapes ? tw__function_trace("while_cond", dtypes, arg_shapes, own, trace_cond, (void *)loop) : NULL;
-    tw_auto tw__function *body = cond ? tw__function_trace("while_body", dtypes, arg_shapes, own, trace_body, (void *)loop) : NULL;
+    tw_auto tw__function *body =
+        cond ? tw__function_trace("while_body", dtypes, arg_shapes, own, trace_body, (void *)loop) : NULL;
     tw_tensor **captures = NULL, **inputs = NULL, **results = NULL;
     tw_shape *shapes = NULL;
     int count = 0;
@@ -674,7 +696,8 @@ static tw_status run_at_once(const tw__loop *loop, tw_tensor **now)
             break;
         out = NULL;
         TW_TRY(loop->body(loop->body_context, now, loop->count, &out, &count));
-        tw_status status = count == loop->count ? TW_OK : tw__fail(TW_VALUE_ERROR, "body of a loop gave %d values for %d", count, loop->count);
+        tw_status status =
+            count == loop->count ? TW_OK : tw__fail(TW_VALUE_ERROR, "body of a loop gave %d values for %d", count, loop->count);
         for (int i = 0; i < count; i++) {
             if (status == TW_OK) {
                 tw_release(now[i]);

@@ -1,12 +1,12 @@
-/* C's calls of rows: arguments completed, the row's function called, the nodes it made named. The generated calls of <thalweg/api.h> come here;
- * those whose result is no pointer and no status stand in rows.c. */
+/* C's calls of rows: arguments completed, the row's function called, the nodes it made named. The generated calls of
+ * <thalweg/api.h> come here; those whose result is no pointer and no status stand in rows.c. */
 #include "graph/graph.h"
 
 /* A copy of the arguments on the stack, complete. */
-#define COMPLETE(signature_, given_, failure_)                                          \
-    max_align_t args[(signature_)->args_size / sizeof(max_align_t) + 1];                \
-    if (tw__args_take((signature_), (given_), args) != TW_OK)                           \
-        return failure_
+#define COMPLETE(signature_, given_, failure_)                           \
+    max_align_t args[(signature_)->args_size / sizeof(max_align_t) + 1]; \
+    if (tw__args_take((signature_), (given_), args) != TW_OK)            \
+    return failure_
 
 void *tw__row_pointer(const tw_signature *signature, const void *given)
 {

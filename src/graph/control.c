@@ -1,7 +1,7 @@
 /* Control dependencies of lasting graphs: nodes made inside a scope run after the scope's nodes.
  *
- * A node one of whose inputs was itself made inside the scope follows it already, and gets no control input of its own. A scope that clears
- * hides the scopes around it. */
+ * A node one of whose inputs was itself made inside the scope follows it already, and gets no control input of its own. A scope
+ * that clears hides the scopes around it. */
 #include "graph/graph.h"
 
 typedef struct tw__control_scope {

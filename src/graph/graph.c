@@ -164,8 +164,8 @@ void tw__graph_leave(tw__graph *graph)
     }
 }
 
-tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count, const tw_dtype *out_dtypes,
-                          const tw_shape *out_shapes, int output_count)
+tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count,
+                          const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count)
 {
     void *block = tw__alloc(tw__attrs_bytes(attrs, node->attr_count));
     tw__node *rich = tw__alloc_zero(sizeof *rich), *last = node;
@@ -233,8 +233,9 @@ tw__node *tw__graph_find(const tw__graph *graph, const char *name)
     return tw__map_get(&graph->names, name, strlen(name));
 }
 
-tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
-                        int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count)
+tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count,
+                        const tw_attr *attrs, int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes,
+                        int output_count)
 {
     if (graph->finalized) {
         tw__fail(TW_RUNTIME_ERROR, "Graph is finalized and cannot be modified.");
@@ -287,8 +288,8 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
 
 tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *inputs)
 {
-    tw__node *copy = tw__graph_add(graph, node->op, node->name, inputs, node->input_count, node->attrs, node->attr_count, node->out_dtypes,
-                                   node->out_shapes, node->output_count);
+    tw__node *copy = tw__graph_add(graph, node->op, node->name, inputs, node->input_count, node->attrs, node->attr_count,
+                                   node->out_dtypes, node->out_shapes, node->output_count);
     if (copy && node->origin) {
         tw_release(copy->origin);
         copy->origin = tw_retain(node->origin);
@@ -341,8 +342,8 @@ static bool may_have_gradient(const tw_tensor *tensor)
     return tw__dtype_is_float(tensor->dtype) || tw__dtype_is_complex(tensor->dtype);
 }
 
-/* Small values become constants; handles and large arrays are fed by the caller, and so is what was there before the trace and may be
- * differentiated by. */
+/* Small values become constants; handles and large arrays are fed by the caller, and so is what was there before the trace and
+ * may be differentiated by. */
 static bool becomes_constant(const tw__graph *graph, const tw_tensor *tensor)
 {
     if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT || !tensor->data)
@@ -381,12 +382,13 @@ tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
                              tw_dtype_name(tensor->dtype));
     tw__text where = { 0 };
     tw__origin_write(&where, tensor->node->origin, "\n    ", "");
-    tw_status status = tw__fail(inner ? TW_VALUE_ERROR : TW_TYPE_ERROR,
-             "%s is out of scope and cannot be used here. Use return values, explicit Python locals or "
-             "TensorFlow collections to access it.\nPlease see "
-             "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.%s%s%s%s",
-             shown ? shown : "", where.size ? "\n\n" : "", where.size && shown ? shown : "", where.size ? " was defined here:" : "",
-             where.size ? where.data : "");
+    tw_status status = tw__fail(
+        inner ? TW_VALUE_ERROR : TW_TYPE_ERROR,
+        "%s is out of scope and cannot be used here. Use return values, explicit Python locals or "
+        "TensorFlow collections to access it.\nPlease see "
+        "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.%s%s%s%s",
+        shown ? shown : "", where.size ? "\n\n" : "", where.size && shown ? shown : "", where.size ? " was defined here:" : "",
+        where.size ? where.data : "");
     tw__text_free(&where);
     tw__free(shown);
     tw__free(shape);
@@ -407,7 +409,8 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
     if (index >= 0)
         return tw__node_output(graph->captures[index].inside, 0);
     bool constant = !tensor->node && becomes_constant(graph, tensor);
-    tw_tensor *inside = constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
+    tw_tensor *inside =
+        constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
     if (inside)
         inside->node->helps = true;
     if (!inside || constant)
@@ -419,7 +422,8 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
 }
 
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,
-                          int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count, tw_tensor **outputs)
+                          int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count,
+                          tw_tensor **outputs)
 {
     tw__edge few[16] = { 0 }, *edges = input_count <= 16 ? few : tw__alloc_array((size_t)input_count, sizeof *edges);
     if (!edges)

@@ -1,14 +1,14 @@
 /* Graphs: what tracing makes of calls of ops.
  *
- * While a thread traces into a graph, the one door (eager/apply) appends a node for every call instead of running it, and hands out symbolic
- * tensors: outputs of nodes, with a dtype and a shape that may be partial. A node's inputs are always earlier nodes, so the order of
- * nodes is an order of execution, and, since nodes stand in program order, side effects keep theirs.
+ * While a thread traces into a graph, the one door (eager/apply) appends a node for every call instead of running it, and hands
+ * out symbolic tensors: outputs of nodes, with a dtype and a shape that may be partial. A node's inputs are always earlier nodes,
+ * so the order of nodes is an order of execution, and, since nodes stand in program order, side effects keep theirs.
  *
- * A tensor from outside (eager, or of an enclosing graph) that a node uses is *captured*: small constants become Const nodes; everything
- * else becomes a Placeholder that the caller of the graph feeds with the captured tensor.
+ * A tensor from outside (eager, or of an enclosing graph) that a node uses is *captured*: small constants become Const nodes;
+ * everything else becomes a Placeholder that the caller of the graph feeds with the captured tensor.
  *
- * A *lasting* graph is not traced for a function: a program builds it and a session runs parts of it (src/session). Its names are exactly
- * TensorFlow's, every value from outside becomes a constant, and it may have control dependencies and a seed. */
+ * A *lasting* graph is not traced for a function: a program builds it and a session runs parts of it (src/session). Its names are
+ * exactly TensorFlow's, every value from outside becomes a constant, and it may have control dependencies and a seed. */
 #ifndef TW_GRAPH_H
 #define TW_GRAPH_H
 
@@ -29,7 +29,7 @@ struct tw__node {
     int32_t id;       /* position in the graph */
     const tw_op *op;
     char *name;
-    tw_attr *attrs;   /* complete, in the row's order */
+    tw_attr *attrs; /* complete, in the row's order */
     int attr_count;
     tw__edge *inputs;
     int input_count;
@@ -38,22 +38,24 @@ struct tw__node {
     int output_count;
     tw_dtype *_Atomic out_dtypes; /* atomic: runs of plans read them while a derivative gives the node a richer form */
     tw_shape *_Atomic out_shapes;
-    /* The same node with more inputs and outputs, for those who ask for an output that this form lacks; NULL if there is none. A loop that is
-     * differentiated gets one, which keeps what its gradient needs. out_dtypes and out_shapes are long enough for the richest form. */
+    /* The same node with more inputs and outputs, for those who ask for an output that this form lacks; NULL if there is none. A
+     * loop that is differentiated gets one, which keeps what its gradient needs. out_dtypes and out_shapes are long enough for
+     * the richest form. */
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
     char *gradient_type; /* how files call what stands for the gradient ("CustomGradient-3"); NULL: nothing does */
     tw_object *origin;   /* a tw__origin: where in the program it was made; a reference, or NULL */
     char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
-    struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
+    struct tw__kernel_stream
+        *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     struct tw__host_function *host; /* the function that it calls outside of graphs (op/host/host.h), which it holds; or NULL */
-    char *colocation;    /* "a": TensorFlow is to place it where the node a is; NULL: nowhere in particular */
-    bool manual;         /* others follow it because the program says so */
-    int32_t scope;       /* how many letters of the name are the scope that was open when the op was called */
-    bool unnamed;        /* while a call is being named (naming.c) */
-    bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
-    bool checks;         /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
+    char *colocation;               /* "a": TensorFlow is to place it where the node a is; NULL: nowhere in particular */
+    bool manual;                    /* others follow it because the program says so */
+    int32_t scope;                  /* how many letters of the name are the scope that was open when the op was called */
+    bool unnamed;                   /* while a call is being named (naming.c) */
+    bool helps;  /* a constant or a read that the call made of an argument: it is named after the node that uses it */
+    bool checks; /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
 };
 
 /* What a node is (op.h, tw__role). */
@@ -87,7 +89,8 @@ tw_status tw__numerics_trace(tw__node *node);
 tw__node *tw__numerics_check_of(const tw__node *node, int output); /* NULL: there is none */
 tw_status tw__numerics_settle(tw__node *check); /* the checked node has its name now: so gets the check, and its text */
 /* Fails if an output of something that ran at once is not finite and the thread wants to know. */
-tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count);
+tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs,
+                           int output_count);
 tw__node *tw__node_checked(tw__node *node); /* the node itself, or the one that it checks */
 
 /* What a kernel keeps from run to run (random numbers), where several graphs hold copies of one node. */
@@ -100,33 +103,33 @@ typedef struct tw__kernel_stream {
 tw__kernel_stream *tw__kernel_stream_new(const tw_op *op);
 
 typedef struct tw__capture {
-    tw_tensor *outside;  /* a reference */
-    tw__node *inside;    /* the placeholder that stands for it */
+    tw_tensor *outside; /* a reference */
+    tw__node *inside;   /* the placeholder that stands for it */
 } tw__capture;
 
 struct tw__graph {
     tw_object object;
-    char *name;             /* of the function it is traced for, or NULL */
-    tw__graph *outer;       /* the graph that was traced when this one began; a reference */
+    char *name;       /* of the function it is traced for, or NULL */
+    tw__graph *outer; /* the graph that was traced when this one began; a reference */
     tw__node **nodes;
     size_t node_count, node_capacity;
-    tw__map names;          /* name -> node */
-    tw__map name_uses;      /* base name -> count */
-    tw__map layer_counts;   /* of a lasting graph: Keras's names of layers -> count */
+    tw__map names;        /* name -> node */
+    tw__map name_uses;    /* base name -> count */
+    tw__map layer_counts; /* of a lasting graph: Keras's names of layers -> count */
     tw__capture *captures;
     size_t capture_count, capture_capacity;
     tw__pointer_map captured; /* outside tensor -> index */
-    int users;              /* functions made of this graph; see tw__graph_leave */
-    uint32_t traces;        /* how many had begun, this one among them */
-    int64_t random_ops;     /* seedless random ops so far: their second seed */
+    int users;                /* functions made of this graph; see tw__graph_leave */
+    uint32_t traces;          /* how many had begun, this one among them */
+    int64_t random_ops;       /* seedless random ops so far: their second seed */
     bool lasting, finalized;
-    size_t pending;         /* one more than the place of the first read that may have no name yet; 0: there is none */
+    size_t pending; /* one more than the place of the first read that may have no name yet; 0: there is none */
     bool seeded;
-    int64_t seed;           /* of a lasting graph, if it is seeded */
+    int64_t seed;                       /* of a lasting graph, if it is seeded */
     struct tw__control_scope *controls; /* the innermost (control.c) */
-    tw__map collections;    /* name -> tw__collection; holds the graph's variables */
-    tw_object *variable_store; /* what src/v1 keeps of variables by name; a reference, or NULL */
-    void *owner;            /* the object that users see, which holds this one; NULL if there is none */
+    tw__map collections;                /* name -> tw__collection; holds the graph's variables */
+    tw_object *variable_store;          /* what src/v1 keeps of variables by name; a reference, or NULL */
+    void *owner;                        /* the object that users see, which holds this one; NULL if there is none */
 };
 
 /* Objects under a name: variables, mostly. The graph holds them; they must not hold the graph. */
@@ -142,18 +145,19 @@ extern void (*tw__graph_member_ended)(tw_object *member);
 extern const tw_class tw__graph_class;
 tw__graph *tw__graph_new(tw__graph *outer);
 
-/* Functions in a graph's nodes may hold the graph in turn (they captured something of it). Who runs the graph says so; when the last one
- * leaves, the nodes' functions are dropped, which ends such circles. */
+/* Functions in a graph's nodes may hold the graph in turn (they captured something of it). Who runs the graph says so; when the
+ * last one leaves, the nodes' functions are dropped, which ends such circles. */
 void tw__graph_enter(tw__graph *graph);
 void tw__graph_leave(tw__graph *graph);
-/* Gives the node a richer form than those it has; the first inputs and outputs are those of the form before. Attrs are complete and are
- * copied, as many as the node has. Plans that were made already stay as they are. */
-tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count, const tw_dtype *out_dtypes,
-                          const tw_shape *out_shapes, int output_count);
+/* Gives the node a richer form than those it has; the first inputs and outputs are those of the form before. Attrs are complete
+ * and are copied, as many as the node has. Plans that were made already stay as they are. */
+tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count,
+                          const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count);
 /* The poorest form that has so many outputs; the richest one. */
 const tw__node *tw__node_form(const tw__node *node, int outputs);
 #define tw__node_richest(node_) tw__node_form((node_), INT32_MAX)
-/* What is known of a symbolic tensor's shape besides: dimensions that it lacks are taken from a shape that is compatible with its own. */
+/* What is known of a symbolic tensor's shape besides: dimensions that it lacks are taken from a shape that is compatible with its
+ * own. */
 tw_status tw__symbolic_refine(tw_tensor *symbolic, const tw_shape *shape);
 /* Moves the nodes from position `first` on to the place before `node`, which uses them. */
 void tw__graph_move_before(tw__graph *graph, size_t first, const tw__node *node);
@@ -162,8 +166,9 @@ void tw__graph_move_before(tw__graph *graph, size_t first, const tw__node *node)
 extern _Thread_local tw__graph *tw__tracing;
 
 /* Appends a node. `attrs` are complete; inputs are edges of this graph. Name NULL: after the op. */
-tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
-                        int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count);
+tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count,
+                        const tw_attr *attrs, int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes,
+                        int output_count);
 /* Another name, made unique if it is taken. */
 tw_status tw__node_rename(tw__node *node, const char *name);
 /* A control input: an earlier node of the graph that runs whenever this one does. */
@@ -193,10 +198,11 @@ bool tw__partial_of_edges(const void *edges, int input, tw_shape *shape);
 char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked);
 /* VALUE_ERROR unless it may be the name of a scope (inner: below another) or node. */
 tw_status tw__graph_check_name(const char *name, bool inner);
-/* Nodes that are made between the two get their names at the end: that of the result from the call's name argument or from the row, others
- * after it. Inside each other, only the outermost ones count. `id` is the row's, or NULL; `result` the call's result or NULL. */
+/* Nodes that are made between the two get their names at the end: that of the result from the call's name argument or from the
+ * row, others after it. Inside each other, only the outermost ones count. `id` is the row's, or NULL; `result` the call's result
+ * or NULL. */
 typedef struct tw__naming {
-    tw__graph *graph;    /* NULL: nothing to do */
+    tw__graph *graph; /* NULL: nothing to do */
     size_t first;
     tw__graph *previous; /* in which names wait outside of this call */
 } tw__naming;
@@ -204,14 +210,15 @@ tw__naming tw__naming_start(void);
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result);
 /* What a flat input of an operation is called: "y", or "values_1" in a list. For tw__free. */
 char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input);
-/* A call that is being named has failed at this operation: the error is about a node whose name TW_NAME_MARK stands for until the call's name is
- * known, at tw__naming_finish or, where the error is needed before, at tw__naming_explain. */
+/* A call that is being named has failed at this operation: the error is about a node whose name TW_NAME_MARK stands for until the
+ * call's name is known, at tw__naming_finish or, where the error is needed before, at tw__naming_explain. */
 #define TW_NAME_MARK "\x1a"
 void tw__naming_failed(const tw_op *op);
 void tw__naming_explain(tw__naming naming, const char *id, const char *name);
 /* The shapes of the inputs do not fit: the error that is set becomes the graph's (shape_error.c). */
 tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs);
-/* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete yet. */
+/* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete
+ * yet. */
 void *tw__row_pointer(const tw_signature *signature, const void *given);
 tw_status tw__row_status(const tw_signature *signature, const void *given);
 void *tw__row_object(const tw_signature *signature, const void *given);
@@ -234,13 +241,14 @@ tw__graph *tw__naming_wait(tw__graph *graph);
 void tw__graph_settle(tw__graph *graph);
 
 /* ---- functions that are made of several calls (part.c) ---- */
-/* In a lasting graph such a function opens a name scope, and the calls inside it have names of their own, as if a program had made them one by
- * one. Elsewhere nothing of this happens: `graph` is NULL, constants are the values themselves, and calls are calls. */
+/* In a lasting graph such a function opens a name scope, and the calls inside it have names of their own, as if a program had
+ * made them one by one. Elsewhere nothing of this happens: `graph` is NULL, constants are the values themselves, and calls are
+ * calls. */
 struct tw__part {
     tw__graph *graph;
-    tw__graph *waiting; /* in which names waited outside */
-    char *name;         /* the scope's whole name, without the last slash; empty: it has none */
-    char *beside;       /* of a variable's first value: the variable's name */
+    tw__graph *waiting;     /* in which names waited outside */
+    char *name;             /* the scope's whole name, without the last slash; empty: it has none */
+    char *beside;           /* of a variable's first value: the variable's name */
     const char *colocation; /* what was said of that outside */
 };
 typedef struct tw__part tw__part;
@@ -262,10 +270,11 @@ tw__part tw__part_plain(void);
 /* A constant of that name in the scope; "": of the scope's own name. Tensors of the graph stay what they are. A new reference. */
 tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char *name);
 /* Calls the op; its node has that name in the scope, "": the scope's own, NULL: the usual one. */
-tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                         int attr_count);
-tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                         int attr_count, tw_tensor **outputs, int *output_count); /* the same for several outputs, or none */
+tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                         const tw_attr *attrs, int attr_count);
+tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                         const tw_attr *attrs, int attr_count, tw_tensor **outputs,
+                         int *output_count); /* the same for several outputs, or none */
 
 /* ---- control dependencies of lasting graphs (control.c) ---- */
 /* Nodes made from now on follow these; NULL: those of outer scopes don't count any more. */
@@ -273,13 +282,14 @@ tw_status tw__control_push(tw__graph *graph, tw__node *const *nodes, int count, 
 void tw__control_pop(tw__graph *graph);
 tw_status tw__control_apply(tw__node *node);
 void tw__control_free(tw__graph *graph);
-/* Nodes of lasting graphs that this thread makes from now on say that they belong to the node of that name; NULL: to none. The text must stay
- * as long. Gives the name before. */
+/* Nodes of lasting graphs that this thread makes from now on say that they belong to the node of that name; NULL: to none. The
+ * text must stay as long. Gives the name before. */
 const char *tw__colocate(const char *name);
 extern _Thread_local const char *tw__colocation;
 
 /* The door while tracing: resolves, infers, appends, hands out symbolic outputs. */
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,
-                          int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count, tw_tensor **outputs);
+                          int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count,
+                          tw_tensor **outputs);
 
 #endif

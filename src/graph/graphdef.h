@@ -1,14 +1,14 @@
 /* GraphDef, TensorFlow's form of graphs in files, in and out.
  *
- * Reading has two steps. A message (tw__graph_message) is the file's bytes divided into nodes, attrs and functions: pieces of the bytes,
- * nothing interpreted, so anything can be printed. Building makes nodes of a tw__graph of it: names and references are checked
- * (verify.c), ops and attrs against the table, shapes inferred anew (graphdef_build.c). What files claim but don't hold (constants of one
- * repeated value, counts of outputs) is bounded by a budget of bytes.
+ * Reading has two steps. A message (tw__graph_message) is the file's bytes divided into nodes, attrs and functions: pieces of the
+ * bytes, nothing interpreted, so anything can be printed. Building makes nodes of a tw__graph of it: names and references are
+ * checked (verify.c), ops and attrs against the table, shapes inferred anew (graphdef_build.c). What files claim but don't hold
+ * (constants of one repeated value, counts of outputs) is bounded by a budget of bytes.
  *
- *     GraphDef     1 node, 2 library {1 function, 3 registered_gradients {1 function, 2 op type}}, 4 versions {1 producer, 2 min_consumer}
- *     NodeDef      1 name, 2 op, 3 input, 4 device, 5 attr {1 key, 2 AttrValue}
- *     FunctionDef  1 signature {1 name, 2 input_arg, 3 output_arg, 4 attr, 17 is_stateful, 20 control_output}, 3 node_def, 4 ret, 5 attr,
- *                  6 control_ret, 7 arg_attr {1 index, 2 {1 attr}}; an arg: 1 name, 3 type
+ *     GraphDef     1 node, 2 library {1 function, 3 registered_gradients {1 function, 2 op type}}, 4 versions {1 producer, 2
+ * min_consumer} NodeDef      1 name, 2 op, 3 input, 4 device, 5 attr {1 key, 2 AttrValue} FunctionDef  1 signature {1 name, 2
+ * input_arg, 3 output_arg, 4 attr, 17 is_stateful, 20 control_output}, 3 node_def, 4 ret, 5 attr, 6 control_ret, 7 arg_attr {1
+ * index, 2 {1 attr}}; an arg: 1 name, 3 type
  *
  * An input is "node" or "node:2" in a graph, "argument" or "node:output:0" in a function, "^node" for order only. */
 #ifndef TW_GRAPHDEF_H
@@ -17,10 +17,10 @@
 #include "codec/codec.h"
 #include "graph/graph.h"
 
-#define TW_GRAPH_PRODUCER 1645    /* of TensorFlow 2.15 */
+#define TW_GRAPH_PRODUCER 1645 /* of TensorFlow 2.15 */
 #define TW_GRAPH_MIN_CONSUMER 12
 #define TW_GRADIENT_NOTE "_gradient_op_type" /* an attr of nodes that have a gradient of their own */
-#define TW_REF_HANDLE "/.ref"     /* behind the name of a variable that was a reference: its handle (lower.h) */
+#define TW_REF_HANDLE "/.ref"                /* behind the name of a variable that was a reference: its handle (lower.h) */
 
 /* ---- messages (graphdef_parse.c): pieces of bytes that the caller keeps ---- */
 typedef struct tw__pair {
@@ -59,10 +59,11 @@ typedef struct tw__graph_message {
     size_t node_count, node_capacity;
     tw__function_message *functions;
     size_t function_count, function_capacity;
-    tw__pair *gradients;    /* registered: the op type that nodes name in TW_GRADIENT_NOTE, and the function that is their gradient */
+    tw__pair
+        *gradients; /* registered: the op type that nodes name in TW_GRADIENT_NOTE, and the function that is their gradient */
     size_t gradient_count, gradient_capacity;
     int64_t producer, min_consumer;
-    char **owned;           /* texts that are not in the bytes (lower.h) */
+    char **owned; /* texts that are not in the bytes (lower.h) */
     size_t owned_count, owned_capacity;
 } tw__graph_message;
 
@@ -70,7 +71,8 @@ typedef struct tw__graph_message {
 tw_status tw__graph_message_read(tw__graph_message *message, const void *data, size_t size);
 void tw__graph_message_free(tw__graph_message *message);
 void tw__node_messages_free(tw__node_message *nodes, size_t count);
-/* The op type in a node's TW_GRADIENT_NOTE; empty: the gradient is the op's. Calls note the type of call there, which says nothing. */
+/* The op type in a node's TW_GRADIENT_NOTE; empty: the gradient is the op's. Calls note the type of call there, which says
+ * nothing. */
 tw_string tw__gradient_note(const tw__node_message *node);
 /* The value of the attr of that name; an empty string without data if there is none. */
 tw_string tw__pair_find(const tw__pair *pairs, size_t count, const char *name);
@@ -108,8 +110,8 @@ typedef struct tw__function_names {
 } tw__function_names;
 
 /* An AttrValue as an attr of that kind. Lists are in *block (tw__free), a tensor is a reference in *object (tw_release). */
-tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget, tw_attr *attr,
-                                void **block, void **object);
+tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget,
+                                tw_attr *attr, void **block, void **object);
 /* As field 5 of a node: the pair of name and AttrValue. */
 tw_status tw__attr_message_write(tw__text *text, const tw_attr *attr, const tw__function_names *functions);
 /* The names of the functions that an AttrValue mentions; stops at the first failure. */
@@ -117,25 +119,27 @@ tw_status tw__attr_message_functions(tw_string bytes, tw_status (*each)(void *co
 
 /* ---- references and order (verify.c) ---- */
 typedef struct tw__reference {
-    int32_t node;         /* of the message; -1: `given` */
+    int32_t node; /* of the message; -1: `given` */
     const tw__edge *given;
     bool control;
-    int64_t port;         /* of the node in a graph; of the named output in a function */
-    tw_string output;     /* in a function: the output's name */
+    int64_t port;     /* of the node in a graph; of the named output in a function */
+    tw_string output; /* in a function: the output's name */
 } tw__reference;
 
 typedef struct tw__references {
-    tw__map names;         /* name -> index + 1 */
-    tw__reference *items;  /* all nodes' inputs, one after the other */
-    size_t *first;         /* per node: of its inputs; one more at the end */
-    int32_t *order;        /* nodes, each behind those it refers to */
+    tw__map names;        /* name -> index + 1 */
+    tw__reference *items; /* all nodes' inputs, one after the other */
+    size_t *first;        /* per node: of its inputs; one more at the end */
+    int32_t *order;       /* nodes, each behind those it refers to */
 } tw__references;
 
 /* `given`: texts of inputs ("x", "x:0", "^x") that edges from elsewhere stand for; may be NULL. */
-tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given);
+tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                              const tw__map *given);
 /* The same of a graph, which may have cycles: without the order. */
 tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count);
-tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given, tw__reference *out);
+tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given,
+                              tw__reference *out);
 void tw__references_free(tw__references *references);
 
 /* ---- building and writing (graphdef_build.c, graphdef_write.c) ---- */
@@ -144,9 +148,9 @@ struct tw__build {
     tw__graph *graph;
     const tw__node_message *nodes;
     size_t count;
-    bool function;             /* how inputs are written */
-    const char *prefix;        /* of the new nodes' names, with its slash; or NULL */
-    const tw__map *given;      /* text -> tw__edge *, or NULL */
+    bool function;        /* how inputs are written */
+    const char *prefix;   /* of the new nodes' names, with its slash; or NULL */
+    const tw__map *given; /* text -> tw__edge *, or NULL */
     tw__function_source functions;
     size_t *budget;
     /* Told of every node with a gradient of its own, and that gradient's op type. */
@@ -165,11 +169,11 @@ void tw__build_end(tw__build *build);
 int tw__node_output_range(const tw__node *node, tw_string name, int *count);
 
 typedef struct tw__node_writer {
-    bool function;                        /* how inputs are written */
-    const tw__pointer_map *arguments;     /* nodes that are arguments of the function, by number: they are not written; or NULL */
-    char *const *argument_names;          /* what nodes call them; FunctionDefs allow small letters, digits and underscores only */
-    bool ordered;                         /* nodes with effects follow each other by control inputs, as they do here by their order */
-    const tw__node *last_effect;          /* the last of them, set by writing */
+    bool function;                    /* how inputs are written */
+    const tw__pointer_map *arguments; /* nodes that are arguments of the function, by number: they are not written; or NULL */
+    char *const *argument_names;      /* what nodes call them; FunctionDefs allow small letters, digits and underscores only */
+    bool ordered;                     /* nodes with effects follow each other by control inputs, as they do here by their order */
+    const tw__node *last_effect;      /* the last of them, set by writing */
     tw__function_names functions;
 } tw__node_writer;
 /* Appends every node as field `number`. */

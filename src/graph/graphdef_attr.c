@@ -125,16 +125,17 @@ static tw_status read_list(tw_string bytes, tw_attr_kind kind, const tw__functio
     size_t count;
     TW_TRY(walk_list(bytes, kind, NULL, &count));
     size_t size = kind == TW_ATTR_STRINGS || kind == TW_ATTR_FUNCS ? sizeof(tw_string)
-                  : kind == TW_ATTR_SHAPES ? sizeof(tw_shape)
-                  : kind == TW_ATTR_BOOLS  ? sizeof(bool)
-                  : kind == TW_ATTR_TYPES  ? sizeof(tw_dtype)
-                                           : sizeof(int64_t);
+                  : kind == TW_ATTR_SHAPES                         ? sizeof(tw_shape)
+                  : kind == TW_ATTR_BOOLS                          ? sizeof(bool)
+                  : kind == TW_ATTR_TYPES                          ? sizeof(tw_dtype)
+                                                                   : sizeof(int64_t);
     *block = tw__alloc_array(count + 1, size);
     if (!*block)
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(walk_list(bytes, kind, *block, &count));
     for (size_t i = 0; kind == TW_ATTR_FUNCS && i < count; i++)
-        TW_TRY(find_function(functions, ((tw_string *)*block)[i], &((void **)*block)[i])); /* a pointer is smaller than a string */
+        TW_TRY(
+            find_function(functions, ((tw_string *)*block)[i], &((void **)*block)[i])); /* a pointer is smaller than a string */
     attr->ints = *block; /* the members of the union are all pointers here */
     attr->count = (int32_t)count;
     return TW_OK;
@@ -161,8 +162,8 @@ static tw_status read_tensor(tw_string bytes, size_t *budget, tw_attr *attr, voi
     return *object ? TW_OK : tw__error_status();
 }
 
-tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget, tw_attr *attr,
-                                void **block, void **object)
+tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget,
+                                tw_attr *attr, void **block, void **object)
 {
     tw__proto_field field, last = { 0 };
     tw__proto proto = tw__proto_read(bytes.data, bytes.size);
@@ -171,9 +172,9 @@ tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__fu
     if (proto.failed)
         return tw__fail(TW_DATA_LOSS, "a value that can't be read");
     bool list = kind > TW_ATTR_FUNC;
-    tw__wire wire = kind == TW_ATTR_FLOAT                                                            ? TW_WIRE_FIXED32
-                    : kind == TW_ATTR_INT || kind == TW_ATTR_BOOL || kind == TW_ATTR_TYPE            ? TW_WIRE_VARINT
-                                                                                                     : TW_WIRE_BYTES;
+    tw__wire wire = kind == TW_ATTR_FLOAT                                                 ? TW_WIRE_FIXED32
+                    : kind == TW_ATTR_INT || kind == TW_ATTR_BOOL || kind == TW_ATTR_TYPE ? TW_WIRE_VARINT
+                                                                                          : TW_WIRE_BYTES;
     if (last.number != (list ? LIST : number_of(kind)) || last.wire != wire)
         return tw__fail(TW_INVALID_ARGUMENT, "a value of another kind than the op takes");
     attr->kind = kind;
@@ -240,7 +241,8 @@ static uint32_t float_bits(double value)
     return bits;
 }
 
-static tw_status write_function(tw__text *text, uint32_t number, const char *attr, void *function, const tw__function_names *functions)
+static tw_status write_function(tw__text *text, uint32_t number, const char *attr, void *function,
+                                const tw__function_names *functions)
 {
     const char *name = function ? functions->name(functions->context, function) : NULL;
     if (!name)

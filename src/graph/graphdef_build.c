@@ -1,6 +1,7 @@
-/* Nodes of a message become nodes of a graph: ops and attrs are looked up in the table, types and counts of inputs checked, shapes inferred
- * by the ops' own functions. Attrs that begin with an underscore are notes of TensorFlow's (shapes as it saw them, devices, how a
- * call is to be run) and say nothing about values: they are passed over, but for the one that says that the gradient is not the op's own. */
+/* Nodes of a message become nodes of a graph: ops and attrs are looked up in the table, types and counts of inputs checked,
+ * shapes inferred by the ops' own functions. Attrs that begin with an underscore are notes of TensorFlow's (shapes as it saw
+ * them, devices, how a call is to be run) and say nothing about values: they are passed over, but for the one that says that the
+ * gradient is not the op's own. */
 #include "graph/graphdef.h"
 #include "op/guard.h"
 #include "rows.h"
@@ -19,7 +20,8 @@ static void free_attrs(given_attrs *given)
     }
 }
 
-static tw_status read_attrs(tw__build *build, const tw__node_message *message, const tw__op_signature *signature, given_attrs *given)
+static tw_status read_attrs(tw__build *build, const tw__node_message *message, const tw__op_signature *signature,
+                            given_attrs *given)
 {
     for (size_t i = 0; i < message->attr_count; i++) {
         tw_string name = message->attrs[i].name;
@@ -61,13 +63,15 @@ static tw_status guard(const tw__build *build, const tw_op **op, given_attrs *gi
     if (!twin)
         return tw__error_status();
     if (twin != *op)
-        given->attrs[given->count++] = (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { build->guard, strlen(build->guard) } };
+        given->attrs[given->count++] =
+            (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { build->guard, strlen(build->guard) } };
     *op = twin;
     return TW_OK;
 }
 
 /* How many outputs there will be at most, from the attrs that were given and the number of inputs. */
-static tw_status count_outputs(tw__build *build, const tw__op_signature *signature, const given_attrs *given, int input_count, int *count)
+static tw_status count_outputs(tw__build *build, const tw__op_signature *signature, const given_attrs *given, int input_count,
+                               int *count)
 {
     int64_t total = 0;
     for (int i = 0; i < signature->output_count; i++) {
@@ -134,8 +138,8 @@ static tw_status edge_of(const tw__build *build, const tw__reference *reference,
                             TW_SHOWN(reference->output));
     }
     if (!reference->control && reference->port >= count)
-        return tw__fail(TW_INVALID_ARGUMENT, "output %lld of node '%s' (%s), which has %d", (long long)reference->port, node->name,
-                        node->op->name, count);
+        return tw__fail(TW_INVALID_ARGUMENT, "output %lld of node '%s' (%s), which has %d", (long long)reference->port,
+                        node->name, node->op->name, count);
     *edge = (tw__edge){ node, first + (int32_t)reference->port };
     return TW_OK;
 }
@@ -201,7 +205,8 @@ static tw_status place(tw__node *node, tw_string device)
     char *text = status == TW_OK ? tw__device_text(tw__device_merge(outer, name)) : NULL;
     tw__free(own);
     if (!text)
-        return status == TW_OK ? TW_RESOURCE_EXHAUSTED : tw__fail(TW_INVALID_ARGUMENT, "Malformed device specification '%.*s'", TW_SHOWN(device));
+        return status == TW_OK ? TW_RESOURCE_EXHAUSTED
+                               : tw__fail(TW_INVALID_ARGUMENT, "Malformed device specification '%.*s'", TW_SHOWN(device));
     tw__free(node->device);
     node->device = text;
     return TW_OK;
@@ -220,14 +225,17 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
         return TW_RESOURCE_EXHAUSTED;
     tw_attr complete[TW_MAX_ATTRS];
     int count = 0;
-    TW_TRY(tw__op_resolve(op, w->dtypes, w->input_count, given->attrs, given->count, complete, w->out_dtypes, w->output_limit, &count));
+    TW_TRY(tw__op_resolve(op, w->dtypes, w->input_count, given->attrs, given->count, complete, w->out_dtypes, w->output_limit,
+                          &count));
     TW_TRY(check_types(signature, given, complete));
     if (op->role == TW_ROLE_CONSTANT && complete[0].tensor->dtype != complete[1].type)
-        return tw__fail(TW_INVALID_ARGUMENT, "a value of dtype %s where the attr dtype says %s", tw_dtype_name(complete[0].tensor->dtype),
-                        tw_dtype_name(complete[1].type));
+        return tw__fail(TW_INVALID_ARGUMENT, "a value of dtype %s where the attr dtype says %s",
+                        tw_dtype_name(complete[0].tensor->dtype), tw_dtype_name(complete[1].type));
     for (int i = 0; i < count; i++)
         w->out_shapes[i].rank = -1;
-    tw__inference inference = { op, w->input_count, count, w->shapes, w->dtypes, w->values, complete, w->out_shapes, w->out_dtypes };
+    tw__inference inference = {
+        op, w->input_count, count, w->shapes, w->dtypes, w->values, complete, w->out_shapes, w->out_dtypes
+    };
     tw__partial_reader outer = tw__partial;
     tw__partial = (tw__partial_reader){ tw__partial_of_edges, w->edges };
     tw_status status = op->shape(&inference);
@@ -236,8 +244,8 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
     char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
     if (!name)
         return TW_RESOURCE_EXHAUSTED;
-    *node = tw__graph_add(build->graph, op, name, w->edges, w->input_count, complete, signature->attr_count, w->out_dtypes, w->out_shapes,
-                          count);
+    *node = tw__graph_add(build->graph, op, name, w->edges, w->input_count, complete, signature->attr_count, w->out_dtypes,
+                          w->out_shapes, count);
     tw__free(name);
     if (!*node)
         return tw__error_status();
@@ -249,7 +257,8 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
 static tw_status build_node(tw__build *build, size_t index)
 {
     const tw__node_message *message = &build->nodes[index];
-    char *name = message->name.size <= INT32_MAX / 4 ? tw__strndup(message->op.size ? message->op.data : "", message->op.size) : NULL;
+    char *name =
+        message->name.size <= INT32_MAX / 4 ? tw__strndup(message->op.size ? message->op.data : "", message->op.size) : NULL;
     if (!name)
         return tw__error_status();
     const tw_op *op = tw__op_find(name);

@@ -1,4 +1,5 @@
-/* A GraphDef's bytes divided into nodes, attrs and functions; see graphdef.h. Nothing is copied: a message points into the bytes. */
+/* A GraphDef's bytes divided into nodes, attrs and functions; see graphdef.h. Nothing is copied: a message points into the bytes.
+ */
 #include "graph/graphdef.h"
 
 static tw_status bad(const char *what)
@@ -11,19 +12,20 @@ static tw_string bytes_of(const tw__proto_field *field)
     return (tw_string){ (const char *)field->data, field->size };
 }
 
-#define WALK(proto_, field_, bytes_)                                      \
-    tw__proto_field field_;                                               \
-    tw__proto proto_ = tw__proto_read((bytes_).data, (bytes_).size);      \
+#define WALK(proto_, field_, bytes_)                                 \
+    tw__proto_field field_;                                          \
+    tw__proto proto_ = tw__proto_read((bytes_).data, (bytes_).size); \
     while (tw__proto_next(&proto_, &field_))
 
 /* A place for one more item at the end, cleared; NULL if memory runs out. */
-#define MORE(items, count, capacity)                                                                  \
+#define MORE(items, count, capacity) \
     (TW_GROW(items, capacity, (count) + 1) == TW_OK ? (memset(&(items)[count], 0, sizeof *(items)), &(items)[(count)++]) : NULL)
 
 static tw_status read_pair(tw_string bytes, tw__pair *pair)
 {
     *pair = (tw__pair){ { "", 0 }, { "", 0 } };
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.wire == TW_WIRE_BYTES && field.number == 1)
             pair->name = bytes_of(&field);
         else if (field.wire == TW_WIRE_BYTES && field.number == 2)
@@ -35,7 +37,8 @@ static tw_status read_pair(tw_string bytes, tw__pair *pair)
 static tw_status read_node(tw_string bytes, tw__node_message *node)
 {
     node->name = node->op = node->device = (tw_string){ "", 0 };
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.wire != TW_WIRE_BYTES)
             continue;
         if (field.number == 1) {
@@ -63,7 +66,8 @@ static tw_status read_argument(tw_string bytes, tw__argument_message *argument)
 {
     argument->name = (tw_string){ "", 0 };
     bool fixed = true;
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.number == 1 && field.wire == TW_WIRE_BYTES)
             argument->name = bytes_of(&field);
         else if (field.number == 3 && field.wire == TW_WIRE_VARINT)
@@ -77,13 +81,14 @@ static tw_status read_argument(tw_string bytes, tw__argument_message *argument)
 
 static tw_status read_signature(tw_string bytes, tw__function_message *function)
 {
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.number == 1 && field.wire == TW_WIRE_BYTES) {
             function->name = bytes_of(&field);
         } else if ((field.number == 2 || field.number == 3) && field.wire == TW_WIRE_BYTES) {
-            tw__argument_message *argument = field.number == 2
-                                                 ? MORE(function->arguments, function->argument_count, function->argument_capacity)
-                                                 : MORE(function->results, function->result_count, function->result_capacity);
+            tw__argument_message *argument =
+                field.number == 2 ? MORE(function->arguments, function->argument_count, function->argument_capacity)
+                                  : MORE(function->results, function->result_count, function->result_capacity);
             if (!argument)
                 return TW_RESOURCE_EXHAUSTED;
             TW_TRY(read_argument(bytes_of(&field), argument));
@@ -101,7 +106,8 @@ static tw_status read_argument_attrs(tw_string bytes, tw__function_message *func
 {
     uint64_t index = 0;
     tw_string attrs = { "", 0 };
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.number == 1 && field.wire == TW_WIRE_VARINT)
             index = field.value;
         else if (field.number == 2 && field.wire == TW_WIRE_BYTES)
@@ -109,7 +115,8 @@ static tw_status read_argument_attrs(tw_string bytes, tw__function_message *func
     }
     if (proto.failed)
         return bad("an argument's attrs");
-    WALK(inner, attr, attrs) {
+    WALK(inner, attr, attrs)
+    {
         if (attr.number != 1 || attr.wire != TW_WIRE_BYTES)
             continue;
         tw__pair pair;
@@ -124,12 +131,14 @@ static tw_status read_function(tw_string bytes, tw__function_message *function)
 {
     function->name = (tw_string){ "", 0 };
     {
-        WALK(proto, field, bytes) {
+        WALK(proto, field, bytes)
+        {
             if (field.number == 1 && field.wire == TW_WIRE_BYTES)
                 TW_TRY(read_signature(bytes_of(&field), function));
         }
     }
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.wire != TW_WIRE_BYTES)
             continue;
         tw__pair *pair = NULL;
@@ -165,7 +174,8 @@ static tw_status read_gradient(tw_string bytes, tw__pair *gradient)
 
 static tw_status read_library(tw_string bytes, tw__graph_message *message)
 {
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.number == 3 && field.wire == TW_WIRE_BYTES) {
             tw__pair *gradient = MORE(message->gradients, message->gradient_count, message->gradient_capacity);
             TW_TRY(gradient ? read_gradient(bytes_of(&field), gradient) : TW_RESOURCE_EXHAUSTED);
@@ -180,7 +190,8 @@ static tw_status read_library(tw_string bytes, tw__graph_message *message)
 
 static tw_status read_versions(tw_string bytes, tw__graph_message *message)
 {
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.wire == TW_WIRE_VARINT && field.number == 1)
             message->producer = (int32_t)field.value;
         else if (field.wire == TW_WIRE_VARINT && field.number == 2)
@@ -193,7 +204,8 @@ tw_status tw__graph_message_read(tw__graph_message *message, const void *data, s
 {
     *message = (tw__graph_message){ 0 };
     tw_string bytes = { data, size };
-    WALK(proto, field, bytes) {
+    WALK(proto, field, bytes)
+    {
         if (field.number > 5 || (field.number != 3 && field.wire != TW_WIRE_BYTES))
             return bad("a field");
         if (field.number == 1) {
@@ -208,7 +220,8 @@ tw_status tw__graph_message_read(tw__graph_message *message, const void *data, s
     if (proto.failed)
         return bad("the message");
     if (message->node_count > INT32_MAX / 2 || message->function_count > INT32_MAX / 2)
-        return tw__fail(TW_RESOURCE_EXHAUSTED, "GraphDef: %zu nodes and %zu functions", message->node_count, message->function_count);
+        return tw__fail(TW_RESOURCE_EXHAUSTED, "GraphDef: %zu nodes and %zu functions", message->node_count,
+                        message->function_count);
     return TW_OK;
 }
 
@@ -255,7 +268,8 @@ tw_string tw__gradient_note(const tw__node_message *node)
     tw_string value = tw__pair_find(node->attrs, node->attr_count, TW_GRADIENT_NOTE), type = { "", 0 };
     if (!value.data || tw__string_is(node->op, "PartitionedCall") || tw__string_is(node->op, "StatefulPartitionedCall"))
         return type;
-    WALK(proto, field, value) {
+    WALK(proto, field, value)
+    {
         if (field.number == 2 && field.wire == TW_WIRE_BYTES)
             type = bytes_of(&field);
     }

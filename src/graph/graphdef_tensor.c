@@ -1,8 +1,8 @@
 /* TensorProto and TensorShapeProto, in and out.
  *
  *     TensorShapeProto  2 dim {1 size, -1: not known; 2 name}, 3 unknown_rank
- *     TensorProto       1 dtype, 2 tensor_shape, 4 tensor_content (the elements' bytes), or a list by dtype: 5 float, 6 double, 7 int,
- *                       8 string, 9 complex64 (floats in pairs), 10 int64, 11 bool, 12 complex128, 13 half, 16 uint32, 17 uint64
+ *     TensorProto       1 dtype, 2 tensor_shape, 4 tensor_content (the elements' bytes), or a list by dtype: 5 float, 6 double, 7
+ * int, 8 string, 9 complex64 (floats in pairs), 10 int64, 11 bool, 12 complex128, 13 half, 16 uint32, 17 uint64
  *
  * A list that is shorter than the shape says is continued with its last value; an empty one is zeros. */
 #include "graph/graphdef.h"
@@ -233,8 +233,8 @@ static tw_status fill(const tw__tensor_message *message, tw_tensor *tensor, size
         return take_string_content(content, tensor);
     if (content.data) {
         if (content.size % size || content.size / size != (size_t)message->count)
-            return tw__fail(TW_DATA_LOSS, "a tensor of %s %s in %zu bytes", tw_dtype_name(message->dtype), tw__shape_text(&message->shape),
-                            content.size);
+            return tw__fail(TW_DATA_LOSS, "a tensor of %s %s in %zu bytes", tw_dtype_name(message->dtype),
+                            tw__shape_text(&message->shape), content.size);
         memcpy(tensor->data, content.data, (size_t)tensor->count * size);
         for (int64_t i = 0; tensor->dtype == TW_BOOL && i < tensor->count; i++)
             ((uint8_t *)tensor->data)[i] = ((uint8_t *)tensor->data)[i] != 0;
@@ -298,13 +298,13 @@ tw_status tw__tensor_message_write(tw__text *text, uint32_t number, const tw_ten
     } else if (tensor->count != 1) {
         tw__proto_add_bytes(&inner, 4, data, (size_t)tensor->count * size);
     } else if (wire == TW_WIRE_VARINT) { /* one element: in the list, packed as proto3 does */
-        int64_t value = size == 8                    ? *(const int64_t *)data
-                        : tensor->dtype == TW_INT32  ? *(const int32_t *)data
-                        : size == 4                  ? (int64_t)*(const uint32_t *)data
-                        : tensor->dtype == TW_INT16  ? *(const int16_t *)data
-                        : size == 2                  ? *(const uint16_t *)data
-                        : tensor->dtype == TW_INT8   ? *(const int8_t *)data
-                                                     : *(const uint8_t *)data;
+        int64_t value = size == 8                   ? *(const int64_t *)data
+                        : tensor->dtype == TW_INT32 ? *(const int32_t *)data
+                        : size == 4                 ? (int64_t) * (const uint32_t *)data
+                        : tensor->dtype == TW_INT16 ? *(const int16_t *)data
+                        : size == 2                 ? *(const uint16_t *)data
+                        : tensor->dtype == TW_INT8  ? *(const int8_t *)data
+                                                    : *(const uint8_t *)data;
         uint8_t packed[TW_VARINT_MAX];
         tw__proto_add_bytes(&inner, list, packed, tw__varint_put(packed, (uint64_t)value));
     } else {

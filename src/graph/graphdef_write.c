@@ -1,7 +1,7 @@
 /* A graph's nodes as NodeDefs; see graphdef.h.
  *
- * Here the order of nodes is the order of their effects; TensorFlow knows only edges. So in a graph that was traced every node with effects
- * is written with a control input from the one before it, unless it follows that one anyway. */
+ * Here the order of nodes is the order of their effects; TensorFlow knows only edges. So in a graph that was traced every node
+ * with effects is written with a control input from the one before it, unless it follows that one anyway. */
 #include "graph/graphdef.h"
 
 static bool is_argument(const tw__node_writer *writer, const tw__node *node)

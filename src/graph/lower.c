@@ -97,7 +97,8 @@ typedef struct visit {
     size_t next;
 } visit;
 
-int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_graph *graph, int32_t node, tw__low_input input), size_t *count)
+int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_graph *graph, int32_t node, tw__low_input input),
+                       size_t *count)
 {
     enum { UNSEEN, OPEN, DONE };
     uint8_t *seen = tw__alloc_array(graph->count + 1, 1);
@@ -124,7 +125,8 @@ int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_gr
             if (seen[input.node] == DONE || graph->nodes[input.node].gone || (skip && skip(graph, top->node, input)))
                 continue;
             if (seen[input.node] == OPEN) {
-                tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle", TW_SHOWN(node->name), TW_SHOWN(graph->nodes[input.node].name));
+                tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle", TW_SHOWN(node->name),
+                         TW_SHOWN(graph->nodes[input.node].name));
                 good = false;
                 continue;
             }
@@ -206,7 +208,11 @@ static tw_status write_graph(tw__low_graph *graph, tw__node_message **nodes, siz
             continue;
         TW_TRY(TW_GROW(*nodes, *capacity, *count + 1));
         tw__node_message *message = &(*nodes)[(*count)++];
-        *message = (tw__node_message){ .name = node->name, .op = node->op, .device = node->device, .attrs = node->attrs, .attr_count = node->attr_count,
+        *message = (tw__node_message){ .name = node->name,
+                                       .op = node->op,
+                                       .device = node->device,
+                                       .attrs = node->attrs,
+                                       .attr_count = node->attr_count,
                                        .attr_capacity = node->attr_capacity };
         node->attrs = NULL;
         node->attr_count = 0;
@@ -215,8 +221,9 @@ static tw_status write_graph(tw__low_graph *graph, tw__node_message **nodes, siz
             bool gone = graph->nodes[input.node].gone;
             int32_t other = stand_in(graph, input.node);
             if (gone && input.port != TW_LOW_CONTROL)
-                return tw__fail(TW_UNIMPLEMENTED, "node '%.*s': its input '%.*s' is a part of a loop or branch that has no result there", TW_SHOWN(node->name),
-                                TW_SHOWN(graph->nodes[input.node].name));
+                return tw__fail(TW_UNIMPLEMENTED,
+                                "node '%.*s': its input '%.*s' is a part of a loop or branch that has no result there",
+                                TW_SHOWN(node->name), TW_SHOWN(graph->nodes[input.node].name));
             if (other >= 0 && other != (int32_t)i)
                 TW_TRY(write_input(graph, message, (tw__low_input){ other, input.port }));
         }
@@ -274,7 +281,8 @@ static tw_string function_name(tw__graph_message *message, tw_string base, const
     return name;
 }
 
-static tw_status fill_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count, tw__function_message *function)
+static tw_status fill_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count,
+                               tw__function_message *function)
 {
     tw__graph_message *message = body->message;
     for (size_t i = 0; i < argument_count; i++) {
@@ -288,7 +296,8 @@ static tw_status fill_function(tw__low_graph *body, size_t argument_count, const
         tw__node_message holder = { 0 };
         tw__argument_message result = { .name = tw__low_text(message, (tw_string){ "result", 6 }, name), .plain = true };
         result.dtype = tw__low_output_type(body, results[i]);
-        tw_status status = result.name.data && result.dtype != TW_DTYPE_NONE ? write_input(body, &holder, results[i]) : tw__error_status();
+        tw_status status =
+            result.name.data && result.dtype != TW_DTYPE_NONE ? write_input(body, &holder, results[i]) : tw__error_status();
         if (status == TW_OK)
             status = TW_GROW(function->results, function->result_capacity, function->result_count + 1);
         if (status == TW_OK)
@@ -303,8 +312,8 @@ static tw_status fill_function(tw__low_graph *body, size_t argument_count, const
     return write_graph(body, &function->nodes, &function->node_count, &function->node_capacity);
 }
 
-tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count, tw_string base, const char *ending,
-                           int depth, tw_string *name)
+tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count,
+                           tw_string base, const char *ending, int depth, tw_string *name)
 {
     tw__graph_message *message = body->message;
     tw_status status = tw__lower_conds(body, depth);
@@ -324,8 +333,9 @@ tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw_
 
 static bool needs(const tw__node_message *nodes, size_t count, int64_t producer)
 {
-    static const char *const ops[] = { "Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "VariableV2", "Variable", "HashTable",
-                                       "MutableHashTable", "FusedBatchNorm", "FusedBatchNormV2" };
+    static const char *const ops[] = { "Switch",    "RefSwitch",        "Merge",          "RefMerge",
+                                       "Enter",     "RefEnter",         "VariableV2",     "Variable",
+                                       "HashTable", "MutableHashTable", "FusedBatchNorm", "FusedBatchNormV2" };
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
             if (tw__string_is(nodes[i].op, ops[k]))

@@ -1,15 +1,17 @@
 /* Graphs of TensorFlow 1 in the ops of TensorFlow 2, before anything is built of them.
  *
- * A GraphDef of TensorFlow 1 has variables whose tensors are references (VariableV2, Assign), and branches and loops that are made of nodes which run or
- * do not (Switch, Merge) or run several times (Enter, NextIteration, Exit). Here variables are resources, and branches and loops are nodes over functions. So a
- * message with such nodes is rewritten into one without them, in steps, each a file of its own:
+ * A GraphDef of TensorFlow 1 has variables whose tensors are references (VariableV2, Assign), and branches and loops that are
+ * made of nodes which run or do not (Switch, Merge) or run several times (Enter, NextIteration, Exit). Here variables are
+ * resources, and branches and loops are nodes over functions. So a message with such nodes is rewritten into one without them, in
+ * steps, each a file of its own:
  *
  *     lower_old.c     ops that have later forms become those
  *     lower_refs.c    variables become VarHandleOp; every use of a reference reads the variable where it stands
  *     lower_loops.c   the nodes of a frame become the two functions of a While, inner frames first
  *     lower_conds.c   nodes between Switch and Merge become the functions of an If, outer conditions first
  *
- * They work on nodes whose inputs are numbers (below). Nodes that others can name keep their names: variables, assignments, Merge, Exit. */
+ * They work on nodes whose inputs are numbers (below). Nodes that others can name keep their names: variables, assignments,
+ * Merge, Exit. */
 #ifndef TW_LOWER_H
 #define TW_LOWER_H
 
@@ -27,7 +29,7 @@ typedef struct tw__low_node {
     size_t attr_count, attr_capacity;
     tw__low_input *inputs; /* data first */
     size_t input_count, input_capacity;
-    int32_t instead;       /* gone: who runs in its place is this node; -1: nobody. Only while `gone` */
+    int32_t instead; /* gone: who runs in its place is this node; -1: nobody. Only while `gone` */
     bool gone;
 } tw__low_node;
 
@@ -35,7 +37,7 @@ typedef struct tw__low_graph {
     tw__graph_message *message; /* which owns new texts and functions */
     tw__low_node *nodes;
     size_t count, capacity;
-    tw__map names;              /* name -> index + 1 */
+    tw__map names; /* name -> index + 1 */
 } tw__low_graph;
 
 /* Rewrites a message, if it has anything to rewrite. */
@@ -63,7 +65,8 @@ static inline bool tw__low_is(const tw__low_node *node, const char *op)
 /* A text that the message owns: name and ending. Without data: no memory. */
 tw_string tw__low_text(tw__graph_message *message, tw_string name, const char *ending);
 /* An order in which each node stands behind its inputs; inputs that `skip` says are passed over. For tw__free; NULL: an error. */
-int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_graph *graph, int32_t node, tw__low_input input), size_t *count);
+int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_graph *graph, int32_t node, tw__low_input input),
+                       size_t *count);
 /* The same without what leads back to the beginning of a loop. */
 int32_t *tw__low_order_loops(const tw__low_graph *graph, size_t *count);
 
@@ -85,11 +88,11 @@ tw_dtype tw__low_type(const tw__low_node *node, const char *attr);
 tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output);
 
 /* ---- functions ---- */
-/* The graph, whose arguments are its nodes _Arg, the first `argument_count` ones, as a function of the message; *name: how it is called. Branches
- * inside it are rewritten before. The graph is freed. */
-tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count, tw_string base, const char *ending,
-                           int depth, tw_string *name);
+/* The graph, whose arguments are its nodes _Arg, the first `argument_count` ones, as a function of the message; *name: how it is
+ * called. Branches inside it are rewritten before. The graph is freed. */
+tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw__low_input *results, size_t result_count,
+                           tw_string base, const char *ending, int depth, tw_string *name);
 int32_t tw__low_argument(tw__low_graph *body, tw_dtype dtype); /* -1: no memory */
-bool tw__low_stateful(const tw__low_graph *graph); /* whether anything in it has effects */
+bool tw__low_stateful(const tw__low_graph *graph);             /* whether anything in it has effects */
 
 #endif

@@ -149,8 +149,8 @@ tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
     char *name = tw__strndup(node->op.data, node->op.size);
     const tw_op *op = name ? tw__op_find(name) : NULL;
     const tw__op_signature *signature = op ? tw__op_signature_of(op) : NULL;
-    bool pass = name && (strcmp(name, "Switch") == 0 || strcmp(name, "Merge") == 0 || strcmp(name, "Enter") == 0 || strcmp(name, "Exit") == 0 ||
-                         strcmp(name, "NextIteration") == 0);
+    bool pass = name && (strcmp(name, "Switch") == 0 || strcmp(name, "Merge") == 0 || strcmp(name, "Enter") == 0 ||
+                         strcmp(name, "Exit") == 0 || strcmp(name, "NextIteration") == 0);
     tw__free(name);
     tw_dtype dtype = TW_DTYPE_NONE;
     if (pass)
@@ -159,7 +159,8 @@ tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
     for (int i = 0; signature && dtype == TW_DTYPE_NONE && i < signature->output_count && at >= 0; i++) {
         const tw__arg *arg = &signature->outputs[i];
         int64_t members = arg->count_attr >= 0 ? tw__low_number(node, signature->attrs[arg->count_attr].name) : 1;
-        tw_dtype listed = arg->types_attr >= 0 ? type_at(node, signature->attrs[arg->types_attr].name, at, &members) : TW_DTYPE_NONE;
+        tw_dtype listed =
+            arg->types_attr >= 0 ? type_at(node, signature->attrs[arg->types_attr].name, at, &members) : TW_DTYPE_NONE;
         if (at < members) {
             const tw__attr_def *def = arg->type_attr >= 0 ? &signature->attrs[arg->type_attr] : NULL;
             dtype = listed != TW_DTYPE_NONE ? listed : def ? tw__low_type(node, def->name) : arg->dtype;
@@ -169,8 +170,9 @@ tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
         at -= members;
     }
     if (dtype == TW_DTYPE_NONE)
-        tw__fail(op || pass ? TW_INVALID_ARGUMENT : TW_NOT_FOUND, op || pass ? "node '%.*s' (%.*s): the dtype of its output %d is not known"
-                                                                             : "node '%.*s': Op type not registered '%.*s' (output %d)",
+        tw__fail(op || pass ? TW_INVALID_ARGUMENT : TW_NOT_FOUND,
+                 op || pass ? "node '%.*s' (%.*s): the dtype of its output %d is not known"
+                            : "node '%.*s': Op type not registered '%.*s' (output %d)",
                  TW_SHOWN(node->name), TW_SHOWN(node->op), (int)output.port);
     return dtype;
 }

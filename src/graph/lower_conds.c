@@ -1,10 +1,11 @@
 /* Nodes between Switch and Merge become branches of an If; see lower.h.
  *
- * A node's *sides* say on which sides of which conditions it runs: those of its inputs, and for output k of a Switch side k of its condition; a Merge joins the
- * two sides of one condition, which it is free of. A condition that stands in no other is an outer one: the nodes on its sides are put into
- * groups, each as many as can run one after the other without anything from outside, and each group becomes an If. Conditions inside are found when
- * the branches, graphs of their own, are rewritten in turn. What a later group of the same condition needs of an earlier one (gradients need what was
- * computed forward) the earlier one gives out; on the other side, where there is no such value, an empty one stands in its place, which nobody reads. */
+ * A node's *sides* say on which sides of which conditions it runs: those of its inputs, and for output k of a Switch side k of
+ * its condition; a Merge joins the two sides of one condition, which it is free of. A condition that stands in no other is an
+ * outer one: the nodes on its sides are put into groups, each as many as can run one after the other without anything from
+ * outside, and each group becomes an If. Conditions inside are found when the branches, graphs of their own, are rewritten in
+ * turn. What a later group of the same condition needs of an earlier one (gradients need what was computed forward) the earlier
+ * one gives out; on the other side, where there is no such value, an empty one stands in its place, which nobody reads. */
 #include "graph/lower_sides.h"
 
 /* ---- one If ---- */
@@ -14,13 +15,14 @@ typedef struct branching {
     int32_t group, key;
     tw__low_input *captures; /* what comes from outside */
     size_t capture_count, capture_capacity;
-    tw__low_input *results;  /* Merges (twice: value and which), then what is given out */
+    tw__low_input *results; /* Merges (twice: value and which), then what is given out */
     size_t result_count, result_capacity;
-    int32_t *orders;         /* nodes outside that the group follows */
+    int32_t *orders; /* nodes outside that the group follows */
     size_t order_count, order_capacity;
 } branching;
 
-/* The value that stands for an output that a node of the group uses: what a Switch chooses from, what an earlier group gave out. */
+/* The value that stands for an output that a node of the group uses: what a Switch chooses from, what an earlier group gave out.
+ */
 static tw__low_input outer_value(const branching *b, tw__low_input input)
 {
     const tw__conds *c = b->c;
@@ -42,8 +44,8 @@ static bool is_inside(const branching *b, tw__low_input input)
 /* Whether the input comes from an earlier group of the same condition, which gave it out. */
 static bool was_given(const branching *b, tw__low_input input)
 {
-    return input.port != TW_LOW_CONTROL && (size_t)input.node < b->c->count && b->c->scope[input.node] == b->key && !b->c->joins[input.node] &&
-           !is_inside(b, input);
+    return input.port != TW_LOW_CONTROL && (size_t)input.node < b->c->count && b->c->scope[input.node] == b->key &&
+           !b->c->joins[input.node] && !is_inside(b, input);
 }
 
 static tw_status add_capture(branching *b, tw__low_input input);
@@ -193,7 +195,8 @@ static size_t inner_sides(const branch *r, tw__low_input value, int32_t found[TW
 static tw__low_input add_node(branch *r, const char *op, tw_dtype dtype, tw__low_input one, tw__low_input two)
 {
     int32_t made = tw__low_add(&r->body, (tw_string){ op, strlen(op) }, op);
-    bool good = made >= 0 && tw__low_input_add(&r->body.nodes[made], one) == TW_OK && tw__low_input_add(&r->body.nodes[made], two) == TW_OK &&
+    bool good = made >= 0 && tw__low_input_add(&r->body.nodes[made], one) == TW_OK &&
+                tw__low_input_add(&r->body.nodes[made], two) == TW_OK &&
                 tw__low_attr_type(&r->body, &r->body.nodes[made], "T", dtype) == TW_OK;
     return (tw__low_input){ good ? made : TW_LOW_NONE, 0 };
 }
@@ -324,7 +327,8 @@ static tw_status give(branch *r, tw__low_input result, tw__low_input *given)
         }
         tw_dtype dtype = tw__low_output_type(c->graph, result);
         if (dtype == TW_RESOURCE || dtype == TW_VARIANT)
-            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s': a handle that is made on one side of a condition is used behind it", TW_SHOWN(node->name));
+            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s': a handle that is made on one side of a condition is used behind it",
+                            TW_SHOWN(node->name));
         return dtype == TW_DTYPE_NONE ? tw__error_status() : add_constant(r, dtype, true, 0, given);
     }
     for (int32_t k = 0; k < 2; k++) {
@@ -346,21 +350,27 @@ static tw_status give(branch *r, tw__low_input result, tw__low_input *given)
 static tw_status make_branch(const branching *b, int side, int depth, tw_string *name, bool *stateful, tw_dtype *types)
 {
     tw__conds *c = b->c;
-    branch r = { .b = b, .side = side, .body = { .message = c->graph->message }, .copies = tw__alloc_array(c->graph->count + 1, sizeof *r.copies) };
+    branch r = { .b = b,
+                 .side = side,
+                 .body = { .message = c->graph->message },
+                 .copies = tw__alloc_array(c->graph->count + 1, sizeof *r.copies) };
     tw__low_input *given = tw__alloc_array(b->result_count + 1, sizeof *given);
     tw_status status = r.copies && given ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < c->graph->count; i++)
         r.copies[i] = TW_LOW_NONE;
     for (size_t i = 0; status == TW_OK && i < b->capture_count; i++) {
         tw_dtype dtype = tw__low_output_type(c->graph, b->captures[i]);
-        status = dtype == TW_DTYPE_NONE ? tw__error_status() : tw__low_argument(&r.body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED : TW_OK;
+        status = dtype == TW_DTYPE_NONE                 ? tw__error_status()
+                 : tw__low_argument(&r.body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
+                                                        : TW_OK;
     }
     if (status == TW_OK)
         status = copy_nodes(&r);
     for (size_t i = 0; status == TW_OK && i < b->result_count; i++) {
         status = give(&r, b->results[i], &given[i]);
         if (status == TW_OK && given[i].node < 0)
-            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its value is not known in its branch", TW_SHOWN(c->graph->nodes[b->results[i].node].name));
+            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its value is not known in its branch",
+                              TW_SHOWN(c->graph->nodes[b->results[i].node].name));
         if (status == TW_OK)
             types[i] = tw__low_output_type(&r.body, given[i]);
         if (status == TW_OK && types[i] == TW_DTYPE_NONE)
@@ -368,8 +378,9 @@ static tw_status make_branch(const branching *b, int side, int depth, tw_string 
     }
     if (status == TW_OK) {
         *stateful |= tw__low_stateful(&r.body);
-        status = tw__low_function(&r.body, b->capture_count, given, b->result_count, c->graph->nodes[c->conditions[b->key].predicate.node].name,
-                                  side ? "true" : "false", depth + 1, name);
+        status = tw__low_function(&r.body, b->capture_count, given, b->result_count,
+                                  c->graph->nodes[c->conditions[b->key].predicate.node].name, side ? "true" : "false", depth + 1,
+                                  name);
     } else {
         tw__low_graph_free(&r.body);
     }
@@ -490,7 +501,8 @@ tw_status tw__lower_conds(tw__low_graph *graph, int depth)
     c.group = tw__alloc_array(room, sizeof *c.group);
     c.first_use = tw__alloc_array(room, sizeof *c.first_use);
     c.followed = tw__alloc_array(room, sizeof *c.followed);
-    tw_status status = c.followed && c.order && c.sides && c.scope && c.joins && c.group && c.first_use ? TW_OK : tw__error_status();
+    tw_status status =
+        c.followed && c.order && c.sides && c.scope && c.joins && c.group && c.first_use ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < graph->count; i++)
         c.group[i] = c.first_use[i] = TW_LOW_NONE;
     if (status == TW_OK)

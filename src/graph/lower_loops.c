@@ -4,8 +4,8 @@
  *                  ↑  └─ … ─ LoopCond ↑ └0─ Exit              │
  *                  └───────────────────────────────────────────┘
  *
- * gives While(x …) with the nodes between Merge and LoopCond as its condition and those between Switch and NextIteration as its body. What enters as
- * a constant, or is used without entering (handles of variables), is carried along unchanged. */
+ * gives While(x …) with the nodes between Merge and LoopCond as its condition and those between Switch and NextIteration as its
+ * body. What enters as a constant, or is used without entering (handles of variables), is carried along unchanged. */
 #include "graph/lower.h"
 
 typedef struct frame {
@@ -34,15 +34,16 @@ typedef struct loop {
     size_t variable_count, variable_capacity;
     tw__low_input *carried; /* from outside, unchanged */
     size_t carried_count, carried_capacity;
-    int32_t *carriers;      /* per carried value: the Enter; -1: it is used without one */
+    int32_t *carriers; /* per carried value: the Enter; -1: it is used without one */
     size_t carriers_capacity;
-    int32_t *places;        /* by node: of a Merge, Switch or Enter: which value it is; -1 */
+    int32_t *places; /* by node: of a Merge, Switch or Enter: which value it is; -1 */
 } loop;
 
 static bool goes_back(const tw__low_graph *graph, int32_t node, tw__low_input input)
 {
     const tw__low_node *to = &graph->nodes[node], *from = &graph->nodes[input.node];
-    return (tw__low_is(to, "Merge") || tw__low_is(to, "RefMerge")) && (tw__low_is(from, "NextIteration") || tw__low_is(from, "RefNextIteration"));
+    return (tw__low_is(to, "Merge") || tw__low_is(to, "RefMerge")) &&
+           (tw__low_is(from, "NextIteration") || tw__low_is(from, "RefNextIteration"));
 }
 
 int32_t *tw__low_order_loops(const tw__low_graph *graph, size_t *count)
@@ -170,7 +171,8 @@ static tw_status find_parts(loop *l)
         bool chooses = tw__low_is(node, "Switch") && node->input_count >= 2 && node->inputs[1].node == l->condition;
         int32_t place = chooses ? l->places[node->inputs[0].node] : -1;
         if (chooses && (place < 0 || (size_t)place >= l->variable_count))
-            return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Switch) of a loop takes no value of the loop", TW_SHOWN(node->name));
+            return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Switch) of a loop takes no value of the loop",
+                            TW_SHOWN(node->name));
         if (chooses) {
             l->places[i] = place;
             l->variables[place].chosen = (int32_t)i;
@@ -209,8 +211,9 @@ static int32_t argument_of(const loop *l, tw__low_input input)
 static bool passes_by(const loop *l, tw__low_input input)
 {
     const tw__low_node *node = &l->all->graph->nodes[input.node];
-    return input.port == TW_LOW_CONTROL && (node->gone || l->all->frame_of[input.node] != l->frame || l->places[input.node] >= 0 ||
-                                            input.node == l->condition || tw__low_is(node, "NextIteration"));
+    return input.port == TW_LOW_CONTROL &&
+           (node->gone || l->all->frame_of[input.node] != l->frame || l->places[input.node] >= 0 || input.node == l->condition ||
+            tw__low_is(node, "NextIteration"));
 }
 
 /* Copies what an output needs, depth-first with a stack of its own. *result is the output in the copy. */
@@ -237,8 +240,8 @@ static tw_status copy_output(copying *c, tw__low_input output, tw__low_input *re
             if (passes_by(l, input) || argument_of(l, input) >= 0 || c->copies[input.node] >= 0)
                 continue;
             if (tw__low_is(&graph->nodes[input.node], "NextIteration") || depth > graph->count)
-                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its inputs make a cycle in the loop '%.*s'", TW_SHOWN(node->name),
-                                  TW_SHOWN(l->all->frames[l->frame].name));
+                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its inputs make a cycle in the loop '%.*s'",
+                                  TW_SHOWN(node->name), TW_SHOWN(l->all->frames[l->frame].name));
             else if ((status = TW_GROW(stack, capacity, depth + 1)) == TW_OK)
                 stack[depth++] = input.node;
         }
@@ -258,8 +261,9 @@ static tw_status copy_output(copying *c, tw__low_input output, tw__low_input *re
             tw__low_input input = node->inputs[i];
             int32_t place = argument_of(l, input);
             if (!passes_by(l, input))
-                status = tw__low_input_add(&c->body->nodes[copy], place >= 0 ? (tw__low_input){ place, 0 }
-                                                                             : (tw__low_input){ c->copies[input.node], input.port });
+                status =
+                    tw__low_input_add(&c->body->nodes[copy], place >= 0 ? (tw__low_input){ place, 0 }
+                                                                        : (tw__low_input){ c->copies[input.node], input.port });
         }
     }
     tw__free(stack);
@@ -307,8 +311,9 @@ static tw_status make_function(const loop *l, bool condition, tw_string *name, b
         c.copies[i] = -1;
     for (size_t i = 0; status == TW_OK && i < values; i++) {
         tw_dtype dtype = value_type(l, i);
-        status = dtype == TW_DTYPE_NONE ? tw__fail(TW_INVALID_ARGUMENT, "the loop '%.*s': the dtype of its value %zu is not known",
-                                                   TW_SHOWN(l->all->frames[l->frame].name), i)
+        status = dtype == TW_DTYPE_NONE
+                     ? tw__fail(TW_INVALID_ARGUMENT, "the loop '%.*s': the dtype of its value %zu is not known",
+                                TW_SHOWN(l->all->frames[l->frame].name), i)
                  : tw__low_argument(&body, dtype) < 0 ? TW_RESOURCE_EXHAUSTED
                                                       : TW_OK;
     }
@@ -316,7 +321,8 @@ static tw_status make_function(const loop *l, bool condition, tw_string *name, b
         status = fill_body(&c, condition, results);
     if (status == TW_OK) {
         *stateful |= tw__low_stateful(&body);
-        status = tw__low_function(&body, values, results, condition ? 1 : values, l->all->graph->nodes[l->condition].name, condition ? "cond" : "body", 1, name);
+        status = tw__low_function(&body, values, results, condition ? 1 : values, l->all->graph->nodes[l->condition].name,
+                                  condition ? "cond" : "body", 1, name);
     } else {
         tw__low_graph_free(&body);
     }
@@ -339,8 +345,9 @@ static tw_status fill_while(const loop *l, tw_string cond, tw_string body, bool 
     for (size_t i = 0; status == TW_OK && i < values; i++) {
         types[i] = value_type(l, i);
         const tw__low_node *enter = i < l->variable_count ? &graph->nodes[l->variables[i].enter] : NULL;
-        status = enter && !enter->input_count ? tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has no input", TW_SHOWN(enter->name))
-                                              : tw__low_input_add(node, enter ? enter->inputs[0] : l->carried[i - l->variable_count]);
+        status = enter && !enter->input_count
+                     ? tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has no input", TW_SHOWN(enter->name))
+                     : tw__low_input_add(node, enter ? enter->inputs[0] : l->carried[i - l->variable_count]);
     }
     if (status == TW_OK)
         status = tw__low_attr_types(graph, node, "T", types, values);
@@ -365,7 +372,8 @@ static tw_status lift(const loop *l, tw__low_input *output, int depth)
         return TW_OK;
     }
     if (depth > 1000 || index == l->condition || tw__low_is(node, "NextIteration"))
-        return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (%.*s) of a loop leads to no value of the loop", TW_SHOWN(node->name), TW_SHOWN(node->op));
+        return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (%.*s) of a loop leads to no value of the loop", TW_SHOWN(node->name),
+                        TW_SHOWN(node->op));
     frame_of[index] = l->all->frames[l->frame].parent;
     for (size_t i = 0; i < graph->nodes[index].input_count; i++)
         TW_TRY(lift(l, &graph->nodes[index].inputs[i], depth + 1));

@@ -13,10 +13,23 @@ typedef struct renamed {
 } renamed;
 
 static const renamed names[] = {
-    { "AccumulateNV2", "AddN" }, { "BiasAddV1", "BiasAdd" }, { "GuaranteeConst", "Identity" }, { "PlaceholderV2", "Placeholder" }, { "BatchCholesky", "Cholesky" },
-    { "BatchMatrixBandPart", "MatrixBandPart" }, { "BatchMatrixDeterminant", "MatrixDeterminant" }, { "BatchMatrixInverse", "MatrixInverse" },
-    { "BatchMatrixSolve", "MatrixSolve" }, { "BatchMatrixTriangularSolve", "MatrixTriangularSolve" }, { "BatchSelfAdjointEigV2", "SelfAdjointEigV2" },
-    { "BatchSvd", "Svd" }, { "Concat", "ConcatV2" }, { "Gather", "GatherV2" }, { "TopK", "TopKV2" }, { "InTopK", "InTopKV2" }, { "Reverse", "ReverseV2" },
+    { "AccumulateNV2", "AddN" },
+    { "BiasAddV1", "BiasAdd" },
+    { "GuaranteeConst", "Identity" },
+    { "PlaceholderV2", "Placeholder" },
+    { "BatchCholesky", "Cholesky" },
+    { "BatchMatrixBandPart", "MatrixBandPart" },
+    { "BatchMatrixDeterminant", "MatrixDeterminant" },
+    { "BatchMatrixInverse", "MatrixInverse" },
+    { "BatchMatrixSolve", "MatrixSolve" },
+    { "BatchMatrixTriangularSolve", "MatrixTriangularSolve" },
+    { "BatchSelfAdjointEigV2", "SelfAdjointEigV2" },
+    { "BatchSvd", "Svd" },
+    { "Concat", "ConcatV2" },
+    { "Gather", "GatherV2" },
+    { "TopK", "TopKV2" },
+    { "InTopK", "InTopKV2" },
+    { "Reverse", "ReverseV2" },
 };
 
 static const char *fresh_name(tw_string op)
@@ -78,7 +91,8 @@ static tw_status turn_concat(tw__low_graph *graph, int32_t index)
     tw__low_node *node = &graph->nodes[index];
     size_t count = data_inputs(node);
     if (count < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Concat): it has %zu inputs, expected at least 2", TW_SHOWN(node->name), count);
+        return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Concat): it has %zu inputs, expected at least 2", TW_SHOWN(node->name),
+                        count);
     tw__low_input axis = node->inputs[0];
     memmove(node->inputs, node->inputs + 1, (count - 1) * sizeof *node->inputs);
     node->inputs[count - 1] = axis;
@@ -90,8 +104,10 @@ static tw_status turn_reverse(tw__low_graph *graph, int32_t index)
 {
     if (data_inputs(&graph->nodes[index]) != 2)
         return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (Reverse): expected 2 inputs", TW_SHOWN(graph->nodes[index].name));
-    tw_string where_name = tw__low_text(graph->message, graph->nodes[index].name, "/.where"), flat_name = tw__low_text(graph->message, graph->nodes[index].name, "/.axis");
-    int32_t where = where_name.data ? tw__low_add(graph, where_name, "Where") : -1, flat = flat_name.data ? tw__low_add(graph, flat_name, "Reshape") : -1;
+    tw_string where_name = tw__low_text(graph->message, graph->nodes[index].name, "/.where"),
+              flat_name = tw__low_text(graph->message, graph->nodes[index].name, "/.axis");
+    int32_t where = where_name.data ? tw__low_add(graph, where_name, "Where") : -1,
+            flat = flat_name.data ? tw__low_add(graph, flat_name, "Reshape") : -1;
     if (where < 0 || flat < 0)
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(tw__low_input_add(&graph->nodes[where], graph->nodes[index].inputs[1]));

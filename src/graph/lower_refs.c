@@ -5,8 +5,8 @@
  *     a = Assign(v, x)          a/.op = AssignVariableOp(v/.ref, x), a = ReadVariableOp(v/.ref, ^a/.op)
  *     y = MatMul(x, v, ^a)      y/.read = ReadVariableOp(v/.ref, ^a), y = MatMul(x, y/.read, ^a)
  *
- * So a value is what the variable holds when its user runs, as with a reference. Names of old ops that differ from today's in nothing else are
- * replaced, too. */
+ * So a value is what the variable holds when its user runs, as with a reference. Names of old ops that differ from today's in
+ * nothing else are replaced, too. */
 #include "graph/lower.h"
 
 #include <stdio.h>
@@ -19,30 +19,46 @@ typedef struct renamed {
 
 /* Ops that change a variable, or ask about it. The inputs that are resources in the new op are references in the old one. */
 static const renamed changes[] = {
-    { "Assign", "AssignVariableOp" }, { "AssignAdd", "AssignAddVariableOp" }, { "AssignSub", "AssignSubVariableOp" },
-    { "ScatterUpdate", "ResourceScatterUpdate" }, { "ScatterAdd", "ResourceScatterAdd" }, { "ScatterSub", "ResourceScatterSub" },
-    { "ScatterMul", "ResourceScatterMul" }, { "ScatterDiv", "ResourceScatterDiv" }, { "ScatterMin", "ResourceScatterMin" },
-    { "ScatterMax", "ResourceScatterMax" }, { "ScatterNdUpdate", "ResourceScatterNdUpdate" }, { "ScatterNdAdd", "ResourceScatterNdAdd" },
-    { "ScatterNdSub", "ResourceScatterNdSub" }, { "ScatterNdMin", "ResourceScatterNdMin" }, { "ScatterNdMax", "ResourceScatterNdMax" },
+    { "Assign", "AssignVariableOp" },
+    { "AssignAdd", "AssignAddVariableOp" },
+    { "AssignSub", "AssignSubVariableOp" },
+    { "ScatterUpdate", "ResourceScatterUpdate" },
+    { "ScatterAdd", "ResourceScatterAdd" },
+    { "ScatterSub", "ResourceScatterSub" },
+    { "ScatterMul", "ResourceScatterMul" },
+    { "ScatterDiv", "ResourceScatterDiv" },
+    { "ScatterMin", "ResourceScatterMin" },
+    { "ScatterMax", "ResourceScatterMax" },
+    { "ScatterNdUpdate", "ResourceScatterNdUpdate" },
+    { "ScatterNdAdd", "ResourceScatterNdAdd" },
+    { "ScatterNdSub", "ResourceScatterNdSub" },
+    { "ScatterNdMin", "ResourceScatterNdMin" },
+    { "ScatterNdMax", "ResourceScatterNdMax" },
     { "StridedSliceAssign", "ResourceStridedSliceAssign" },
 };
 static const renamed questions[] = { { "IsVariableInitialized", "VarIsInitializedOp" }, { "CountUpTo", "ResourceCountUpTo" } };
 /* What hands a reference on. */
 static const renamed passes[] = {
-    { "RefIdentity", "Identity" }, { "RefSwitch", "Switch" }, { "RefMerge", "Merge" }, { "RefEnter", "Enter" },
-    { "RefExit", "Exit" }, { "RefNextIteration", "NextIteration" },
+    { "RefIdentity", "Identity" }, { "RefSwitch", "Switch" }, { "RefMerge", "Merge" },
+    { "RefEnter", "Enter" },       { "RefExit", "Exit" },     { "RefNextIteration", "NextIteration" },
 };
 /* Tables were references to texts once. */
 static const renamed tables[] = {
-    { "HashTable", "HashTableV2" }, { "MutableHashTable", "MutableHashTableV2" }, { "InitializeTable", "InitializeTableV2" },
-    { "InitializeTableFromTextFile", "InitializeTableFromTextFileV2" }, { "LookupTableFind", "LookupTableFindV2" },
-    { "LookupTableInsert", "LookupTableInsertV2" }, { "LookupTableSize", "LookupTableSizeV2" }, { "LookupTableExport", "LookupTableExportV2" },
+    { "HashTable", "HashTableV2" },
+    { "MutableHashTable", "MutableHashTableV2" },
+    { "InitializeTable", "InitializeTableV2" },
+    { "InitializeTableFromTextFile", "InitializeTableFromTextFileV2" },
+    { "LookupTableFind", "LookupTableFindV2" },
+    { "LookupTableInsert", "LookupTableInsertV2" },
+    { "LookupTableSize", "LookupTableSizeV2" },
+    { "LookupTableExport", "LookupTableExportV2" },
     { "LookupTableImport", "LookupTableImportV2" },
 };
 
 /* Of earlier forms of an op, whose outputs are the first of today's. */
 static const renamed older[] = { { "FusedBatchNorm", "FusedBatchNormV3" }, { "FusedBatchNormV2", "FusedBatchNormV3" } };
-static const renamed older_gradients[] = { { "FusedBatchNormGrad", "FusedBatchNormGradV3" }, { "FusedBatchNormGradV2", "FusedBatchNormGradV3" } };
+static const renamed older_gradients[] = { { "FusedBatchNormGrad", "FusedBatchNormGradV3" },
+                                           { "FusedBatchNormGradV2", "FusedBatchNormGradV3" } };
 
 static const char *find(const renamed *list, size_t count, tw_string op)
 {
@@ -63,7 +79,8 @@ static bool is_variable(tw_string op)
 static const char *change_of(tw_string op)
 {
     const char *fresh = FIND(changes, op);
-    bool apply = op.size > 5 && memcmp(op.data, "Apply", 5) == 0, sparse = op.size > 11 && memcmp(op.data, "SparseApply", 11) == 0;
+    bool apply = op.size > 5 && memcmp(op.data, "Apply", 5) == 0,
+         sparse = op.size > 11 && memcmp(op.data, "SparseApply", 11) == 0;
     if (fresh || (!apply && !sparse))
         return fresh;
     char name[64];
@@ -76,16 +93,17 @@ static const char *change_of(tw_string op)
 
 typedef struct refs {
     tw__low_graph *graph;
-    size_t count;      /* nodes that were there */
-    int32_t *handles;  /* by node: of a variable; -1 */
-    bool *ref;         /* by node: its first output (or outputs) is a reference */
+    size_t count;     /* nodes that were there */
+    int32_t *handles; /* by node: of a variable; -1 */
+    bool *ref;        /* by node: its first output (or outputs) is a reference */
 } refs;
 
 /* The variable that an output refers to: its handle; -1: it is no reference. */
 static int32_t handle_of(const refs *r, tw__low_input input)
 {
     for (size_t steps = 0; steps <= r->count && input.port != TW_LOW_CONTROL; steps++) {
-        if ((size_t)input.node >= r->count || !r->ref[input.node] || (input.port > 0 && !tw__string_is(r->graph->nodes[input.node].op, "RefSwitch")))
+        if ((size_t)input.node >= r->count || !r->ref[input.node] ||
+            (input.port > 0 && !tw__string_is(r->graph->nodes[input.node].op, "RefSwitch")))
             return -1;
         if (r->handles[input.node] >= 0)
             return r->handles[input.node];
@@ -185,8 +203,8 @@ static bool is_ordered(const tw__low_node *node)
 static tw__low_input behind_read(const refs *r, int32_t user, tw__low_input input)
 {
     const tw__low_node *node = &r->graph->nodes[user], *read = &r->graph->nodes[input.node];
-    bool alias = is_ordered(node) && input.port == 0 && tw__low_is(read, "Identity") && read->input_count == 1 && read->inputs[0].port == 0 &&
-                 (size_t)read->inputs[0].node < r->count && r->handles[read->inputs[0].node] >= 0;
+    bool alias = is_ordered(node) && input.port == 0 && tw__low_is(read, "Identity") && read->input_count == 1 &&
+                 read->inputs[0].port == 0 && (size_t)read->inputs[0].node < r->count && r->handles[read->inputs[0].node] >= 0;
     return alias ? read->inputs[0] : input;
 }
 
@@ -198,8 +216,8 @@ static tw_status turn_inputs(refs *r, int32_t index, const tw__op_signature *sig
         int32_t handle = handle_of(r, behind_read(r, index, input));
         bool wanted = signature && i < (size_t)signature->input_count && signature->inputs[i].dtype == TW_RESOURCE;
         if (wanted && handle < 0)
-            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its input %zu is no variable of the graph", TW_SHOWN(r->graph->nodes[index].name),
-                            TW_SHOWN(r->graph->nodes[index].op), i);
+            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its input %zu is no variable of the graph",
+                            TW_SHOWN(r->graph->nodes[index].name), TW_SHOWN(r->graph->nodes[index].op), i);
         if (handle < 0 || (!wanted && (FIND(passes, r->graph->nodes[input.node].op) || !is_ordered(&r->graph->nodes[index]))))
             continue; /* what gave a reference will give the value */
         int32_t node = wanted ? handle : add_read(r, index, behind_read(r, index, input), handle);
@@ -262,7 +280,8 @@ static void turn_placeholder(tw__low_graph *graph, tw__low_node *node)
         tw_shape shape;
         tw__proto proto = tw__proto_read(node->attrs[i].value.data, node->attrs[i].value.size);
         tw__proto_field f;
-        bool found = tw__string_is(node->attrs[i].name, "shape") && tw__proto_next(&proto, &f) && f.number == 7 && f.wire == TW_WIRE_BYTES;
+        bool found =
+            tw__string_is(node->attrs[i].name, "shape") && tw__proto_next(&proto, &f) && f.number == 7 && f.wire == TW_WIRE_BYTES;
         if (found && tw__shape_message_read((tw_string){ (const char *)f.data, f.size }, &shape) == TW_OK && shape.rank == 0)
             node->attrs[i--] = node->attrs[--node->attr_count];
         tw_clear_error();
@@ -279,7 +298,8 @@ static tw_status turn_older(tw__low_graph *graph, int32_t index)
     if (gradient && node->input_count >= 5 && node->inputs[3].port == 3)
         TW_TRY(tw__low_input_add(node, (tw__low_input){ node->inputs[3].node, 5 }));
     else if (gradient)
-        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its reserve_space_1 is no output of a FusedBatchNorm", TW_SHOWN(node->name), TW_SHOWN(node->op));
+        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its reserve_space_1 is no output of a FusedBatchNorm",
+                        TW_SHOWN(node->name), TW_SHOWN(node->op));
     node = &graph->nodes[index];
     node->op = (tw_string){ fresh, strlen(fresh) };
     return tw__low_type(node, "U") == TW_DTYPE_NONE ? tw__low_attr_type(graph, node, "U", TW_FLOAT32) : TW_OK;

@@ -40,10 +40,12 @@ static tw_status add_side(tw__sides *s, int32_t side, const tw__low_node *node)
         if (s->items[i] == side)
             return TW_OK;
         if (s->items[i] / 2 == side / 2)
-            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' depends on both sides of a condition without a Merge", TW_SHOWN(node->name));
+            return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' depends on both sides of a condition without a Merge",
+                            TW_SHOWN(node->name));
     }
     if (s->count == TW_LOW_NESTING)
-        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s': more than %d conditions inside each other", TW_SHOWN(node->name), TW_LOW_NESTING);
+        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s': more than %d conditions inside each other", TW_SHOWN(node->name),
+                        TW_LOW_NESTING);
     if (!s->items && !(s->items = tw__alloc_array(TW_LOW_NESTING, sizeof *s->items)))
         return TW_RESOURCE_EXHAUSTED;
     for (; at > 0 && s->items[at - 1] > side; at--)
@@ -90,17 +92,21 @@ static tw_status merge_sides(tw__conds *c, int32_t index)
     const tw__low_node *node = &c->graph->nodes[index];
     tw__sides both[2] = { { NULL, 0 }, { NULL, 0 } };
     int32_t joined = TW_LOW_NONE;
-    if (node->input_count < 2 || node->inputs[1].port == TW_LOW_CONTROL || (node->input_count > 2 && node->inputs[2].port != TW_LOW_CONTROL))
+    if (node->input_count < 2 || node->inputs[1].port == TW_LOW_CONTROL ||
+        (node->input_count > 2 && node->inputs[2].port != TW_LOW_CONTROL))
         return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge): two inputs were expected", TW_SHOWN(node->name));
     tw_status status = tw__sides_add(c, node->inputs[0], &both[0], node);
     if (status == TW_OK)
         status = tw__sides_add(c, node->inputs[1], &both[1], node);
     for (size_t i = 0; i < both[0].count; i++) {
         if (tw__has_side(&both[1], both[0].items[i] ^ 1))
-            joined = joined == TW_LOW_NONE || c->conditions[both[0].items[i] / 2].depth < c->conditions[joined].depth ? both[0].items[i] / 2 : joined;
+            joined = joined == TW_LOW_NONE || c->conditions[both[0].items[i] / 2].depth < c->conditions[joined].depth
+                         ? both[0].items[i] / 2
+                         : joined;
     }
     if (status == TW_OK && joined == TW_LOW_NONE)
-        status = tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge) does not join the two sides of a condition", TW_SHOWN(node->name));
+        status =
+            tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (Merge) does not join the two sides of a condition", TW_SHOWN(node->name));
     for (size_t i = 0; status == TW_OK && i < both[0].count; i++) {
         if (both[0].items[i] / 2 != joined && tw__has_side(&both[1], both[0].items[i]))
             status = add_side(&c->sides[index], both[0].items[i], node);
@@ -207,7 +213,8 @@ static tw_status find_groups(tw__conds *c)
     return status;
 }
 
-/* A node runs in the group of the first that needs it: so that conditions on one predicate, which depend on each other, are not torn. */
+/* A node runs in the group of the first that needs it: so that conditions on one predicate, which depend on each other, are not
+ * torn. */
 static void delay(tw__conds *c)
 {
     for (size_t i = c->order_count; i-- > 0;) {
@@ -229,7 +236,8 @@ static void delay(tw__conds *c)
 bool tw__low_is_pivot(const tw__conds *c, int32_t index)
 {
     const tw__low_node *node = &c->graph->nodes[index];
-    return tw__low_is(node, "Identity") && node->input_count && node->inputs[0].port != TW_LOW_CONTROL && tw__low_is_switch(c, node->inputs[0].node);
+    return tw__low_is(node, "Identity") && node->input_count && node->inputs[0].port != TW_LOW_CONTROL &&
+           tw__low_is_switch(c, node->inputs[0].node);
 }
 
 static int32_t root_of(int32_t *roots, int32_t index)
@@ -261,7 +269,8 @@ static tw_status divide(tw__conds *c)
     for (int32_t group = 0; status == TW_OK && group < (int32_t)c->group_count; group++) {
         for (size_t i = 0; status == TW_OK && i < c->order_count; i++) {
             int32_t root = root_of(roots, c->order[i]);
-            if (c->group[c->order[i]] != group || places[root] != TW_LOW_NONE || (status = TW_GROW(keys, capacity, count + 1)) != TW_OK)
+            if (c->group[c->order[i]] != group || places[root] != TW_LOW_NONE ||
+                (status = TW_GROW(keys, capacity, count + 1)) != TW_OK)
                 continue;
             places[root] = (int32_t)count;
             keys[count++] = c->group_of_key[group];

@@ -22,12 +22,12 @@ typedef struct tw__export {
 
 typedef struct tw__conds {
     tw__low_graph *graph;
-    size_t count;          /* nodes that were there */
+    size_t count; /* nodes that were there */
     int32_t *order;
     size_t order_count;
     tw__condition *conditions;
     size_t condition_count, condition_capacity;
-    tw__sides *sides;          /* by node */
+    tw__sides *sides;      /* by node */
     int32_t *scope;        /* by node: the outer condition that it stands in, or that it joins; TW_LOW_NONE */
     bool *joins;           /* by node: a Merge that joins its scope */
     int32_t *group;        /* by node; TW_LOW_NONE */
@@ -38,7 +38,6 @@ typedef struct tw__conds {
     tw__export *exports;
     size_t export_count, export_capacity;
 } tw__conds;
-
 
 /* Fills in all that there is to find. */
 tw_status tw__conds_find(tw__conds *c);

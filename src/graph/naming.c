@@ -1,8 +1,9 @@
 /* Names of nodes, as TensorFlow gives them.
  *
- * A name is taken once, whatever the case of its letters; the second "add" is "add_1". One call of a function may make several nodes: the
- * result gets the name that the caller gave, or the function's own; a constant or a read that was made of an argument is named after the
- * node that uses it and the argument: "mul/y", "MatMul/ReadVariableOp". So the nodes of a call are named together when it is over. */
+ * A name is taken once, whatever the case of its letters; the second "add" is "add_1". One call of a function may make several
+ * nodes: the result gets the name that the caller gave, or the function's own; a constant or a read that was made of an argument
+ * is named after the node that uses it and the argument: "mul/y", "MatMul/ReadVariableOp". So the nodes of a call are named
+ * together when it is over. */
 #include <ctype.h>
 
 #include "graph/graph.h"
@@ -60,9 +61,15 @@ tw_status tw__graph_check_name(const char *name, bool inner)
         bool first = c == name && !inner;
         if (isalnum((unsigned char)*c) || *c == '.' || (!first && strchr("_\\/>-", *c)))
             continue;
-        return inner ? tw__fail(TW_VALUE_ERROR, "'%s' is not a valid scope name. A scope name has to match the following pattern: ^[A-Za-z0-9_.\\\\/>-]*$", name)
-                     : tw__fail(TW_VALUE_ERROR, "'%s' is not a valid root scope name. A root scope name has to match the following pattern: "
-                                "^[A-Za-z0-9.][A-Za-z0-9_.\\\\/>-]*$", name);
+        return inner
+                   ? tw__fail(
+                         TW_VALUE_ERROR,
+                         "'%s' is not a valid scope name. A scope name has to match the following pattern: ^[A-Za-z0-9_.\\\\/>-]*$",
+                         name)
+                   : tw__fail(TW_VALUE_ERROR,
+                              "'%s' is not a valid root scope name. A root scope name has to match the following pattern: "
+                              "^[A-Za-z0-9.][A-Za-z0-9_.\\\\/>-]*$",
+                              name);
     }
     return TW_OK;
 }
@@ -120,10 +127,20 @@ static const char *default_name(const tw_op *op)
 static const char *result_name(const char *id, const tw_op *op)
 {
     static const pair names[] = {
-        { "add", "Add" },       { "subtract", "Sub" },   { "multiply", "Mul" },       { "pow", "Pow" },     { "math_floormod", "FloorMod" },
-        { "zeros_like", "zeros_like" }, { "ones_like", "ones_like" }, { "rank", "Rank" },
-        { "shape", "Shape" },   { "size", "Size" },      { "nn_max_pool2d", "MaxPool2d" }, { "nn_avg_pool2d", "AvgPool2D" },
-        { "matmul", "MatMul" }, { "nn_embedding_lookup", "embedding_lookup" },
+        { "add", "Add" },
+        { "subtract", "Sub" },
+        { "multiply", "Mul" },
+        { "pow", "Pow" },
+        { "math_floormod", "FloorMod" },
+        { "zeros_like", "zeros_like" },
+        { "ones_like", "ones_like" },
+        { "rank", "Rank" },
+        { "shape", "Shape" },
+        { "size", "Size" },
+        { "nn_max_pool2d", "MaxPool2d" },
+        { "nn_avg_pool2d", "AvgPool2D" },
+        { "matmul", "MatMul" },
+        { "nn_embedding_lookup", "embedding_lookup" },
     };
     const char *name = id ? LOOK_UP(names, id) : NULL;
     return name ? name : default_name(op);
@@ -332,9 +349,9 @@ static void name_failed(tw__graph *graph, const char *id, const char *name)
     tw__saved_error saved = tw__error_take();
     bool whole = false, exact = name && *name && name[strlen(name) - 1] == '/', given = name && *name && !exact;
     const char *inner = scope_name(id, &whole), *scope = tw__scope();
-    char *base = exact ? tw__strndup(name, strlen(name) - 1)
+    char *base = exact   ? tw__strndup(name, strlen(name) - 1)
                  : inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
-                       : tw__format("%s%s", scope, given ? name : result_name(id, failed));
+                         : tw__format("%s%s", scope, given ? name : result_name(id, failed));
     char *unique = !base ? NULL : exact ? tw__strdup(base) : tw__graph_unique_name(graph, base, false);
     tw__text text = { 0 };
     const char *rest = saved.message;
@@ -399,7 +416,8 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
         tw__free(unique);
         status = status == TW_OK && !own ? TW_RESOURCE_EXHAUSTED : status;
     } else if (node && status == TW_OK) {
-        status = exact ? settle(node, tw__strndup(name, length - 1)) : name_inside(node, scope, length ? name : result_name(id, node->op));
+        status = exact ? settle(node, tw__strndup(name, length - 1))
+                       : name_inside(node, scope, length ? name : result_name(id, node->op));
     }
     tw_status rest = name_rest(naming, own ? own : scope);
     tw__free(own);

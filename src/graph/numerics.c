@@ -1,8 +1,9 @@
 /* tf.debugging.enable_check_numerics: every float that an operation of the thread gives is checked, with TensorFlow's texts.
  *
- * What runs at once is looked at when it has run. In a graph a CheckNumericsV2 node is added behind every node; it runs whatever becomes of its output.
- * In a lasting graph, where only what is asked for runs, it stands in the place of the output it checks; checks of placeholders, which are
- * fed themselves, are control inputs of the nodes that use them. A check's text tells the names of nodes, so it is written when they are named. */
+ * What runs at once is looked at when it has run. In a graph a CheckNumericsV2 node is added behind every node; it runs whatever
+ * becomes of its output. In a lasting graph, where only what is asked for runs, it stands in the place of the output it checks;
+ * checks of placeholders, which are fed themselves, are control inputs of the nodes that use them. A check's text tells the names
+ * of nodes, so it is written when they are named. */
 #include "graph/graph.h"
 #include "op/math/numerics.h"
 #include "rows.h"
@@ -14,15 +15,18 @@ static _Thread_local struct {
     int64_t height, length; /* of stacks, of paths in them; TW_NO_INT: no limit */
 } wish;
 
-TW_API(debugging_enable_check_numerics, "debugging.enable_check_numerics(stack_height_limit: int? = 30, path_length_limit: int? = 50)",
-       "From now on an operation of this thread that gives an infinity or a NaN is an error; so are such values in functions that are traced.")
+TW_API(
+    debugging_enable_check_numerics,
+    "debugging.enable_check_numerics(stack_height_limit: int? = 30, path_length_limit: int? = 50)",
+    "From now on an operation of this thread that gives an infinity or a NaN is an error; so are such values in functions that are traced.")
 {
     if (wish.on)
         return TW_OK;
     wish.on = true;
     wish.height = args->stack_height_limit;
     wish.length = args->path_length_limit;
-    atomic_fetch_add(&tw__numerics_threads, 1); /* a thread that ends without disabling it leaves one too many, which is slower, not wrong */
+    atomic_fetch_add(&tw__numerics_threads,
+                     1); /* a thread that ends without disabling it leaves one too many, which is slower, not wrong */
     return TW_OK;
 }
 
@@ -39,10 +43,40 @@ TW_API(debugging_disable_check_numerics, "debugging.disable_check_numerics()",
 static bool passes_on(const char *name)
 {
     static const char *const names[] = {
-        "CheckNumericsV2", "Concat", "ConcatV2", "DestroyResourceOp", "Enter", "Exit", "ExpandDims", "Fill", "Gather", "Identity", "If", "LoopCond",
-        "Maximum", "Merge", "Minimum", "NextIteration", "RemoteCall", "Reshape", "Slice", "Squeeze", "Stack", "StatefulPartitionedCall", "StatelessIf",
-        "StridedSlice", "StridedSliceGrad", "Switch", "TensorListConcatV2", "TensorListGather", "TensorListGetItem", "TensorListPopBack",
-        "TensorListStack", "Transpose", "Unpack", "While",
+        "CheckNumericsV2",
+        "Concat",
+        "ConcatV2",
+        "DestroyResourceOp",
+        "Enter",
+        "Exit",
+        "ExpandDims",
+        "Fill",
+        "Gather",
+        "Identity",
+        "If",
+        "LoopCond",
+        "Maximum",
+        "Merge",
+        "Minimum",
+        "NextIteration",
+        "RemoteCall",
+        "Reshape",
+        "Slice",
+        "Squeeze",
+        "Stack",
+        "StatefulPartitionedCall",
+        "StatelessIf",
+        "StridedSlice",
+        "StridedSliceGrad",
+        "Switch",
+        "TensorListConcatV2",
+        "TensorListGather",
+        "TensorListGetItem",
+        "TensorListPopBack",
+        "TensorListStack",
+        "Transpose",
+        "Unpack",
+        "While",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0)
@@ -59,12 +93,15 @@ static bool is_checked(const char *name, tw_dtype dtype, int output)
 
 /* ---- texts ---- */
 
-static void add_head(tw__text *text, int output, const char *kind, const char *name, int outputs, tw_dtype dtype, const tw_shape *shape)
+static void add_head(tw__text *text, int output, const char *kind, const char *name, int outputs, tw_dtype dtype,
+                     const tw_shape *shape)
 {
     char *dims = tw__shape_tuple(shape);
     text->failed |= !dims;
-    tw__text_format(text, "\n\n!!! Detected Infinity or NaN in output %d of %s op \"%s\" (# of outputs: %d) !!!\n  dtype: <dtype: '%s'>\n  shape: %s\n", output,
-                    kind, name, outputs, tw_dtype_name(dtype), dims ? dims : "");
+    tw__text_format(
+        text,
+        "\n\n!!! Detected Infinity or NaN in output %d of %s op \"%s\" (# of outputs: %d) !!!\n  dtype: <dtype: '%s'>\n  shape: %s\n",
+        output, kind, name, outputs, tw_dtype_name(dtype), dims ? dims : "");
     tw__free(dims);
 }
 
@@ -78,7 +115,8 @@ static void add_input_head(tw__text *text, int input, int count)
         tw__text_format(text, "         %d: ", input);
 }
 
-tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count)
+tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs,
+                           int output_count)
 {
     if (!wish.on || passes_on(name) || strcmp(name, "PartitionedCall") == 0) /* a call is checked under the function's name */
         return TW_OK;
@@ -104,7 +142,8 @@ tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input
             tw__free(shown);
         }
         tw_clear_error(); /* of values that cannot be printed */
-        tw_status status = tw__fail(TW_INVALID_ARGUMENT, "%s\n : Tensor had %s values [Op:CheckNumericsV2] name: ", text.data ? text.data : "", words);
+        tw_status status = tw__fail(TW_INVALID_ARGUMENT,
+                                    "%s\n : Tensor had %s values [Op:CheckNumericsV2] name: ", text.data ? text.data : "", words);
         tw__text_free(&text);
         return status;
     }
@@ -123,7 +162,8 @@ static void add_stack(tw__text *text, const char *lines)
     for (; *lines; lines += strcspn(lines, "\n"), lines += *lines == '\n') {
         if (wish.height != TW_NO_INT && count-- > wish.height)
             continue;
-        const char *path = lines + strcspn(lines, "\""), *end = strstr(path, "\", line "), *in = end ? strstr(end, ", in ") : NULL;
+        const char *path = lines + strcspn(lines, "\""), *end = strstr(path, "\", line "),
+                   *in = end ? strstr(end, ", in ") : NULL;
         if (!in)
             continue;
         path++;
@@ -132,8 +172,8 @@ static void add_stack(tw__text *text, const char *lines)
             path = end - (wish.length < 0 ? 0 : wish.length);
         const char *line = end + strlen("\", line "), *name = in + strlen(", in ");
         name += tw__starts_with(name, "tf__") ? strlen("tf__") : 0; /* what AutoGraph calls a converted function */
-        tw__text_format(text, "    + %s%.*s (L%.*s) %.*s\n -> |   \n", cut ? "..." : "", (int)(end - path), path, (int)(in - line), line,
-                        (int)strcspn(name, "\n"), name);
+        tw__text_format(text, "    + %s%.*s (L%.*s) %.*s\n -> |   \n", cut ? "..." : "", (int)(end - path), path,
+                        (int)(in - line), line, (int)strcspn(name, "\n"), name);
     }
 }
 
@@ -156,7 +196,8 @@ static char *graph_text(tw__node *node, int output)
     bool whole = tw__starts_with(name, "__inference_") && number; /* of "__inference_f_12" the middle */
     name += whole ? strlen("__inference_") : 0;
     if (*name)
-        tw__text_format(&text, "  Graph name: \"%.*s\"\n", whole && number > name ? (int)(number - name) : (int)strlen(name), name);
+        tw__text_format(&text, "  Graph name: \"%.*s\"\n", whole && number > name ? (int)(number - name) : (int)strlen(name),
+                        name);
     if (origin && *origin->text)
         add_stack(&text, origin->text);
     tw__text_add(&text, "\n");
@@ -173,7 +214,8 @@ tw__node *tw__node_checked(tw__node *node)
 tw__node *tw__numerics_check_of(const tw__node *node, int output)
 {
     const tw__graph *graph = node->graph;
-    for (size_t i = (size_t)node->id + 1; i < graph->node_count && graph->nodes[i]->checks && graph->nodes[i]->inputs[0].node == node; i++) {
+    for (size_t i = (size_t)node->id + 1;
+         i < graph->node_count && graph->nodes[i]->checks && graph->nodes[i]->inputs[0].node == node; i++) {
         if (graph->nodes[i]->inputs[0].output == output)
             return graph->nodes[i];
     }
@@ -218,7 +260,8 @@ static tw_status add_check(tw__node *node, int output)
     tw_attr attrs[] = { TW_A_TYPE("T", dtype), TW_A_STRING("message", "") };
     char *name = node->unnamed ? NULL : name_of_check(node);
     bool good = name || node->unnamed;
-    tw__node *check = good ? tw__graph_add(node->graph, &tw__op_CheckNumericsV2, name, &edge, 1, attrs, 2, &dtype, &shape, 1) : NULL;
+    tw__node *check =
+        good ? tw__graph_add(node->graph, &tw__op_CheckNumericsV2, name, &edge, 1, attrs, 2, &dtype, &shape, 1) : NULL;
     tw__free(name);
     if (!check)
         return tw__error_status();
@@ -240,7 +283,8 @@ tw_status tw__numerics_trace(tw__node *node)
         return TW_OK;
     bool lasting = node->graph->lasting;
     for (int i = 0; i < node->input_count; i++) {
-        tw__node *from = node->inputs[i].node, *check = lasting && tw__node_is(from, TW_ROLE_PLACEHOLDER) ? tw__numerics_check_of(from, 0) : NULL;
+        tw__node *from = node->inputs[i].node,
+                 *check = lasting && tw__node_is(from, TW_ROLE_PLACEHOLDER) ? tw__numerics_check_of(from, 0) : NULL;
         if (check)
             TW_TRY(tw__node_follow(node, check));
         if (!lasting && tw__node_is(from, TW_ROLE_CONSTANT))

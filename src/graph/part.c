@@ -77,8 +77,8 @@ tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char 
     return constant;
 }
 
-tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                         int attr_count, tw_tensor **outputs, int *output_count)
+tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                         const tw_attr *attrs, int attr_count, tw_tensor **outputs, int *output_count)
 {
     if (!part->graph || !name)
         return tw__apply(op, inputs, input_count, attrs, attr_count, outputs, output_count);
@@ -99,8 +99,8 @@ tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op
     return status;
 }
 
-tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                         int attr_count)
+tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count,
+                         const tw_attr *attrs, int attr_count)
 {
     tw_tensor *result = NULL;
     int count = 1;

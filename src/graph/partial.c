@@ -1,5 +1,5 @@
-/* What is known of an integer vector in a graph although its value is not. Shape inference asks (tw__partial_input, op.h); nodes whose rows have
- * a function for it are followed (op/partial.h), and those that hand their input on. */
+/* What is known of an integer vector in a graph although its value is not. Shape inference asks (tw__partial_input, op.h); nodes
+ * whose rows have a function for it are followed (op/partial.h), and those that hand their input on. */
 #include "graph/graph.h"
 #include "op/partial.h"
 
@@ -76,8 +76,10 @@ static bool follow(tw__edge edge, tw_shape *elements, int *budget)
     if (constant)
         return read_vector(constant, elements);
     if (node->op->partial) {
-        question q = { { node->op, node->attrs, node->input_count, edge.output, node->out_shapes[edge.output].rank == 0, input_shape,
-                         input_constant, input_vector }, node, budget };
+        question q = { { node->op, node->attrs, node->input_count, edge.output, node->out_shapes[edge.output].rank == 0,
+                         input_shape, input_constant, input_vector },
+                       node,
+                       budget };
         return node->op->partial(&q.call, elements);
     }
     if (node->op->forwards || node->op->casts)
@@ -102,7 +104,8 @@ bool tw__partial_of_tensors(const void *inputs, int input, tw_shape *shape)
 {
     const tw_tensor *tensor = ((tw_tensor *const *)inputs)[input];
     int budget = BUDGET;
-    return tensor->node ? vector_of((tw__edge){ tensor->node, tensor->node_output }, shape, &budget) : tensor->data && read_vector(tensor, shape);
+    return tensor->node ? vector_of((tw__edge){ tensor->node, tensor->node_output }, shape, &budget)
+                        : tensor->data && read_vector(tensor, shape);
 }
 
 bool tw__partial_of_edges(const void *edges, int input, tw_shape *shape)

@@ -1,14 +1,14 @@
 /* Name scopes: what stands in front of the names of variables that the thread makes, and of the nodes of lasting graphs.
  *
  * One text per thread, "mlp/dense/", and a stack of what to cut it back to. A scope at the root (a Sequential makes its layers
- * there) hides what is below it: the names begin behind the last such place. While a graph is built, a scope is opened once under its name:
- * the second "a" is "a_1". */
+ * there) hides what is below it: the names begin behind the last such place. While a graph is built, a scope is opened once under
+ * its name: the second "a" is "a_1". */
 #include "graph/graph.h"
 #include "rows.h"
 
 typedef struct level {
-    size_t size;  /* of the text before the scope */
-    size_t start; /* where names began before it */
+    size_t size;      /* of the text before the scope */
+    size_t start;     /* where names began before it */
     size_t variables; /* those of variables */
 } level;
 
@@ -52,7 +52,8 @@ static tw_status push(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
     TW_TRY(room((void **)&thread.text, &thread.capacity, thread.size + length + 2, 1, thread.short_text, SHORT_TEXT));
-    TW_TRY(room((void **)&thread.levels, &thread.level_capacity, thread.level_count + 1, sizeof(level), thread.few_levels, FEW_LEVELS));
+    TW_TRY(room((void **)&thread.levels, &thread.level_capacity, thread.level_count + 1, sizeof(level), thread.few_levels,
+                FEW_LEVELS));
     thread.levels[thread.level_count++] = (level){ thread.size, thread.start, thread.variables };
     if (length) {
         if (name[length - 1] == '/') /* a whole name, as __enter__ gave it: it is opened again where it stood */
@@ -127,9 +128,10 @@ const char *tw__scope(void)
 }
 
 TW_CLASS(name_scope, "name_scope(name: str)", .size = sizeof(tw_object),
-    .doc = "Names of variables made inside it begin with the scope's.");
+         .doc = "Names of variables made inside it begin with the scope's.");
 
-TW_METHOD(name_scope_enter, "name_scope.__enter__(self: name_scope) -> str", "Opens the scope; gives its whole name, with a slash.")
+TW_METHOD(name_scope_enter, "name_scope.__enter__(self: name_scope) -> str",
+          "Opens the scope; gives its whole name, with a slash.")
 {
     const tw_name_scope_args *made = tw_object_config(args->self);
     return tw__scope_push(made->name) == TW_OK ? tw__strdup(tw__scope()) : NULL;

@@ -1,6 +1,7 @@
 /* Shapes that do not fit, while a graph is made: a ValueError that shows the node which could not be made.
  *
- *     Dimensions must be equal, but are 3 and 2 for '{{node MatMul}} = MatMul[T=DT_FLOAT, …](a, b)' with input shapes: [2,3], [2,3].
+ *     Dimensions must be equal, but are 3 and 2 for '{{node MatMul}} = MatMul[T=DT_FLOAT, …](a, b)' with input shapes: [2,3],
+ * [2,3].
  *
  * The node's name is known only when the call around it is over (naming.c); until then TW_NAME_MARK stands for it. */
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static void add_value(tw__text *text, const tw_attr *attr, int k)
         tw__text_add(text, tw__shape_text(attr->kind == TW_ATTR_SHAPE ? attr->shape : &attr->shapes[k]));
         return;
     case TW_ATTR_TENSOR:
-        tw__text_format(text, "Tensor<type: %s shape: %s>", tw__dtype_text(attr->tensor->dtype), tw__shape_text(&attr->tensor->shape));
+        tw__text_format(text, "Tensor<type: %s shape: %s>", tw__dtype_text(attr->tensor->dtype),
+                        tw__shape_text(&attr->tensor->shape));
         return;
     default:
         tw__text_add(text, "…");
@@ -104,7 +106,9 @@ static void add_input(tw__text *text, const tw__inference *in, const tw_tensor *
 static void add_numbers(tw__text *text, const tw_tensor *tensor)
 {
     for (int64_t i = 0; i < tensor->count && i < 16; i++)
-        tw__text_format(text, "%s%lld", i ? " " : "", (long long)(tensor->dtype == TW_INT32 ? ((const int32_t *)tensor->data)[i] : ((const int64_t *)tensor->data)[i]));
+        tw__text_format(text, "%s%lld", i ? " " : "",
+                        (long long)(tensor->dtype == TW_INT32 ? ((const int32_t *)tensor->data)[i]
+                                                              : ((const int64_t *)tensor->data)[i]));
     if (tensor->count > 16)
         tw__text_add(text, "...");
 }
@@ -125,7 +129,8 @@ static void add_values(tw__text *text, const tw__wording *w)
     for (int i = 0; i < w->in->input_count && i < 32; i++) {
         tw_shape shape;
         if (w->partials >> i & 1 && tw__wording_vector(w, i, &shape))
-            tw__text_format(text, " and with input tensors computed as partial shapes: input[%d] = %s", i, tw__shape_text(&shape));
+            tw__text_format(text, " and with input tensors computed as partial shapes: input[%d] = %s", i,
+                            tw__shape_text(&shape));
     }
 }
 

@@ -1,4 +1,5 @@
-/* A GraphDef as JSON: {"producer": …, "min_consumer": …, "nodes": […], "functions": […]}. Attrs are given as the text form prints them. */
+/* A GraphDef as JSON: {"producer": …, "min_consumer": …, "nodes": […], "functions": […]}. Attrs are given as the text form prints
+ * them. */
 #include <thalweg/graph.h>
 
 #include "graph/graphdef.h"
@@ -104,7 +105,8 @@ tw_status tw__graph_message_json(tw__text *text, const tw__graph_message *messag
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
-/* A SavedModel is told from a GraphDef by its first field, a number: 1 version, 2 meta graph {2 graph}. Its first graph is meant. */
+/* A SavedModel is told from a GraphDef by its first field, a number: 1 version, 2 meta graph {2 graph}. Its first graph is meant.
+ */
 static tw_string graph_of(tw_string bytes)
 {
     tw__proto_field field, part;

@@ -1,11 +1,12 @@
 /* The shape of a GraphDef before anything is built of it: names, references and order.
  *
- * Every name is there once, every input refers to a node that is there, and the nodes can be put in an order in which each stands behind
- * those it refers to: a depth-first walk with a stack of its own, so that neither a chain of a million nodes nor a cycle does harm. Where
- * the file's order is such an order already, it is kept. */
+ * Every name is there once, every input refers to a node that is there, and the nodes can be put in an order in which each stands
+ * behind those it refers to: a depth-first walk with a stack of its own, so that neither a chain of a million nodes nor a cycle
+ * does harm. Where the file's order is such an order already, it is kept. */
 #include "graph/graphdef.h"
 
-/* TensorFlow's rule for names of nodes: [A-Za-z0-9.][A-Za-z0-9_.\-/>]*, and an underscore first in what TensorFlow itself makes. */
+/* TensorFlow's rule for names of nodes: [A-Za-z0-9.][A-Za-z0-9_.\-/>]*, and an underscore first in what TensorFlow itself makes.
+ */
 static bool good_name(tw_string name)
 {
     for (size_t i = 0; i < name.size; i++) {
@@ -29,7 +30,8 @@ static int64_t read_port(const char *text, size_t size)
     return size && port <= INT32_MAX ? port : -1;
 }
 
-tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given, tw__reference *out)
+tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given,
+                              tw__reference *out)
 {
     *out = (tw__reference){ .node = -1 };
     out->control = text.size && text.data[0] == '^';
@@ -58,7 +60,8 @@ tw_status tw__reference_parse(const tw__references *references, tw_string text, 
             out->port = read_port(rest.data, rest.size);
         }
         if (out->port < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "input '%.*s' has no number where that of an output is expected", TW_SHOWN(text));
+            return tw__fail(TW_INVALID_ARGUMENT, "input '%.*s' has no number where that of an output is expected",
+                            TW_SHOWN(text));
     }
     intptr_t index = (intptr_t)tw__map_get(&references->names, name.data, name.size);
     if (!index)
@@ -82,7 +85,8 @@ static tw_status read_names(tw__references *references, const tw__node_message *
     return TW_OK;
 }
 
-static tw_status read_inputs(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
+static tw_status read_inputs(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                             const tw__map *given)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++) {
@@ -95,8 +99,8 @@ static tw_status read_inputs(tw__references *references, const tw__node_message 
                 return tw__error_status();
             }
             if (controls && !reference->control)
-                return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': input '%.*s' stands behind a control input", TW_SHOWN(nodes[i].name),
-                                TW_SHOWN(nodes[i].inputs[k]));
+                return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': input '%.*s' stands behind a control input",
+                                TW_SHOWN(nodes[i].name), TW_SHOWN(nodes[i].inputs[k]));
             controls |= reference->control;
         }
     }
@@ -134,8 +138,8 @@ static tw_status find_order(tw__references *references, const tw__node_message *
             if (input < 0 || seen[input] == DONE)
                 continue;
             if (seen[input] == OPEN) {
-                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle", TW_SHOWN(nodes[top->node].name),
-                                  TW_SHOWN(nodes[input].name));
+                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle",
+                                  TW_SHOWN(nodes[top->node].name), TW_SHOWN(nodes[input].name));
             } else {
                 seen[input] = OPEN;
                 stack[depth++] = (visit){ input, references->first[input] };
@@ -147,7 +151,8 @@ static tw_status find_order(tw__references *references, const tw__node_message *
     return status;
 }
 
-static tw_status find_all(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
+static tw_status find_all(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                          const tw__map *given)
 {
     *references = (tw__references){ 0 };
     size_t total = 0;
@@ -162,7 +167,8 @@ static tw_status find_all(tw__references *references, const tw__node_message *no
     return read_inputs(references, nodes, count, function, given);
 }
 
-tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
+tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                              const tw__map *given)
 {
     TW_TRY(find_all(references, nodes, count, function, given));
     return find_order(references, nodes, count);

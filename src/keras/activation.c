@@ -1,6 +1,7 @@
 /* Activations: a name, a function of the API, a callable or a layer becomes something that can be called quickly.
  *
- * Names that are plain ops go straight to the door; other functions of the API are called through their signature with its defaults. */
+ * Names that are plain ops go straight to the door; other functions of the API are called through their signature with its
+ * defaults. */
 #include <alloca.h>
 
 #include "graph/graph.h"
@@ -19,8 +20,8 @@ static void callable_destroy(void *self)
 
 const tw_class tw__callable_class = { .name = "Callable", .size = sizeof(tw_callable), .destroy = callable_destroy };
 
-tw_callable *tw__callable_new(const char *name, tw_tensor *(*call)(tw_callable *self, tw_tensor *input), void (*end)(tw_callable *self),
-                              void *state)
+tw_callable *tw__callable_new(const char *name, tw_tensor *(*call)(tw_callable *self, tw_tensor *input),
+                              void (*end)(tw_callable *self), void *state)
 {
     tw_callable *callable = tw__object_new(&tw__callable_class);
     if (!callable)
@@ -43,8 +44,8 @@ static const struct {
     const tw_op *op;
     bool keeps_input;
 } plain[] = {
-    { "relu", &tw__op_Relu, false },         { "softmax", &tw__op_Softmax, true }, { "sigmoid", &tw__op_Sigmoid, true },
-    { "tanh", &tw__op_Tanh, false },         { "elu", &tw__op_Elu, false },        { "selu", &tw__op_Selu, false },
+    { "relu", &tw__op_Relu, false },         { "softmax", &tw__op_Softmax, true },    { "sigmoid", &tw__op_Sigmoid, true },
+    { "tanh", &tw__op_Tanh, false },         { "elu", &tw__op_Elu, false },           { "selu", &tw__op_Selu, false },
     { "softplus", &tw__op_Softplus, false }, { "softsign", &tw__op_Softsign, false },
 };
 
@@ -73,8 +74,8 @@ static tw_status find_function(tw__activation *activation, const char *name)
     const tw_signature *signature = strchr(name, '.') ? NULL : tw_signature_find(path);
     if (!signature)
         signature = tw_signature_find(name);
-    if (!signature || signature->role != TW_ROLE_FUNCTION || !signature->field_count || signature->fields[0].kind != TW_KIND_TENSOR ||
-        signature->result != TW_KIND_TENSOR)
+    if (!signature || signature->role != TW_ROLE_FUNCTION || !signature->field_count ||
+        signature->fields[0].kind != TW_KIND_TENSOR || signature->result != TW_KIND_TENSOR)
         return tw__fail(TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.", name);
     activation->arguments = tw__alloc_zero(signature->args_size);
     if (!activation->arguments)
@@ -91,7 +92,8 @@ tw_status tw__activation_find(tw__activation *activation, tw_named named)
         return TW_OK;
     if (tw__named_is_object(named)) {
         if (!tw__is_callable(named) && !tw__is(named, &tw__class_layer))
-            return tw__fail(TW_TYPE_ERROR, "Could not interpret activation function identifier: an object of class %s", tw_class_name(named));
+            return tw__fail(TW_TYPE_ERROR, "Could not interpret activation function identifier: an object of class %s",
+                            tw_class_name(named));
         activation->object = tw_retain(named);
         return TW_OK;
     }
@@ -129,7 +131,8 @@ tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *inpu
         return NULL;
     if (activation->op) {
         if (activation->op == &tw__op_Softmax && activation->keeps_input && input->shape.rank < 2) {
-            tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s", tw__shape_text(&input->shape));
+            tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
+                     tw__shape_text(&input->shape));
             return NULL;
         }
         tw_tensor *output = tw__call(activation->op, &input, 1, NULL, 0);

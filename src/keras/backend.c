@@ -1,7 +1,7 @@
 /* keras.backend: the values that all of Keras goes by.
  *
- * Only epsilon can be changed: layers are of float32 and have their channels last unless they are told otherwise, and setting another
- * default for them is an error. */
+ * Only epsilon can be changed: layers are of float32 and have their channels last unless they are told otherwise, and setting
+ * another default for them is an error. */
 #include <string.h>
 #include "keras/losses/losses.h"
 #include "rows.h"
@@ -19,7 +19,8 @@ TW_API(backend_learning_phase, "keras.backend.learning_phase() -> int", "1 while
     return learning_phase == 1;
 }
 
-TW_API(backend_set_learning_phase, "keras.backend.set_learning_phase(value: int)", "Whether layers train that are not told: 1 or 0.")
+TW_API(backend_set_learning_phase, "keras.backend.set_learning_phase(value: int)",
+       "Whether layers train that are not told: 1 or 0.")
 {
     if (args->value != 0 && args->value != 1)
         return tw__fail(TW_VALUE_ERROR, "Expected learning phase to be 0 or 1.");
@@ -58,12 +59,15 @@ TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)", "Sets the dty
     if (strcmp(args->value, "float32") == 0)
         return TW_OK;
     if (strcmp(args->value, "float64") == 0 || strcmp(args->value, "float16") == 0)
-        return tw__fail(TW_UNIMPLEMENTED, "keras.backend.set_floatx: value is %s; only float32 is supported as the default, give layers their dtype",
-                        args->value);
+        return tw__fail(
+            TW_UNIMPLEMENTED,
+            "keras.backend.set_floatx: value is %s; only float32 is supported as the default, give layers their dtype",
+            args->value);
     return tw__fail(TW_VALUE_ERROR, "Unknown `floatx` value: %s. Expected one of {'float16', 'float32', 'float64'}", args->value);
 }
 
-TW_API(backend_image_data_format, "keras.backend.image_data_format() -> str", "Where the channels of images are unless a layer says so.")
+TW_API(backend_image_data_format, "keras.backend.image_data_format() -> str",
+       "Where the channels of images are unless a layer says so.")
 {
     return tw__strdup("channels_last");
 }
@@ -74,6 +78,8 @@ TW_API(backend_set_image_data_format, "keras.backend.set_image_data_format(data_
     if (strcmp(args->data_format, "channels_last") == 0)
         return TW_OK;
     if (strcmp(args->data_format, "channels_first") == 0)
-        return tw__fail(TW_UNIMPLEMENTED, "keras.backend.set_image_data_format: data_format is channels_first; only channels_last is supported");
-    return tw__fail(TW_VALUE_ERROR, "Unknown `data_format`: %s. Expected one of {'channels_first', 'channels_last'}", args->data_format);
+        return tw__fail(TW_UNIMPLEMENTED,
+                        "keras.backend.set_image_data_format: data_format is channels_first; only channels_last is supported");
+    return tw__fail(TW_VALUE_ERROR, "Unknown `data_format`: %s. Expected one of {'channels_first', 'channels_last'}",
+                    args->data_format);
 }

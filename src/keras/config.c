@@ -101,7 +101,7 @@ static tw_value named_value(const tw_field *field, tw_named named)
     }
     if (strcmp(field->word, "constraint") == 0) {
         tw_callable *constraint = tw__constraint_get(named);
-        tw_value value = !constraint ? (tw_value){ .kind = TW_VALUE_NONE }
+        tw_value value = !constraint                                 ? (tw_value){ .kind = TW_VALUE_NONE }
                          : tw__is(constraint, &tw__class_constraint) ? tw__serialize(constraint, "keras.constraints")
                                                                      : str_or_none(constraint->name);
         tw_release(constraint);
@@ -109,7 +109,7 @@ static tw_value named_value(const tw_field *field, tw_named named)
     }
     if (strcmp(field->word, "regularizer") == 0) {
         tw_callable *regularizer = tw__regularizer_get(named);
-        tw_value value = !regularizer ? (tw_value){ .kind = TW_VALUE_NONE }
+        tw_value value = !regularizer                                  ? (tw_value){ .kind = TW_VALUE_NONE }
                          : tw__is(regularizer, &tw__class_regularizer) ? tw__serialize(regularizer, "keras.regularizers")
                                                                        : str_or_none(regularizer->name);
         tw_release(regularizer);
@@ -296,7 +296,8 @@ tw_value tw__config_of(const void *object)
     return tw__dict_take(&dict);
 }
 
-TW_METHOD(layer_get_config, "keras.layers.Layer.get_config(self: layer) -> value", "The arguments that would make the same layer again.")
+TW_METHOD(layer_get_config, "keras.layers.Layer.get_config(self: layer) -> value",
+          "The arguments that would make the same layer again.")
 {
     const tw__layer_methods *methods = tw__methods(args->self);
     return methods->whole_config ? methods->whole_config(args->self) : layer_config(args->self);

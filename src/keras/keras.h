@@ -10,29 +10,29 @@ struct tw__dict;
 /* ---- layers (layers/layer.c) ---- */
 /* training: 1 true, 0 false, -1 not said */
 typedef struct tw__layer_methods {
-    tw_status (*build)(tw_layer *self, const tw_shape *input_shape);     /* makes the weights; NULL: none */
+    tw_status (*build)(tw_layer *self, const tw_shape *input_shape); /* makes the weights; NULL: none */
     tw_tensor *(*call)(tw_layer *self, tw_tensor *input, int training);
     /* From a partial input shape. NULL: the input's. */
     tw_status (*output_shape)(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape);
-    /* A Sequential that learns the shape of its input in training calls each layer once before the real call, in a graph: who counts
-     * calls counts that. */
+    /* A Sequential that learns the shape of its input in training calls each layer once before the real call, in a graph: who
+     * counts calls counts that. */
     void (*count_call)(tw_layer *self);
-    /* Layers that take or give more than one tensor: the names of what their call takes ("inputs states training"), and a call with one value
-     * for each (None: not given), whose result is the caller's. Such a layer has no `call`. */
+    /* Layers that take or give more than one tensor: the names of what their call takes ("inputs states training"), and a call
+     * with one value for each (None: not given), whose result is the caller's. Such a layer has no `call`. */
     const char *arguments;
     tw_value (*call_values)(tw_layer *self, const tw_value *given, int training);
-    tw_status (*build_values)(tw_layer *self, const tw_value *given);    /* instead of build, where one shape is not enough */
+    tw_status (*build_values)(tw_layer *self, const tw_value *given); /* instead of build, where one shape is not enough */
     /* Instead of call_values, for a layer that takes whatever it is given. */
     tw_status (*invoke)(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
     /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     /* The same for a layer of several inputs: a list of their masks, None where there is none. */
     tw_tensor *(*merge_masks)(tw_layer *self, const tw_value *inputs, const tw_value *masks);
-    bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
-    const char *own_config;                                              /* fields that `config` puts itself, in the config's order: " strides " */
+    bool any_dtype;         /* inputs are not cast to the layer's dtype */
+    const char *own_config; /* fields that `config` puts itself, in the config's order: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);
-    tw_value (*whole_config)(tw_layer *self);                            /* models: instead of their arguments */
-    void *(*from_config)(const tw_value *config);                        /* and an object of it: a new reference */
+    tw_value (*whole_config)(tw_layer *self);     /* models: instead of their arguments */
+    void *(*from_config)(const tw_value *config); /* and an object of it: a new reference */
 } tw__layer_methods;
 
 struct tw_module {
@@ -48,26 +48,26 @@ struct tw_layer {
             char *name, *scope;
         };
     };
-    tw_dtype dtype;                      /* of the variables */
+    tw_dtype dtype; /* of the variables */
     bool trainable;
-    _Atomic bool built; /* layers are built one at a time, under tracing's lock (tw__tracing_begin) */
-    bool at_root;                        /* its own scope is the root of all names: a Sequential; a model that build() runs */
-    int32_t minimum_rank;                /* of inputs */
-    int64_t last_axis;                   /* size of the inputs' last axis; -1: any */
-    tw_shape batch_input_shape;          /* rank -1: not known */
-    bool supports_masking;               /* masks of inputs reach the output */
-    tw_callable *activity_regularizer;   /* a reference, from the build on; or NULL */
-    struct tw__layer_losses *losses;     /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
-    struct tw_metric **metrics;          /* that add_metric made or was given (layers/added.c). References */
+    _Atomic bool built;                /* layers are built one at a time, under tracing's lock (tw__tracing_begin) */
+    bool at_root;                      /* its own scope is the root of all names: a Sequential; a model that build() runs */
+    int32_t minimum_rank;              /* of inputs */
+    int64_t last_axis;                 /* size of the inputs' last axis; -1: any */
+    tw_shape batch_input_shape;        /* rank -1: not known */
+    bool supports_masking;             /* masks of inputs reach the output */
+    tw_callable *activity_regularizer; /* a reference, from the build on; or NULL */
+    struct tw__layer_losses *losses;   /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
+    struct tw_metric **metrics;        /* that add_metric made or was given (layers/added.c). References */
     size_t metric_count, metric_capacity;
-    struct tw__layer_node **nodes;       /* its calls with Keras tensors (models/functional.h) */
+    struct tw__layer_node **nodes; /* its calls with Keras tensors (models/functional.h) */
     size_t node_count, node_capacity;
-    tw_value build_shape;                /* the shape, or shapes, it was built for; None: not said */
-    tw_variable **extra;                 /* once a weight took another's name: own weights in the order in which they came. References */
+    tw_value build_shape; /* the shape, or shapes, it was built for; None: not said */
+    tw_variable **extra;  /* once a weight took another's name: own weights in the order in which they came. References */
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
     tw_tensor *(*foreign_call)(tw_layer *self, tw_tensor *input, int training);
-    bool (*foreign_attribute)(tw_layer *self, const char *name, tw_value *out);                 /* false: there is none */
+    bool (*foreign_attribute)(tw_layer *self, const char *name, tw_value *out); /* false: there is none */
 };
 
 /* What keras.backend.set_learning_phase said: 1, 0, or -1 for nothing. (backend.c) */
@@ -75,16 +75,18 @@ int tw__learning_phase(void);
 void tw__learning_phase_forget(void);
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
-/* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are not given). */
+/* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are
+ * not given). */
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);
 /* A model's input number `at` has another shape: the error says so. */
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found);
-/* The call failed (layers/explain.c): the thread's error gets the layer's name, its class and what it was given, by the names of "inputs mask".
- * An exception of the embedding language gets the words around its own by the hook. */
+/* The call failed (layers/explain.c): the thread's error gets the layer's name, its class and what it was given, by the names of
+ * "inputs mask". An exception of the embedding language gets the words around its own by the hook. */
 void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given, int count);
 TW_API_FUNCTION extern bool (*tw__foreign_error_words)(const char *head, const char *tail);
 /* Set by an embedding language: a call of one of its own layers with any arguments. */
-TW_API_FUNCTION extern tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
+TW_API_FUNCTION extern tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named,
+                                                       int training, tw_value *result);
 static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: None, with the error set */
 {
     return tensor ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor } : (tw_value){ .kind = TW_VALUE_NONE };
@@ -108,16 +110,16 @@ tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
 tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last);
 /* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */
 char *tw__layer_auto_name(const char *class_name);
-char *tw__snake_case(const char *class_name); /* without a number */
+char *tw__snake_case(const char *class_name);       /* without a number */
 char *tw__module_auto_name(const char *class_name); /* of a tf.Module: not numbered */
 void tw__layer_names_clear(void);
 
 /* ---- masks (layers/mask.c) ---- */
 /* Which steps of a sequence count: a tensor of booleans that goes along with a tensor. */
-tw_tensor *tw__mask_of(const tw_tensor *tensor);                 /* borrowed; NULL: none */
-tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);      /* NULL: none any more */
-tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask);  /* the same values with this mask; a new reference */
-tw_tensor *tw__noted_logits(const tw_tensor *tensor);            /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
+tw_tensor *tw__mask_of(const tw_tensor *tensor);                /* borrowed; NULL: none */
+tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);     /* NULL: none any more */
+tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask); /* the same values with this mask; a new reference */
+tw_tensor *tw__noted_logits(const tw_tensor *tensor); /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
 /* The metric whose call gave the tensor; borrowed, or NULL. */
 struct tw_metric *tw__noted_metric(const tw_tensor *tensor);
 tw_tensor *tw__note_metric(tw_tensor *tensor, struct tw_metric *metric); /* gives the tensor, or NULL with the error set */
@@ -126,11 +128,12 @@ tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, t
 
 /* ---- what layers add to the loss (layers/losses.c) ---- */
 typedef struct tw__layer_losses tw__layer_losses;
-tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named regularizer);  /* a penalty of the variable */
-tw_status tw__layer_find_activity_regularizer(tw_layer *layer); /* among its arguments */
+tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named regularizer); /* a penalty of the variable */
+tw_status tw__layer_find_activity_regularizer(tw_layer *layer);                               /* among its arguments */
 tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output);
 tw_status tw__layer_add_loss(tw_layer *layer, tw_tensor *loss);
-/* All metrics of the model itself and of the layers below: attributes, and what add_metric noted. Borrowed, the list for tw__free. (layers/added.c) */
+/* All metrics of the model itself and of the layers below: attributes, and what add_metric noted. Borrowed, the list for
+ * tw__free. (layers/added.c) */
 tw_status tw__collect_metrics(tw_layer *model, struct tw_metric ***metrics, int *count);
 void tw__layer_metrics_visit(tw_layer *layer, tw__visitor visitor, void *context);
 void tw__layer_metrics_free(tw_layer *layer);
@@ -141,8 +144,8 @@ void tw__layer_losses_free(tw_layer *layer);
 tw_status tw__layer_losses_of(tw_layer *layer, tw_tensors *losses);
 
 /* ---- weights (layers/weights.c) ---- */
-/* All variables below a trackable (its own, those of layers, lists and dicts), each once, in Keras's order. The list is the caller's, to be
- * given to tw__free; the variables are borrowed. */
+/* All variables below a trackable (its own, those of layers, lists and dicts), each once, in Keras's order. The list is the
+ * caller's, to be given to tw__free; the variables are borrowed. */
 typedef enum tw__which { TW_ALL_VARIABLES, TW_TRAINABLE_VARIABLES, TW_NON_TRAINABLE_VARIABLES } tw__which;
 tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable ***variables, int64_t *count);
 bool tw__has_variables(tw_trackable *root);
@@ -154,10 +157,10 @@ typedef struct tw__model {
     tw_layer layer;
     tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
     void *state;
-    tw_dtype input_dtype; /* as _set_inputs said; TW_DTYPE_NONE: it did not */
+    tw_dtype input_dtype;  /* as _set_inputs said; TW_DTYPE_NONE: it did not */
     tw_dtype called_dtype; /* the one tensor of the first call; TW_DTYPE_NONE before */
     tw_shape called_shape;
-    struct tw__trainer *trainer; /* what compile and the steps of training made (models/training.h); a reference, or NULL */
+    struct tw__trainer *trainer;  /* what compile and the steps of training made (models/training.h); a reference, or NULL */
     struct tw_strategy *strategy; /* in whose scope the model was made, and whose replicas train it; a reference, or NULL */
 } tw__model;
 void tw__model_called(tw_layer *layer, const tw_tensor *input); /* notes that, if the layer is a model */
@@ -167,9 +170,11 @@ extern const tw_class tw__trainer_class;
 /* What training asks of an embedding language; functions may be NULL. */
 typedef struct tw__training_hooks {
     /* Calls the model with structures: flat outputs, and their names where they have some. From tw__alloc. */
-    tw_status (*forward)(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count, char ***names);
+    tw_status (*forward)(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count,
+                         char ***names);
     /* Runs the model's own train_step, test_step or predict_step: values by name. */
-    tw_status (*step)(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count, char ***names);
+    tw_status (*step)(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count,
+                      char ***names);
     /* compute_loss (the result), and compute_metrics (no result). */
     tw_status (*losses)(tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss);
     /* The model's own list of metrics; new references. */
@@ -187,16 +192,17 @@ extern tw__training_hooks tw__training_hook;
 /* ---- activations (activation.c) ---- */
 /* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
 typedef struct tw__activation {
-    const tw_op *op;                /* plain ops go straight to the door */
-    const tw_signature *signature;  /* any other function of the API, with its defaults */
+    const tw_op *op;               /* plain ops go straight to the door */
+    const tw_signature *signature; /* any other function of the API, with its defaults */
     void *arguments;
-    void *object;                   /* a callable or a layer; a reference */
-    bool keeps_input;               /* softmax and sigmoid: cross-entropies work on what went in (tw__logits_of) */
+    void *object;     /* a callable or a layer; a reference */
+    bool keeps_input; /* softmax and sigmoid: cross-entropies work on what went in (tw__logits_of) */
 } tw__activation;
 tw_status tw__activation_find(tw__activation *activation, tw_named named);
 tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *input); /* a new reference */
 void tw__activation_free(tw__activation *activation);
-/* What a Keras softmax or sigmoid was computed from, or, in a graph, what the op `like` (Softmax, Sigmoid) gave the value from; or NULL. Borrowed. */
+/* What a Keras softmax or sigmoid was computed from, or, in a graph, what the op `like` (Softmax, Sigmoid) gave the value from;
+ * or NULL. Borrowed. */
 tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like);
 
 /* ---- configs (config.c) ---- */
@@ -206,27 +212,29 @@ typedef struct tw__dict {
     size_t count, capacity;
     bool failed;
 } tw__dict;
-void tw__dict_put(tw__dict *dict, const char *key, tw_value value); /* takes the value */
+void tw__dict_put(tw__dict *dict, const char *key, tw_value value);       /* takes the value */
 void tw__dict_put_str(tw__dict *dict, const char *key, const char *text); /* NULL: None */
 tw_value tw__dict_take(tw__dict *dict);
 /* Adds the arguments an object was made with, from its field table; `skip`: names between spaces, " name dtype ". */
 void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip);
 /* {"module", "class_name", "config", "registered_name"} of an object with such a config. */
 tw_value tw__serialize(const void *object, const char *module);
-/* The object that such a dict describes, or a new one of the class that is named; `word` says of which kind if the dict does not: "layer",
- * "initializer". A new reference. (serialize.c) */
+/* The object that such a dict describes, or a new one of the class that is named; `word` says of which kind if the dict does not:
+ * "layer", "initializer". A new reference. (serialize.c) */
 void *tw__deserialize(const tw_value *value, const char *word);
 void tw__value_drop(tw_value *dict, const char *key); /* takes a key and its value away, if it is there (config.c) */
-tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape); /* rank -1: it is none (saving/saved_model_load.c) */
-tw_value tw__config_of(const void *object); /* as get_config() gives it */
+tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape);      /* rank -1: it is none (saving/saved_model_load.c) */
+tw_value tw__config_of(const void *object);                                /* as get_config() gives it */
 void *tw__object_of_config(const tw_class *class, const tw_value *config); /* by the class's arguments */
 /* An embedding language's own classes and functions. */
 typedef struct tw__foreign_objects {
-    bool (*serialize)(const void *object, tw_value *dict);  /* false: an object of the library's own classes, or a failure, with the error set */
+    bool (*serialize)(const void *object,
+                      tw_value *dict); /* false: an object of the library's own classes, or a failure, with the error set */
     bool (*config)(const void *object, tw_value *config);   /* its own get_config(); false likewise */
     void *(*make)(const tw_value *value, const char *word); /* of a dict or a name; NULL without an error: it knows none */
-    bool (*code)(const void *function, tw_value *value);    /* a function as code: (code, module); false: a failure, with the error set */
-    void *(*decode)(const tw_value *value);                 /* (code, module, arguments) as a function; NULL: a failure */
+    bool (*code)(const void *function,
+                 tw_value *value);          /* a function as code: (code, module); false: a failure, with the error set */
+    void *(*decode)(const tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
 } tw__foreign_objects;
 TW_API_FUNCTION extern tw__foreign_objects tw__foreign_object;
 /* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */

@@ -1,7 +1,8 @@
-/* tf.Module: a named object that finds the variables and modules among its attributes, also in lists and dicts. Layers are modules too,
- * which is why it stands here.
+/* tf.Module: a named object that finds the variables and modules among its attributes, also in lists and dicts. Layers are
+ * modules too, which is why it stands here.
  *
- * Order: attributes by name, a module's own before those of the modules below it. A layer gives its variables in Keras's order. */
+ * Order: attributes by name, a module's own before those of the modules below it. A layer gives its variables in Keras's order.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -39,8 +40,10 @@ static tw_status module_init(void *self, const void *given)
     if (tw__is(self, &tw__class_layer)) /* names itself */
         return TW_OK;
     if (args->name && !is_identifier(args->name))
-        return tw__fail(TW_VALUE_ERROR, "'%s' is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name).",
-                        args->name);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "'%s' is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name).",
+            args->name);
     module->name = args->name ? tw__strdup(args->name) : tw__module_auto_name(tw_class_name(self));
     module->scope = module->name ? tw__format("%s%s/", tw__variable_scope(), module->name) : NULL;
     return module->scope ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -53,9 +56,9 @@ static void module_destroy(void *self)
     tw__free(module->scope);
 }
 
-TW_CLASS(module, "Module(name: str = None)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_module), .init = module_init, .destroy = module_destroy, .drop_config = true,
-    .doc = "An object that knows its variables and the modules below it; to be subclassed.");
+TW_CLASS(module, "Module(name: str = None)", .parent = &tw__trackable_class, .size = sizeof(tw_module), .init = module_init,
+         .destroy = module_destroy, .drop_config = true,
+         .doc = "An object that knows its variables and the modules below it; to be subclassed.");
 
 /* ---- what it holds ---- */
 
@@ -63,7 +66,7 @@ typedef enum wanted { EVERY_VARIABLE, TRAINABLE, NOT_TRAINABLE, MODULES } wanted
 
 typedef struct search {
     wanted what;
-    void **found;   /* borrowed */
+    void **found; /* borrowed */
     size_t count, capacity;
     tw__pointer_map seen;
     tw_status status;
@@ -87,7 +90,8 @@ static void put(search *s, void *object)
 
 static void put_variable(search *s, tw_variable *variable)
 {
-    bool fits = s->what == EVERY_VARIABLE || (s->what == TRAINABLE && variable->trainable) || (s->what == NOT_TRAINABLE && !variable->trainable);
+    bool fits = s->what == EVERY_VARIABLE || (s->what == TRAINABLE && variable->trainable) ||
+                (s->what == NOT_TRAINABLE && !variable->trainable);
     if (fits && is_first(s, variable))
         put(s, variable);
 }

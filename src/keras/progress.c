@@ -1,5 +1,5 @@
-/* Keras's progress line: "  7/313 [>.............................] - ETA: 0s - loss: 0.1234", drawn over itself, and the line that stays at
- * the end. */
+/* Keras's progress line: "  7/313 [>.............................] - ETA: 0s - loss: 0.1234", drawn over itself, and the line
+ * that stays at the end. */
 #include <math.h>
 #include <time.h>
 
@@ -117,7 +117,7 @@ static void draw_bar(tw__progress *progress, tw__text *text, int64_t current, bo
     } else {
         tw__text_format(text, "%7lld/Unknown", (long long)current);
     }
-    double unit = !current ? 0
+    double unit = !current                                   ? 0
                   : current > 1 && progress->after_first > 0 ? (time - progress->after_first) / (double)(current - 1)
                                                              : (time - progress->start) / (double)current;
     if (current == 1)
@@ -147,7 +147,8 @@ void tw__progress_update(tw__progress *progress, int64_t current, bool last)
         draw_bar(progress, &text, current, last, time);
     } else {
         double whole = time - progress->start;
-        tw__text_format(&text, "%*lld/%lld - %.0fs", digits(progress->target), (long long)current, (long long)progress->target, whole);
+        tw__text_format(&text, "%*lld/%lld - %.0fs", digits(progress->target), (long long)current, (long long)progress->target,
+                        whole);
         add_values(progress, &text);
         tw__text_add(&text, " -");
         add_duration(&text, whole, "epoch");

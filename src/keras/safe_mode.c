@@ -30,10 +30,11 @@ void tw__safe_end(tw__safe_scope scope)
 
 tw_status tw__refuse_code(const char *what, const char *loading)
 {
-    return tw__fail(TW_VALUE_ERROR,
-                    "Requested the deserialization of %s. This carries a potential risk of arbitrary code execution and thus it is disallowed by default. "
-                    "If you trust the source of the saved model, you can pass `safe_mode=False` to the loading function in order to allow %s loading.",
-                    what, loading);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Requested the deserialization of %s. This carries a potential risk of arbitrary code execution and thus it is disallowed by default. "
+        "If you trust the source of the saved model, you can pass `safe_mode=False` to the loading function in order to allow %s loading.",
+        what, loading);
 }
 
 TW_API(enable_unsafe_deserialization, "keras.__internal__.enable_unsafe_deserialization()",
@@ -43,8 +44,9 @@ TW_API(enable_unsafe_deserialization, "keras.__internal__.enable_unsafe_deserial
     return TW_OK;
 }
 
-TW_API(set_safe_mode, "keras.utils._set_safe_mode(mode: int) -> int",
-       "Says for this thread whether configs may bring code along: 0 yes, 1 no, -1 as the program says. Gives what was said before.")
+TW_API(
+    set_safe_mode, "keras.utils._set_safe_mode(mode: int) -> int",
+    "Says for this thread whether configs may bring code along: 0 yes, 1 no, -1 as the program says. Gives what was said before.")
 {
     int before = thread_mode;
     thread_mode = args->mode < 0 ? -1 : args->mode != 0;

@@ -1,7 +1,8 @@
-/* Objects as dicts and back: {"module", "class_name", "config", "registered_name"}, for layers that were built also "build_config".
+/* Objects as dicts and back: {"module", "class_name", "config", "registered_name"}, for layers that were built also
+ * "build_config".
  *
- * Classes are found by their Python paths ("keras.layers.Dense"). What an embedding language defined itself it writes and makes by itself
- * (tw__foreign_object), and is asked first, so that a class of the program may replace one of the library's. */
+ * Classes are found by their Python paths ("keras.layers.Dense"). What an embedding language defined itself it writes and makes
+ * by itself (tw__foreign_object), and is asked first, so that a class of the program may replace one of the library's. */
 #include "api/args_values.h"
 #include "keras/callable.h"
 #include "keras/optimizers/optimizers.h"
@@ -78,8 +79,8 @@ tw_value tw__serialize(const void *object, const char *module)
 
 /* ---- and back ---- */
 
-static const char *const groups[] = { "layer", "", "initializer", "constraint", "regularizer", "losse", "metric", "optimizer", "optimizers.schedule",
-                                      "model" };
+static const char *const groups[] = { "layer", "",       "initializer", "constraint",          "regularizer",
+                                      "losse", "metric", "optimizer",   "optimizers.schedule", "model" };
 
 static const tw_class *class_at(const char *group, const char *name)
 {
@@ -195,9 +196,11 @@ void *tw__deserialize(const tw_value *value, const char *word)
     if (!class) {
         if (strcmp(name, "function") == 0 && config->kind == TW_VALUE_STR)
             name = config->s.data;
-        tw__fail(TW_VALUE_ERROR, "Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included "
-                 "in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
-                 word ? word : "object", name);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included "
+            "in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+            word ? word : "object", name);
         return NULL;
     }
     return make_object(class, config);
@@ -210,17 +213,20 @@ TW_API(layers_serialize, "keras.layers.serialize(layer: layer) -> value", "The c
     return tw__serialize(args->layer, tw__is(args->layer, &tw__class_model) ? "keras" : "keras.layers");
 }
 
-TW_API(deserialize_object, "keras.utils._deserialize(config: value, kind: str = None) -> object", "The object that a dict with class and config describes.")
+TW_API(deserialize_object, "keras.utils._deserialize(config: value, kind: str = None) -> object",
+       "The object that a dict with class and config describes.")
 {
     return tw__deserialize(&args->config, args->kind);
 }
 
-TW_API(serialize_object, "keras.utils._serialize(instance: object, module: str) -> value", "The class and config of an object, as a dict.")
+TW_API(serialize_object, "keras.utils._serialize(instance: object, module: str) -> value",
+       "The class and config of an object, as a dict.")
 {
     return tw__serialize(args->instance, args->module);
 }
 
-TW_API(deserialize_class, "keras.utils._from_config(module: str, name: str, config: value) -> object", "An object of a class of the library, of its config.")
+TW_API(deserialize_class, "keras.utils._from_config(module: str, name: str, config: value) -> object",
+       "An object of a class of the library, of its config.")
 {
     const tw_class *class = class_in(args->module, args->name);
     if (!class)
@@ -262,16 +268,19 @@ static tw_layer *model_of(const tw_value *config)
     return made;
 }
 
-TW_API(model_from_config, "keras.models._model_from_config(config: value) -> layer", "The model that a dict with class and config describes.")
+TW_API(model_from_config, "keras.models._model_from_config(config: value) -> layer",
+       "The model that a dict with class and config describes.")
 {
     if (args->config.kind != TW_VALUE_DICT) {
-        tw__fail(TW_TYPE_ERROR, "`model_from_config` expects a dictionary, not a list. Did you mean to use `Sequential.from_config(config)`?");
+        tw__fail(TW_TYPE_ERROR,
+                 "`model_from_config` expects a dictionary, not a list. Did you mean to use `Sequential.from_config(config)`?");
         return NULL;
     }
     return model_of(&args->config);
 }
 
-TW_API(model_from_json, "keras.models._model_from_json(json_string: str) -> layer", "The model that JSON text of to_json() describes.")
+TW_API(model_from_json, "keras.models._model_from_json(json_string: str) -> layer",
+       "The model that JSON text of to_json() describes.")
 {
     tw_value config;
     if (tw__value_parse(args->json_string, strlen(args->json_string), &config) != TW_OK)

@@ -10,7 +10,8 @@ static tw_tensor *one_hot_rows(const tw_tensor *labels, const tw_shape *shape, i
     for (int64_t i = 0; rows && i < labels->count; i++) {
         int64_t at = numbers[i] < 0 ? numbers[i] + classes : numbers[i];
         if (at < 0 || at >= classes) {
-            tw__fail(TW_INDEX_ERROR, "index %lld is out of bounds for axis 1 with size %lld", (long long)numbers[i], (long long)classes);
+            tw__fail(TW_INDEX_ERROR, "index %lld is out of bounds for axis 1 with size %lld", (long long)numbers[i],
+                     (long long)classes);
             return NULL;
         }
         ((uint8_t *)rows->data)[i * classes + at] = 1;
@@ -18,10 +19,11 @@ static tw_tensor *one_hot_rows(const tw_tensor *labels, const tw_shape *shape, i
     return tw__cast(rows, dtype);
 }
 
-TW_API(utils_to_categorical,
-       "keras.utils.to_categorical(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
-       "Classes by number as rows with a one in the place of the class: shape [..., num_classes]. Without num_classes the largest number says "
-       "how many there are.")
+TW_API(
+    utils_to_categorical,
+    "keras.utils.to_categorical(y: tensor, num_classes: int = None, dtype: dtype = float32) -> tensor<numpy>",
+    "Classes by number as rows with a one in the place of the class: shape [..., num_classes]. Without num_classes the largest number says "
+    "how many there are.")
 {
     tw_auto tw_tensor *labels = tw__cast(args->y, TW_INT64);
     if (!labels)
@@ -41,7 +43,8 @@ TW_API(utils_to_categorical,
         classes = largest < INT32_MAX ? largest + 1 : -1;
     }
     if (classes < 0 || (!classes && labels->count)) {
-        tw__fail(TW_VALUE_ERROR, "to_categorical: num_classes is %lld, expected a positive number below 2^31", (long long)classes);
+        tw__fail(TW_VALUE_ERROR, "to_categorical: num_classes is %lld, expected a positive number below 2^31",
+                 (long long)classes);
         return NULL;
     }
     tw_shape shape = labels->shape;

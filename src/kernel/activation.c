@@ -9,7 +9,7 @@
 
 TW_REALS(TW_UNARY_LOOP, relu, a < 0 ? 0 : a)
 TW_INTEGERS(TW_UNARY_LOOP, relu, a > 0 ? a : 0)
-TW_REALS(TW_UNARY_LOOP, relu6, a < 0 ? 0 : a > 6 ? 6 : a)
+TW_REALS(TW_UNARY_LOOP, relu6, a < 0 ? 0 : (a > 6 ? 6 : a))
 TW_INTEGERS(TW_UNARY_LOOP, relu6, a > 6 ? 6 : a > 0 ? a : 0)
 TW_REALS(TW_UNARY_LOOP, elu, a < 0 ? expm1(a) : a)
 TW_REALS(TW_UNARY_LOOP, selu, a < 0 ? SELU_SCALE_ALPHA * expm1(a) : SELU_SCALE * a)
@@ -26,8 +26,14 @@ TW_REALS(TW_BINARY_LOOP, selu_grad, b < 0 ? (b + SELU_SCALE_ALPHA) * a : SELU_SC
 TW_REALS(TW_BINARY_LOOP, softplus_grad, a / (exp(-b) + 1))
 TW_REALS(TW_BINARY_LOOP, softsign_grad, a / ((1 + fabs(b)) * (1 + fabs(b))))
 
-#define ALL_LOOPS(name) { TW_REAL_LOOPS(name), TW_INTEGER_LOOPS(name) }
-#define REAL_LOOPS(name) { TW_REAL_LOOPS(name) }
+#define ALL_LOOPS(name)                             \
+    {                                               \
+        TW_REAL_LOOPS(name), TW_INTEGER_LOOPS(name) \
+    }
+#define REAL_LOOPS(name)    \
+    {                       \
+        TW_REAL_LOOPS(name) \
+    }
 const tw__unary tw__unary_relu = { .loops = ALL_LOOPS(relu) };
 const tw__unary tw__unary_relu6 = { .loops = ALL_LOOPS(relu6) };
 const tw__unary tw__unary_elu = { .loops = REAL_LOOPS(elu), .slow = true };

@@ -7,34 +7,34 @@
 
 enum {
     GRAIN = 4096,
-    PIECE = 16384,       /* elements of a product's piece, most: 64 KB */
-    STAYS = 1 << 18,     /* elements up to which a variable and its moments stay in the threads' own caches from step to step: each thread
-                            takes the same part every time */
-    WIDEST = 2048,       /* columns of a piece, most: at least 8 rows, as many as a tile of the product has */
-    DEEPEST = 384,       /* up to here gemm sums in one go, whatever the other sizes */
+    PIECE = 16384,   /* elements of a product's piece, most: 64 KB */
+    STAYS = 1 << 18, /* elements up to which a variable and its moments stay in the threads' own caches from step to step: each
+                        thread takes the same part every time */
+    WIDEST = 2048,   /* columns of a piece, most: at least 8 rows, as many as a tile of the product has */
+    DEEPEST = 384,   /* up to here gemm sums in one go, whatever the other sizes */
     PRODUCT_FROM = 8192, /* elements */
 };
 
-#define LOOPS(name, element, root)                                                                                                       \
-    TW_CLONES static void name(element *restrict w, element *restrict m, element *restrict v, const element *restrict g, int64_t n,     \
-                               element alpha, element rest_1, element rest_2, element epsilon)                                          \
-    {                                                                                                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                                                                \
-            m[i] += (g[i] - m[i]) * rest_1;                                                                                              \
-            v[i] += (g[i] * g[i] - v[i]) * rest_2;                                                                                       \
-            w[i] -= m[i] * alpha / (root(v[i]) + epsilon);                                                                               \
-        }                                                                                                                                \
-    }                                                                                                                                    \
-    TW_CLONES static void name##_largest(element *restrict w, element *restrict m, element *restrict v, element *restrict largest,      \
-                                         const element *restrict g, int64_t n, element alpha, element rest_1, element rest_2,           \
-                                         element epsilon)                                                                                \
-    {                                                                                                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                                                                \
-            m[i] += (g[i] - m[i]) * rest_1;                                                                                              \
-            v[i] += (g[i] * g[i] - v[i]) * rest_2;                                                                                       \
-            largest[i] = largest[i] > v[i] ? largest[i] : v[i];                                                                          \
-            w[i] -= m[i] * alpha / (root(largest[i]) + epsilon);                                                                         \
-        }                                                                                                                                \
+#define LOOPS(name, element, root)                                                                                       \
+    TW_CLONES static void name(element *restrict w, element *restrict m, element *restrict v, const element *restrict g, \
+                               int64_t n, element alpha, element rest_1, element rest_2, element epsilon)                \
+    {                                                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                                                \
+            m[i] += (g[i] - m[i]) * rest_1;                                                                              \
+            v[i] += (g[i] * g[i] - v[i]) * rest_2;                                                                       \
+            w[i] -= m[i] * alpha / (root(v[i]) + epsilon);                                                               \
+        }                                                                                                                \
+    }                                                                                                                    \
+    TW_CLONES static void name##_largest(element *restrict w, element *restrict m, element *restrict v,                  \
+                                         element *restrict largest, const element *restrict g, int64_t n, element alpha, \
+                                         element rest_1, element rest_2, element epsilon)                                \
+    {                                                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                                                \
+            m[i] += (g[i] - m[i]) * rest_1;                                                                              \
+            v[i] += (g[i] * g[i] - v[i]) * rest_2;                                                                       \
+            largest[i] = largest[i] > v[i] ? largest[i] : v[i];                                                          \
+            w[i] -= m[i] * alpha / (root(largest[i]) + epsilon);                                                         \
+        }                                                                                                                \
     }
 LOOPS(step_float, float, __builtin_sqrtf)
 LOOPS(step_double, double, __builtin_sqrt)
@@ -51,7 +51,8 @@ static void run_part(void *context, int64_t begin, int64_t end)
     const run *r = context;
     const tw__adam *k = r->numbers;
     size_t offset = (size_t)begin * tw_dtype_size(r->dtype);
-    void *w = r->weight + offset, *m = r->first + offset, *v = r->second + offset, *largest = r->largest ? r->largest + offset : NULL;
+    void *w = r->weight + offset, *m = r->first + offset, *v = r->second + offset,
+         *largest = r->largest ? r->largest + offset : NULL;
     const void *g = r->gradient + offset;
     int64_t n = end - begin;
     if (r->dtype == TW_FLOAT32 && !largest)
@@ -95,7 +96,8 @@ static void run_rows(product_run *r, int64_t begin, int64_t end)
         for (int64_t column = 0; column < r->columns; column += r->piece_columns) {
             int64_t columns = r->columns - column < r->piece_columns ? r->columns - column : r->piece_columns;
             const float *a = (const float *)r->a.data + row * r->a.row, *b = (const float *)r->b.data + column * r->b.column;
-            tw_status status = tw__gemm_float(rows, columns, r->depth, a, r->a.row, r->a.column, b, r->b.row, r->b.column, piece, columns);
+            tw_status status =
+                tw__gemm_float(rows, columns, r->depth, a, r->a.row, r->a.column, b, r->b.row, r->b.column, piece, columns);
             if (status != TW_OK) {
                 atomic_store(&r->status, (int)status);
                 return;
@@ -104,8 +106,8 @@ static void run_rows(product_run *r, int64_t begin, int64_t end)
             int64_t count = whole ? rows * columns : columns;
             for (int64_t i = 0; i < (whole ? 1 : rows); i++) {
                 int64_t at = (row + i) * r->columns + column;
-                step_float(r->weight + at, r->first + at, r->second + at, piece + i * columns, count, (float)k->alpha, (float)k->rest_1,
-                           (float)k->rest_2, (float)k->epsilon);
+                step_float(r->weight + at, r->first + at, r->second + at, piece + i * columns, count, (float)k->alpha,
+                           (float)k->rest_1, (float)k->rest_2, (float)k->epsilon);
             }
         }
     }
@@ -134,8 +136,8 @@ bool tw__adam_takes_product(int64_t rows, int64_t columns, int64_t depth, bool t
            rows * depth + depth * columns <= rows * columns;
 }
 
-tw_status tw__adam_step_product(float *weight, float *first, float *second, int64_t rows, int64_t columns, int64_t depth, tw__matrix a,
-                                tw__matrix b, const tw__adam *numbers)
+tw_status tw__adam_step_product(float *weight, float *first, float *second, int64_t rows, int64_t columns, int64_t depth,
+                                tw__matrix a, tw__matrix b, const tw__adam *numbers)
 {
     product_run r = { weight, first, second, rows, columns, depth, .a = a, .b = b, .numbers = numbers, .status = TW_OK };
     r.piece_columns = columns < WIDEST ? columns : WIDEST;

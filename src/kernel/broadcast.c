@@ -1,7 +1,8 @@
 /* The drivers of elementwise loops: broadcasting, threads, and float loops for the two small floats.
  *
- * Three cases, from cheap to general: equal shapes or a single value (one row); a plan of rows; and, where the rows are short, tiles: the inputs
- * of some rows are written side by side into a small buffer, so that the loop runs over hundreds of elements at a time. */
+ * Three cases, from cheap to general: equal shapes or a single value (one row); a plan of rows; and, where the rows are short,
+ * tiles: the inputs of some rows are written side by side into a small buffer, so that the loop runs over hundreds of elements at
+ * a time. */
 #include "kernel/kernel.h"
 #include "kernel/stream.h"
 
@@ -9,8 +10,8 @@ enum {
     GRAIN = 32768,     /* elements that are worth a thread */
     SLOW_GRAIN = 2048, /* the same for functions that cost tens of cycles */
     TILE = 512,        /* elements of a tile */
-    PIECE = 256,       /* elements whose like in the next tile are asked for together: more would make the memory's queue overflow */
-    SHORT_ROW = 48     /* rows below this are gathered into tiles */
+    PIECE = 256,   /* elements whose like in the next tile are asked for together: more would make the memory's queue overflow */
+    SHORT_ROW = 48 /* rows below this are gathered into tiles */
 };
 
 /* ---- plans ---- */
@@ -86,8 +87,8 @@ bool tw__unary_has(const tw__unary *operation, tw_dtype dtype)
     return operation->loops[is_small_float(dtype) ? TW_FLOAT32 : dtype] != NULL;
 }
 
-static void small_float_row(const tw__binary *operation, tw_dtype dtype, const uint16_t *x, const uint16_t *y, void *z, int64_t count,
-                            tw__row row)
+static void small_float_row(const tw__binary *operation, tw_dtype dtype, const uint16_t *x, const uint16_t *y, void *z,
+                            int64_t count, tw__row row)
 {
     float a[TILE], b[TILE], c[TILE];
     if (row == TW_ROW_X_SCALAR)
@@ -109,7 +110,8 @@ static void small_float_row(const tw__binary *operation, tw_dtype dtype, const u
     }
 }
 
-void tw__binary_row(const tw__binary *operation, tw_dtype dtype, const void *x, const void *y, void *z, int64_t count, tw__row row)
+void tw__binary_row(const tw__binary *operation, tw_dtype dtype, const void *x, const void *y, void *z, int64_t count,
+                    tw__row row)
 {
     if (is_small_float(dtype))
         small_float_row(operation, dtype, x, y, z, count, row);
@@ -138,8 +140,8 @@ static void run_flat(void *context, int64_t first, int64_t last)
     bool x_moves = r->row != TW_ROW_X_SCALAR, y_moves = r->row != TW_ROW_Y_SCALAR;
     if (!tw__streams(r->z, r->count * (int64_t)r->out_size)) {
         size_t at = (size_t)begin * r->size;
-        tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y, r->z + (size_t)begin * r->out_size,
-                       end - begin, r->row);
+        tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y,
+                       r->z + (size_t)begin * r->out_size, end - begin, r->row);
         return;
     }
     _Alignas(TW_TILE_ALIGNMENT) char tile[TW_TILE * 16];
@@ -152,8 +154,8 @@ static void run_flat(void *context, int64_t first, int64_t last)
                 tw__prefetch(r->x + at + TW_TILE * r->size, PIECE * r->size);
             if (more && y_moves)
                 tw__prefetch(r->y + at + TW_TILE * r->size, PIECE * r->size);
-            tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y, tile + (size_t)k * r->out_size,
-                           n - k < PIECE ? n - k : PIECE, r->row);
+            tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y,
+                           tile + (size_t)k * r->out_size, n - k < PIECE ? n - k : PIECE, r->row);
         }
         tw__stream(r->z + (size_t)i * r->out_size, tile, (size_t)n * r->out_size);
     }
@@ -173,11 +175,11 @@ static void run_rows(void *context, int64_t begin, int64_t end)
     }
 }
 
-#define COPY_ROW(type)                                                                         \
-    do {                                                                                       \
-        const type *source = (const type *)(const void *)from;                                 \
-        for (int64_t k = 0; k < length; k++)                                                   \
-            ((type *)to)[k] = source[k * stride];                                              \
+#define COPY_ROW(type)                                         \
+    do {                                                       \
+        const type *source = (const type *)(const void *)from; \
+        for (int64_t k = 0; k < length; k++)                   \
+            ((type *)to)[k] = source[k * stride];              \
     } while (0)
 
 static void copy_row(void *to, const char *from, int64_t length, int64_t stride, size_t size)
@@ -214,7 +216,8 @@ static const char *gather(const binary_run *r, int input, int64_t first, int64_t
         return data + (size_t)(first * length) * r->size;
     for (int64_t i = 0; i < rows; i++) {
         int64_t offset = tw__broadcast_offset(plan, input, first + i);
-        copy_row(tile + (size_t)(i * length) * r->size, data + (size_t)offset * r->size, length, plan->strides[input][last], r->size);
+        copy_row(tile + (size_t)(i * length) * r->size, data + (size_t)offset * r->size, length, plan->strides[input][last],
+                 r->size);
     }
     return tile;
 }
@@ -274,8 +277,9 @@ void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, 
     tw__broadcast_plan(&r.plan, z_shape, (const tw_shape *const[]){ x_shape, y_shape }, 2);
     int64_t length = r.plan.dims[r.plan.rank - 1];
     /* Also where a row of one input goes with all rows of the other: then it is written side by side once. */
-    bool repeats = r.plan.rank == 2 && length <= TILE / 2 && ((!r.plan.strides[0][0] && r.plan.strides[1][0] == length && r.plan.strides[1][1]) ||
-                                                              (!r.plan.strides[1][0] && r.plan.strides[0][0] == length && r.plan.strides[0][1]));
+    bool repeats = r.plan.rank == 2 && length <= TILE / 2 &&
+                   ((!r.plan.strides[0][0] && r.plan.strides[1][0] == length && r.plan.strides[1][1]) ||
+                    (!r.plan.strides[1][0] && r.plan.strides[0][0] == length && r.plan.strides[0][1]));
     if (length < SHORT_ROW || repeats)
         tw__parallel(r.plan.rows, grain / length + 1, run_tiles, &r);
     else

@@ -1,5 +1,6 @@
 /* Casts between all numeric dtypes, as TensorFlow's on x86: a float that an integer can't hold gives the smallest 32- or 64-bit
- * integer, of which the narrower types take the low bits. Complex numbers lose their imaginary part. Half and bfloat16 go through float. */
+ * integer, of which the narrower types take the low bits. Complex numbers lose their imaginary part. Half and bfloat16 go through
+ * float. */
 #include "kernel/kernel.h"
 #include "kernel/simd.h"
 
@@ -29,44 +30,44 @@ static inline uint64_t to_uint64(double a)
     return a >= 0x1p63 && a < 0x1p64 ? (uint64_t)a : (uint64_t)to_int64(a);
 }
 
-#define TO_INT32(a) _Generic((a), float: to_int32_from_float, default: to_int32_from_double)(a)
+#define TO_INT32(a) _Generic((a), float : to_int32_from_float, default : to_int32_from_double)(a)
 
 /* ---- loops: C(from, from_type, to, to_type, expression) ---- */
 
-#define LOOP(from, from_type, to, to_type, clones, expression)                          \
-    static clones void from##_to_##to(const void *xs, void *ys, int64_t count)          \
-    {                                                                                   \
-        const from_type *x = xs;                                                        \
-        to_type *y = ys;                                                                \
-        TW_INDEPENDENT                                                                  \
-        for (int64_t i = 0; i < count; i++) {                                           \
-            from_type a = x[i];                                                         \
-            y[i] = (to_type)(expression);                                               \
-        }                                                                               \
+#define LOOP(from, from_type, to, to_type, clones, expression)                 \
+    static clones void from##_to_##to(const void *xs, void *ys, int64_t count) \
+    {                                                                          \
+        const from_type *x = xs;                                               \
+        to_type *y = ys;                                                       \
+        TW_INDEPENDENT                                                         \
+        for (int64_t i = 0; i < count; i++) {                                  \
+            from_type a = x[i];                                                \
+            y[i] = (to_type)(expression);                                      \
+        }                                                                      \
     }
 
-#define FROM_REAL(from, from_type, part)                                          \
-    LOOP(from, from_type, int8, int8_t, , TO_INT32(part(a)))                      \
-    LOOP(from, from_type, int16, int16_t, , TO_INT32(part(a)))                    \
-    LOOP(from, from_type, int32, int32_t, TW_CLONES, TO_INT32(part(a)))           \
-    LOOP(from, from_type, int64, int64_t, , to_int64((double)part(a)))            \
-    LOOP(from, from_type, uint8, uint8_t, TW_CLONES, TO_INT32(part(a)))           \
-    LOOP(from, from_type, uint16, uint16_t, , TO_INT32(part(a)))                  \
-    LOOP(from, from_type, uint32, uint32_t, , to_int64((double)part(a)))          \
-    LOOP(from, from_type, uint64, uint64_t, , to_uint64((double)part(a)))         \
-    LOOP(from, from_type, bool, uint8_t, , a != 0)                                \
-    LOOP(from, from_type, float, float, TW_CLONES, part(a))                       \
+#define FROM_REAL(from, from_type, part)                                  \
+    LOOP(from, from_type, int8, int8_t, , TO_INT32(part(a)))              \
+    LOOP(from, from_type, int16, int16_t, , TO_INT32(part(a)))            \
+    LOOP(from, from_type, int32, int32_t, TW_CLONES, TO_INT32(part(a)))   \
+    LOOP(from, from_type, int64, int64_t, , to_int64((double)part(a)))    \
+    LOOP(from, from_type, uint8, uint8_t, TW_CLONES, TO_INT32(part(a)))   \
+    LOOP(from, from_type, uint16, uint16_t, , TO_INT32(part(a)))          \
+    LOOP(from, from_type, uint32, uint32_t, , to_int64((double)part(a)))  \
+    LOOP(from, from_type, uint64, uint64_t, , to_uint64((double)part(a))) \
+    LOOP(from, from_type, bool, uint8_t, , a != 0)                        \
+    LOOP(from, from_type, float, float, TW_CLONES, part(a))               \
     LOOP(from, from_type, double, double, TW_CLONES, part(a))
 
-#define FROM_INTEGER(from, from_type)                       \
-    LOOP(from, from_type, int8, int8_t, , a)                \
-    LOOP(from, from_type, int16, int16_t, , a)              \
-    LOOP(from, from_type, int32, int32_t, , a)              \
-    LOOP(from, from_type, int64, int64_t, , a)              \
-    LOOP(from, from_type, bool, uint8_t, , a != 0)          \
-    LOOP(from, from_type, float, float, TW_CLONES, a)       \
-    LOOP(from, from_type, double, double, , a)              \
-    LOOP(from, from_type, complex64, float complex, , a)    \
+#define FROM_INTEGER(from, from_type)                    \
+    LOOP(from, from_type, int8, int8_t, , a)             \
+    LOOP(from, from_type, int16, int16_t, , a)           \
+    LOOP(from, from_type, int32, int32_t, , a)           \
+    LOOP(from, from_type, int64, int64_t, , a)           \
+    LOOP(from, from_type, bool, uint8_t, , a != 0)       \
+    LOOP(from, from_type, float, float, TW_CLONES, a)    \
+    LOOP(from, from_type, double, double, , a)           \
+    LOOP(from, from_type, complex64, float complex, , a) \
     LOOP(from, from_type, complex128, double complex, , a)
 
 #define SELF(a) a
@@ -90,24 +91,28 @@ FROM_INTEGER(uint32, uint32_t)
 FROM_INTEGER(uint64, uint64_t)
 
 /* Integers of one width have the same low bits, signed or not. */
-#define REAL_ROW(from)                                                                                                  \
-    { [TW_INT8] = from##_to_int8, [TW_INT16] = from##_to_int16, [TW_INT32] = from##_to_int32, [TW_INT64] = from##_to_int64,  \
-      [TW_UINT8] = from##_to_uint8, [TW_UINT16] = from##_to_uint16, [TW_UINT32] = from##_to_uint32,                          \
-      [TW_UINT64] = from##_to_uint64, [TW_BOOL] = from##_to_bool, [TW_FLOAT32] = from##_to_float,                            \
-      [TW_FLOAT64] = from##_to_double, [TW_COMPLEX64] = from##_to_complex64, [TW_COMPLEX128] = from##_to_complex128 }
-#define INTEGER_ROW(from)                                                                                               \
-    { [TW_INT8] = from##_to_int8, [TW_INT16] = from##_to_int16, [TW_INT32] = from##_to_int32, [TW_INT64] = from##_to_int64,  \
-      [TW_UINT8] = from##_to_int8, [TW_UINT16] = from##_to_int16, [TW_UINT32] = from##_to_int32, [TW_UINT64] = from##_to_int64, \
-      [TW_BOOL] = from##_to_bool, [TW_FLOAT32] = from##_to_float, [TW_FLOAT64] = from##_to_double,                           \
-      [TW_COMPLEX64] = from##_to_complex64, [TW_COMPLEX128] = from##_to_complex128 }
+#define REAL_ROW(from)                                                                                                        \
+    {                                                                                                                         \
+        [TW_INT8] = from##_to_int8, [TW_INT16] = from##_to_int16, [TW_INT32] = from##_to_int32, [TW_INT64] = from##_to_int64, \
+        [TW_UINT8] = from##_to_uint8, [TW_UINT16] = from##_to_uint16, [TW_UINT32] = from##_to_uint32,                         \
+        [TW_UINT64] = from##_to_uint64, [TW_BOOL] = from##_to_bool, [TW_FLOAT32] = from##_to_float,                           \
+        [TW_FLOAT64] = from##_to_double, [TW_COMPLEX64] = from##_to_complex64, [TW_COMPLEX128] = from##_to_complex128         \
+    }
+#define INTEGER_ROW(from)                                                                                                     \
+    {                                                                                                                         \
+        [TW_INT8] = from##_to_int8, [TW_INT16] = from##_to_int16, [TW_INT32] = from##_to_int32, [TW_INT64] = from##_to_int64, \
+        [TW_UINT8] = from##_to_int8, [TW_UINT16] = from##_to_int16, [TW_UINT32] = from##_to_int32,                            \
+        [TW_UINT64] = from##_to_int64, [TW_BOOL] = from##_to_bool, [TW_FLOAT32] = from##_to_float,                            \
+        [TW_FLOAT64] = from##_to_double, [TW_COMPLEX64] = from##_to_complex64, [TW_COMPLEX128] = from##_to_complex128         \
+    }
 #define complex64_to_complex64 NULL
 #define complex128_to_complex128 NULL
 
 static cast_loop *const loops[TW_DTYPE_LIMIT][TW_DTYPE_LIMIT] = {
-    [TW_FLOAT32] = REAL_ROW(float),     [TW_FLOAT64] = REAL_ROW(double),    [TW_COMPLEX64] = REAL_ROW(complex64),
-    [TW_COMPLEX128] = REAL_ROW(complex128), [TW_INT8] = INTEGER_ROW(int8),  [TW_INT16] = INTEGER_ROW(int16),
-    [TW_INT32] = INTEGER_ROW(int32),    [TW_INT64] = INTEGER_ROW(int64),    [TW_UINT8] = INTEGER_ROW(uint8),
-    [TW_UINT16] = INTEGER_ROW(uint16),  [TW_UINT32] = INTEGER_ROW(uint32),  [TW_UINT64] = INTEGER_ROW(uint64),
+    [TW_FLOAT32] = REAL_ROW(float),         [TW_FLOAT64] = REAL_ROW(double),   [TW_COMPLEX64] = REAL_ROW(complex64),
+    [TW_COMPLEX128] = REAL_ROW(complex128), [TW_INT8] = INTEGER_ROW(int8),     [TW_INT16] = INTEGER_ROW(int16),
+    [TW_INT32] = INTEGER_ROW(int32),        [TW_INT64] = INTEGER_ROW(int64),   [TW_UINT8] = INTEGER_ROW(uint8),
+    [TW_UINT16] = INTEGER_ROW(uint16),      [TW_UINT32] = INTEGER_ROW(uint32), [TW_UINT64] = INTEGER_ROW(uint64),
     [TW_BOOL] = INTEGER_ROW(uint8),
 };
 
@@ -147,7 +152,8 @@ static tw_dtype computed(tw_dtype dtype)
 
 bool tw__cast_has(tw_dtype from, tw_dtype to)
 {
-    return from == to || (tw__dtype_is_valid(from) && tw__dtype_is_valid(to) && (computed(from) == computed(to) || loops[computed(from)][computed(to)]));
+    return from == to || (tw__dtype_is_valid(from) && tw__dtype_is_valid(to) &&
+                          (computed(from) == computed(to) || loops[computed(from)][computed(to)]));
 }
 
 typedef struct cast_run {

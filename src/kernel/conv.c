@@ -35,7 +35,8 @@ static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, c
                      const tw__epilogue *then);
 
 /* A filter of one pixel with strides: the pixels that count are copied together first, or their gradients apart at last. */
-static tw_status run_pixels(tw__conv_kind kind, const tw__conv *conv, const void *a, const void *b, void *result, const tw__epilogue *then)
+static tw_status run_pixels(tw__conv_kind kind, const tw__conv *conv, const void *a, const void *b, void *result,
+                            const tw__epilogue *then)
 {
     tw__conv plain = tw__conv_without_strides(conv);
     tw__buffer *pixels = tw__buffer_new((size_t)tw__conv_input_count(&plain) * sizeof(float));
@@ -80,7 +81,8 @@ tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv,
     return run(kind, dtype, conv, a, b, result, NULL);
 }
 
-tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output, const tw__epilogue *then)
+tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output,
+                        const tw__epilogue *then)
 {
     return run(TW_CONV_OUTPUT, dtype, conv, input, filter, output, then);
 }

@@ -28,20 +28,22 @@ typedef enum tw__conv_kind {
  */
 tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
 /* input, filter -> output, and then the epilogue over its channels (NULL: none). */
-tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output, const tw__epilogue *then);
+tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output,
+                        const tw__epilogue *then);
 
 /* The first does nothing and says false where the library is missing or has no fast form; no error is set then. */
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
-                     tw_status *status);
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result,
+                     const tw__epilogue *then, tw_status *status);
 tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
 
-/* Part of a large product by the library, in the calling thread alone: c = a · b for float32, with strides as in gemm.h. False, and nothing
- * is done: the library is missing, or has no form for these strides. */
-bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
-                     int64_t b_column, float *c, int64_t c_row);
+/* Part of a large product by the library, in the calling thread alone: c = a · b for float32, with strides as in gemm.h. False,
+ * and nothing is done: the library is missing, or has no form for these strides. */
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                     int64_t b_row, int64_t b_column, float *c, int64_t c_row);
 bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t b_column);
 
-/* Tests: so many bytes lie behind each piece of memory that the library gets for a convolution, and it is an error if they change. */
+/* Tests: so many bytes lie behind each piece of memory that the library gets for a convolution, and it is an error if they
+ * change. */
 extern size_t tw__conv_guard;
 
 /* A filter of one pixel that skips some of the input's: what it skips can be left out before (conv_stride.c). */

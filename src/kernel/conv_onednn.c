@@ -1,10 +1,11 @@
 /* Convolutions by oneDNN.
  *
- * The batch is cut into pieces, or images into bands of rows where there are few of them; each piece runs single-threaded on one of the pool's
- * threads. Filters are brought to the layout that the primitive likes first, and a filter's gradient back to ours.
+ * The batch is cut into pieces, or images into bands of rows where there are few of them; each piece runs single-threaded on one
+ * of the pool's threads. Filters are brought to the layout that the primitive likes first, and a filter's gradient back to ours.
  *
- * An output and an input's gradient have as many pieces as there are threads: each element is one piece's alone. A filter's gradient is the
- * sum of all pieces. Their number follows from the sizes, and they are added in their order, so the number of threads changes nothing. */
+ * An output and an input's gradient have as many pieces as there are threads: each element is one piece's alone. A filter's
+ * gradient is the sum of all pieces. Their number follows from the sizes, and they are added in their order, so the number of
+ * threads changes nothing. */
 #include "kernel/conv.h"
 #include "kernel/conv_primitive.h"
 #include "kernel/simd.h"
@@ -13,8 +14,8 @@ size_t tw__conv_guard;
 
 #ifndef TW_HAVE_ONEDNN
 
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
-                     tw_status *status)
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result,
+                     const tw__epilogue *then, tw_status *status)
 {
     (void)then, (void)kind, (void)conv, (void)a, (void)b, (void)result, (void)status;
     return false;
@@ -49,9 +50,9 @@ typedef struct job {
     const tw__epilogue *then; /* or NULL */
     char *scratch, *filters;  /* for each piece that runs at once; converted filters, or parts of the gradient */
     size_t scratch_bytes, filter_bytes, scratch_each, filter_each;
-    bool one_layout;          /* all pieces have the filter in the same one */
-    char *sum;                /* of the gradient, in that layout */
-    int64_t first, running;   /* pieces of the gradient that run now */
+    bool one_layout;        /* all pieces have the filter in the same one */
+    char *sum;              /* of the gradient, in that layout */
+    int64_t first, running; /* pieces of the gradient that run now */
     bool no_memory;
     _Atomic bool failed;
 } job;
@@ -113,7 +114,7 @@ static tw_status give_memory(job *j, tw__buffer *buffer, int64_t running, int64_
     bool overrun = tw__conv_guard && (!is_untouched(j->scratch, j->scratch_bytes, j->scratch_each, running) ||
                                       !is_untouched(j->filters, j->filter_bytes, j->filter_each, filters));
     tw__buffer_release(buffer);
-    return overrun    ? tw__fail(TW_INTERNAL, "a convolution wrote behind its memory inside oneDNN")
+    return overrun     ? tw__fail(TW_INTERNAL, "a convolution wrote behind its memory inside oneDNN")
            : j->failed ? tw__fail(TW_INTERNAL, "a convolution failed inside oneDNN")
                        : TW_OK;
 }
@@ -137,12 +138,14 @@ static void copy_blocks(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* The layout that forward primitives like, which we can make in several threads: blocks of output channels. 0: it is another one. */
+/* The layout that forward primitives like, which we can make in several threads: blocks of output channels. 0: it is another one.
+ */
 static int64_t output_block(const tw__conv_entry *e)
 {
     const dnnl_memory_desc_t *d = &e->filter;
     const dnnl_blocking_desc_t *blocks = &d->format_desc.blocking;
-    if (e->conv.groups != 1 || d->format_kind != dnnl_blocked || blocks->inner_nblks != 1 || blocks->inner_idxs[0] != 0 || d->extra.flags)
+    if (e->conv.groups != 1 || d->format_kind != dnnl_blocked || blocks->inner_nblks != 1 || blocks->inner_idxs[0] != 0 ||
+        d->extra.flags)
         return 0;
     int64_t block = blocks->inner_blks[0], in = e->conv.in_channels, taps = e->conv.filter[0] * e->conv.filter[1] * in;
     bool fits = e->conv.out_channels % block == 0 && blocks->strides[0] == taps * block && blocks->strides[1] == block &&
@@ -154,7 +157,8 @@ static void convert_filter(job *j, const tw__conv_entry *e, const float *filter,
 {
     int64_t block = output_block(e);
     if (block) {
-        copying k = { filter, (float *)(void *)to, tw__conv_filter_count(&e->conv) / e->conv.out_channels, e->conv.out_channels, block };
+        copying k = { filter, (float *)(void *)to, tw__conv_filter_count(&e->conv) / e->conv.out_channels, e->conv.out_channels,
+                      block };
         tw__parallel(k.outputs / block, COPY_ELEMENTS / (k.taps * block) + 1, copy_blocks, &k);
         return;
     }
@@ -303,7 +307,8 @@ static tw_status run_gradient(job *j)
     if (!buffer)
         return tw__error_status();
     j->sum = turn ? j->filters + (size_t)parts * j->filter_each : (char *)j->result;
-    int64_t elements = (int64_t)((turn ? zero->filter_bytes : (size_t)tw__conv_filter_count(j->conv) * sizeof(float)) / sizeof(float));
+    int64_t elements =
+        (int64_t)((turn ? zero->filter_bytes : (size_t)tw__conv_filter_count(j->conv) * sizeof(float)) / sizeof(float));
     for (j->first = 0; j->first < j->count; j->first += most) {
         j->running = j->count - j->first < most ? j->count - j->first : most;
         if (j->running == 1)
@@ -355,8 +360,8 @@ static bool cut_batch(job *j, int64_t parts)
     return true;
 }
 
-/* Fewer images than threads: rows of the output. Rows of the input beyond those that a piece's filters touch are not its own; what
- * lies outside of the image stays padding. */
+/* Fewer images than threads: rows of the output. Rows of the input beyond those that a piece's filters touch are not its own;
+ * what lies outside of the image stays padding. */
 static bool cut_rows(job *j, int64_t slabs)
 {
     const tw__conv *c = j->conv;
@@ -381,7 +386,8 @@ static bool cut_rows(job *j, int64_t slabs)
     return true;
 }
 
-/* The same for the input's gradient, of convolutions without strides: rows of the input, from all rows of the output that touch them. */
+/* The same for the input's gradient, of convolutions without strides: rows of the input, from all rows of the output that touch
+ * them. */
 static bool cut_input_rows(job *j, int64_t slabs)
 {
     const tw__conv *c = j->conv;
@@ -420,7 +426,8 @@ static int64_t piece_count(const job *j)
     if (j->kind == TW_CONV_FILTER) {
         double pixels = (double)c->batch * (double)c->out[0] * (double)c->out[1];
         int64_t parts = 1;
-        while (2 * parts <= GRADIENT_PIECES && work / GRADIENT_WORK >= (double)(2 * parts) && pixels / GRADIENT_PIXELS >= (double)(2 * parts))
+        while (2 * parts <= GRADIENT_PIECES && work / GRADIENT_WORK >= (double)(2 * parts) &&
+               pixels / GRADIENT_PIXELS >= (double)(2 * parts))
             parts *= 2;
         return parts;
     }
@@ -448,8 +455,9 @@ static bool cut(job *j)
     return cut_batch(j, parts < c->batch ? parts : c->batch);
 }
 
-/* Not these: with AVX-512 the library's 2.6 gathers the pixels of a 1 x 1 filter with strides into vectors of whole 16 channels, and writes behind
- * its memory, or gives wrong gradients, where the channels end earlier. conv_stride.c takes the strides away before. */
+/* Not these: with AVX-512 the library's 2.6 gathers the pixels of a 1 x 1 filter with strides into vectors of whole 16 channels,
+ * and writes behind its memory, or gives wrong gradients, where the channels end earlier. conv_stride.c takes the strides away
+ * before. */
 static bool is_sound(const tw__conv *conv)
 {
     return !tw__conv_strides_only(conv);
@@ -466,8 +474,8 @@ static bool is_moderate(const tw__conv *conv)
            tw__conv_output_count(conv) / conv->batch < 1 << 29;
 }
 
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
-                     tw_status *status)
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result,
+                     const tw__epilogue *then, tw_status *status)
 {
     if (!tw__onednn_load() || !is_moderate(conv) || !is_sound(conv))
         return false;

@@ -10,10 +10,10 @@ enum { BLOCK_BYTES = 1 << 20 };
 
 /* Calls for each filter position of an output pixel that lies on the input. Sets `pixel` (its place in the input image) and
  * `tap`. */
-#define FOR_TAPS(c, row, column, pixel, tap)                                                                                     \
-    for (int64_t tap = 0, pixel, y_, x_; tap < (c)->filter[0] * (c)->filter[1]; tap++)                                           \
-        if (y_ = (row) * (c)->stride[0] - (c)->before[0] + tap / (c)->filter[1] * (c)->dilation[0],                              \
-            x_ = (column) * (c)->stride[1] - (c)->before[1] + tap % (c)->filter[1] * (c)->dilation[1],                           \
+#define FOR_TAPS(c, row, column, pixel, tap)                                                           \
+    for (int64_t tap = 0, pixel, y_, x_; tap < (c)->filter[0] * (c)->filter[1]; tap++)                 \
+        if (y_ = (row) * (c)->stride[0] - (c)->before[0] + tap / (c)->filter[1] * (c)->dilation[0],    \
+            x_ = (column) * (c)->stride[1] - (c)->before[1] + tap % (c)->filter[1] * (c)->dilation[1], \
             pixel = y_ * (c)->in[1] + x_, y_ >= 0 && y_ < (c)->in[0] && x_ >= 0 && x_ < (c)->in[1])
 
 /* ---- one group ---- */
@@ -105,43 +105,43 @@ static tw_status run_dense(tw__conv_kind kind, tw_dtype dtype, const tw__conv *c
 /* ---- several groups ---- */
 
 /* A step at one tap: x [in_channels], w [channels of a group, out_channels], y [out_channels]; one of the three is changed. */
-#define GROUP_STEPS(type)                                                                                                        \
-    static TW_CLONES void step_##type(tw__conv_kind kind, int64_t groups, int64_t in, int64_t out, type *x, type *w, type *y)    \
-    {                                                                                                                            \
-        if (in == 1 && out == 1) {                                                                                               \
-            if (kind == TW_CONV_OUTPUT)                                                                                          \
-                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) y[g] += x[g] * w[g];                                         \
-            else if (kind == TW_CONV_INPUT)                                                                                      \
-                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) x[g] += y[g] * w[g];                                         \
-            else                                                                                                                 \
-                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) w[g] += x[g] * y[g];                                         \
-            return;                                                                                                              \
-        }                                                                                                                        \
-        for (int64_t i = 0; i < in; i++) {                                                                                       \
-            type *row = w + i * groups * out;                                                                                    \
-            for (int64_t g = 0; g < groups; g++) {                                                                               \
-                for (int64_t o = g * out; o < (g + 1) * out; o++) {                                                              \
-                    if (kind == TW_CONV_OUTPUT)                                                                                  \
-                        y[o] += x[g * in + i] * row[o];                                                                          \
-                    else if (kind == TW_CONV_INPUT)                                                                              \
-                        x[g * in + i] += y[o] * row[o];                                                                          \
-                    else                                                                                                         \
-                        row[o] += x[g * in + i] * y[o];                                                                          \
-                }                                                                                                                \
-            }                                                                                                                    \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    static void images_##type(const tw__conv *c, tw__conv_kind kind, type *x, type *w, type *y, int64_t begin, int64_t end)      \
-    {                                                                                                                            \
-        int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;                                              \
-        for (int64_t image = begin; image < end; image++) {                                                                      \
-            for (int64_t i = 0; i < c->out[0] * c->out[1]; i++) {                                                                \
-                type *pixel_out = y + (image * c->out[0] * c->out[1] + i) * c->out_channels;                                     \
-                FOR_TAPS(c, i / c->out[1], i % c->out[1], pixel, tap)                                                            \
-                step_##type(kind, c->groups, in, out, x + (image * c->in[0] * c->in[1] + pixel) * c->in_channels,                \
-                            w + tap * in * c->out_channels, pixel_out);                                                          \
-            }                                                                                                                    \
-        }                                                                                                                        \
+#define GROUP_STEPS(type)                                                                                                     \
+    static TW_CLONES void step_##type(tw__conv_kind kind, int64_t groups, int64_t in, int64_t out, type *x, type *w, type *y) \
+    {                                                                                                                         \
+        if (in == 1 && out == 1) {                                                                                            \
+            if (kind == TW_CONV_OUTPUT)                                                                                       \
+                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) y[g] += x[g] * w[g];                                      \
+            else if (kind == TW_CONV_INPUT)                                                                                   \
+                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) x[g] += y[g] * w[g];                                      \
+            else                                                                                                              \
+                TW_INDEPENDENT for (int64_t g = 0; g < groups; g++) w[g] += x[g] * y[g];                                      \
+            return;                                                                                                           \
+        }                                                                                                                     \
+        for (int64_t i = 0; i < in; i++) {                                                                                    \
+            type *row = w + i * groups * out;                                                                                 \
+            for (int64_t g = 0; g < groups; g++) {                                                                            \
+                for (int64_t o = g * out; o < (g + 1) * out; o++) {                                                           \
+                    if (kind == TW_CONV_OUTPUT)                                                                               \
+                        y[o] += x[g * in + i] * row[o];                                                                       \
+                    else if (kind == TW_CONV_INPUT)                                                                           \
+                        x[g * in + i] += y[o] * row[o];                                                                       \
+                    else                                                                                                      \
+                        row[o] += x[g * in + i] * y[o];                                                                       \
+                }                                                                                                             \
+            }                                                                                                                 \
+        }                                                                                                                     \
+    }                                                                                                                         \
+    static void images_##type(const tw__conv *c, tw__conv_kind kind, type *x, type *w, type *y, int64_t begin, int64_t end)   \
+    {                                                                                                                         \
+        int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;                                           \
+        for (int64_t image = begin; image < end; image++) {                                                                   \
+            for (int64_t i = 0; i < c->out[0] * c->out[1]; i++) {                                                             \
+                type *pixel_out = y + (image * c->out[0] * c->out[1] + i) * c->out_channels;                                  \
+                FOR_TAPS(c, i / c->out[1], i % c->out[1], pixel, tap)                                                         \
+                step_##type(kind, c->groups, in, out, x + (image * c->in[0] * c->in[1] + pixel) * c->in_channels,             \
+                            w + tap * in * c->out_channels, pixel_out);                                                       \
+            }                                                                                                                 \
+        }                                                                                                                     \
     }
 GROUP_STEPS(float)
 GROUP_STEPS(double)

@@ -1,5 +1,5 @@
-/* The table of the library's convolutions: each is made once for its geometry, and the one that was not asked for the longest goes when the
- * table is full. */
+/* The table of the library's convolutions: each is made once for its geometry, and the one that was not asked for the longest
+ * goes when the table is full. */
 #include "kernel/conv_primitive.h"
 
 #ifdef TW_HAVE_ONEDNN
@@ -7,7 +7,8 @@
 enum { CACHE_LIMIT = 256 };
 
 static tw__lock lock = TW__LOCK;
-static tw__lock making = TW__LOCK; /* the library shares what it makes between threads by means that ThreadSanitizer does not see */
+static tw__lock making =
+    TW__LOCK; /* the library shares what it makes between threads by means that ThreadSanitizer does not see */
 static tw__conv_entry *table[CACHE_LIMIT];
 static int table_count;
 static uint64_t clock_now;
@@ -54,7 +55,7 @@ static dnnl_primitive_desc_t describe_primitive(tw__conv_entry *e, dnnl_memory_d
     dnnl_primitive_desc_t made = NULL, hint = NULL;
     dnnl_prop_kind_t mode = e->kind == TW_CONV_OUTPUT ? dnnl_forward_inference : dnnl_forward_training;
     if (tw__dnn.dilated_convolution_forward_desc_init(&forward, mode, dnnl_convolution_direct, &e->input, any, NULL, &e->output,
-                                                     strides, dilates, before, after) != dnnl_success ||
+                                                      strides, dilates, before, after) != dnnl_success ||
         tw__dnn.primitive_desc_create(&hint, &forward, tw__dnn.attributes, tw__dnn.engine, NULL) != dnnl_success)
         return NULL;
     if (e->kind == TW_CONV_OUTPUT)
@@ -62,10 +63,11 @@ static dnnl_primitive_desc_t describe_primitive(tw__conv_entry *e, dnnl_memory_d
     dnnl_status_t status =
         e->kind == TW_CONV_INPUT
             ? tw__dnn.dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &e->input, any, &e->output,
-                                                                 strides, dilates, before, after)
+                                                                  strides, dilates, before, after)
             : tw__dnn.dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &e->input, any, NULL,
-                                                                    &e->output, strides, dilates, before, after);
-    if (status != dnnl_success || tw__dnn.primitive_desc_create(&made, &backward, tw__dnn.attributes, tw__dnn.engine, hint) != dnnl_success)
+                                                                     &e->output, strides, dilates, before, after);
+    if (status != dnnl_success ||
+        tw__dnn.primitive_desc_create(&made, &backward, tw__dnn.attributes, tw__dnn.engine, hint) != dnnl_success)
         made = NULL;
     tw__dnn.primitive_desc_destroy(hint);
     return made;
@@ -77,8 +79,8 @@ static bool make_reorder(tw__conv_entry *e)
         return true;
     bool back = e->kind == TW_CONV_FILTER;
     dnnl_primitive_desc_t description;
-    if (tw__dnn.reorder_primitive_desc_create(&description, back ? &e->filter : &e->own, tw__dnn.engine, back ? &e->own : &e->filter,
-                                             tw__dnn.engine, NULL) != dnnl_success)
+    if (tw__dnn.reorder_primitive_desc_create(&description, back ? &e->filter : &e->own, tw__dnn.engine,
+                                              back ? &e->own : &e->filter, tw__dnn.engine, NULL) != dnnl_success)
         return false;
     dnnl_status_t status = tw__dnn.primitive_create(&e->reorder, description);
     tw__dnn.primitive_desc_destroy(description);
@@ -96,8 +98,9 @@ static void entry_fill(tw__conv_entry *e)
         return;
     const char *form = NULL;
     tw__dnn.primitive_desc_query(description, dnnl_query_impl_info_str, 0, &form);
-    const dnnl_memory_desc_t *filter = tw__dnn.primitive_desc_query_md(
-        description, e->kind == TW_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
+    const dnnl_memory_desc_t *filter =
+        tw__dnn.primitive_desc_query_md(description,
+                                        e->kind == TW_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
     const dnnl_memory_desc_t *scratch = tw__dnn.primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
     if (form && !tw__starts_with(form, "ref") && filter && scratch) {
         e->filter = *filter;

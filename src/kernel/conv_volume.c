@@ -1,6 +1,7 @@
-/* Convolutions of volumes, and their gradients: plane k of the filter meets plane p * stride + k * dilation - before of the input for every plane p of
- * the output. The planes that it meets are put side by side and are the batch of one convolution of images (conv.h). What several planes of the filter
- * give is added in their order, so results do not depend on threads. Half and bfloat16 run as float. */
+/* Convolutions of volumes, and their gradients: plane k of the filter meets plane p * stride + k * dilation - before of the input
+ * for every plane p of the output. The planes that it meets are put side by side and are the batch of one convolution of images
+ * (conv.h). What several planes of the filter give is added in their order, so results do not depend on threads. Half and
+ * bfloat16 run as float. */
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
 #include "kernel/volume.h"
@@ -8,8 +9,8 @@
 typedef struct planes {
     const tw__volume *v;
     size_t element;
-    int64_t in_size, out_size;    /* elements of a plane */
-    char *input, *output;         /* packed ones */
+    int64_t in_size, out_size; /* elements of a plane */
+    char *input, *output;      /* packed ones */
 } planes;
 
 /* The input's plane that plane k of the filter meets for the output's plane p; -1: none. */
@@ -60,7 +61,9 @@ static tw_status add(const planes *w, int64_t k, tw_dtype dtype, bool to_input, 
 
 static tw__conv conv_of(const tw__volume *v, int64_t images)
 {
-    tw__conv conv = { .batch = images, .in_channels = v->in_channels, .out_channels = v->out_channels, .groups = v->groups, .depth = v->depth };
+    tw__conv conv = {
+        .batch = images, .in_channels = v->in_channels, .out_channels = v->out_channels, .groups = v->groups, .depth = v->depth
+    };
     for (int i = 0; i < 2; i++) {
         conv.in[i] = v->in[1 + i];
         conv.out[i] = v->out[1 + i];
@@ -100,7 +103,10 @@ static int64_t count_of(const tw__volume *v, tw__conv_kind kind, int operand)
 
 static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__volume *v, const void *a, const void *b, void *result)
 {
-    planes w = { .v = v, .element = tw__element_size(dtype), .in_size = v->in[1] * v->in[2] * v->in_channels, .out_size = v->out[1] * v->out[2] * v->out_channels };
+    planes w = { .v = v,
+                 .element = tw__element_size(dtype),
+                 .in_size = v->in[1] * v->in[2] * v->in_channels,
+                 .out_size = v->out[1] * v->out[2] * v->out_channels };
     memset(result, 0, (size_t)count_of(v, kind, 2) * w.element);
     if (!count_of(v, kind, 0) || !count_of(v, kind, 1) || !count_of(v, kind, 2))
         return TW_OK;

@@ -1,6 +1,6 @@
-/* Strided copies. The nest of loops is first made as short as it can be: dimensions of one go, neighbours that lie end to end in both arrays
- * become one. Then the two innermost loops run in one of these forms: memcpy, fill, a transposing tile, plain strides. Plain
- * elements are moved by size (1, 2, 4, 8, 16 bytes); strings and objects one at a time. */
+/* Strided copies. The nest of loops is first made as short as it can be: dimensions of one go, neighbours that lie end to end in
+ * both arrays become one. Then the two innermost loops run in one of these forms: memcpy, fill, a transposing tile, plain
+ * strides. Plain elements are moved by size (1, 2, 4, 8, 16 bytes); strings and objects one at a time. */
 #include "kernel/copy.h"
 #include "kernel/stream.h"
 
@@ -63,35 +63,35 @@ tw_status tw__copy_elements(tw_dtype dtype, void *to, const void *from, int64_t 
 
 /* ---- loops by element size ---- */
 
-#define LOOPS(type)                                                                                                              \
-    static void line_##type(type *restrict to, int64_t to_step, const type *restrict from, int64_t from_step, int64_t count)      \
-    {                                                                                                                            \
-        if (to_step == 1 && from_step == 0) {                                                                                    \
-            type value = *from;                                                                                                  \
-            for (int64_t i = 0; i < count; i++)                                                                                  \
-                to[i] = value;                                                                                                   \
-        } else if (to_step == 1 && from_step == -1) {                                                                            \
-            for (int64_t i = 0; i < count; i++)                                                                                  \
-                to[i] = from[-i];                                                                                                \
-        } else {                                                                                                                 \
-            for (int64_t i = 0; i < count; i++)                                                                                  \
-                to[i * to_step] = from[i * from_step];                                                                           \
-        }                                                                                                                        \
-    }                                                                                                                            \
-    /* to[r * to_row + c] = from[r + c * from_column]: tiles that stay in the first-level cache */                               \
-    static void transpose_##type(type *restrict to, int64_t to_row, const type *restrict from, int64_t from_column, int64_t rows, \
-                                 int64_t columns)                                                                                \
-    {                                                                                                                            \
-        for (int64_t r = 0; r < rows; r += TRANSPOSE_TILE) {                                                                     \
-            int64_t r_end = r + TRANSPOSE_TILE < rows ? r + TRANSPOSE_TILE : rows;                                               \
-            for (int64_t c = 0; c < columns; c += TRANSPOSE_TILE) {                                                              \
-                int64_t c_end = c + TRANSPOSE_TILE < columns ? c + TRANSPOSE_TILE : columns;                                     \
-                for (int64_t i = r; i < r_end; i++) {                                                                            \
-                    for (int64_t j = c; j < c_end; j++)                                                                          \
-                        to[i * to_row + j] = from[i + j * from_column];                                                          \
-                }                                                                                                                \
-            }                                                                                                                    \
-        }                                                                                                                        \
+#define LOOPS(type)                                                                                                          \
+    static void line_##type(type *restrict to, int64_t to_step, const type *restrict from, int64_t from_step, int64_t count) \
+    {                                                                                                                        \
+        if (to_step == 1 && from_step == 0) {                                                                                \
+            type value = *from;                                                                                              \
+            for (int64_t i = 0; i < count; i++)                                                                              \
+                to[i] = value;                                                                                               \
+        } else if (to_step == 1 && from_step == -1) {                                                                        \
+            for (int64_t i = 0; i < count; i++)                                                                              \
+                to[i] = from[-i];                                                                                            \
+        } else {                                                                                                             \
+            for (int64_t i = 0; i < count; i++)                                                                              \
+                to[i * to_step] = from[i * from_step];                                                                       \
+        }                                                                                                                    \
+    }                                                                                                                        \
+    /* to[r * to_row + c] = from[r + c * from_column]: tiles that stay in the first-level cache */                           \
+    static void transpose_##type(type *restrict to, int64_t to_row, const type *restrict from, int64_t from_column,          \
+                                 int64_t rows, int64_t columns)                                                              \
+    {                                                                                                                        \
+        for (int64_t r = 0; r < rows; r += TRANSPOSE_TILE) {                                                                 \
+            int64_t r_end = r + TRANSPOSE_TILE < rows ? r + TRANSPOSE_TILE : rows;                                           \
+            for (int64_t c = 0; c < columns; c += TRANSPOSE_TILE) {                                                          \
+                int64_t c_end = c + TRANSPOSE_TILE < columns ? c + TRANSPOSE_TILE : columns;                                 \
+                for (int64_t i = r; i < r_end; i++) {                                                                        \
+                    for (int64_t j = c; j < c_end; j++)                                                                      \
+                        to[i * to_row + j] = from[i + j * from_column];                                                      \
+                }                                                                                                            \
+            }                                                                                                                \
+        }                                                                                                                    \
     }
 LOOPS(uint8_t)
 LOOPS(uint16_t)
@@ -104,7 +104,8 @@ static void transpose_block(float out[16][16], const float *in)
     for (int r = 0; r < 16; r += 4) {
         for (int c = 0; c < 16; c += 4) {
             const float *at = in + r * BAND + c;
-            __m128 a = _mm_load_ps(at), b = _mm_load_ps(at + BAND), d = _mm_load_ps(at + 2 * BAND), e = _mm_load_ps(at + 3 * BAND);
+            __m128 a = _mm_load_ps(at), b = _mm_load_ps(at + BAND), d = _mm_load_ps(at + 2 * BAND),
+                   e = _mm_load_ps(at + 3 * BAND);
             _MM_TRANSPOSE4_PS(a, b, d, e);
             _mm_store_ps(&out[c][r], a);
             _mm_store_ps(&out[c + 1][r], b);
@@ -114,10 +115,10 @@ static void transpose_block(float out[16][16], const float *in)
     }
 }
 
-/* Whole cache lines in, whole cache lines out, by way of buffers: with strides of a power of two the lines of a tile would push each other
- * out of the first cache. */
-static void transpose_lines(uint32_t *restrict to, int64_t to_row, const uint32_t *restrict from, int64_t from_column, int64_t rows,
-                            int64_t columns, bool streamed)
+/* Whole cache lines in, whole cache lines out, by way of buffers: with strides of a power of two the lines of a tile would push
+ * each other out of the first cache. */
+static void transpose_lines(uint32_t *restrict to, int64_t to_row, const uint32_t *restrict from, int64_t from_column,
+                            int64_t rows, int64_t columns, bool streamed)
 {
     _Alignas(64) float in[16][BAND], out[16][16]; /* of bits: they are only moved */
     streamed = streamed && (uintptr_t)to % 16 == 0 && to_row % 4 == 0;
@@ -141,39 +142,43 @@ static void transpose_lines(uint32_t *restrict to, int64_t to_row, const uint32_
     }
     if (streamed)
         tw__stream_end();
-    transpose_uint32_t(to + whole_columns, to_row, from + whole_columns * from_column, from_column, whole_rows, columns - whole_columns);
+    transpose_uint32_t(to + whole_columns, to_row, from + whole_columns * from_column, from_column, whole_rows,
+                       columns - whole_columns);
     transpose_uint32_t(to + whole_rows * to_row, to_row, from + whole_rows, from_column, rows - whole_rows, columns);
 }
 #endif
 LOOPS(uint64_t)
 LOOPS(pair16)
 
-#define BY_SIZE(size, call, ...)            \
-    switch (size) {                         \
-    case 1:                                 \
-        call(uint8_t, __VA_ARGS__);         \
-        break;                              \
-    case 2:                                 \
-        call(uint16_t, __VA_ARGS__);        \
-        break;                              \
-    case 4:                                 \
-        call(uint32_t, __VA_ARGS__);        \
-        break;                              \
-    case 8:                                 \
-        call(uint64_t, __VA_ARGS__);        \
-        break;                              \
-    default:                                \
-        call(pair16, __VA_ARGS__);          \
+#define BY_SIZE(size, call, ...)     \
+    switch (size) {                  \
+    case 1:                          \
+        call(uint8_t, __VA_ARGS__);  \
+        break;                       \
+    case 2:                          \
+        call(uint16_t, __VA_ARGS__); \
+        break;                       \
+    case 4:                          \
+        call(uint32_t, __VA_ARGS__); \
+        break;                       \
+    case 8:                          \
+        call(uint64_t, __VA_ARGS__); \
+        break;                       \
+    default:                         \
+        call(pair16, __VA_ARGS__);   \
     }
-#define CALL_LINE(type, to, to_step, from, from_step, count) line_##type((type *)(to), to_step, (const type *)(from), from_step, count)
+#define CALL_LINE(type, to, to_step, from, from_step, count) \
+    line_##type((type *)(to), to_step, (const type *)(from), from_step, count)
 #define CALL_TRANSPOSE(type, to, to_row, from, from_column, rows, columns) \
     transpose_##type((type *)(to), to_row, (const type *)(from), from_column, rows, columns)
 
-static void transpose(size_t size, char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns, bool streamed)
+static void transpose(size_t size, char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns,
+                      bool streamed)
 {
 #ifdef __SSE2__
     if (size == 4 && rows >= 16 && columns >= 16) {
-        transpose_lines((uint32_t *)(void *)to, to_row, (const uint32_t *)(const void *)from, from_column, rows, columns, streamed);
+        transpose_lines((uint32_t *)(void *)to, to_row, (const uint32_t *)(const void *)from, from_column, rows, columns,
+                        streamed);
         return;
     }
 #endif

@@ -1,4 +1,5 @@
-/* Copying elements of any dtype between arrays with strides: the body of transposing, slicing, broadcasting, tiling, padding, joining. */
+/* Copying elements of any dtype between arrays with strides: the body of transposing, slicing, broadcasting, tiling, padding,
+ * joining. */
 #ifndef TW_COPY_H
 #define TW_COPY_H
 
@@ -15,8 +16,8 @@ typedef struct tw__walk {
 void tw__walk_add(tw__walk *walk, int64_t dim, int64_t to, int64_t from);
 /* The strides of an array in C order. */
 void tw__strides(const tw_shape *shape, int64_t *strides);
-/* Copies element by element. Strings are duplicated and objects retained: their places in `to` must be cleared ones of a new tensor.
- * `to` may be written in any order and by several threads: places must differ. */
+/* Copies element by element. Strings are duplicated and objects retained: their places in `to` must be cleared ones of a new
+ * tensor. `to` may be written in any order and by several threads: places must differ. */
 tw_status tw__copy_walk(tw_dtype dtype, void *to, const void *from, const tw__walk *walk);
 /* `count` elements, contiguous. */
 tw_status tw__copy_elements(tw_dtype dtype, void *to, const void *from, int64_t count);
@@ -24,7 +25,13 @@ tw_status tw__copy_elements(tw_dtype dtype, void *to, const void *from, int64_t 
 tw_status tw__fill_elements(tw_dtype dtype, void *to, const void *element, int64_t count);
 
 /* to[i] = to[i] ∘ from[i] for numbers (copy_combine.c). Integers go round at their size. */
-typedef enum tw__combination { TW__COMBINE_ADD, TW__COMBINE_SUB, TW__COMBINE_MAX, TW__COMBINE_MIN, TW__COMBINE_MUL } tw__combination;
+typedef enum tw__combination {
+    TW__COMBINE_ADD,
+    TW__COMBINE_SUB,
+    TW__COMBINE_MAX,
+    TW__COMBINE_MIN,
+    TW__COMBINE_MUL
+} tw__combination;
 tw_status tw__combine_elements(tw__combination kind, tw_dtype dtype, void *to, const void *from, int64_t count);
 
 #endif

@@ -57,8 +57,9 @@ TW_BINARY_LOOP(modulo, double, double, double, double, , fmod(a, b))
 TW_SIGNED(TW_BINARY_LOOP, modulo, b == -1 ? 0 : a % b)
 TW_UNSIGNED(TW_BINARY_LOOP, modulo, a % b)
 const tw__binary tw__binary_modulo = { .loops = { TW_REAL_LOOPS(modulo), TW_INTEGER_LOOPS(modulo) }, .slow = true };
-const tw__binary tw__binary_floor_modulo = { .loops = { TW_REAL_LOOPS(floor_modulo), TW_SIGNED_LOOPS(floor_modulo),
-                                                        TW_UNSIGNED_LOOPS(modulo) }, .slow = true };
+const tw__binary tw__binary_floor_modulo = {
+    .loops = { TW_REAL_LOOPS(floor_modulo), TW_SIGNED_LOOPS(floor_modulo), TW_UNSIGNED_LOOPS(modulo) }, .slow = true
+};
 
 /* A value that is not a number is the result, wherever it stands. */
 TW_REALS(TW_BINARY_LOOP, maximum, a < b || b != b ? b : a)
@@ -88,12 +89,12 @@ TW_REALS(TW_BINARY_LOOP, sqrt_grad, (element)0.5 * b / a)
 TW_COMPLEXES(TW_BINARY_LOOP, sqrt_grad, (element)0.5 * b / conj(a))
 TW_REALS(TW_BINARY_LOOP, rsqrt_grad, (element)-0.5 * b * (a * a * a))
 TW_COMPLEXES(TW_BINARY_LOOP, rsqrt_grad, (element)-0.5 * b * (conj(a) * conj(a) * conj(a)))
-TW_REALS(TW_BINARY_LOOP, reciprocal_grad, -(a * a) * b)
+TW_REALS(TW_BINARY_LOOP, reciprocal_grad, -(a *a) * b)
 TW_COMPLEXES(TW_BINARY_LOOP, reciprocal_grad, -(conj(a) * conj(a)) * b)
-TW_REALS(TW_BINARY_LOOP, tanh_grad, b * (1 - a * a))
-TW_COMPLEXES(TW_BINARY_LOOP, tanh_grad, b * (1 - a * a))
-TW_REALS(TW_BINARY_LOOP, sigmoid_grad, b * a * (1 - a))
-TW_COMPLEXES(TW_BINARY_LOOP, sigmoid_grad, b * a * (1 - a))
+TW_REALS(TW_BINARY_LOOP, tanh_grad, b *(1 - a * a))
+TW_COMPLEXES(TW_BINARY_LOOP, tanh_grad, b *(1 - a * a))
+TW_REALS(TW_BINARY_LOOP, sigmoid_grad, b *a *(1 - a))
+TW_COMPLEXES(TW_BINARY_LOOP, sigmoid_grad, b *a *(1 - a))
 const tw__binary tw__binary_sqrt_grad = { .loops = { NUMBER_LOOPS(sqrt_grad) } };
 const tw__binary tw__binary_rsqrt_grad = { .loops = { NUMBER_LOOPS(rsqrt_grad) } };
 const tw__binary tw__binary_reciprocal_grad = { .loops = { NUMBER_LOOPS(reciprocal_grad) } };

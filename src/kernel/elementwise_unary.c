@@ -13,7 +13,8 @@ REALS(abs, fabs(a))
 SIGNED(abs, a < 0 ? (element)(0 - (wide)a) : a)
 TW_UNARY_LOOP(abs, complex64, float complex, float, float, , hypotf(crealf(a), cimagf(a)))
 TW_UNARY_LOOP(abs, complex128, double complex, double, double, , hypot(creal(a), cimag(a)))
-const tw__unary tw__unary_abs = { .loops = { TW_REAL_LOOPS(abs), TW_SIGNED_LOOPS(abs), TW_COMPLEX_LOOPS(abs) }, .gives_real = true };
+const tw__unary tw__unary_abs = { .loops = { TW_REAL_LOOPS(abs), TW_SIGNED_LOOPS(abs), TW_COMPLEX_LOOPS(abs) },
+                                  .gives_real = true };
 
 REALS(negate, -a)
 SIGNED(negate, 0 - (wide)a)
@@ -57,9 +58,9 @@ TW_INTEGERS(TW_UNARY_LOOP, invert, ~a)
 const tw__unary tw__unary_invert = { .loops = { TW_INTEGER_LOOPS(invert) } };
 
 /* ---- questions ---- */
-#define QUESTION(name, e)                                             \
-    TW_UNARY_LOOP(name, float, float, float, bool, TW_CLONES, e)      \
-    TW_UNARY_LOOP(name, double, double, double, bool, TW_CLONES, e)   \
+#define QUESTION(name, e)                                           \
+    TW_UNARY_LOOP(name, float, float, float, bool, TW_CLONES, e)    \
+    TW_UNARY_LOOP(name, double, double, double, bool, TW_CLONES, e) \
     const tw__unary tw__unary_##name = { .loops = { TW_REAL_LOOPS(name) }, .gives_bool = true };
 QUESTION(is_nan, a != a)
 QUESTION(is_inf, fabs(a) == (element)INFINITY)
@@ -119,7 +120,8 @@ TW_UNARY_LOOP(lgamma, float, float, float, float, , log_of_gamma((double)a))
 TW_UNARY_LOOP(lgamma, double, double, double, double, , log_of_gamma(a))
 const tw__unary tw__unary_lgamma = { .loops = { TW_REAL_LOOPS(lgamma) }, .slow = true };
 
-/* The derivative of lgamma: mirrored for negative numbers, raised to 10 by psi(x) = psi(x + 1) - 1/x, then the asymptotic series. */
+/* The derivative of lgamma: mirrored for negative numbers, raised to 10 by psi(x) = psi(x + 1) - 1/x, then the asymptotic series.
+ */
 static double digamma_of(double a)
 {
     double result = 0;
@@ -134,7 +136,8 @@ static double digamma_of(double a)
         result -= 1 / a;
     double s = 1 / (a * a);
     double series =
-        s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (5.0 / 660 - s * (691.0 / 32760 - s * (1.0 / 12)))))));
+        s *
+        (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (5.0 / 660 - s * (691.0 / 32760 - s * (1.0 / 12)))))));
     return result + log(a) - 0.5 / a - series;
 }
 
@@ -143,9 +146,9 @@ TW_UNARY_LOOP(digamma, double, double, double, double, , digamma_of(a))
 const tw__unary tw__unary_digamma = { .loops = { TW_REAL_LOOPS(digamma) }, .slow = true };
 
 /* ---- parts of complex numbers ---- */
-#define PART(name, e)                                                      \
-    TW_UNARY_LOOP(name, complex64, float complex, float, float, , e)       \
-    TW_UNARY_LOOP(name, complex128, double complex, double, double, , e)   \
+#define PART(name, e)                                                    \
+    TW_UNARY_LOOP(name, complex64, float complex, float, float, , e)     \
+    TW_UNARY_LOOP(name, complex128, double complex, double, double, , e) \
     const tw__unary tw__unary_##name = { .loops = { TW_COMPLEX_LOOPS(name) }, .gives_real = true };
 PART(real, creal(a))
 PART(imag, cimag(a))

@@ -5,16 +5,16 @@
 
 enum { ELEMENTS_PER_CHUNK = 1 << 15 };
 
-#define ROWS(name, value)                                                                                                        \
-    static TW_CLONES void name(float *out, int64_t rows, int64_t columns, int64_t row_stride, const float *bias)                 \
-    {                                                                                                                            \
-        for (int64_t i = 0; i < rows; i++, out += row_stride) {                                                                  \
-            TW_INDEPENDENT                                                                                                       \
-            for (int64_t j = 0; j < columns; j++) {                                                                              \
-                float x = value;                                                                                                 \
-                out[j] = x;                                                                                                      \
-            }                                                                                                                    \
-        }                                                                                                                        \
+#define ROWS(name, value)                                                                                        \
+    static TW_CLONES void name(float *out, int64_t rows, int64_t columns, int64_t row_stride, const float *bias) \
+    {                                                                                                            \
+        for (int64_t i = 0; i < rows; i++, out += row_stride) {                                                  \
+            TW_INDEPENDENT                                                                                       \
+            for (int64_t j = 0; j < columns; j++) {                                                              \
+                float x = value;                                                                                 \
+                out[j] = x;                                                                                      \
+            }                                                                                                    \
+        }                                                                                                        \
     }
 #define RELU(x) ((x) < 0 ? 0 : (x))
 #define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
@@ -45,7 +45,8 @@ bool tw__epilogue_rest(const tw__epilogue *then)
     return then->activation && then->activation != &tw__unary_relu && then->activation != &tw__unary_relu6;
 }
 
-void tw__epilogue_piece(const tw__epilogue *then, float *out, int64_t rows, int64_t columns, int64_t row_stride, int64_t first_column)
+void tw__epilogue_piece(const tw__epilogue *then, float *out, int64_t rows, int64_t columns, int64_t row_stride,
+                        int64_t first_column)
 {
     const float *bias = then->bias ? (const float *)then->bias + first_column : NULL;
     bool relu = then->activation == &tw__unary_relu, relu6 = then->activation == &tw__unary_relu6;

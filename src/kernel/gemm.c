@@ -3,16 +3,17 @@
  * The order of loops, outermost first:
  *     slices of k (DEEP)  ->  blocks of columns (so that a packed block of b stays in the L2 cache)
  *         ->  tiles' rows (packed a: in L1)  ->  panels of up to 3 vectors of columns  ->  one tile in registers
- * b is packed when its columns are not contiguous, or when it is large and many rows of a will read it; a when it is large. A packed panel
- * is [slice of k, panel width], a packed strip of a is [slice of k, rows].
+ * b is packed when its columns are not contiguous, or when it is large and many rows of a will read it; a when it is large. A
+ * packed panel is [slice of k, panel width], a packed strip of a is [slice of k, rows].
  *
- * A few rows times a matrix that is not packed, as layers make them of a small batch, is the sum of two products, one for each half of k:
- * so a thread reads the part of b alone that it changes when an optimizer's step follows, and the other thread's writes do not
- * cost a transfer between caches (a step of Adam on [784, 100] with a batch of 50: forward and update 135 microseconds, 101 then).
+ * A few rows times a matrix that is not packed, as layers make them of a small batch, is the sum of two products, one for each
+ * half of k: so a thread reads the part of b alone that it changes when an optimizer's step follows, and the other thread's
+ * writes do not cost a transfer between caches (a step of Adam on [784, 100] with a batch of 50: forward and update 135
+ * microseconds, 101 then).
  *
- * Measured against oneDNN's dnnl_sgemm on AVX-512 (Zen 4, one thread, GFLOPS): 50x100x784 100 / 95, 784x100x50 98 / 92, 128 cubed 111 / 113,
- * 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded
- * for products, but for very large ones: 2048 cubed 212 / 220 on two threads. */
+ * Measured against oneDNN's dnnl_sgemm on AVX-512 (Zen 4, one thread, GFLOPS): 50x100x784 100 / 95, 784x100x50 98 / 92, 128 cubed
+ * 111 / 113, 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded for
+ * products, but for very large ones: 2048 cubed 212 / 220 on two threads. */
 #include "base/pause.h"
 #include "kernel/conv.h"
 #include "kernel/gemm.h"
@@ -32,10 +33,10 @@ enum {
     LARGE = 1 << 17,           /* elements: 512 KB, half of a usual L2 */
     WORK_PER_THREAD = 1 << 19, /* multiplications that are worth a second thread */
     BIG = 1024,                /* n and k, and half of m: from here on the library is 3% (AVX-512) to 15% (AVX2) faster */
-    BLOCK = 512,               /* rows that it gets at once, and BIG columns; not by the threads: its order of additions goes by these sizes */
-    FEW_ROWS = 3,              /* of a, up to which packing a transposed b costs more than it brings */
-    HALVED_FROM = 512,         /* k, from which unpacked products are two halves */
-    HALVED_ROWS = 256,         /* of a, up to which they are */
+    BLOCK = 512,  /* rows that it gets at once, and BIG columns; not by the threads: its order of additions goes by these sizes */
+    FEW_ROWS = 3, /* of a, up to which packing a transposed b costs more than it brings */
+    HALVED_FROM = 512, /* k, from which unpacked products are two halves */
+    HALVED_ROWS = 256, /* of a, up to which they are */
 };
 
 typedef struct product {
@@ -51,9 +52,9 @@ typedef struct product {
     int64_t row_parts, column_parts; /* the grid of parts that threads take */
     float *second;                   /* [m, n]: the second half of k, or NULL: its parts follow those of the first */
     float *scratch;
-    size_t scratch_each;             /* floats */
-    const tw__epilogue *then;        /* or NULL */
-    bool failed;                     /* the library did */
+    size_t scratch_each;      /* floats */
+    const tw__epilogue *then; /* or NULL */
+    bool failed;              /* the library did */
     tw__stopper *stopper;
 } product;
 
@@ -141,14 +142,15 @@ typedef struct panel {
     int vectors, lanes;
 } panel;
 
-static void run_panel(const product *p, const panel *of, const float *a, int64_t a_row, int64_t a_column, int64_t row, int64_t rows,
-                      int64_t deep, bool add)
+static void run_panel(const product *p, const panel *of, const float *a, int64_t a_row, int64_t a_column, int64_t row,
+                      int64_t rows, int64_t deep, bool add)
 {
     int64_t parts = ceil_divide(rows, p->kernels->rows[of->vectors]);
     for (int64_t i = 0; i < parts; i++) {
         int64_t first = part_begin(rows, parts, i), count = part_begin(rows, parts, i + 1) - first;
         tile_of(p->kernels, of->vectors, of->lanes, count)(deep, a + first * a_row, a_row, a_column, of->b, of->b_row,
-                                                           p->c + (row + first) * p->c_row + of->column, p->c_row, of->lanes, add);
+                                                           p->c + (row + first) * p->c_row + of->column, p->c_row, of->lanes,
+                                                           add);
     }
 }
 
@@ -165,12 +167,14 @@ static void pack_rows(const product *p, int64_t row, int64_t rows, int64_t depth
     int64_t strips = ceil_divide(rows, p->strip);
     for (int64_t i = 0; i < strips; i++) {
         int64_t first = part_begin(rows, strips, i), count = part_begin(rows, strips, i + 1) - first;
-        tw__gemm_pack(to + first * deep, count, p->a + (row + first) * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, count);
+        tw__gemm_pack(to + first * deep, count, p->a + (row + first) * p->a_row + depth * p->a_column, p->a_column, p->a_row,
+                      deep, count);
     }
 }
 
 /* Rows of b to their places in the panels: whole rows of the block, which memory gives faster than pieces of many rows. */
-static TW_CLONES void copy_panels(const panel *panels, int count, int lanes, const float *b, int64_t b_row, int64_t deep, int64_t width)
+static TW_CLONES void copy_panels(const panel *panels, int count, int lanes, const float *b, int64_t b_row, int64_t deep,
+                                  int64_t width)
 {
     for (int64_t p = 0; p < deep; p++, b += b_row) {
         const float *ahead = b + (p + 4 < deep ? 4 : 0) * b_row;
@@ -215,7 +219,8 @@ static int make_panels(const product *p, int64_t column, int64_t width, int64_t 
     return (int)count;
 }
 
-/* One block of columns [column, column + width) of the rows [row, row_end), for one slice of k. `strips`: the packed rows of a, or NULL. */
+/* One block of columns [column, column + width) of the rows [row, row_end), for one slice of k. `strips`: the packed rows of a,
+ * or NULL. */
 static void run_block(const product *p, int64_t row, int64_t row_end, int64_t column, int64_t width, int64_t depth, int64_t deep,
                       float *packed, const float *strips)
 {
@@ -235,9 +240,9 @@ static void run_block(const product *p, int64_t row, int64_t row_end, int64_t co
     for (int64_t s = 0; s < strip_count; s++) {
         int64_t first = part_begin(rows, strip_count, s), height = part_begin(rows, strip_count, s + 1) - first;
         for (int i = 0; i < count; i++)
-            tile_of(p->kernels, panels[i].vectors, panels[i].lanes, height)(
-                deep, strips + first * deep, 1, height, panels[i].b, panels[i].b_row,
-                p->c + (row + first) * p->c_row + panels[i].column, p->c_row, panels[i].lanes, add);
+            tile_of(p->kernels, panels[i].vectors, panels[i].lanes,
+                    height)(deep, strips + first * deep, 1, height, panels[i].b, panels[i].b_row,
+                            p->c + (row + first) * p->c_row + panels[i].column, p->c_row, panels[i].lanes, add);
         if (last)
             finish(p, row + first, height, column, width);
     }
@@ -250,7 +255,8 @@ static void run_parts(void *context, int64_t begin, int64_t end)
         int64_t i = part / p->column_parts, j = part % p->column_parts;
         int64_t row = part_begin(p->m, p->row_parts, i), row_end = part_begin(p->m, p->row_parts, i + 1);
         int64_t unit = p->kernels->lanes, units = ceil_divide(p->n, unit);
-        int64_t column = part_begin(units, p->column_parts, j) * unit, column_end = part_begin(units, p->column_parts, j + 1) * unit;
+        int64_t column = part_begin(units, p->column_parts, j) * unit,
+                column_end = part_begin(units, p->column_parts, j + 1) * unit;
         if (column_end > p->n)
             column_end = p->n;
         float *packed = p->scratch ? p->scratch + (size_t)part * p->scratch_each : NULL;
@@ -262,7 +268,8 @@ static void run_parts(void *context, int64_t begin, int64_t end)
                 if (strips)
                     pack_rows(p, top, bottom - top, depth, deep, strips);
                 for (int64_t at = column; at < column_end && !tw__stopper_asked(p->stopper); at += p->wide)
-                    run_block(p, top, bottom, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, packed, strips);
+                    run_block(p, top, bottom, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, packed,
+                              strips);
             }
         }
     }
@@ -323,7 +330,8 @@ static void run_dots(void *context, int64_t begin, int64_t end)
         int64_t column = 4 * four;
         int columns = p->n - column < 4 ? (int)(p->n - column) : 4;
         for (int64_t i = 0; i < p->m; i++)
-            p->kernels->dots(p->k, p->a + i * p->a_row, p->b + column * p->b_column, p->b_column, columns, p->c + i * p->c_row + column);
+            p->kernels->dots(p->k, p->a + i * p->a_row, p->b + column * p->b_column, p->b_column, columns,
+                             p->c + i * p->c_row + column);
         finish(p, 0, p->m, column, columns);
     }
 }
@@ -354,11 +362,12 @@ static void run_library(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         int64_t across = i % p->column_parts, down = i / p->column_parts;
         int64_t row = part_begin(p->m, p->row_parts, down), rows = part_begin(p->m, p->row_parts, down + 1) - row;
-        int64_t column = part_begin(p->n, p->column_parts, across), columns = part_begin(p->n, p->column_parts, across + 1) - column;
+        int64_t column = part_begin(p->n, p->column_parts, across),
+                columns = part_begin(p->n, p->column_parts, across + 1) - column;
         if (tw__stopper_asked(p->stopper))
             return;
-        if (!tw__gemm_onednn(rows, columns, p->k, p->a + row * p->a_row, p->a_row, p->a_column, p->b + column * p->b_column, p->b_row, p->b_column,
-                             p->c + row * p->c_row + column, p->c_row))
+        if (!tw__gemm_onednn(rows, columns, p->k, p->a + row * p->a_row, p->a_row, p->a_column, p->b + column * p->b_column,
+                             p->b_row, p->b_column, p->c + row * p->c_row + column, p->c_row))
             __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
         else
             finish(p, row, rows, column, columns);
@@ -446,16 +455,30 @@ tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, i
         return TW_OK;
     tw__stopper stopper;
     tw__stopper_begin(&stopper);
-    product p = { .stopper = &stopper, .kernels = tw__gemm_best(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
-                  .b_column = b_column, .c = c, .c_row = c_row, .row_parts = 1, .column_parts = 1, .then = then };
+    product p = { .stopper = &stopper,
+                  .kernels = tw__gemm_best(),
+                  .m = m,
+                  .n = n,
+                  .k = k,
+                  .a = a,
+                  .b = b,
+                  .a_row = a_row,
+                  .a_column = a_column,
+                  .b_row = b_row,
+                  .b_column = b_column,
+                  .c = c,
+                  .c_row = c_row,
+                  .row_parts = 1,
+                  .column_parts = 1,
+                  .then = then };
     TW_TRY(multiply(p));
     if (then && tw__epilogue_rest(then))
         tw__unary_run(then->activation, TW_FLOAT32, c, c, m * n);
     return TW_OK;
 }
 
-tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
-                         int64_t b_column, float *c, int64_t c_row)
+tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                         int64_t b_row, int64_t b_column, float *c, int64_t c_row)
 {
     return tw__gemm_float_then(m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row, NULL);
 }

@@ -22,9 +22,11 @@ static inline __attribute__((always_inline)) TARGET __m256i some(int lanes)
 #define SPREAD(x) _mm256_set1_ps(x)
 #define MULTIPLY_ADD(x, y, sum) _mm256_fmadd_ps(x, y, sum)
 #define ADD(x, y) _mm256_add_ps(x, y)
-#define TILES                                                                                                  \
-    TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 4) TILE(1, 5) TILE(1, 6) TILE(1, 7) TILE(1, 8) TILE(2, 1)         \
+/* clang-format off */
+#define TILES \
+    TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 4) TILE(1, 5) TILE(1, 6) TILE(1, 7) TILE(1, 8) TILE(2, 1) \
     TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(3, 1) TILE(3, 2) TILE(3, 3) TILE(3, 4)
+/* clang-format on */
 #include "kernel/gemm_tile.h"
 
 const tw__gemm_kernels tw__gemm_avx2 = {

@@ -16,11 +16,13 @@
 #define SPREAD(x) _mm512_set1_ps(x)
 #define MULTIPLY_ADD(x, y, sum) _mm512_fmadd_ps(x, y, sum)
 #define ADD(x, y) _mm512_add_ps(x, y)
-#define TILES                                                                                                              \
-    TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 4) TILE(1, 5) TILE(1, 6) TILE(1, 7) TILE(1, 8) TILE(1, 9) TILE(1, 10)         \
-    TILE(1, 11) TILE(1, 12) TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(2, 7) TILE(2, 8)        \
-    TILE(2, 9) TILE(2, 10) TILE(2, 11) TILE(2, 12) TILE(3, 1) TILE(3, 2) TILE(3, 3) TILE(3, 4) TILE(3, 5) TILE(3, 6)       \
+/* clang-format off */
+#define TILES \
+    TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 4) TILE(1, 5) TILE(1, 6) TILE(1, 7) TILE(1, 8) TILE(1, 9) TILE(1, 10) \
+    TILE(1, 11) TILE(1, 12) TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(2, 7) TILE(2, 8) \
+    TILE(2, 9) TILE(2, 10) TILE(2, 11) TILE(2, 12) TILE(3, 1) TILE(3, 2) TILE(3, 3) TILE(3, 4) TILE(3, 5) TILE(3, 6) \
     TILE(3, 7) TILE(3, 8)
+/* clang-format on */
 #include "kernel/gemm_tile.h"
 
 #define NARROW
@@ -32,9 +34,11 @@
 #define HALF_ADD(x, y) _mm256_add_ps(x, y)
 #define HALF_OF(v) _mm512_castps512_ps256(v)
 #undef TILES
-#define TILES                                                                                                              \
-    TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(2, 7) TILE(2, 8) TILE(2, 9) TILE(2, 10)         \
+/* clang-format off */
+#define TILES \
+    TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(2, 7) TILE(2, 8) TILE(2, 9) TILE(2, 10) \
     TILE(2, 11) TILE(2, 12) TILE(3, 1) TILE(3, 2) TILE(3, 3) TILE(3, 4) TILE(3, 5) TILE(3, 6) TILE(3, 7) TILE(3, 8)
+/* clang-format on */
 #include "kernel/gemm_tile.h"
 
 const tw__gemm_kernels tw__gemm_avx512 = {

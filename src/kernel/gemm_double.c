@@ -1,5 +1,6 @@
-/* Products of double matrices: b is packed once into panels of a few vectors' width, threads take blocks of rows, and a tile of the result
- * lies in registers while it runs over a part of the depth. The order of additions does not depend on the number of threads. */
+/* Products of double matrices: b is packed once into panels of a few vectors' width, threads take blocks of rows, and a tile of
+ * the result lies in registers while it runs over a part of the depth. The order of additions does not depend on the number of
+ * threads. */
 #include "base/pause.h"
 #include "kernel/gemm.h"
 #include "kernel/isa.h"
@@ -12,31 +13,30 @@ enum { DEPTH = 256, VECTORS = 3, MOST_ROWS = 8, MOST_WIDTH = 24, BLOCK_ROWS = 48
 /* out = (rows of a) x (a panel of b), `rows` of a at a time. */
 typedef void tile_function(int64_t k, const double *const *a, const double *b, double *out);
 
-#define TILE(name, features, vector, lanes, rows, zero, load, store, spread, multiply_add)                 \
-    __attribute__((target(features))) static void name(int64_t k, const double *const *a, const double *b, double *out) \
-    {                                                                                                      \
-        vector sum[rows][VECTORS];                                                                         \
-        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                             \
-        {                                                                                                  \
-            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) sum[i][j] = zero();                  \
-        }                                                                                                  \
-        for (int64_t p = 0; p < k; p++, b += VECTORS * lanes) {                                            \
-            vector line[VECTORS];                                                                          \
-            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) line[j] = load(b + j * lanes);       \
-            _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                         \
-            {                                                                                              \
-                vector x = spread(a[i][p]);                                                                \
-                _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++)                                  \
-                    sum[i][j] = multiply_add(x, line[j], sum[i][j]);                                       \
-            }                                                                                              \
-        }                                                                                                  \
-        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                             \
-        {                                                                                                  \
-            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++)                                      \
-                store(out + (i * VECTORS + j) * lanes, sum[i][j]);                                         \
-        }                                                                                                  \
+#define TILE(name, features, vector, lanes, rows, zero, load, store, spread, multiply_add)                                 \
+    __attribute__((target(features))) static void name(int64_t k, const double *const *a, const double *b, double *out)    \
+    {                                                                                                                      \
+        vector sum[rows][VECTORS];                                                                                         \
+        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                                             \
+        {                                                                                                                  \
+            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) sum[i][j] = zero();                                  \
+        }                                                                                                                  \
+        for (int64_t p = 0; p < k; p++, b += VECTORS * lanes) {                                                            \
+            vector line[VECTORS];                                                                                          \
+            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) line[j] = load(b + j * lanes);                       \
+            _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                                         \
+            {                                                                                                              \
+                vector x = spread(a[i][p]);                                                                                \
+                _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) sum[i][j] = multiply_add(x, line[j], sum[i][j]); \
+            }                                                                                                              \
+        }                                                                                                                  \
+        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                                             \
+        {                                                                                                                  \
+            _Pragma("GCC unroll 3") for (int j = 0; j < VECTORS; j++) store(out + (i * VECTORS + j) * lanes, sum[i][j]);   \
+        }                                                                                                                  \
     }
-TILE(tile_avx512, "avx512f,fma", __m512d, 8, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd)
+TILE(tile_avx512, "avx512f,fma", __m512d, 8, 8, _mm512_setzero_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd,
+     _mm512_fmadd_pd)
 TILE(tile_avx2, "avx2,fma", __m256d, 4, 4, _mm256_setzero_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd)
 
 typedef struct job {

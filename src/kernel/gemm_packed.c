@@ -1,6 +1,7 @@
 /* Products with one matrix that is packed once and used many times, as by the steps of a recurrent layer.
  *
- * Packed: panels of up to three vectors of columns, each [k, width of the panel], one behind the other; the last one is filled up. */
+ * Packed: panels of up to three vectors of columns, each [k, width of the panel], one behind the other; the last one is filled
+ * up. */
 #include "kernel/gemm.h"
 
 enum { SLICE = 256 }; /* of k: what a strip of rows reads of a panel in one go stays near */
@@ -26,14 +27,16 @@ void tw__gemm_pack_matrix(int64_t k, int64_t n, const float *b, int64_t b_row, i
     const tw__gemm_kernels *kernels = tw__gemm_best();
     int64_t vectors = vectors_of(kernels, n), most = most_vectors(kernels);
     for (int64_t first = 0; first < vectors; first += most) {
-        int64_t count = vectors - first < most ? vectors - first : most, width = count * kernels->lanes, column = first * kernels->lanes;
+        int64_t count = vectors - first < most ? vectors - first : most, width = count * kernels->lanes,
+                column = first * kernels->lanes;
         int64_t columns = n - column < width ? n - column : width;
         tw__gemm_pack(packed, width, b + column * b_column, b_row, b_column, k, columns);
         packed += k * width;
     }
 }
 
-void tw__gemm_add_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, const float *packed, float *c, int64_t c_row)
+void tw__gemm_add_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, const float *packed, float *c,
+                         int64_t c_row)
 {
     const tw__gemm_kernels *kernels = tw__gemm_best();
     int64_t vectors = vectors_of(kernels, n), most = most_vectors(kernels);

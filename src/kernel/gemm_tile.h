@@ -1,14 +1,13 @@
-/* The body of the float tiles and dot products, included once per instruction set by gemm_plain.c, gemm_avx2.c and gemm_avx512.c, which define
- *   V, LANES       the vector type and its number of floats
- *   TARGET         the function attribute that switches the instructions on
- *   LOAD(p) STORE(p, v) LOAD_SOME(p, lanes) STORE_SOME(p, v, lanes) SPREAD(x) MULTIPLY_ADD(x, y, sum) ADD(x, y) ZERO
- *   TILES          the tile sizes as a list of TILE(vectors, rows)
- * A second time it may be included with NARROW and
- *   HALF           a type of half as many floats, for a last vector that is not fuller: it costs half as much
- *   HALF_ZERO HALF_LOAD_SOME HALF_STORE_SOME HALF_MULTIPLY_ADD HALF_ADD HALF_OF(v), the first half of a V
+/* The body of the float tiles and dot products, included once per instruction set by gemm_plain.c, gemm_avx2.c and gemm_avx512.c,
+ * which define V, LANES       the vector type and its number of floats TARGET         the function attribute that switches the
+ * instructions on LOAD(p) STORE(p, v) LOAD_SOME(p, lanes) STORE_SOME(p, v, lanes) SPREAD(x) MULTIPLY_ADD(x, y, sum) ADD(x, y)
+ * ZERO TILES          the tile sizes as a list of TILE(vectors, rows) A second time it may be included with NARROW and HALF a
+ * type of half as many floats, for a last vector that is not fuller: it costs half as much HALF_ZERO HALF_LOAD_SOME
+ * HALF_STORE_SOME HALF_MULTIPLY_ADD HALF_ADD HALF_OF(v), the first half of a V
  *
  * A tile keeps rows x vectors sums in registers while it runs over k: per step it loads `vectors` vectors of b and spreads `rows`
- * numbers of a. Rows of a are addressed in threes from one pointer, which is what x86's addressing modes give without arithmetic. */
+ * numbers of a. Rows of a are addressed in threes from one pointer, which is what x86's addressing modes give without arithmetic.
+ */
 
 #if defined(NARROW)
 #define TILE_NAME narrow
@@ -28,9 +27,9 @@
 #define LAST_ADD ADD
 #endif
 
-static inline __attribute__((always_inline)) TARGET void TILE_NAME(int rows, int vectors, int64_t k, const float *a, int64_t a_row,
-                                                              int64_t a_column, const float *b, int64_t b_row, float *c, int64_t c_row,
-                                                              int lanes, bool add)
+static inline __attribute__((always_inline)) TARGET void TILE_NAME(int rows, int vectors, int64_t k, const float *a,
+                                                                   int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                                                                   float *c, int64_t c_row, int lanes, bool add)
 {
     V sum[TW_GEMM_ROWS][TW_GEMM_VECTORS];
     LAST last[TW_GEMM_ROWS];
@@ -89,7 +88,8 @@ static inline __attribute__((always_inline)) TARGET void TILE_NAME(int rows, int
 static TARGET void dots(int64_t k, const float *x, const float *y, int64_t y_row, int rows, float *out)
 {
     V sum[4] = { ZERO, ZERO, ZERO, ZERO };
-    const float *y0 = y, *y1 = y + (rows > 1 ? y_row : 0), *y2 = y + (rows > 2 ? 2 * y_row : 0), *y3 = y + (rows > 3 ? 3 * y_row : 0);
+    const float *y0 = y, *y1 = y + (rows > 1 ? y_row : 0), *y2 = y + (rows > 2 ? 2 * y_row : 0),
+                *y3 = y + (rows > 3 ? 3 * y_row : 0);
     for (int64_t p = 0; p < k; p += LANES) {
         int lanes = k - p < LANES ? (int)(k - p) : LANES;
         V left = LOAD_SOME(x + p, lanes);
@@ -113,11 +113,12 @@ static TARGET void dots(int64_t k, const float *x, const float *y, int64_t y_row
 
 #define JOINED(name, vectors, rows) name##_##vectors##x##rows
 #define FUNCTION(name, vectors, rows) JOINED(name, vectors, rows)
-#define TILE(vectors, rows)                                                                                                          \
-    static TARGET void FUNCTION(TILE_NAME, vectors, rows)(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, \
-                                                          int64_t b_row, float *c, int64_t c_row, int lanes, bool add)              \
-    {                                                                                                                                \
-        TILE_NAME(rows, vectors, k, a, a_row, a_column, b, b_row, c, c_row, lanes, add);                                             \
+#define TILE(vectors, rows)                                                                                                  \
+    static TARGET void FUNCTION(TILE_NAME, vectors, rows)(int64_t k, const float *a, int64_t a_row, int64_t a_column,        \
+                                                          const float *b, int64_t b_row, float *c, int64_t c_row, int lanes, \
+                                                          bool add)                                                          \
+    {                                                                                                                        \
+        TILE_NAME(rows, vectors, k, a, a_row, a_column, b, b_row, c, c_row, lanes, add);                                     \
     }
 TILES
 #undef TILE

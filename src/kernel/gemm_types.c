@@ -1,5 +1,6 @@
-/* Products of the dtypes other than float32: rows of b added up, scaled by elements of a, which vectorises for every type. A matrix whose rows
- * are not contiguous, or that must be conjugated, is first copied to one that is; half and bfloat16 go through the float product. */
+/* Products of the dtypes other than float32: rows of b added up, scaled by elements of a, which vectorises for every type. A
+ * matrix whose rows are not contiguous, or that must be conjugated, is first copied to one that is; half and bfloat16 go through
+ * the float product. */
 #include "base/pause.h"
 #include "kernel/gemm.h"
 #include "kernel/simd.h"
@@ -14,29 +15,29 @@ typedef struct job {
 } job;
 
 /* Integers are multiplied as unsigned ones: they wrap around. */
-#define PRODUCT(name, type)                                                                                             \
-    static TW_CLONES void name(void *context, int64_t begin, int64_t end)                                                  \
-    {                                                                                                                   \
-        const job *of = context;                                                                                        \
-        int64_t n = of->n, k = of->k;                                                                                   \
-        const type *a = of->a, *b = of->b;                                                                              \
-        type *c = of->c;                                                                                                \
-        memset(c + begin * n, 0, (size_t)((end - begin) * n) * sizeof *c);                                              \
-        for (int64_t strip = 0; strip < n; strip += STRIP) {                                                            \
-            int64_t width = n - strip < STRIP ? n - strip : STRIP;                                                      \
-            for (int64_t depth = 0; depth < k && !tw__stopper_asked(of->stopper); depth += DEPTH) {                     \
-                int64_t depth_end = k - depth < DEPTH ? k : depth + DEPTH;                                              \
-                for (int64_t i = begin; i < end; i++) {                                                                 \
-                    type *restrict to = c + i * n + strip;                                                              \
-                    for (int64_t p = depth; p < depth_end; p++) {                                                       \
-                        type x = a[i * k + p];                                                                          \
-                        const type *from = b + p * n + strip;                                                           \
-                        for (int64_t j = 0; j < width; j++)                                                             \
-                            to[j] = (type)(to[j] + x * from[j]);                                                        \
-                    }                                                                                                   \
-                }                                                                                                       \
-            }                                                                                                           \
-        }                                                                                                               \
+#define PRODUCT(name, type)                                                                         \
+    static TW_CLONES void name(void *context, int64_t begin, int64_t end)                           \
+    {                                                                                               \
+        const job *of = context;                                                                    \
+        int64_t n = of->n, k = of->k;                                                               \
+        const type *a = of->a, *b = of->b;                                                          \
+        type *c = of->c;                                                                            \
+        memset(c + begin * n, 0, (size_t)((end - begin) * n) * sizeof *c);                          \
+        for (int64_t strip = 0; strip < n; strip += STRIP) {                                        \
+            int64_t width = n - strip < STRIP ? n - strip : STRIP;                                  \
+            for (int64_t depth = 0; depth < k && !tw__stopper_asked(of->stopper); depth += DEPTH) { \
+                int64_t depth_end = k - depth < DEPTH ? k : depth + DEPTH;                          \
+                for (int64_t i = begin; i < end; i++) {                                             \
+                    type *restrict to = c + i * n + strip;                                          \
+                    for (int64_t p = depth; p < depth_end; p++) {                                   \
+                        type x = a[i * k + p];                                                      \
+                        const type *from = b + p * n + strip;                                       \
+                        for (int64_t j = 0; j < width; j++)                                         \
+                            to[j] = (type)(to[j] + x * from[j]);                                    \
+                    }                                                                               \
+                }                                                                                   \
+            }                                                                                       \
+        }                                                                                           \
     }
 
 typedef _Complex float complex_float;
@@ -64,9 +65,9 @@ static TW_CLONES void product_16(void *context, int64_t begin, int64_t end)
     }
 }
 
-#define COPY(type)                                                                                    \
-    for (int64_t i = 0; i < rows; i++) {                                                              \
-        for (int64_t j = 0; j < columns; j++)                                                         \
+#define COPY(type)                                                                                     \
+    for (int64_t i = 0; i < rows; i++) {                                                               \
+        for (int64_t j = 0; j < columns; j++)                                                          \
             ((type *)to)[i * columns + j] = ((const type *)from.data)[i * from.row + j * from.column]; \
     }
 
@@ -189,7 +190,8 @@ tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a
     return status;
 }
 
-tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c, const tw__epilogue *then)
+tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c,
+                        const tw__epilogue *then)
 {
     if (dtype == TW_FLOAT32)
         return tw__gemm_float_then(m, n, k, a.data, a.row, a.column, b.data, b.row, b.column, c, n, then);

@@ -1,5 +1,5 @@
-/* The instruction set that products and the library's convolutions use: the best that the processor has, or less if the environment's
- * THALWEG_ISA says so (plain, avx2, avx512). Loops with clones (simd.h) follow the processor alone. */
+/* The instruction set that products and the library's convolutions use: the best that the processor has, or less if the
+ * environment's THALWEG_ISA says so (plain, avx2, avx512). Loops with clones (simd.h) follow the processor alone. */
 #ifndef TW_ISA_H
 #define TW_ISA_H
 

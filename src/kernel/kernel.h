@@ -1,7 +1,7 @@
 /* Inner loops over elements: arithmetic, comparison, functions, casts, selection, with broadcasting.
  *
- * A loop exists per operation and dtype and knows only rows of memory; the drivers (broadcast.c) cut an operation into rows, collapse
- * dimensions, spread large work over the threads, and let half and bfloat16 run through the float loops, tile by tile.
+ * A loop exists per operation and dtype and knows only rows of memory; the drivers (broadcast.c) cut an operation into rows,
+ * collapse dimensions, spread large work over the threads, and let half and bfloat16 run through the float loops, tile by tile.
  * An output may lie exactly on an input; otherwise they don't overlap. */
 #ifndef TW_KERNEL_H
 #define TW_KERNEL_H
@@ -18,12 +18,14 @@ typedef struct tw__binary {
     bool slow; /* worth a thread for fewer elements */
 } tw__binary;
 
-#define TW_BINARY_OPERATIONS(X)                                                                                                   \
-    X(add) X(subtract) X(multiply) X(divide) X(floor_divide) X(floor_modulo) X(modulo) X(maximum) X(minimum) X(power)             \
+/* clang-format off */
+#define TW_BINARY_OPERATIONS(X) \
+    X(add) X(subtract) X(multiply) X(divide) X(floor_divide) X(floor_modulo) X(modulo) X(maximum) X(minimum) X(power) \
     X(squared_difference) X(divide_no_nan) X(multiply_no_nan) X(xdivy) X(xlogy) X(xlog1py) X(atan2) X(next_after) X(zeta) X(polygamma) \
-    X(sqrt_grad) X(rsqrt_grad) X(reciprocal_grad) X(tanh_grad) X(sigmoid_grad)                                                    \
-    X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or)                          \
+    X(sqrt_grad) X(rsqrt_grad) X(reciprocal_grad) X(tanh_grad) X(sigmoid_grad) \
+    X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or) \
     X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift)
+/* clang-format on */
 #define X(name) extern const tw__binary tw__binary_##name;
 TW_BINARY_OPERATIONS(X)
 #undef X
@@ -33,7 +35,8 @@ bool tw__binary_has(const tw__binary *operation, tw_dtype dtype);
 void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, const tw_shape *x_shape, const void *y,
                     const tw_shape *y_shape, void *z, const tw_shape *z_shape);
 /* The same on `count` elements in a row. */
-void tw__binary_row(const tw__binary *operation, tw_dtype dtype, const void *x, const void *y, void *z, int64_t count, tw__row row);
+void tw__binary_row(const tw__binary *operation, tw_dtype dtype, const void *x, const void *y, void *z, int64_t count,
+                    tw__row row);
 
 /* ---- functions of one value ---- */
 typedef void tw__unary_loop(const void *x, void *y, int64_t count);
@@ -45,10 +48,12 @@ typedef struct tw__unary {
     bool slow;
 } tw__unary;
 
-#define TW_UNARY_OPERATIONS(X)                                                                                                    \
-    X(abs) X(negate) X(sign) X(square) X(sqrt) X(rsqrt) X(exp) X(expm1) X(log) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos)      \
-    X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(tanh) X(sigmoid) X(erf) X(erfc) X(lgamma) X(digamma) X(reciprocal)       \
+/* clang-format off */
+#define TW_UNARY_OPERATIONS(X) \
+    X(abs) X(negate) X(sign) X(square) X(sqrt) X(rsqrt) X(exp) X(expm1) X(log) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) \
+    X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(tanh) X(sigmoid) X(erf) X(erfc) X(lgamma) X(digamma) X(reciprocal) \
     X(floor) X(ceil) X(round) X(is_nan) X(is_inf) X(is_finite) X(logical_not) X(invert) X(real) X(imag) X(conj) X(angle)
+/* clang-format on */
 #define X(name) extern const tw__unary tw__unary_##name;
 TW_UNARY_OPERATIONS(X)
 #undef X
@@ -74,8 +79,8 @@ void tw__cast_run(tw_dtype from, tw_dtype to, const void *x, void *y, int64_t co
 /* ---- broadcasting (broadcast.c) ---- */
 enum { TW_BROADCAST_INPUTS = 3 };
 
-/* The output's dimensions with adjacent ones joined where every input allows it; strides in elements, 0 where an input repeats. The last
- * dimension is the row: its strides are 0 or 1. */
+/* The output's dimensions with adjacent ones joined where every input allows it; strides in elements, 0 where an input repeats.
+ * The last dimension is the row: its strides are 0 or 1. */
 typedef struct tw__broadcast {
     int rank; /* at least 1 */
     int64_t dims[TW_MAX_RANK];
@@ -89,7 +94,7 @@ int64_t tw__broadcast_offset(const tw__broadcast *plan, int input, int64_t row);
 
 /* ---- selection (select.c) ---- */
 /* z = condition ? x : y, for elements of 1, 2, 4, 8 or 16 bytes. */
-void tw__select_run(size_t element_size, const bool *condition, const tw_shape *condition_shape, const void *x, const tw_shape *x_shape,
-                    const void *y, const tw_shape *y_shape, void *z, const tw_shape *z_shape);
+void tw__select_run(size_t element_size, const bool *condition, const tw_shape *condition_shape, const void *x,
+                    const tw_shape *x_shape, const void *y, const tw_shape *y_shape, void *z, const tw_shape *z_shape);
 
 #endif

@@ -1,7 +1,7 @@
-/* A sequence of an LSTM. The inputs' part of all gates is one large product beforehand; a step adds the product of the last hidden values,
- * whose weights are packed once. Threads share a step by units: each one reads only its own columns of the weights, which stay in its
- * cache, and makes its units' gates and values right behind the product. Backward likewise; the derivatives by the weights are products
- * over all steps at the end. */
+/* A sequence of an LSTM. The inputs' part of all gates is one large product beforehand; a step adds the product of the last
+ * hidden values, whose weights are packed once. Threads share a step by units: each one reads only its own columns of the
+ * weights, which stay in its cache, and makes its units' gates and values right behind the product. Backward likewise; the
+ * derivatives by the weights are products over all steps at the end. */
 #include "kernel/lstm.h"
 
 #include "kernel/functions.h"
@@ -13,10 +13,10 @@ typedef struct run {
     const tw__lstm *lstm;
     const tw__lstm_derivatives *to; /* backward */
     int64_t parts, step;
-    float *packed;            /* per part (and, forward, gate) a packed matrix */
-    size_t packed_each;       /* floats */
-    float *gates;             /* [steps, batch, 4 * units]: forward before the functions, backward derivatives */
-    float *hidden, *cell;     /* backward: derivatives that came from the step behind, [batch, units] */
+    float *packed;        /* per part (and, forward, gate) a packed matrix */
+    size_t packed_each;   /* floats */
+    float *gates;         /* [steps, batch, 4 * units]: forward before the functions, backward derivatives */
+    float *hidden, *cell; /* backward: derivatives that came from the step behind, [batch, units] */
 } run;
 
 /* Units of one part, in whole vectors. */
@@ -49,8 +49,9 @@ static void each_part(run *r, void (*body)(void *context, int64_t begin, int64_t
 /* ---- forward ---- */
 
 static TW_CLONES void make_values(const float *restrict gates, const float *restrict bias, int64_t units, int64_t count,
-                                  const float *restrict before, float *restrict input, float *restrict forget, float *restrict candidate,
-                                  float *restrict output, float *restrict cell, float *restrict cell_tanh, float *restrict hidden)
+                                  const float *restrict before, float *restrict input, float *restrict forget,
+                                  float *restrict candidate, float *restrict output, float *restrict cell,
+                                  float *restrict cell_tanh, float *restrict hidden)
 {
     TW_INDEPENDENT
     for (int64_t j = 0; j < count; j++) {
@@ -84,8 +85,8 @@ static void step_forward(void *context, int64_t begin, int64_t end)
                                 gates + g * units + first, GATES * units);
         for (int64_t b = 0; b < s->batch; b++) {
             int64_t at = b * units + first, out = r->step * all + at;
-            make_values(gates + b * GATES * units + first, s->bias + first, units, count, cell + at, s->input + out, s->forget + out,
-                        s->candidate + out, s->output + out, s->cell + out, s->cell_tanh + out, s->hidden + out);
+            make_values(gates + b * GATES * units + first, s->bias + first, units, count, cell + at, s->input + out,
+                        s->forget + out, s->candidate + out, s->output + out, s->cell + out, s->cell_tanh + out, s->hidden + out);
         }
     }
 }
@@ -98,8 +99,8 @@ static void pack_forward(void *context, int64_t begin, int64_t end)
         int64_t first, count;
         units_of(r, part, &first, &count);
         for (int g = 0; g < GATES; g++)
-            tw__gemm_pack_matrix(s->units, count, s->weights + s->size * GATES * s->units + g * s->units + first, GATES * s->units, 1,
-                                 r->packed + (size_t)(part * GATES + g) * r->packed_each);
+            tw__gemm_pack_matrix(s->units, count, s->weights + s->size * GATES * s->units + g * s->units + first,
+                                 GATES * s->units, 1, r->packed + (size_t)(part * GATES + g) * r->packed_each);
     }
 }
 
@@ -144,8 +145,9 @@ tw_status tw__lstm_forward(const tw__lstm *s)
 
 static TW_CLONES void derive_values(float *restrict gates, int64_t units, int64_t count, const float *restrict input,
                                     const float *restrict forget, const float *restrict candidate, const float *restrict output,
-                                    const float *restrict before, const float *restrict cell_tanh, const float *restrict by_hidden,
-                                    const float *restrict by_cell, const float *restrict hidden, float *restrict cell)
+                                    const float *restrict before, const float *restrict cell_tanh,
+                                    const float *restrict by_hidden, const float *restrict by_cell, const float *restrict hidden,
+                                    float *restrict cell)
 {
     TW_INDEPENDENT
     for (int64_t j = 0; j < count; j++) {
@@ -160,7 +162,8 @@ static TW_CLONES void derive_values(float *restrict gates, int64_t units, int64_
     }
 }
 
-/* The step's gates from what came from the step behind, which is made of that one's gates first; after step 0 that alone is done. */
+/* The step's gates from what came from the step behind, which is made of that one's gates first; after step 0 that alone is done.
+ */
 static void step_backward(void *context, int64_t begin, int64_t end)
 {
     run *r = context;
@@ -191,7 +194,8 @@ static void pack_backward(void *context, int64_t begin, int64_t end)
     for (int64_t part = begin; part < end; part++) {
         int64_t first, count, wide = GATES * s->units;
         units_of(r, part, &first, &count);
-        tw__gemm_pack_matrix(wide, count, s->weights + (s->size + first) * wide, 1, wide, r->packed + (size_t)part * r->packed_each);
+        tw__gemm_pack_matrix(wide, count, s->weights + (s->size + first) * wide, 1, wide,
+                             r->packed + (size_t)part * r->packed_each);
     }
 }
 
@@ -211,7 +215,8 @@ static tw_status derive_hidden_weights(const run *r, float *to)
     if (!buffer)
         return tw__error_status();
     float *first = buffer->data;
-    tw_status status = tw__gemm_float(s->units, wide, (s->steps - 1) * rows, s->hidden, 1, s->units, r->gates + rows * wide, wide, 1, to, wide);
+    tw_status status =
+        tw__gemm_float(s->units, wide, (s->steps - 1) * rows, s->hidden, 1, s->units, r->gates + rows * wide, wide, 1, to, wide);
     if (status == TW_OK)
         status = tw__gemm_float(s->units, wide, rows, s->first, 1, s->units, r->gates, wide, 1, first, wide);
     for (int64_t i = 0; status == TW_OK && i < s->units; i++)

@@ -6,8 +6,7 @@
 
 /* ---- activations (activation.c): loops for the elementwise drivers ---- */
 #define TW_ACTIVATIONS(X) X(relu) X(relu6) X(elu) X(selu) X(softplus) X(softsign)
-#define TW_ACTIVATION_GRADIENTS(X) \
-    X(relu_grad) X(relu6_grad) X(elu_grad) X(selu_grad) X(softplus_grad) X(softsign_grad)
+#define TW_ACTIVATION_GRADIENTS(X) X(relu_grad) X(relu6_grad) X(elu_grad) X(selu_grad) X(softplus_grad) X(softsign_grad)
 #define X(name) extern const tw__unary tw__unary_##name;
 TW_ACTIVATIONS(X)
 #undef X
@@ -21,13 +20,14 @@ void tw__leaky_relu_grad(tw_dtype dtype, double alpha, const void *gradients, co
 /* ---- softmax (softmax.c), of half, bfloat16, float and double ---- */
 /* out [rows, columns] = softmax of each row, or its logarithm. */
 tw_status tw__softmax(tw_dtype dtype, const void *logits, void *out, int64_t rows, int64_t columns, bool logarithm);
-/* What rows of a derivative are multiplied by, right when they are made: numbers of its dtype, one per row or one for all. float and double only. */
+/* What rows of a derivative are multiplied by, right when they are made: numbers of its dtype, one per row or one for all. float
+ * and double only. */
 typedef struct tw__row_factors {
     const void *data;
     bool single;
 } tw__row_factors;
-/* loss [rows] and its derivative by the logits, `backprop` [rows, columns], times `factors` unless that is NULL. Labels are probabilities
- * [rows, columns]. */
+/* loss [rows] and its derivative by the logits, `backprop` [rows, columns], times `factors` unless that is NULL. Labels are
+ * probabilities [rows, columns]. */
 tw_status tw__cross_entropy(tw_dtype dtype, const void *logits, const void *labels, void *loss, void *backprop, int64_t rows,
                             int64_t columns, const tw__row_factors *factors);
 /* The same with one right class per row; the labels are known to lie in range. */

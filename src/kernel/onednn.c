@@ -10,8 +10,8 @@ bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t
     return false;
 }
 
-bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
-                     int64_t b_column, float *c, int64_t c_row)
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                     int64_t b_row, int64_t b_column, float *c, int64_t c_row)
 {
     (void)m, (void)n, (void)k, (void)a, (void)a_row, (void)a_column, (void)b, (void)b_row, (void)b_column, (void)c, (void)c_row;
     return false;
@@ -88,7 +88,8 @@ bool tw__onednn_execute(dnnl_primitive_t primitive, const tw__onednn_argument *a
     bool good = tw__dnn.stream_create(&stream, tw__dnn.engine, dnnl_stream_default_flags) == dnnl_success;
     for (; good && made < count; made += good) {
         given[made].arg = arguments[made].place;
-        good = tw__dnn.memory_create(&given[made].memory, arguments[made].memory, tw__dnn.engine, arguments[made].data) == dnnl_success;
+        good = tw__dnn.memory_create(&given[made].memory, arguments[made].memory, tw__dnn.engine, arguments[made].data) ==
+               dnnl_success;
     }
     good = good && tw__dnn.primitive_execute(primitive, stream, count, given) == dnnl_success;
     for (int i = 0; i < made; i++)
@@ -105,8 +106,8 @@ bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t
     return tw__onednn_load() && (a_row == 1 || a_column == 1) && (b_row == 1 || b_column == 1);
 }
 
-bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
-                     int64_t b_column, float *c, int64_t c_row)
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                     int64_t b_row, int64_t b_column, float *c, int64_t c_row)
 {
     bool turn_a = a_column != 1, turn_b = b_column != 1;
     tw__onednn_use use;

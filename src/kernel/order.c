@@ -1,12 +1,21 @@
-/* Ordering of rows. An element becomes a number of 64 bits that rises as its rank falls: 32 bits of the value, then the place. Long rows
- * are sorted by digits, from the lowest, shorter ones by merging; a few first elements are kept in a heap. */
+/* Ordering of rows. An element becomes a number of 64 bits that rises as its rank falls: 32 bits of the value, then the place.
+ * Long rows are sorted by digits, from the lowest, shorter ones by merging; a few first elements are kept in a heap. */
 #include "kernel/order.h"
 
 #include "base/pause.h"
 #include "kernel/kernel.h"
 #include "kernel/simd.h"
 
-enum { DIGIT = 11, BUCKETS = 1 << DIGIT, DIGITS = 3, RUN = 8, MERGED = 1024, PIECE = 1024, TASK_ELEMENTS = 16384, STRETCH = 1 << 18 };
+enum {
+    DIGIT = 11,
+    BUCKETS = 1 << DIGIT,
+    DIGITS = 3,
+    RUN = 8,
+    MERGED = 1024,
+    PIECE = 1024,
+    TASK_ELEMENTS = 16384,
+    STRETCH = 1 << 18
+};
 
 bool tw__order_has(tw_dtype dtype, int64_t columns)
 {
@@ -36,12 +45,12 @@ static inline uint32_t rank_of_float(float value)
     return bits >> 31 ? bits : ~(bits | 0x80000000u);
 }
 
-#define RANKS(type, rank)                                                          \
-    TW_INDEPENDENT                                                                 \
-    for (int64_t i = 0; i < count; i++) {                                          \
-        type value = ((const type *)row)[first + i];                               \
-        ranks[i] = rank;                                                           \
-    }                                                                              \
+#define RANKS(type, rank)                            \
+    TW_INDEPENDENT                                   \
+    for (int64_t i = 0; i < count; i++) {            \
+        type value = ((const type *)row)[first + i]; \
+        ranks[i] = rank;                             \
+    }                                                \
     break
 
 /* The upper halves of the items: of equal values the first stands first. */
@@ -88,7 +97,8 @@ static void count_digits(const uint64_t *items, int64_t count, uint32_t (*counts
     }
 }
 
-/* The sorted items: in `items` or in `other`. Places rise at the start, and each pass keeps the order of equals. NULL: it shall stop. */
+/* The sorted items: in `items` or in `other`. Places rise at the start, and each pass keeps the order of equals. NULL: it shall
+ * stop. */
 static uint64_t *sort_digits(uint64_t *items, uint64_t *other, int64_t count, tw__stopper *stopper)
 {
     uint32_t counts[DIGITS][BUCKETS];
@@ -130,7 +140,8 @@ static void sort_few(uint64_t *items, int64_t count)
     }
 }
 
-/* Runs of RUN items, then pairs of runs from both ends at once, without branches: no two items are equal. The sorted items: in `items` or in `other`. */
+/* Runs of RUN items, then pairs of runs from both ends at once, without branches: no two items are equal. The sorted items: in
+ * `items` or in `other`. */
 static uint64_t *sort_runs(uint64_t *items, uint64_t *other, int64_t count)
 {
     for (int64_t i = 0; i < count; i += RUN)
@@ -149,7 +160,7 @@ static uint64_t *sort_runs(uint64_t *items, uint64_t *other, int64_t count)
                 continue;
             }
             for (int64_t k = 0; k < run; k++) {
-                bool left = *x < *y, right = *x_last > *y_last;
+                bool left = *x<*y, right = *x_last> * y_last;
                 *from++ = left ? *x : *y;
                 *to-- = right ? *x_last : *y_last;
                 x += left;
@@ -264,7 +275,8 @@ static void run_rows(void *context, int64_t begin, int64_t end)
             keep_first(j->dtype, row, j->columns, items, j->keep);
         } else {
             make_items(j->dtype, row, j->columns, items);
-            sorted = j->columns <= MERGED ? sort_runs(items, other, j->columns) : sort_digits(items, other, j->columns, j->stopper);
+            sorted =
+                j->columns <= MERGED ? sort_runs(items, other, j->columns) : sort_digits(items, other, j->columns, j->stopper);
         }
         if (!sorted)
             break;
@@ -282,5 +294,6 @@ tw_status tw__order_rows(tw_dtype dtype, const void *data, int64_t rows, int64_t
     if (rows <= 0 || columns <= 0 || keep <= 0)
         return TW_OK;
     tw__parallel(rows, TASK_ELEMENTS / columns + 1, run_rows, &j);
-    return j.failed ? tw__fail(TW_RESOURCE_EXHAUSTED, "no memory to order rows of %lld elements", (long long)columns) : tw__stopper_status(&stopper);
+    return j.failed ? tw__fail(TW_RESOURCE_EXHAUSTED, "no memory to order rows of %lld elements", (long long)columns)
+                    : tw__stopper_status(&stopper);
 }

@@ -1,4 +1,5 @@
-/* Rows in falling order: where their first elements stand. Of equals the one that stands first comes first; what is not a number comes last. */
+/* Rows in falling order: where their first elements stand. Of equals the one that stands first comes first; what is not a number
+ * comes last. */
 #ifndef TW_ORDER_H
 #define TW_ORDER_H
 

@@ -3,7 +3,8 @@
  * Channels are worked on in blocks that stay in registers or the first cache. No include guard: it is a body. */
 
 /* Four taps in one pass over the channels, then one at a time; the first pass starts from `lowest`. */
-static inline __attribute__((always_inline)) void NAME(max_taps)(type *restrict out, const type *const *taps, int count, int64_t channels)
+static inline __attribute__((always_inline)) void NAME(max_taps)(type *restrict out, const type *const *taps, int count,
+                                                                 int64_t channels)
 {
     int n = 0;
     for (; n + 4 <= count; n += 4) {
@@ -61,7 +62,8 @@ static SPEED void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t end)
 }
 
 /* A window of 2 x 2 whose elements no other window has, in one pass. */
-static inline __attribute__((always_inline)) void NAME(max_grad_four)(const tw__pool_job *job, int64_t at, int64_t pixel, int64_t line, int64_t channels)
+static inline __attribute__((always_inline)) void NAME(max_grad_four)(const tw__pool_job *job, int64_t at, int64_t pixel,
+                                                                      int64_t line, int64_t channels)
 {
     const type *out = (const type *)job->output + at, *gradient = (const type *)job->gradient + at;
     const type *in = (const type *)job->input + pixel, *below = in + line;

@@ -95,12 +95,17 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 #undef NAME
 #undef lowest
 
-#define LOOPS(suffix) { .max = max_##suffix, .max_grad = max_grad_##suffix, .max_grad_grad = max_grad_grad_##suffix }
-#define FLOAT_LOOPS(suffix)                                                                                                    \
-    { .max = max_##suffix, .max_grad = max_grad_##suffix, .max_grad_grad = max_grad_grad_##suffix, .mean = mean_##suffix,      \
-      .mean_grad = mean_grad_##suffix }
+#define LOOPS(suffix)                                                                               \
+    {                                                                                               \
+        .max = max_##suffix, .max_grad = max_grad_##suffix, .max_grad_grad = max_grad_grad_##suffix \
+    }
+#define FLOAT_LOOPS(suffix)                                                                                                 \
+    {                                                                                                                       \
+        .max = max_##suffix, .max_grad = max_grad_##suffix, .max_grad_grad = max_grad_grad_##suffix, .mean = mean_##suffix, \
+        .mean_grad = mean_grad_##suffix                                                                                     \
+    }
 const tw__pool_loops tw__pool_table[TW_DTYPE_LIMIT] = {
-    [TW_FLOAT32] = FLOAT_LOOPS(float), [TW_FLOAT64] = FLOAT_LOOPS(double), [TW_INT8] = LOOPS(int8), [TW_INT16] = LOOPS(int16),
-    [TW_INT32] = LOOPS(int32), [TW_INT64] = LOOPS(int64), [TW_UINT8] = LOOPS(uint8), [TW_UINT16] = LOOPS(uint16),
-    [TW_UINT32] = LOOPS(uint32), [TW_UINT64] = LOOPS(uint64),
+    [TW_FLOAT32] = FLOAT_LOOPS(float), [TW_FLOAT64] = FLOAT_LOOPS(double), [TW_INT8] = LOOPS(int8),   [TW_INT16] = LOOPS(int16),
+    [TW_INT32] = LOOPS(int32),         [TW_INT64] = LOOPS(int64),          [TW_UINT8] = LOOPS(uint8), [TW_UINT16] = LOOPS(uint16),
+    [TW_UINT32] = LOOPS(uint32),       [TW_UINT64] = LOOPS(uint64),
 };

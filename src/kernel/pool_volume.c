@@ -1,4 +1,5 @@
-/* Pooling of volumes: plain loops for float and double; half and bfloat16 run as float. Of equal largest elements of a window, each gets the gradient. */
+/* Pooling of volumes: plain loops for float and double; half and bfloat16 run as float. Of equal largest elements of a window,
+ * each gets the gradient. */
 #include "kernel/kernel.h"
 #include "kernel/volume.h"
 
@@ -18,7 +19,7 @@ static void inside(const tw__volume *v, int axis, int64_t place, int64_t *first,
 }
 
 #define LOOPS(type)                                                                                                              \
-    static void window_##type(const pooling *p, int64_t b, const int64_t first[3], const int64_t end[3], int64_t out, int64_t c)  \
+    static void window_##type(const pooling *p, int64_t b, const int64_t first[3], const int64_t end[3], int64_t out, int64_t c) \
     {                                                                                                                            \
         const tw__volume *v = p->v;                                                                                              \
         const type *input = p->input, *gradient = p->gradient;                                                                   \
@@ -102,14 +103,16 @@ static void run(tw_dtype dtype, pooling *p)
     tw__parallel(p->v->batch, 1, dtype == TW_FLOAT64 ? double_volumes : float_volumes, p);
 }
 
-tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__volume *v, const void *input, const void *output, const void *gradient, void *result)
+tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__volume *v, const void *input, const void *output,
+                          const void *gradient, void *result)
 {
     pooling p = { v, input, output, gradient, result, kind };
     if (dtype == TW_FLOAT32 || dtype == TW_FLOAT64) {
         run(dtype, &p);
         return TW_OK;
     }
-    int64_t in = tw__volume_in_count(v), out = tw__volume_out_count(v), given = kind == TW_VOLUME_MAX_BACK ? in : out, made = gives_input(kind) ? in : out;
+    int64_t in = tw__volume_in_count(v), out = tw__volume_out_count(v), given = kind == TW_VOLUME_MAX_BACK ? in : out,
+            made = gives_input(kind) ? in : out;
     float *floats = tw__alloc_array((size_t)(in + given + made) + 1, sizeof *floats);
     if (!floats)
         return TW_RESOURCE_EXHAUSTED;

@@ -1,7 +1,7 @@
 /* Philox and what is made of its words: uniform, normal, truncated normal and integer values.
  *
- * Group q of four words gives elements 4q … 4q+3 (2q, 2q+1 of 64-bit types). The truncated normal draws an unknown number of words: its
- * group q starts from the base skipped by 256 q groups. Normal values are made with libm's logf, sinf and cosf, which
+ * Group q of four words gives elements 4q … 4q+3 (2q, 2q+1 of 64-bit types). The truncated normal draws an unknown number of
+ * words: its group q starts from the base skipped by 256 q groups. Normal values are made with libm's logf, sinf and cosf, which
  * give TensorFlow's own bits. */
 #include "kernel/random.h"
 

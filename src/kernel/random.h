@@ -1,7 +1,7 @@
 /* Random numbers, bit for bit those of TensorFlow on the CPU.
  *
- * Philox4x32-10: a key, a counter of 128 bits, and ten rounds that make four words of each counter value. A stream is the words of
- * consecutive counters; values are made of groups of four words, so any part of an output can be made by any thread. */
+ * Philox4x32-10: a key, a counter of 128 bits, and ten rounds that make four words of each counter value. A stream is the words
+ * of consecutive counters; values are made of groups of four words, so any part of an output can be made by any thread. */
 #ifndef TW_RANDOM_KERNEL_H
 #define TW_RANDOM_KERNEL_H
 
@@ -12,8 +12,8 @@ typedef struct tw__philox {
     uint32_t counter[4]; /* of the next group; little end first */
 } tw__philox;
 
-tw__philox tw__philox_seeded(int64_t seed, int64_t seed2);           /* of stateful ops */
-tw__philox tw__philox_stateless(int64_t seed0, int64_t seed1);       /* of stateless ops: the seeds are scrambled */
+tw__philox tw__philox_seeded(int64_t seed, int64_t seed2);     /* of stateful ops */
+tw__philox tw__philox_stateless(int64_t seed0, int64_t seed1); /* of stateless ops: the seeds are scrambled */
 void tw__philox_next(tw__philox *philox, uint32_t words[4]);
 void tw__philox_skip(tw__philox *philox, uint64_t groups);
 
@@ -39,7 +39,8 @@ typedef enum tw__distribution {
     TW__BELOW,            /* (u)int32, (u)int64: low + value modulo range */
 } tw__distribution;
 
-/* Fills `count` elements from the stream that `philox` stands at; the caller advances it. low and range (as unsigned) are for TW__BELOW. */
+/* Fills `count` elements from the stream that `philox` stands at; the caller advances it. low and range (as unsigned) are for
+ * TW__BELOW. */
 void tw__random_fill(tw__distribution distribution, tw_dtype dtype, tw__philox philox, void *data, int64_t count, uint64_t low,
                      uint64_t range);
 

@@ -1,19 +1,19 @@
 /* Reductions: the walk over the array.
  *
- * Adjacent axes of the same fate (kept or reduced) are joined first, so that runs of the two kinds alternate. What is left is one of two
- * loops over contiguous memory, repeated over the outer runs:
- *   innermost run reduced    rows:     [.., rows, size] -> [.., rows]
- *   innermost run kept       columns:  [.., rows, size] -> [.., size]   in tiles of columns and blocks of rows
- * The order of additions depends on the shape alone, never on the number of threads.
+ * Adjacent axes of the same fate (kept or reduced) are joined first, so that runs of the two kinds alternate. What is left is one
+ * of two loops over contiguous memory, repeated over the outer runs: innermost run reduced    rows:     [.., rows, size] -> [..,
+ * rows] innermost run kept       columns:  [.., rows, size] -> [.., size]   in tiles of columns and blocks of rows The order of
+ * additions depends on the shape alone, never on the number of threads.
  *
- * The elements may be made while they are reduced (tw__reduce_made): then they come in pieces that end where the loops' own blocks do. */
+ * The elements may be made while they are reduced (tw__reduce_made): then they come in pieces that end where the loops' own
+ * blocks do. */
 #include "kernel/reduce.h"
 
 enum {
-    TILE_BYTES = 8192,      /* of accumulators on the stack */
-    ROW_BLOCK = 256,        /* rows that one partial result takes in */
-    TASK_ELEMENTS = 65536,  /* what a task should read at least */
-    SPLIT_ELEMENTS = 262144, /* from here on a reduction to a few values is split */
+    TILE_BYTES = 8192,                  /* of accumulators on the stack */
+    ROW_BLOCK = 256,                    /* rows that one partial result takes in */
+    TASK_ELEMENTS = 65536,              /* what a task should read at least */
+    SPLIT_ELEMENTS = 262144,            /* from here on a reduction to a few values is split */
     MADE_COLUMNS = TW_REDUCE_BLOCK / 4, /* four rows fit into the room for made elements */
     ROW_BLOCK_RESULTS = 1 << 20
 };
@@ -25,14 +25,14 @@ typedef struct walk {
 
 typedef struct plan {
     const tw__reducer *reducer;
-    const char *data;           /* of the elements, unless there is a source that makes them */
+    const char *data; /* of the elements, unless there is a source that makes them */
     const tw__reduce_source *source;
     char *out;
-    walk kept, reduced;         /* the runs outside of the two innermost */
-    int64_t rows, size;         /* the two innermost runs, contiguous */
-    bool rows_kept, size_kept;  /* never both, unless there is only one run */
-    int64_t reduced_count;      /* elements behind each result */
-    int64_t tile, tiles;        /* results per task and tasks per place of `kept` */
+    walk kept, reduced;        /* the runs outside of the two innermost */
+    int64_t rows, size;        /* the two innermost runs, contiguous */
+    bool rows_kept, size_kept; /* never both, unless there is only one run */
+    int64_t reduced_count;     /* elements behind each result */
+    int64_t tile, tiles;       /* results per task and tasks per place of `kept` */
 } plan;
 
 static void walk_add(walk *w, int64_t dim, int64_t stride)
@@ -288,8 +288,8 @@ static tw_status reduce_row_blocks(const plan *p)
     return TW_OK;
 }
 
-/* One value out of elements that are worth several threads to make, but not enough to be split: the blocks that the loop would add up one
- * after the other, side by side. */
+/* One value out of elements that are worth several threads to make, but not enough to be split: the blocks that the loop would
+ * add up one after the other, side by side. */
 typedef struct blocks {
     const plan *plan;
     char *partials;
@@ -383,7 +383,8 @@ tw_status tw__reduce(tw__reduction kind, tw_dtype dtype, const void *data, const
     return reduce(&p, shape, axes);
 }
 
-tw_status tw__reduce_made(tw__reduction kind, tw_dtype dtype, const tw__reduce_source *source, const tw_shape *shape, unsigned axes, void *out)
+tw_status tw__reduce_made(tw__reduction kind, tw_dtype dtype, const tw__reduce_source *source, const tw_shape *shape,
+                          unsigned axes, void *out)
 {
     plan p = { .reducer = tw__reducer_find(kind, dtype), .source = source, .out = out };
     if (!p.reducer || (dtype != TW_FLOAT32 && dtype != TW_FLOAT64))

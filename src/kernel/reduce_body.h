@@ -38,7 +38,8 @@ CLONES static void NAME(rows)(void *accumulators, const void *data, int64_t rows
     ACCUMULATOR *a = accumulators;
     const ELEMENT *x = data;
     int64_t r = 0;
-    for (; size < NAME(LANES) && r + NAME(GROUP) <= rows; r += NAME(GROUP), x += NAME(GROUP) * stride) { /* short rows go along together */
+    for (; size < NAME(LANES) && r + NAME(GROUP) <= rows;
+         r += NAME(GROUP), x += NAME(GROUP) * stride) { /* short rows go along together */
         ACCUMULATOR totals[NAME(GROUP)];
         memcpy(totals, a + r, sizeof totals);
         for (int64_t i = 0; i < size; i++) {

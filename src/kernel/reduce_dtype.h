@@ -1,11 +1,10 @@
 /* The reductions of one dtype; included once per dtype by reduce_loops.c, which defines
  *   DTYPE           in the functions' names        ELEMENT_TYPE   of the data
- *   WORK            type that sums and products run in; MEAN_WORK that means do if it is another; ORDER that maxima do; SQUARES that norms do
- *   VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element
- *   MEAN(a, n)      the element that is a / n      ROOT(a)        the element that is the root of SQUARES a
- *   SQUARE(e)       |e|² as SQUARES                VECTORS, HELPERS  clones, TW_SMALL or nothing
- *   ORDER_VECTORS   maxima and minima have vectors, whatever the rest has
- *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
+ *   WORK            type that sums and products run in; MEAN_WORK that means do if it is another; ORDER that maxima do; SQUARES
+ * that norms do VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element MEAN(a, n)      the element that
+ * is a / n      ROOT(a)        the element that is the root of SQUARES a SQUARE(e)       |e|² as SQUARES                VECTORS,
+ * HELPERS  clones, TW_SMALL or nothing ORDER_VECTORS   maxima and minima have vectors, whatever the rest has ORDERED         and
+ * then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
 #define PASTE3(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE3(a, b, c)
 
@@ -39,8 +38,10 @@ static void PASTE(mean, DTYPE, finish)(void *out, const void *accumulators, int6
 }
 
 static const tw__reducer PASTE(mean, DTYPE, reducer) = {
-    sizeof(ELEMENT_TYPE), sizeof(WORK), PASTE(sum, DTYPE, start), PASTE(sum, DTYPE, rows), PASTE(sum, DTYPE, columns),
-    PASTE(sum, DTYPE, merge), PASTE(mean, DTYPE, finish),
+    sizeof(ELEMENT_TYPE),       sizeof(WORK),
+    PASTE(sum, DTYPE, start),   PASTE(sum, DTYPE, rows),
+    PASTE(sum, DTYPE, columns), PASTE(sum, DTYPE, merge),
+    PASTE(mean, DTYPE, finish),
 };
 #endif
 
@@ -96,10 +97,10 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define TABLE_ORDERED
 #endif
 
-static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = {
-    [TW__REDUCE_SUM] = &PASTE(sum, DTYPE, reducer), [TW__REDUCE_MEAN] = &PASTE(mean, DTYPE, reducer),
-    [TW__REDUCE_PROD] = &PASTE(prod, DTYPE, reducer), [TW__REDUCE_NORM] = &PASTE(norm, DTYPE, reducer) TABLE_ORDERED
-};
+static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = { [TW__REDUCE_SUM] = &PASTE(sum, DTYPE, reducer),
+                                                                 [TW__REDUCE_MEAN] = &PASTE(mean, DTYPE, reducer),
+                                                                 [TW__REDUCE_PROD] = &PASTE(prod, DTYPE, reducer),
+                                                                 [TW__REDUCE_NORM] = &PASTE(norm, DTYPE, reducer) TABLE_ORDERED };
 
 #undef TABLE_ORDERED
 #undef DTYPE

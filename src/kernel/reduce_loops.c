@@ -1,19 +1,20 @@
-/* The table of reduction loops: reduce_dtype.h once per dtype. Integers sum and multiply modulo their size, as TensorFlow's do; a mean of
- * integers is taken in 64 bits and cut towards zero; half and bfloat16 run in float; a NaN wins every maximum and minimum. */
+/* The table of reduction loops: reduce_dtype.h once per dtype. Integers sum and multiply modulo their size, as TensorFlow's do; a
+ * mean of integers is taken in 64 bits and cut towards zero; half and bfloat16 run in float; a NaN wins every maximum and
+ * minimum. */
 #include "kernel/reduce.h"
 #include "kernel/simd.h"
 
 /* The one that is not a number, else the greater or lesser: two choices, each of which the compiler turns into a vector's. */
-#define EXTREMES(type)                                      \
-    static inline type greater_##type(type a, type b)       \
-    {                                                       \
-        type greater = b > a ? b : a;                       \
-        return b != b ? b : greater;                        \
-    }                                                       \
-    static inline type less_##type(type a, type b)          \
-    {                                                       \
-        type less = b < a ? b : a;                          \
-        return b != b ? b : less;                           \
+#define EXTREMES(type)                                \
+    static inline type greater_##type(type a, type b) \
+    {                                                 \
+        type greater = b > a ? b : a;                 \
+        return b != b ? b : greater;                  \
+    }                                                 \
+    static inline type less_##type(type a, type b)    \
+    {                                                 \
+        type less = b < a ? b : a;                    \
+        return b != b ? b : less;                     \
     }
 EXTREMES(float)
 EXTREMES(double)
@@ -306,24 +307,18 @@ EXTREMES(double)
 const tw__reducer *tw__reducer_find(tw__reduction kind, tw_dtype dtype)
 {
     static const tw__reducer *const *const table[TW_DTYPE_LIMIT] = {
-        [TW_FLOAT32] = reducers_of_float,
-        [TW_FLOAT64] = reducers_of_double,
-        [TW_FLOAT16] = reducers_of_half,
-        [TW_BFLOAT16] = reducers_of_bfloat16,
-        [TW_INT8] = reducers_of_int8,
-        [TW_UINT8] = reducers_of_uint8,
-        [TW_INT16] = reducers_of_int16,
-        [TW_UINT16] = reducers_of_uint16,
-        [TW_INT32] = reducers_of_int32,
-        [TW_UINT32] = reducers_of_uint32,
-        [TW_INT64] = reducers_of_int64,
-        [TW_UINT64] = reducers_of_uint64,
-        [TW_COMPLEX64] = reducers_of_complex64,
-        [TW_COMPLEX128] = reducers_of_complex128,
+        [TW_FLOAT32] = reducers_of_float,       [TW_FLOAT64] = reducers_of_double,
+        [TW_FLOAT16] = reducers_of_half,        [TW_BFLOAT16] = reducers_of_bfloat16,
+        [TW_INT8] = reducers_of_int8,           [TW_UINT8] = reducers_of_uint8,
+        [TW_INT16] = reducers_of_int16,         [TW_UINT16] = reducers_of_uint16,
+        [TW_INT32] = reducers_of_int32,         [TW_UINT32] = reducers_of_uint32,
+        [TW_INT64] = reducers_of_int64,         [TW_UINT64] = reducers_of_uint64,
+        [TW_COMPLEX64] = reducers_of_complex64, [TW_COMPLEX128] = reducers_of_complex128,
         [TW_BOOL] = reducers_of_uint8,
     };
     bool ordered = kind == TW__REDUCE_MAX || kind == TW__REDUCE_MIN;
-    if ((unsigned)dtype >= TW_DTYPE_LIMIT || !table[dtype] || (ordered && tw__dtype_is_complex(dtype)) || (!ordered && dtype == TW_BOOL))
+    if ((unsigned)dtype >= TW_DTYPE_LIMIT || !table[dtype] || (ordered && tw__dtype_is_complex(dtype)) ||
+        (!ordered && dtype == TW_BOOL))
         return NULL;
     return table[dtype][kind];
 }

@@ -9,40 +9,41 @@ typedef struct sixteen {
 } sixteen;
 
 /* Rows: strides are 0 or 1. */
-typedef void select_loop(const bool *condition, int64_t cs, const void *x, int64_t xs, const void *y, int64_t ys, void *z, int64_t count);
+typedef void select_loop(const bool *condition, int64_t cs, const void *x, int64_t xs, const void *y, int64_t ys, void *z,
+                         int64_t count);
 
 /* The condition is read as a byte: of a bool the compiler makes no vectors. */
-#define LOOP(name, type)                                                                                                   \
-    static TW_CLONES void name(const bool *condition, int64_t cs, const void *xp, int64_t xs, const void *yp, int64_t ys,   \
-                               void *zp, int64_t count)                                                                    \
-    {                                                                                                                      \
-        const uint8_t *c = (const uint8_t *)condition;                                                                     \
-        const type *x = xp, *y = yp;                                                                                       \
-        type *z = zp;                                                                                                      \
-        if (cs && xs && ys) {                                                                                              \
-            TW_INDEPENDENT                                                                                                 \
-            for (int64_t i = 0; i < count; i++) {                                                                          \
-                type a = x[i], b = y[i];                                                                                   \
-                z[i] = c[i] ? a : b;                                                                                       \
-            }                                                                                                              \
-        } else if (cs && xs) {                                                                                             \
-            type b = y[0];                                                                                                 \
-            TW_INDEPENDENT                                                                                                 \
-            for (int64_t i = 0; i < count; i++) {                                                                          \
-                type a = x[i];                                                                                             \
-                z[i] = c[i] ? a : b;                                                                                       \
-            }                                                                                                              \
-        } else if (cs && ys) {                                                                                             \
-            type a = x[0];                                                                                                 \
-            TW_INDEPENDENT                                                                                                 \
-            for (int64_t i = 0; i < count; i++) {                                                                          \
-                type b = y[i];                                                                                             \
-                z[i] = c[i] ? a : b;                                                                                       \
-            }                                                                                                              \
-        } else {                                                                                                           \
-            for (int64_t i = 0; i < count; i++)                                                                            \
-                z[i] = c[i * cs] ? x[i * xs] : y[i * ys];                                                                  \
-        }                                                                                                                  \
+#define LOOP(name, type)                                                                                                  \
+    static TW_CLONES void name(const bool *condition, int64_t cs, const void *xp, int64_t xs, const void *yp, int64_t ys, \
+                               void *zp, int64_t count)                                                                   \
+    {                                                                                                                     \
+        const uint8_t *c = (const uint8_t *)condition;                                                                    \
+        const type *x = xp, *y = yp;                                                                                      \
+        type *z = zp;                                                                                                     \
+        if (cs && xs && ys) {                                                                                             \
+            TW_INDEPENDENT                                                                                                \
+            for (int64_t i = 0; i < count; i++) {                                                                         \
+                type a = x[i], b = y[i];                                                                                  \
+                z[i] = c[i] ? a : b;                                                                                      \
+            }                                                                                                             \
+        } else if (cs && xs) {                                                                                            \
+            type b = y[0];                                                                                                \
+            TW_INDEPENDENT                                                                                                \
+            for (int64_t i = 0; i < count; i++) {                                                                         \
+                type a = x[i];                                                                                            \
+                z[i] = c[i] ? a : b;                                                                                      \
+            }                                                                                                             \
+        } else if (cs && ys) {                                                                                            \
+            type a = x[0];                                                                                                \
+            TW_INDEPENDENT                                                                                                \
+            for (int64_t i = 0; i < count; i++) {                                                                         \
+                type b = y[i];                                                                                            \
+                z[i] = c[i] ? a : b;                                                                                      \
+            }                                                                                                             \
+        } else {                                                                                                          \
+            for (int64_t i = 0; i < count; i++)                                                                           \
+                z[i] = c[i * cs] ? x[i * xs] : y[i * ys];                                                                 \
+        }                                                                                                                 \
     }
 LOOP(select_1, uint8_t)
 LOOP(select_2, uint16_t)
@@ -81,8 +82,8 @@ static void run_flat(void *context, int64_t begin, int64_t end)
             r->z + (size_t)begin * r->size, end - begin);
 }
 
-void tw__select_run(size_t element_size, const bool *condition, const tw_shape *condition_shape, const void *x, const tw_shape *x_shape,
-                    const void *y, const tw_shape *y_shape, void *z, const tw_shape *z_shape)
+void tw__select_run(size_t element_size, const bool *condition, const tw_shape *condition_shape, const void *x,
+                    const tw_shape *x_shape, const void *y, const tw_shape *y_shape, void *z, const tw_shape *z_shape)
 {
     select_run r = { .size = element_size, .condition = condition, .x = x, .y = y, .z = z };
     r.loop = element_size == 1   ? select_1

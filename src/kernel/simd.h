@@ -1,5 +1,6 @@
 /* How hot loops are compiled: clones per instruction set chosen at start, loops without dependences, and libm's functions
- * with their vector forms (libmvec) where the compiler knows them. Include it instead of <math.h>; the functions are type-generic. */
+ * with their vector forms (libmvec) where the compiler knows them. Include it instead of <math.h>; the functions are
+ * type-generic. */
 #ifndef TW_SIMD_H
 #define TW_SIMD_H
 
@@ -7,7 +8,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define TW_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TW_CLONES
@@ -29,10 +31,10 @@
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GLIBC_PREREQ(2, 35)
-#define TW_VECTOR_1(name)                                                  \
-    extern __attribute__((simd("notinbranch"))) float name##f(float);      \
+#define TW_VECTOR_1(name)                                             \
+    extern __attribute__((simd("notinbranch"))) float name##f(float); \
     extern __attribute__((simd("notinbranch"))) double name(double);
-#define TW_VECTOR_2(name)                                                  \
+#define TW_VECTOR_2(name)                                                    \
     extern __attribute__((simd("notinbranch"))) float name##f(float, float); \
     extern __attribute__((simd("notinbranch"))) double name(double, double);
 TW_VECTOR_1(exp)

@@ -1,5 +1,5 @@
-/* Softmax, its logarithm and the two cross-entropies, row by row, spread over the threads. The row loops are in softmax_body.h, once for
- * float and once for double; half and bfloat16 are widened row by row. */
+/* Softmax, its logarithm and the two cross-entropies, row by row, spread over the threads. The row loops are in softmax_body.h,
+ * once for float and once for double; half and bfloat16 are widened row by row. */
 #include "kernel/nn.h"
 #include "kernel/simd.h"
 
@@ -83,7 +83,13 @@ tw_status tw__softmax(tw_dtype dtype, const void *logits, void *out, int64_t row
 tw_status tw__cross_entropy(tw_dtype dtype, const void *logits, const void *labels, void *loss, void *backprop, int64_t rows,
                             int64_t columns, const tw__row_factors *factors)
 {
-    job of = { .kind = DENSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .labels = labels, .loss = loss, .out = backprop,
+    job of = { .kind = DENSE_LOSS,
+               .dtype = dtype,
+               .columns = columns,
+               .logits = logits,
+               .labels = labels,
+               .loss = loss,
+               .out = backprop,
                .factors = factors };
     return run(&of, rows);
 }
@@ -97,7 +103,13 @@ tw_status tw__sparse_cross_entropy(tw_dtype dtype, const void *logits, tw_dtype 
         return tw__error_status();
     for (int64_t r = 0; r < rows; r++)
         classes[r] = label_dtype == TW_INT32 ? ((const int32_t *)labels)[r] : ((const int64_t *)labels)[r];
-    job of = { .kind = SPARSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .classes = classes, .loss = loss, .out = backprop,
+    job of = { .kind = SPARSE_LOSS,
+               .dtype = dtype,
+               .columns = columns,
+               .logits = logits,
+               .classes = classes,
+               .loss = loss,
+               .out = backprop,
                .factors = factors };
     tw_status status = run(&of, rows);
     if (classes != few)

@@ -51,8 +51,8 @@ static TW_CLONES void NAME(linear)(const REAL *x, REAL *y, REAL factor, REAL ter
         y[i] = x[i] * factor + term;
 }
 
-/* For a block of rows: the maxima, shifted = x - maximum of the row, sums of exp(shifted). If `exponentials` is not NULL it gets exp(shifted);
- * it may be `shifted`. */
+/* For a block of rows: the maxima, shifted = x - maximum of the row, sums of exp(shifted). If `exponentials` is not NULL it gets
+ * exp(shifted); it may be `shifted`. */
 static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *maxima, REAL *sums, int64_t rows, int64_t columns)
 {
     for (int64_t r = 0; r < rows; r++) {
@@ -114,8 +114,8 @@ static const REAL *NAME(factors)(const job *of, int64_t row)
     return of->factors ? (const REAL *)of->factors->data + (of->factors->single ? 0 : row) : NULL;
 }
 
-static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y, const REAL *factors,
-                       int64_t rows)
+static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y,
+                       const REAL *factors, int64_t rows)
 {
     int64_t columns = of->columns, most = columns < BLOCK ? BLOCK / columns : 1;
     REAL sums[BLOCK], maxima[BLOCK];

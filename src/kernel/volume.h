@@ -11,12 +11,20 @@ typedef struct tw__volume {
 } tw__volume;
 
 /* Like tw__conv_run: plane by plane of the filter, each a convolution of the planes that it meets (conv_volume.c). */
-tw_status tw__volume_conv(tw__conv_kind kind, tw_dtype dtype, const tw__volume *volume, const void *a, const void *b, void *result);
+tw_status tw__volume_conv(tw__conv_kind kind, tw_dtype dtype, const tw__volume *volume, const void *a, const void *b,
+                          void *result);
 
-/* Pooling (pool_volume.c): `filter` is the window. Floats; of max_grad also what goes back: result [as the output] takes the elements of
- * `gradient` [as the input] that were chosen. */
-typedef enum tw__volume_pool_kind { TW_VOLUME_MAX, TW_VOLUME_MAX_GRAD, TW_VOLUME_MAX_BACK, TW_VOLUME_MEAN, TW_VOLUME_MEAN_GRAD } tw__volume_pool_kind;
-tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__volume *volume, const void *input, const void *output, const void *gradient, void *result);
+/* Pooling (pool_volume.c): `filter` is the window. Floats; of max_grad also what goes back: result [as the output] takes the
+ * elements of `gradient` [as the input] that were chosen. */
+typedef enum tw__volume_pool_kind {
+    TW_VOLUME_MAX,
+    TW_VOLUME_MAX_GRAD,
+    TW_VOLUME_MAX_BACK,
+    TW_VOLUME_MEAN,
+    TW_VOLUME_MEAN_GRAD
+} tw__volume_pool_kind;
+tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__volume *volume, const void *input,
+                          const void *output, const void *gradient, void *result);
 
 static inline int64_t tw__volume_in_count(const tw__volume *v)
 {

@@ -1,4 +1,5 @@
-/* Attrs that outlive the call they were given in: everything they point to is copied into one block, which the caller provides. */
+/* Attrs that outlive the call they were given in: everything they point to is copied into one block, which the caller provides.
+ */
 #include "op/op.h"
 
 static size_t round_up(size_t size)

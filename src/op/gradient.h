@@ -12,18 +12,19 @@
 
 #include "op/op.h"
 
-/* Gives `gradient` (taken; NULL after a failure) as the gradient of input i: what broadcasting added to the input's shape is summed away.
- * Not wanted: it is dropped. */
+/* Gives `gradient` (taken; NULL after a failure) as the gradient of input i: what broadcasting added to the input's shape is
+ * summed away. Not wanted: it is dropped. */
 void tw__grad_set(tw__gradient *g, int input, tw_tensor *gradient);
 /* TW_OK if every wanted gradient is there, else the thread's error: the end of a gradient function that gives them all. */
 tw_status tw__grad_status(const tw__gradient *g);
-/* Sums over the dimensions in which `input` was broadcast to reach the gradient's shape: a new reference (the same tensor if the shapes
- * are equal). Shapes that are not known yet are compared by ops. Takes the gradient; NULL gives NULL. */
+/* Sums over the dimensions in which `input` was broadcast to reach the gradient's shape: a new reference (the same tensor if the
+ * shapes are equal). Shapes that are not known yet are compared by ops. Takes the gradient; NULL gives NULL. */
 tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input);
-tw_tensor *tw__grad_conj(tw_tensor *tensor);                        /* a new reference; the tensor itself if it is real */
-tw_tensor *tw__grad_constant(double value, const tw_tensor *like);  /* a scalar of the same dtype */
-tw_tensor *tw__grad_not_zero(tw_tensor *tensor);                    /* ones and zeros of the same dtype */
-/* Calls for nested expressions: they take what they are given (NULL gives NULL). TW_G2(Mul, tw_retain(dy), TW_G1(Cos, tw__grad_conj(x))) */
+tw_tensor *tw__grad_conj(tw_tensor *tensor);                       /* a new reference; the tensor itself if it is real */
+tw_tensor *tw__grad_constant(double value, const tw_tensor *like); /* a scalar of the same dtype */
+tw_tensor *tw__grad_not_zero(tw_tensor *tensor);                   /* ones and zeros of the same dtype */
+/* Calls for nested expressions: they take what they are given (NULL gives NULL). TW_G2(Mul, tw_retain(dy), TW_G1(Cos,
+ * tw__grad_conj(x))) */
 tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x);
 tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y);
 tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y); /* op(number, y) */

@@ -32,13 +32,15 @@ char *tw__guard_path(const char *path)
     return real || tw_error_code() != TW_OK ? real : tw__strdup(path);
 }
 
-/* Whether a file is the model's own. One that does not exist is looked for in its directory: the beginning of names, as checkpoints have it. */
+/* Whether a file is the model's own. One that does not exist is looked for in its directory: the beginning of names, as
+ * checkpoints have it. */
 static bool is_inside(const char *path, tw_string model)
 {
     char *real = copy_of_real(path), *directory = real ? NULL : tw__path_directory(path);
     if (directory)
         real = copy_of_real(*directory ? directory : ".");
-    bool inside = real && model.size > 1 && strncmp(real, model.data, model.size) == 0 && (real[model.size] == '/' || !real[model.size]);
+    bool inside =
+        real && model.size > 1 && strncmp(real, model.data, model.size) == 0 && (real[model.size] == '/' || !real[model.size]);
     tw__free(directory);
     tw__free(real);
     return inside;
@@ -47,11 +49,12 @@ static bool is_inside(const char *path, tw_string model)
 static tw_status refuse(const tw__kernel *kernel, tw_string model, const char *what, tw_string path)
 {
     char *file = path.size ? tw__format(" '%.*s'", (int)(path.size > 1000 ? 1000 : path.size), path.data) : NULL;
-    tw_status status = TW_OP_FAIL(kernel, TW_PERMISSION_DENIED,
-                                  "the model '%.*s' would %s%s. A model may do so only if you trust whoever made it: load it with "
-                                  "options=tf.saved_model.LoadOptions(trusted=True), with safe_mode=False in Keras, with .trusted = true in C; or set "
-                                  "THALWEG_TRUST_MODELS=1 to trust all models.",
-                                  (int)model.size, model.data, what, file ? file : "");
+    tw_status status = TW_OP_FAIL(
+        kernel, TW_PERMISSION_DENIED,
+        "the model '%.*s' would %s%s. A model may do so only if you trust whoever made it: load it with "
+        "options=tf.saved_model.LoadOptions(trusted=True), with safe_mode=False in Keras, with .trusted = true in C; or set "
+        "THALWEG_TRUST_MODELS=1 to trust all models.",
+        (int)model.size, model.data, what, file ? file : "");
     tw__free(file);
     return status;
 }
@@ -87,7 +90,9 @@ static tw_status check_files(const tw__kernel *kernel, tw_string model)
     for (int i = 0; plain->paths && i < signature->attr_count; i++) {
         tw_string value = kernel->attrs[i].kind == TW_ATTR_STRING ? kernel->attrs[i].s : (tw_string){ "", 0 };
         if (strcmp(signature->attrs[i].name, plain->paths) == 0)
-            return value.size < sizeof scheme || memcmp(value.data, scheme, sizeof scheme - 1) != 0 ? TW_OK : check_path(kernel, model, value);
+            return value.size < sizeof scheme || memcmp(value.data, scheme, sizeof scheme - 1) != 0
+                       ? TW_OK
+                       : check_path(kernel, model, value);
     }
     return refuse(kernel, model, plain->touches & TW_WRITES_FILES ? "write files" : "look for files", (tw_string){ "", 0 });
 }

@@ -33,7 +33,8 @@ _Thread_local tw__partial_reader tw__partial;
 
 bool tw__partial_input(const tw__inference *inference, int input, tw_shape *shape)
 {
-    return !inference->values[input] && tw__partial.read && tw__partial.read(tw__partial.context, input, shape) && shape->rank <= TW_MAX_RANK;
+    return !inference->values[input] && tw__partial.read && tw__partial.read(tw__partial.context, input, shape) &&
+           shape->rank <= TW_MAX_RANK;
 }
 
 tw_status tw_shape_same(tw__inference *inference)
@@ -84,8 +85,9 @@ tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int 
 {
     const tw_shape *shape = inference->shapes[input];
     if (shape->rank >= 0 && shape->rank < rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at least rank %d but is rank %d for input %d with shape %s",
-                          rank, shape->rank, input, tw__shape_text(shape));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "Shape must be at least rank %d but is rank %d for input %d with shape %s", rank, shape->rank, input,
+                          tw__shape_text(shape));
     return TW_OK;
 }
 

@@ -10,11 +10,11 @@
  * names: `extern const tw_op tw__op_Softplus` in the generated "rows.h".
  *
  * The mini-language
- *   inputs, outputs   "name: type, …"; type is a dtype (float, int32, string, resource), a type attr (T), a list of one type with a
- *                     count attr (N * T), or a list of types (a list(type) attr's name). TensorFlow's order and names.
- *   attrs             "name: kind = default, …"; kind is int, float, bool, string, type, shape, tensor, func, list(kind), or a set of
- *                     allowed dtypes {float, double} or strings {'SAME', 'VALID'}. int may be bounded: "N: int >= 1". Attrs that are types of inputs
- *                     or counts of lists are found by themselves.
+ *   inputs, outputs   "name: type, …"; type is a dtype (float, int32, string, resource), a type attr (T), a list of one type with
+ * a count attr (N * T), or a list of types (a list(type) attr's name). TensorFlow's order and names. attrs             "name:
+ * kind = default, …"; kind is int, float, bool, string, type, shape, tensor, func, list(kind), or a set of allowed dtypes {float,
+ * double} or strings {'SAME', 'VALID'}. int may be bounded: "N: int >= 1". Attrs that are types of inputs or counts of lists are
+ * found by themselves.
  *
  * A row's functions
  *   shape      from inputs' shapes (partial ones while tracing; complete ones when eager) to outputs' shapes, and every check
@@ -38,16 +38,16 @@ typedef struct tw_op tw_op;
 typedef struct tw__inference {
     const tw_op *op;
     int input_count, output_count;
-    const tw_shape *const *shapes;      /* of the inputs */
-    const tw_dtype *dtypes;             /* of the inputs */
-    tw_tensor *const *values;           /* of the inputs; an entry is NULL where the value is not known yet */
-    const tw_attr *attrs;               /* complete, in the row's order */
-    tw_shape *out_shapes;               /* unknown to begin with */
-    tw_dtype *out_dtypes;               /* filled in from the row beforehand */
+    const tw_shape *const *shapes; /* of the inputs */
+    const tw_dtype *dtypes;        /* of the inputs */
+    tw_tensor *const *values;      /* of the inputs; an entry is NULL where the value is not known yet */
+    const tw_attr *attrs;          /* complete, in the row's order */
+    tw_shape *out_shapes;          /* unknown to begin with */
+    tw_dtype *out_dtypes;          /* filled in from the row beforehand */
 } tw__inference;
 
-/* While a graph is made: what is known of an integer vector among the inputs whose value is not, dimensions that are not known being -1. Who infers
- * says how to ask; false: nothing is known. */
+/* While a graph is made: what is known of an integer vector among the inputs whose value is not, dimensions that are not known
+ * being -1. Who infers says how to ask; false: nothing is known. */
 typedef struct tw__partial_reader {
     bool (*read)(const void *context, int input, tw_shape *shape);
     const void *context;
@@ -63,7 +63,8 @@ typedef struct tw__kernel {
     tw_tensor **outputs;
     const tw_attr *attrs;
     const tw_dtype *out_dtypes;
-    void **state;     /* one word that lives as long as this use of the op: a node in a graph; eagerly one per op and attrs. NULL if none */
+    void **state; /* one word that lives as long as this use of the op: a node in a graph; eagerly one per op and attrs. NULL if
+                     none */
 } tw__kernel;
 
 /* What the gradient function sees. Outputs' gradients may be NULL (zero). It sets input_grads[i] to a new reference where it is
@@ -75,7 +76,7 @@ typedef struct tw__gradient {
     tw_tensor *const *outputs;
     tw_tensor *const *output_grads;
     tw_tensor **input_grads;
-    const bool *wanted;                 /* per input */
+    const bool *wanted; /* per input */
     const tw_attr *attrs;
 } tw__gradient;
 
@@ -111,43 +112,47 @@ struct tw_op {
     tw_status (*compute)(tw__kernel *kernel);
     tw_status (*gradient)(tw__gradient *gradient);
     bool stateful;
-    bool makes_outputs;            /* compute gives its outputs itself (views, values of variables): none are made beforehand */
-    bool reads_rows;               /* of a variable, and nothing else: such a call has no effects */
-    bool reads_variable;           /* handles of trainable variables among the inputs are watched by tapes by themselves */
-    const struct tw__unary *unary;   /* what compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), so that */
+    bool makes_outputs;  /* compute gives its outputs itself (views, values of variables): none are made beforehand */
+    bool reads_rows;     /* of a variable, and nothing else: such a call has no effects */
+    bool reads_variable; /* handles of trainable variables among the inputs are watched by tapes by themselves */
+    const struct tw__unary
+        *unary; /* what compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), so that */
     const struct tw__binary *binary; /* the planner may run several such ops in one pass over memory */
-    bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
+    bool no_gradient;                /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
-    uint8_t touches;               /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
-    const char *paths;             /* with that: the input, or the attr, that names the files */
-    const tw_op *plain;            /* of a guarded twin: the op it stands for; never set in a row */
+    uint8_t touches; /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
+    const char *paths;  /* with that: the input, or the attr, that names the files */
+    const tw_op *plain; /* of a guarded twin: the op it stands for; never set in a row */
 
     /* What graphs ask of an op: no file outside of src/op knows ops by name for it. */
-    const char *node_name;         /* what a node is called, if not by the op's own name */
-    const char *input_names;       /* what constants made for the inputs are called: ",stack,stack_1"; an empty one: as in `inputs` */
+    const char *node_name;   /* what a node is called, if not by the op's own name */
+    const char *input_names; /* what constants made for the inputs are called: ",stack,stack_1"; an empty one: as in `inputs` */
     tw__scoping scope;
-    bool functions_in_gradient;    /* TensorFlow's gradient calls functions ("Mul"), not operators ("mul") */
-    bool keeps_logits;             /* its output remembers its input, so that a loss may take that */
-    bool (*words)(struct tw__wording *wording);               /* a graph's words for shapes that the shape function refuses; NULL: its own */
-    tw_status (*graph_shape)(const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
-    bool (*partial)(const struct tw__partial_call *call, tw_shape *elements); /* what is known of an integer vector that it makes */
+    bool functions_in_gradient;                 /* TensorFlow's gradient calls functions ("Mul"), not operators ("mul") */
+    bool keeps_logits;                          /* its output remembers its input, so that a loss may take that */
+    bool (*words)(struct tw__wording *wording); /* a graph's words for shapes that the shape function refuses; NULL: its own */
+    tw_status (*graph_shape)(
+        const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
+    bool (*partial)(const struct tw__partial_call *call,
+                    tw_shape *elements); /* what is known of an integer vector that it makes */
     tw__role role;
-    bool static_value;             /* known without a run if all inputs are (tf.get_static_value) */
+    bool static_value; /* known without a run if all inputs are (tf.get_static_value) */
 
     /* What the planner asks. */
-    bool forwards;                 /* output i is input i */
-    bool reshapes;                 /* the elements of input 0 under another shape, in the same memory */
-    bool asks_shapes;              /* only the shapes of the inputs count, not their elements */
-    unsigned elements;             /* inputs, as bits, whose integers are never read by the shape function */
-    /* Whether this call's output is its input's memory, where `makes_outputs` leaves that open. Told of the first two inputs and of output 0. */
+    bool forwards;     /* output i is input i */
+    bool reshapes;     /* the elements of input 0 under another shape, in the same memory */
+    bool asks_shapes;  /* only the shapes of the inputs count, not their elements */
+    unsigned elements; /* inputs, as bits, whose integers are never read by the shape function */
+    /* Whether this call's output is its input's memory, where `makes_outputs` leaves that open. Told of the first two inputs and
+     * of output 0. */
     bool (*shows_input)(const tw__inference *inference);
-    bool lets_go;                  /* an op with effects that keeps no input and hands none on */
+    bool lets_go; /* an op with effects that keeps no input and hands none on */
     tw__one_thread one_thread;
-    unsigned neutral_right;        /* 1 + the number that changes nothing as the second operand; 0: none */
-    bool commutes;                 /* …and as the first one */
-    bool casts;                    /* the elements of input 0 as another dtype */
-    const char *transposes[2];     /* the attrs that transpose the operands of a product; "adj…" conjugates them too */
-    bool activates;                /* may end a product or convolution, on each element while it is in the cache */
+    unsigned neutral_right;    /* 1 + the number that changes nothing as the second operand; 0: none */
+    bool commutes;             /* …and as the first one */
+    bool casts;                /* the elements of input 0 as another dtype */
+    const char *transposes[2]; /* the attrs that transpose the operands of a product; "adj…" conjugates them too */
+    bool activates;            /* may end a product or convolution, on each element while it is in the cache */
     const char *doc;
 };
 
@@ -157,22 +162,22 @@ struct tw_op {
 /* ---- the parsed signature (signature.c) ---- */
 typedef struct tw__arg {
     char *name;
-    tw_dtype dtype;       /* fixed, or TW_DTYPE_NONE */
-    int type_attr;        /* index of the attr that names the dtype, -1 */
-    int count_attr;       /* index of the attr that counts a list, -1 */
-    int types_attr;       /* index of the list(type) attr, -1 */
+    tw_dtype dtype; /* fixed, or TW_DTYPE_NONE */
+    int type_attr;  /* index of the attr that names the dtype, -1 */
+    int count_attr; /* index of the attr that counts a list, -1 */
+    int types_attr; /* index of the list(type) attr, -1 */
 } tw__arg;
 
 typedef struct tw__attr_def {
     char *name;
     tw_attr_kind kind;
     bool has_default;
-    tw_attr value;        /* the default */
+    tw_attr value;          /* the default */
     uint64_t allowed_types; /* bit per dtype; 0: all */
     char **allowed_strings; /* ends in NULL; NULL: all */
     bool has_minimum;
     int64_t minimum;
-    bool inferred;        /* from the inputs */
+    bool inferred; /* from the inputs */
 } tw__attr_def;
 
 typedef struct tw__op_signature {
@@ -181,19 +186,20 @@ typedef struct tw__op_signature {
     tw__attr_def *attrs;
 } tw__op_signature;
 
-const tw_op *tw__op_find(const char *name);              /* NULL if there is none; sets no error */
+const tw_op *tw__op_find(const char *name);                   /* NULL if there is none; sets no error */
 const tw__op_signature *tw__op_signature_of(const tw_op *op); /* parsed on first use; NULL and INTERNAL if the row is malformed */
 int tw__op_count(void);
 const tw_op *tw__op_at(int index);
 
-/* A copy of attrs that outlives the call, in a block of tw__attrs_bytes (16-byte aligned); tensors in it are retained until tw__attrs_end. */
+/* A copy of attrs that outlives the call, in a block of tw__attrs_bytes (16-byte aligned); tensors in it are retained until
+ * tw__attrs_end. */
 size_t tw__attrs_bytes(const tw_attr *attrs, int count);
 tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block);
 void tw__attrs_end(tw_attr *attrs, int count);
 void tw__attrs_key(tw__text *text, const tw_attr *attrs, int count); /* bytes that are equal for equal attrs */
 
-/* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values. `complete` has room
- * for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */
+/* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values.
+ * `complete` has room for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */
 tw_status tw__op_resolve(const tw_op *op, const tw_dtype *input_dtypes, int input_count, const tw_attr *given, int given_count,
                          tw_attr *complete, tw_dtype *out_dtypes, int out_limit, int *output_count);
 
@@ -210,23 +216,25 @@ int64_t tw__broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t
 /* "MatMul: …": fails with the op's name in front. */
 #define TW_OP_FAIL(context, code, format, ...) tw__fail((code), "%s: " format, (context)->op->name, ##__VA_ARGS__)
 
-tw_status tw_shape_same(tw__inference *inference);      /* every output has the shape of input 0 */
-tw_status tw_shape_broadcast(tw__inference *inference); /* output 0: inputs 0 and 1 broadcast. "Incompatible shapes: [2] vs. [3]" */
-tw_status tw_shape_scalar(tw__inference *inference);    /* every output is a scalar */
+tw_status tw_shape_same(tw__inference *inference); /* every output has the shape of input 0 */
+tw_status
+tw_shape_broadcast(tw__inference *inference);        /* output 0: inputs 0 and 1 broadcast. "Incompatible shapes: [2] vs. [3]" */
+tw_status tw_shape_scalar(tw__inference *inference); /* every output is a scalar */
 tw_status tw_shape_unknown(tw__inference *inference);
-tw_status tw_shape_none(tw__inference *inference);      /* for ops without outputs */
-tw_status tw__need_rank(const tw__inference *inference, int input, int rank);          /* "Shape must be rank 2 but is rank 1" */
+tw_status tw_shape_none(tw__inference *inference);                            /* for ops without outputs */
+tw_status tw__need_rank(const tw__inference *inference, int input, int rank); /* "Shape must be rank 2 but is rank 1" */
 tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int rank);
 
 /* ---- the one door (its body is eager/apply.c) ---- */
-/* Runs or traces the op; outputs are new references. `outputs` has room for *output_count on entry, which is set to the number made. */
+/* Runs or traces the op; outputs are new references. `outputs` has room for *output_count on entry, which is set to the number
+ * made. */
 tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                     tw_tensor **outputs, int *output_count);
 
 /* One output; NULL on failure. A NULL input gives NULL (the error is set already, or becomes "input i is NULL"). */
 tw_tensor *tw__call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);
-#define TW_CALL(op_name, inputs_, attrs_)                                                                                    \
-    tw__call(&tw__op_##op_name, inputs_, (int)(sizeof(inputs_) / sizeof(tw_tensor *)), attrs_,                              \
+#define TW_CALL(op_name, inputs_, attrs_)                                                      \
+    tw__call(&tw__op_##op_name, inputs_, (int)(sizeof(inputs_) / sizeof(tw_tensor *)), attrs_, \
              (int)(sizeof(attrs_) / sizeof(tw_attr)))
 #define TW_IN(...) ((tw_tensor *[]){ __VA_ARGS__ })
 #define TW_WITH(...) ((tw_attr[]){ __VA_ARGS__ })

@@ -1,7 +1,7 @@
 /* What is known of an integer vector in a graph although its value is not: Fill([batch, 4]) has a second dimension of 4.
  *
- * A row that shapes are usually made of names a function for it (`.partial`). It reads its inputs through the call, which graph/partial.c makes
- * of a node. A scalar counts as a vector of one; sizes that are not known are -1. */
+ * A row that shapes are usually made of names a function for it (`.partial`). It reads its inputs through the call, which
+ * graph/partial.c makes of a node. A scalar counts as a vector of one; sizes that are not known are -1. */
 #ifndef TW_PARTIAL_H
 #define TW_PARTIAL_H
 
@@ -13,7 +13,7 @@ typedef struct tw__partial_call {
     int input_count, output; /* which output is asked for */
     bool scalar;             /* it is one number */
     const tw_shape *(*shape)(const struct tw__partial_call *call, int input);
-    const tw_tensor *(*constant)(const struct tw__partial_call *call, int input);            /* NULL: it is none */
+    const tw_tensor *(*constant)(const struct tw__partial_call *call, int input);       /* NULL: it is none */
     bool (*vector)(const struct tw__partial_call *call, int input, tw_shape *elements); /* false: nothing is known */
 } tw__partial_call;
 

@@ -8,8 +8,8 @@ extern const int tw__ops_count;
 typedef tw__op_signature *_Atomic signature_slot;
 static signature_slot *_Atomic slots; /* as tw__ops */
 
-/* The parsed signature of op `index`; NULL with an error if there is no memory or the row is malformed. What fails is tried again the next
- * time. Two threads may parse the same row: one of the results is kept. */
+/* The parsed signature of op `index`; NULL with an error if there is no memory or the row is malformed. What fails is tried again
+ * the next time. Two threads may parse the same row: one of the results is kept. */
 static tw__op_signature *signature_at(int index)
 {
     signature_slot *table = atomic_load(&slots);

@@ -31,7 +31,8 @@ static tw_status set_type(resolution *r, int attr, tw_dtype dtype, int input_ind
 {
     tw_attr *value = &r->attrs[attr];
     if (r->set[attr] && value->type != dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
                         r->op->name, input_index, tw__dtype_text(value->type), tw__dtype_text(dtype), r->op->name);
     if (!r->set[attr]) {
         TW_TRY(check_type(r, attr, dtype, input));
@@ -45,8 +46,8 @@ static tw_status set_count(resolution *r, int attr, int64_t count)
 {
     const tw__attr_def *def = &r->signature->attrs[attr];
     if (r->set[attr] && r->attrs[attr].i != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: a list of %lld inputs where %s is %lld", r->op->name, (long long)count, def->name,
-                        (long long)r->attrs[attr].i);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: a list of %lld inputs where %s is %lld", r->op->name, (long long)count,
+                        def->name, (long long)r->attrs[attr].i);
     r->attrs[attr].i = count;
     r->set[attr] = true;
     return TW_OK;
@@ -63,8 +64,8 @@ static tw_status take_given(resolution *r, const tw_attr *given, int given_count
             return tw__fail(TW_INVALID_ARGUMENT, "%s has no attr named %s", r->op->name, given[i].name);
         const tw__attr_def *def = &s->attrs[k];
         if (def->kind != given[i].kind)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: the attr %s was given as another kind of value than the op takes", r->op->name,
-                            def->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: the attr %s was given as another kind of value than the op takes",
+                            r->op->name, def->name);
         r->attrs[k] = given[i];
         r->attrs[k].name = def->name;
         r->set[k] = true;
@@ -75,8 +76,9 @@ static tw_status take_given(resolution *r, const tw_attr *given, int given_count
             while (*allowed && !(strlen(*allowed) == given[i].s.size && memcmp(*allowed, given[i].s.data, given[i].s.size) == 0))
                 allowed++;
             if (!*allowed)
-                return tw__fail(TW_INVALID_ARGUMENT, "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; op %s",
-                                def->name, (int)given[i].s.size, given[i].s.data, r->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT,
+                                "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; op %s", def->name,
+                                (int)given[i].s.size, given[i].s.data, r->op->name);
         }
     }
     return TW_OK;
@@ -105,7 +107,8 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
     /* Lists that share one count attr split what is left equally (none of the rows has two that don't). */
     int64_t each = lists ? (count - singles - known) / lists : 0;
     if (lists && each * lists != count - singles - known)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %d inputs can't be split into %d lists of one length", r->op->name, count, lists);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %d inputs can't be split into %d lists of one length", r->op->name, count,
+                        lists);
     int at = 0;
     for (int i = 0; i < s->input_count; i++) {
         const tw__arg *arg = &s->inputs[i];
@@ -113,8 +116,8 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
         if (arg->count_attr >= 0) {
             members = r->set[arg->count_attr] ? r->attrs[arg->count_attr].i : each;
             if (members < 0 || members > count - at)
-                return tw__fail(TW_INVALID_ARGUMENT, "%s: the list %s has %lld members, but there are %d inputs", r->op->name, arg->name,
-                                (long long)members, count);
+                return tw__fail(TW_INVALID_ARGUMENT, "%s: the list %s has %lld members, but there are %d inputs", r->op->name,
+                                arg->name, (long long)members, count);
             TW_TRY(set_count(r, arg->count_attr, members));
         } else if (arg->types_attr >= 0) {
             members = r->set[arg->types_attr] ? r->attrs[arg->types_attr].count : each;
@@ -129,9 +132,10 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
             if (arg->type_attr >= 0)
                 TW_TRY(set_type(r, arg->type_attr, dtype, at, arg->name));
             else if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
-                return tw__fail(TW_INVALID_ARGUMENT,
-                                "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
-                                r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype), r->op->name);
+                return tw__fail(
+                    TW_INVALID_ARGUMENT,
+                    "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
+                    r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype), r->op->name);
         }
     }
     return TW_OK;

@@ -1,5 +1,5 @@
-/* The state behind a variable: a tensor that is exchanged, or changed in place when nobody else sees its memory. Reading hands out the
- * tensor itself, so a read costs nothing; a later change of the variable then makes a new one (copy on write). */
+/* The state behind a variable: a tensor that is exchanged, or changed in place when nobody else sees its memory. Reading hands
+ * out the tensor itself, so a read costs nothing; a later change of the variable then makes a new one (copy on write). */
 #include "op/resource.h"
 
 static void resource_destroy(void *self)
@@ -50,11 +50,12 @@ void tw__resource_unlock(tw__resource *resource)
 
 static tw_status not_initialized(const tw__resource *resource)
 {
-    return tw__fail(TW_FAILED_PRECONDITION,
-                    "Could not find variable %s. This could mean that the variable has been deleted. In TF1, it can also mean the variable is "
-                    "uninitialized. Debug info: container=localhost, status error message=Container localhost does not exist. (Could not "
-                    "find resource: localhost/%s)",
-                    resource->name, resource->name);
+    return tw__fail(
+        TW_FAILED_PRECONDITION,
+        "Could not find variable %s. This could mean that the variable has been deleted. In TF1, it can also mean the variable is "
+        "uninitialized. Debug info: container=localhost, status error message=Container localhost does not exist. (Could not "
+        "find resource: localhost/%s)",
+        resource->name, resource->name);
 }
 
 tw_tensor *tw__resource_read(tw__resource *resource)
@@ -76,8 +77,9 @@ tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value)
         return tw__fail(TW_INVALID_ARGUMENT, "Cannot assign value of shape %s to the variable %s of shape %s",
                         tw__shape_text(&value->shape), resource->name, tw__shape_text(&resource->shape));
     /* Foreign memory (a NumPy array's) may be changed by its owner: the variable needs its own. */
-    tw_tensor *own = value->buffer && value->buffer->free_data && value->buffer->context != value->buffer->data ? tw__tensor_copy(value)
-                                                                                                                : tw_retain(value);
+    tw_tensor *own = value->buffer && value->buffer->free_data && value->buffer->context != value->buffer->data
+                         ? tw__tensor_copy(value)
+                         : tw_retain(value);
     if (!own)
         return tw__error_status();
     lock(resource);

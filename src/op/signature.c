@@ -60,9 +60,10 @@ static int find_attr(const tw__op_signature *s, const char *name)
 
 static tw_attr_kind kind_of(const char *name)
 {
-    static const char *const names[] = { [TW_ATTR_INT] = "int",       [TW_ATTR_FLOAT] = "float", [TW_ATTR_BOOL] = "bool",
-                                         [TW_ATTR_STRING] = "string", [TW_ATTR_TYPE] = "type",   [TW_ATTR_SHAPE] = "shape",
-                                         [TW_ATTR_TENSOR] = "tensor", [TW_ATTR_FUNC] = "func" };
+    static const char *const names[] = {
+        [TW_ATTR_INT] = "int",   [TW_ATTR_FLOAT] = "float", [TW_ATTR_BOOL] = "bool",     [TW_ATTR_STRING] = "string",
+        [TW_ATTR_TYPE] = "type", [TW_ATTR_SHAPE] = "shape", [TW_ATTR_TENSOR] = "tensor", [TW_ATTR_FUNC] = "func"
+    };
     for (int i = TW_ATTR_INT; i <= TW_ATTR_FUNC; i++) {
         if (strcmp(names[i], name) == 0)
             return (tw_attr_kind)i;

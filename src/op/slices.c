@@ -22,8 +22,8 @@ static void slices_destroy(void *self)
 }
 
 TW_CLASS(indexed_slices, "IndexedSlices(values: tensor, indices: tensor, dense_shape: tensor = None)",
-    .size = sizeof(tw_indexed_slices), .init = slices_init, .destroy = slices_destroy,
-    .doc = "Some rows of a tensor: values[i] is row indices[i].");
+         .size = sizeof(tw_indexed_slices), .init = slices_init, .destroy = slices_destroy,
+         .doc = "Some rows of a tensor: values[i] is row indices[i].");
 
 TW_PROPERTY(indexed_slices_values, "IndexedSlices.values(self: indexed_slices) -> tensor", "The rows.")
 {
@@ -35,7 +35,8 @@ TW_PROPERTY(indexed_slices_indices, "IndexedSlices.indices(self: indexed_slices)
     return tw_retain(args->self->indices);
 }
 
-TW_PROPERTY(indexed_slices_dense_shape, "IndexedSlices.dense_shape(self: indexed_slices) -> tensor", "The shape of the whole; or NULL.")
+TW_PROPERTY(indexed_slices_dense_shape, "IndexedSlices.dense_shape(self: indexed_slices) -> tensor",
+            "The shape of the whole; or NULL.")
 {
     return tw_retain(args->self->dense_shape);
 }
@@ -45,7 +46,8 @@ TW_PROPERTY(indexed_slices_dtype, "IndexedSlices.dtype(self: indexed_slices) -> 
     return args->self->values->dtype;
 }
 
-TW_PROPERTY(indexed_slices_shape, "IndexedSlices.shape(self: indexed_slices) -> shape", "The shape of the whole, as far as it is known.")
+TW_PROPERTY(indexed_slices_shape, "IndexedSlices.shape(self: indexed_slices) -> shape",
+            "The shape of the whole, as far as it is known.")
 {
     const tw_tensor *dense = args->self->dense_shape;
     if (!dense || !dense->data || dense->count > TW_MAX_RANK)
@@ -110,7 +112,8 @@ tw_tensor *tw__slices_dense(tw_tensor *gradient)
 static tw_tensor *join(tw_tensor *a, tw_tensor *b)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *same = a->dtype == b->dtype ? tw_retain(b) : tw__call(&tw__op_Cast, TW_IN(b), 1, TW_WITH(TW_A_TYPE("DstT", a->dtype)), 1);
+    tw_auto tw_tensor *same =
+        a->dtype == b->dtype ? tw_retain(b) : tw__call(&tw__op_Cast, TW_IN(b), 1, TW_WITH(TW_A_TYPE("DstT", a->dtype)), 1);
     return zero && same ? tw__call(&tw__op_ConcatV2, TW_IN(a, same, zero), 3, TW_WITH(TW_A_INT("N", 2)), 1) : NULL;
 }
 

@@ -1,7 +1,8 @@
-/* Gradients of which only some rows are there: values[i] belongs to row indices[i] of a tensor of dense_shape; rows may come twice.
+/* Gradients of which only some rows are there: values[i] belongs to row indices[i] of a tensor of dense_shape; rows may come
+ * twice.
  *
- * Such a gradient travels like any other, as a tensor: one of dtype variant that holds the slices. It is made dense before an op's gradient
- * function sees it, unless that one only hands it through (eager/tape.c, tw__gradient_call). */
+ * Such a gradient travels like any other, as a tensor: one of dtype variant that holds the slices. It is made dense before an
+ * op's gradient function sees it, unless that one only hands it through (eager/tape.c, tw__gradient_call). */
 #ifndef TW_SLICES_H
 #define TW_SLICES_H
 

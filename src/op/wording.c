@@ -6,7 +6,8 @@ bool tw__wording_vector(const tw__wording *w, int input, tw_shape *shape)
     const tw_tensor *tensor = w->in->values[input];
     if (!tensor)
         return tw__partial_input(w->in, input, shape);
-    if (!tensor->data || tensor->shape.rank != 1 || tensor->count > TW_MAX_RANK || (tensor->dtype != TW_INT32 && tensor->dtype != TW_INT64))
+    if (!tensor->data || tensor->shape.rank != 1 || tensor->count > TW_MAX_RANK ||
+        (tensor->dtype != TW_INT32 && tensor->dtype != TW_INT64))
         return false;
     shape->rank = (int)tensor->count;
     for (int i = 0; i < shape->rank; i++)
@@ -71,7 +72,8 @@ bool tw__say_broadcast(tw__wording *w, const tw_shape *a, const tw_shape *b)
     if (a->rank < 0 || b->rank < 0)
         return false;
     for (int i = 0; i < rank; i++) {
-        int64_t x = i < rank - a->rank ? 1 : a->dims[i - (rank - a->rank)], y = i < rank - b->rank ? 1 : b->dims[i - (rank - b->rank)];
+        int64_t x = i < rank - a->rank ? 1 : a->dims[i - (rank - a->rank)],
+                y = i < rank - b->rank ? 1 : b->dims[i - (rank - b->rank)];
         if (x != 1 && y != 1 && tw__sizes_differ(x, y))
             return tw__say_dims(w, x, y);
     }
@@ -103,6 +105,7 @@ bool tw__words_binary(tw__wording *w)
 bool tw__words_square(tw__wording *w)
 {
     const tw_shape *shape = w->in->shapes[0];
-    return tw__say_rank_at_least(w, shape, 2) || (shape->rank >= 2 && tw__sizes_differ(shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]) &&
-                                          tw__say_dims(w, shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]));
+    return tw__say_rank_at_least(w, shape, 2) ||
+           (shape->rank >= 2 && tw__sizes_differ(shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]) &&
+            tw__say_dims(w, shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]));
 }

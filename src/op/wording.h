@@ -1,8 +1,8 @@
 /* What a graph says of shapes that do not fit.
  *
- * An op that runs at once speaks of its arguments; while a graph is made, TensorFlow speaks of dimensions and ranks instead. An op's row names
- * such a function beside its shape function (`.words`). It is asked only after the shape function has refused; graph/shape_error.c puts the node
- * around the sentence. */
+ * An op that runs at once speaks of its arguments; while a graph is made, TensorFlow speaks of dimensions and ranks instead. An
+ * op's row names such a function beside its shape function (`.words`). It is asked only after the shape function has refused;
+ * graph/shape_error.c puts the node around the sentence. */
 #ifndef TW_WORDING_H
 #define TW_WORDING_H
 
@@ -27,11 +27,11 @@ bool tw__say_broadcast(tw__wording *w, const tw_shape *a, const tw_shape *b);   
 bool tw__shape_difference(tw__text *text, const tw_shape *a, const tw_shape *b);
 
 /* ---- for these functions ---- */
-bool tw__sizes_differ(int64_t a, int64_t b);                 /* both are known, and not equal */
-int64_t tw__ranks_of_axis(int64_t axis);                     /* how many dimensions it takes to have the axis */
+bool tw__sizes_differ(int64_t a, int64_t b); /* both are known, and not equal */
+int64_t tw__ranks_of_axis(int64_t axis);     /* how many dimensions it takes to have the axis */
 tw_shape tw__shape_part(const tw_shape *shape, int from, int to);
-bool tw__wording_number(const tw__wording *w, int input, int64_t *value);     /* one known whole number among the inputs */
-bool tw__wording_vector(const tw__wording *w, int input, tw_shape *shape);    /* a vector of them, as far as it is known */
+bool tw__wording_number(const tw__wording *w, int input, int64_t *value);  /* one known whole number among the inputs */
+bool tw__wording_vector(const tw__wording *w, int input, tw_shape *shape); /* a vector of them, as far as it is known */
 
 /* ---- shared by several rows ---- */
 bool tw__words_binary(tw__wording *w);      /* inputs 0 and 1 are broadcast */

@@ -1,7 +1,8 @@
 /* tf.train.Checkpoint: names objects, saves their variables to a prefix and restores them.
  *
- * Without `root` the checkpoint is the root of what is saved: its children are the keyword arguments, sorted, and save_counter. With it the
- * given object is the root, and the rest is attached to it for saving alone. save_counter is made when it is first needed. */
+ * Without `root` the checkpoint is the root of what is saved: its children are the keyword arguments, sorted, and save_counter.
+ * With it the given object is the root, and the rest is attached to it for saving alone. save_counter is made when it is first
+ * needed. */
 #include <stdlib.h>
 
 #include "saving/saving.h"
@@ -13,13 +14,15 @@ static tw_status options_init(__attribute__((unused)) void *self, const void *gi
     const tw_checkpoint_options_args *args = given;
     const char *device = args->experimental_io_device;
     if (device && !strcasestr(device, "cpu") && !strstr(device, "localhost")) /* the files are the processor's */
-        return tw__fail(TW_UNIMPLEMENTED, "CheckpointOptions: experimental_io_device must be a CPU of this machine, got '%s'", device);
+        return tw__fail(TW_UNIMPLEMENTED, "CheckpointOptions: experimental_io_device must be a CPU of this machine, got '%s'",
+                        device);
     if (args->experimental_enable_async_checkpoint || args->enable_async)
         return tw__fail(TW_UNIMPLEMENTED, "CheckpointOptions: saving asynchronously is not supported");
     return TW_OK;
 }
 
-TW_CLASS(checkpoint_options,
+TW_CLASS(
+    checkpoint_options,
     "train.CheckpointOptions(experimental_io_device: str = None, experimental_enable_async_checkpoint: bool = False, enable_async: bool = False)",
     .size = sizeof(tw_object), .init = options_init, .doc = "Options of saving and restoring.");
 
@@ -76,8 +79,8 @@ static tw_status add(tw_checkpoint *checkpoint, const tw_pair *pair)
     if (!other)
         return attach(checkpoint, pair->name, pair->object);
     if (other != pair->object)
-        return tw__fail(TW_VALUE_ERROR, "Cannot create a Checkpoint with keyword argument %s if root.%s already exists.", pair->name,
-                        pair->name);
+        return tw__fail(TW_VALUE_ERROR, "Cannot create a Checkpoint with keyword argument %s if root.%s already exists.",
+                        pair->name, pair->name);
     return TW_OK;
 }
 
@@ -113,16 +116,17 @@ static tw_status checkpoint_init(void *self, const void *given)
     return status;
 }
 
-TW_CLASS(checkpoint, "train.Checkpoint(root: trackable = None, **kwargs: pairs<trackable>)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_checkpoint), .init = checkpoint_init, .destroy = checkpoint_destroy,
-    .visit = checkpoint_visit, .clear = checkpoint_clear, .drop_config = true,
-    .doc = "Saves and restores the variables of objects.");
+TW_CLASS(checkpoint, "train.Checkpoint(root: trackable = None, **kwargs: pairs<trackable>)", .parent = &tw__trackable_class,
+         .size = sizeof(tw_checkpoint), .init = checkpoint_init, .destroy = checkpoint_destroy, .visit = checkpoint_visit,
+         .clear = checkpoint_clear, .drop_config = true, .doc = "Saves and restores the variables of objects.");
 
 tw__saving_view tw__checkpoint_view(const tw_checkpoint *checkpoint)
 {
     if (!checkpoint->root)
         return (tw__saving_view){ .root = (tw_trackable *)&checkpoint->trackable };
-    return (tw__saving_view){ .root = checkpoint->root, .attached = checkpoint->attached, .attached_count = checkpoint->attached_count };
+    return (tw__saving_view){ .root = checkpoint->root,
+                              .attached = checkpoint->attached,
+                              .attached_count = checkpoint->attached_count };
 }
 
 /* ---- save_counter ---- */
@@ -182,8 +186,7 @@ TW_METHOD(checkpoint_write,
     return tw__checkpoint_write(args->self, args->file_prefix) == TW_OK ? tw__strdup(args->file_prefix) : NULL;
 }
 
-TW_METHOD(checkpoint_save,
-          "train.Checkpoint.save(self: checkpoint, file_prefix: str, options: checkpoint_options = None) -> str",
+TW_METHOD(checkpoint_save, "train.Checkpoint.save(self: checkpoint, file_prefix: str, options: checkpoint_options = None) -> str",
           "Writes the next checkpoint, PREFIX-1, PREFIX-2 …, makes it the directory's newest, and gives its path.")
 {
     int64_t number;
@@ -204,7 +207,8 @@ TW_METHOD(checkpoint_save,
     return path;
 }
 
-TW_METHOD(checkpoint_sync, "train.Checkpoint.sync(self: checkpoint) -> none", "Waits for saves under way. There are none: saving is synchronous.")
+TW_METHOD(checkpoint_sync, "train.Checkpoint.sync(self: checkpoint) -> none",
+          "Waits for saves under way. There are none: saving is synchronous.")
 {
     return TW_OK;
 }
@@ -222,7 +226,8 @@ static tw_load_status *read_objects(tw_checkpoint *checkpoint, const char *path)
     return status;
 }
 
-TW_METHOD(checkpoint_read, "train.Checkpoint.read(self: checkpoint, save_path: str?, options: checkpoint_options = None) -> load_status",
+TW_METHOD(checkpoint_read,
+          "train.Checkpoint.read(self: checkpoint, save_path: str?, options: checkpoint_options = None) -> load_status",
           "Restores what write() wrote. Objects that come later get their values then.")
 {
     return read_objects(args->self, args->save_path);
@@ -235,10 +240,11 @@ tw_load_status *tw__checkpoint_restore(tw_checkpoint *checkpoint, const char *pa
         if (tw_error_code() == TW_NOT_FOUND && path) {
             tw__error_prefix("Error when restoring from checkpoint or SavedModel at %s: ", path);
             tw__saved_error error = tw__error_take();
-            tw__fail(error.code,
-                     "%s\nPlease double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
-                     "'path/to/ckpt-1').",
-                     error.message ? error.message : "");
+            tw__fail(
+                error.code,
+                "%s\nPlease double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
+                "'path/to/ckpt-1').",
+                error.message ? error.message : "");
             free(error.message);
         }
         return NULL;

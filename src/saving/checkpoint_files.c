@@ -1,5 +1,5 @@
-/* The files of a checkpoint directory: the state file `checkpoint`, which names the newest one, and finding and removing the files of
- * one checkpoint. Paths in the state file are relative to its directory, so the directory can be moved. */
+/* The files of a checkpoint directory: the state file `checkpoint`, which names the newest one, and finding and removing the
+ * files of one checkpoint. Paths in the state file are relative to its directory, so the directory can be moved. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -86,7 +86,8 @@ tw_status tw__update_checkpoint_state(const char *directory, const tw__checkpoin
     if (status == TW_OK && !file)
         status = TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && strcmp(copy.model_checkpoint_path, "checkpoint") == 0)
-        status = tw__fail(TW_RUNTIME_ERROR, "Save path '%s' conflicts with path used for checkpoint state.  Please use a different save path.",
+        status = tw__fail(TW_RUNTIME_ERROR,
+                          "Save path '%s' conflicts with path used for checkpoint state.  Please use a different save path.",
                           state->model_checkpoint_path);
     if (status == TW_OK)
         status = tw__checkpoint_state_write(file, &copy);

@@ -1,7 +1,8 @@
 /* tf.train.CheckpointManager: keeps the newest checkpoints of a directory and removes older ones that it knows of, and no others.
  *
- * A save writes the checkpoint, then the state file that names it, then removes what is too old, then writes the state file again: at
- * every moment the state names a checkpoint that is there. What a process that died left for removal is still in the state file. */
+ * A save writes the checkpoint, then the state file that names it, then removes what is too old, then writes the state file
+ * again: at every moment the state names a checkpoint that is there. What a process that died left for removal is still in the
+ * state file. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,11 +33,11 @@ struct tw_checkpoint_manager {
     double hours;        /* NaN: none is kept for good */
     tw_variable *step;
     tw_callable *init_fn;
-    int64_t interval;    /* TW_NO_INT: save always */
+    int64_t interval; /* TW_NO_INT: save always */
     bool has_last_step;
     int64_t last_step;
     char *latest;
-    kept *active;        /* oldest first */
+    kept *active; /* oldest first */
     size_t count, capacity;
     double last_preserved;
 };
@@ -99,7 +100,7 @@ static tw_status recover(tw_checkpoint_manager *manager)
     manager->last_preserved = state.last_preserved_timestamp;
     if (now < manager->last_preserved) {
         tw__log("WARNING", "time.time() returned a value %f seconds behind the last preserved checkpoint timestamp.",
-                       manager->last_preserved - now);
+                manager->last_preserved - now);
         manager->last_preserved = now;
     }
     tw_status status = TW_OK;
@@ -117,7 +118,8 @@ static tw_status manager_init(void *self, const void *given)
     const tw_checkpoint_manager_args *args = given;
     tw_checkpoint_manager *manager = self;
     if (args->max_to_keep != TW_NO_INT && args->max_to_keep <= 0)
-        return tw__fail(TW_VALUE_ERROR, "Expected a positive integer or `None` for `max_to_keep`, got %lld.", (long long)args->max_to_keep);
+        return tw__fail(TW_VALUE_ERROR, "Expected a positive integer or `None` for `max_to_keep`, got %lld.",
+                        (long long)args->max_to_keep);
     if (args->checkpoint_interval != TW_NO_INT && !args->step_counter)
         return tw__fail(TW_VALUE_ERROR, "`step_counter` should be passed if `checkpoint_interval` is not None.");
     manager->checkpoint = tw_retain(args->checkpoint);
@@ -133,7 +135,8 @@ static tw_status manager_init(void *self, const void *given)
     return recover(manager);
 }
 
-TW_CLASS(checkpoint_manager,
+TW_CLASS(
+    checkpoint_manager,
     "train.CheckpointManager(checkpoint: checkpoint, directory: str, max_to_keep: int?, keep_checkpoint_every_n_hours: float = None, "
     "checkpoint_name: str = ckpt, step_counter: variable = None, checkpoint_interval: int = None, init_fn: callable = None)",
     .size = sizeof(tw_checkpoint_manager), .init = manager_init, .destroy = manager_destroy, .visit = manager_visit,
@@ -163,8 +166,13 @@ static tw_status write_state(tw_checkpoint_manager *manager)
     }
     if (status == TW_OK) {
         tw__checkpoint_state state = {
-            .model_checkpoint_path = manager->latest, .all_paths = paths, .path_count = count, .all_timestamps = times,
-            .timestamp_count = count, .last_preserved_timestamp = manager->last_preserved, .has_last_preserved = true,
+            .model_checkpoint_path = manager->latest,
+            .all_paths = paths,
+            .path_count = count,
+            .all_timestamps = times,
+            .timestamp_count = count,
+            .last_preserved_timestamp = manager->last_preserved,
+            .has_last_preserved = true,
         };
         status = tw__update_checkpoint_state(manager->directory, &state);
     }
@@ -252,7 +260,8 @@ static tw_status check_step(tw_checkpoint_manager *manager, bool check_interval,
     if (manager->interval == TW_NO_INT)
         return TW_OK;
     TW_TRY(read_step(manager, &step));
-    if (check_interval && manager->has_last_step && (step == manager->last_step || step < manager->last_step + manager->interval)) {
+    if (check_interval && manager->has_last_step &&
+        (step == manager->last_step || step < manager->last_step + manager->interval)) {
         *early = true;
         return TW_OK;
     }
@@ -269,8 +278,8 @@ TW_METHOD(checkpoint_manager_save,
     tw_checkpoint_manager *manager = args->self;
     bool early;
     int64_t number;
-    if (check_step(manager, !args->no_check_interval, &early) != TW_OK || early || tw__checkpoint_count(manager->checkpoint, &number) != TW_OK ||
-        choose_number(&args->checkpoint_number, &number) != TW_OK)
+    if (check_step(manager, !args->no_check_interval, &early) != TW_OK || early ||
+        tw__checkpoint_count(manager->checkpoint, &number) != TW_OK || choose_number(&args->checkpoint_number, &number) != TW_OK)
         return NULL;
     char *path = tw__format("%s-%lld", manager->prefix, (long long)number);
     if (path && (tw__checkpoint_write(manager->checkpoint, path) != TW_OK || record(manager, path) != TW_OK)) {
@@ -286,7 +295,8 @@ TW_METHOD(checkpoint_manager_sync, "train.CheckpointManager.sync(self: checkpoin
     return TW_OK;
 }
 
-TW_METHOD(checkpoint_manager_restore_or_initialize, "train.CheckpointManager.restore_or_initialize(self: checkpoint_manager) -> str",
+TW_METHOD(checkpoint_manager_restore_or_initialize,
+          "train.CheckpointManager.restore_or_initialize(self: checkpoint_manager) -> str",
           "Restores the newest checkpoint and gives its path. Without one: calls init_fn and gives None.")
 {
     tw_checkpoint_manager *manager = args->self;
@@ -339,7 +349,8 @@ TW_PROPERTY(checkpoint_manager_directory, "train.CheckpointManager.directory(sel
     return tw__strdup(args->self->directory);
 }
 
-TW_PROPERTY(checkpoint_manager_checkpoint_interval, "train.CheckpointManager.checkpoint_interval(self: checkpoint_manager) -> value",
+TW_PROPERTY(checkpoint_manager_checkpoint_interval,
+            "train.CheckpointManager.checkpoint_interval(self: checkpoint_manager) -> value",
             "Steps between two checkpoints; None if it saves always.")
 {
     if (args->self->interval == TW_NO_INT)
@@ -347,7 +358,8 @@ TW_PROPERTY(checkpoint_manager_checkpoint_interval, "train.CheckpointManager.che
     return (tw_value){ .kind = TW_VALUE_INT, .i = args->self->interval };
 }
 
-TW_PROPERTY(checkpoint_manager_checkpoint, "train.CheckpointManager.checkpoint(self: checkpoint_manager) -> checkpoint", "What it saves.")
+TW_PROPERTY(checkpoint_manager_checkpoint, "train.CheckpointManager.checkpoint(self: checkpoint_manager) -> checkpoint",
+            "What it saves.")
 {
     return tw_retain(args->self->checkpoint);
 }

@@ -37,9 +37,8 @@ static tw_status reader_init(void *self, const void *given)
     return TW_OK;
 }
 
-TW_CLASS(checkpoint_reader, "train._CheckpointReader(filename: str)",
-    .size = sizeof(tw_checkpoint_reader), .init = reader_init, .destroy = reader_destroy, .drop_config = true,
-    .doc = "Reads tensors from a checkpoint.");
+TW_CLASS(checkpoint_reader, "train._CheckpointReader(filename: str)", .size = sizeof(tw_checkpoint_reader), .init = reader_init,
+         .destroy = reader_destroy, .drop_config = true, .doc = "Reads tensors from a checkpoint.");
 
 TW_API(train_load_checkpoint, "train.load_checkpoint(ckpt_dir_or_file: str) -> checkpoint_reader",
        "A reader of the checkpoint with that prefix, or of the newest one in that directory.")
@@ -118,13 +117,15 @@ static tw_value collect(tw__bundle_reader *reader, tw_value (*part)(const tw__bu
 }
 
 TW_METHOD(checkpoint_reader_get_variable_to_shape_map,
-          "train._CheckpointReader.get_variable_to_shape_map(self: checkpoint_reader) -> value", "The shapes of the tensors, by name.")
+          "train._CheckpointReader.get_variable_to_shape_map(self: checkpoint_reader) -> value",
+          "The shapes of the tensors, by name.")
 {
     return collect(args->self->reader, shape_of, true);
 }
 
 TW_METHOD(checkpoint_reader_get_variable_to_dtype_map,
-          "train._CheckpointReader.get_variable_to_dtype_map(self: checkpoint_reader) -> value", "The dtypes of the tensors, by name.")
+          "train._CheckpointReader.get_variable_to_dtype_map(self: checkpoint_reader) -> value",
+          "The dtypes of the tensors, by name.")
 {
     return collect(args->self->reader, dtype_of, true);
 }
@@ -135,7 +136,8 @@ TW_METHOD(checkpoint_reader_has_tensor, "train._CheckpointReader.has_tensor(self
     return tw__bundle_find(args->self->reader, args->tensor_str) != NULL;
 }
 
-TW_METHOD(checkpoint_reader_get_tensor, "train._CheckpointReader.get_tensor(self: checkpoint_reader, tensor_str: str) -> tensor<numpy>",
+TW_METHOD(checkpoint_reader_get_tensor,
+          "train._CheckpointReader.get_tensor(self: checkpoint_reader, tensor_str: str) -> tensor<numpy>",
           "The tensor of that name.")
 {
     return tw__bundle_read(args->self->reader, args->tensor_str);
@@ -168,7 +170,8 @@ TW_API(train_list_variables, "train.list_variables(ckpt_dir_or_file: str) -> val
     return reader ? collect(reader->reader, shape_of, false) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_API(train_load_variable, "train.load_variable(ckpt_dir_or_file: str, name: str) -> tensor<numpy>", "One tensor of a checkpoint.")
+TW_API(train_load_variable, "train.load_variable(ckpt_dir_or_file: str, name: str) -> tensor<numpy>",
+       "One tensor of a checkpoint.")
 {
     tw_auto tw_checkpoint_reader *reader = tw_checkpoint_reader(args->ckpt_dir_or_file);
     size_t size = strlen(args->name);

@@ -16,11 +16,12 @@ static tw_status state_init(__attribute__((unused)) void *self, __attribute__((u
     return TW_OK;
 }
 
-TW_CLASS(checkpoint_state, "train.CheckpointState()",
-    .size = sizeof(tw_checkpoint_state), .init = state_init, .destroy = state_destroy, .drop_config = true,
-    .doc = "What a directory's state file says: the newest checkpoint, those that are kept, and when they were written.");
+TW_CLASS(checkpoint_state, "train.CheckpointState()", .size = sizeof(tw_checkpoint_state), .init = state_init,
+         .destroy = state_destroy, .drop_config = true,
+         .doc = "What a directory's state file says: the newest checkpoint, those that are kept, and when they were written.");
 
-TW_API(train_get_checkpoint_state, "train.get_checkpoint_state(checkpoint_dir: str, latest_filename: str = None) -> checkpoint_state",
+TW_API(train_get_checkpoint_state,
+       "train.get_checkpoint_state(checkpoint_dir: str, latest_filename: str = None) -> checkpoint_state",
        "What the directory's state file says; None if there is none.")
 {
     tw__checkpoint_state state;
@@ -52,7 +53,8 @@ static tw_value *make_list(tw_value *list, size_t count)
 }
 
 TW_PROPERTY(checkpoint_state_all_model_checkpoint_paths,
-            "train.CheckpointState.all_model_checkpoint_paths(self: checkpoint_state) -> value", "The checkpoints that are kept, oldest first.")
+            "train.CheckpointState.all_model_checkpoint_paths(self: checkpoint_state) -> value",
+            "The checkpoints that are kept, oldest first.")
 {
     const tw__checkpoint_state *state = &args->self->state;
     tw_value list;
@@ -68,7 +70,8 @@ TW_PROPERTY(checkpoint_state_all_model_checkpoint_paths,
 }
 
 TW_PROPERTY(checkpoint_state_all_model_checkpoint_timestamps,
-            "train.CheckpointState.all_model_checkpoint_timestamps(self: checkpoint_state) -> value", "When they were written, in seconds since 1970.")
+            "train.CheckpointState.all_model_checkpoint_timestamps(self: checkpoint_state) -> value",
+            "When they were written, in seconds since 1970.")
 {
     const tw__checkpoint_state *state = &args->self->state;
     tw_value list;

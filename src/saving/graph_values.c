@@ -1,5 +1,6 @@
-/* Checkpoints of variables in graphs, whose values are a session's: what a save is to read is put into the variables themselves before it, and what
- * a restore left there is kept until a session asks for it. Before and after, a variable holds what it held. */
+/* Checkpoints of variables in graphs, whose values are a session's: what a save is to read is put into the variables themselves
+ * before it, and what a restore left there is kept until a session asks for it. Before and after, a variable holds what it held.
+ */
 #include "saving/saving.h"
 #include "session/session.h"
 
@@ -44,7 +45,7 @@ static tw_status values_init(void *self, const void *given)
 }
 
 TW_CLASS(graph_values, "train._GraphValues(checkpoint: checkpoint)", .size = sizeof(tw_graph_values), .init = values_init,
-    .destroy = values_destroy, .drop_config = true, .doc = "What a checkpoint's variables of graphs hold, taken from them.");
+         .destroy = values_destroy, .drop_config = true, .doc = "What a checkpoint's variables of graphs hold, taken from them.");
 
 TW_PROPERTY(graph_values_count, "train._GraphValues._count(self: graph_values) -> int", "How many variables of graphs there are.")
 {

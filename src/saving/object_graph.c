@@ -1,7 +1,7 @@
 /* The object graph as it stands in a file (TrackableObjectGraph): parsed, named and printed.
  *
- * Names and keys stay where they are in the message's bytes, which the graph keeps a copy of. Numbers of nodes are checked once all
- * nodes are there, so that everybody else may use them as indices. */
+ * Names and keys stay where they are in the message's bytes, which the graph keeps a copy of. Numbers of nodes are checked once
+ * all nodes are there, so that everybody else may use them as indices. */
 #include "codec/codec.h"
 #include "saving/saving.h"
 
@@ -194,7 +194,8 @@ tw_status tw__saved_names_find(tw__saved_names *names, const tw__saved_graph *gr
         for (size_t k = 0; k < graph->nodes[i].slot_count; k++) {
             const tw__saved_slot *slot = &graph->nodes[i].slots[k];
             struct tw__way *way = &names->ways[slot->node];
-            if (way->kind == TW__WAY_NONE && names->ways[i].kind != TW__WAY_SLOT && names->ways[slot->variable].kind != TW__WAY_SLOT)
+            if (way->kind == TW__WAY_NONE && names->ways[i].kind != TW__WAY_SLOT &&
+                names->ways[slot->variable].kind != TW__WAY_SLOT)
                 *way = (struct tw__way){ TW__WAY_SLOT, i, slot->variable, slot->name };
         }
     }

@@ -1,11 +1,11 @@
-/* Writes the objects under a root as one bundle: the values of variables and the states of iterators in the order of their nodes, then the graph.
+/* Writes the objects under a root as one bundle: the values of variables and the states of iterators in the order of their nodes,
+ * then the graph.
  *
- *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then /.ATTRIBUTES/VARIABLE_VALUE
- *                      (of an iterator: ITERATOR_STATE)
- *     key of a slot  = the variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same
- *     graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2 local_name },
- *                      2 attributes { 1 name, 2 full_name, 3 checkpoint_key },
- *                      3 slot_variables { 1 original_variable_node_id, 2 slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
+ *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then
+ * /.ATTRIBUTES/VARIABLE_VALUE (of an iterator: ITERATOR_STATE) key of a slot  = the variable's way, .OPTIMIZER_SLOT, the
+ * optimizer's way, the slot's name, then the same graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2
+ * local_name }, 2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 3 slot_variables { 1 original_variable_node_id, 2
+ * slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
  *
  * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
 #include "codec/codec.h"

@@ -1,5 +1,5 @@
-/* The objects under a root, breadth-first, each once: the order in which TensorFlow numbers them. Children come in the order of their
- * tracking; an object with several names is met, and named, on the shortest way, the first of equals. */
+/* The objects under a root, breadth-first, each once: the order in which TensorFlow numbers them. Children come in the order of
+ * their tracking; an object with several names is met, and named, on the shortest way, the first of equals. */
 #include "data/data.h"
 #include "rows.h"
 #include "saving/saving.h"

@@ -3,12 +3,13 @@
  *     file (root) ── model ── kernel          bound[node] = object, while both live
  *     here (root) ── model                    "kernel" waits on `model` until a child of that name is tracked
  *
- * Slots (what an optimizer keeps for a variable) are no children: they are bound when their owner and their variable are. The owner waits for
- * those that do not exist yet under the name TW__SLOT_NAME, which no child has.
+ * Slots (what an optimizer keeps for a variable) are no children: they are bound when their owner and their variable are. The
+ * owner waits for those that do not exist yet under the name TW__SLOT_NAME, which no child has.
  *
- * An object's `pending` is a tw__waiting: the restores whose children it waits for, where it stands in `bound`, and which restore gave
- * it its value last. Of several restores the newest wins, in whatever order things come. The bundle stays open (so its files may be
- * removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says so. */
+ * An object's `pending` is a tw__waiting: the restores whose children it waits for, where it stands in `bound`, and which restore
+ * gave it its value last. Of several restores the newest wins, in whatever order things come. The bundle stays open (so its files
+ * may be removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says
+ * so. */
 #include <stdlib.h>
 
 #include "data/data.h"
@@ -170,10 +171,11 @@ static tw_status bind_node(binding *w, size_t node, tw_trackable *object)
         w->queue[w->count++] = node;
     } else if (other != object) {
         char *one = tw__trackable_repr(other), *two = tw__trackable_repr(object);
-        tw__log("WARNING", "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
-                       "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, while in "
-                       "the current object these are two different variables. The referenced variables are:(%s and %s).",
-                       one ? one : "", two ? two : "");
+        tw__log("WARNING",
+                "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
+                "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, while in "
+                "the current object these are two different variables. The referenced variables are:(%s and %s).",
+                one ? one : "", two ? two : "");
         tw__free(one);
         tw__free(two);
     }
@@ -213,7 +215,8 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
 
 static bool has_values(const tw__saved_node *node)
 {
-    return node->says_values ? node->has_values : node->child_count || node->attribute_count || node->slot_count || node->has_saver;
+    return node->says_values ? node->has_values
+                             : node->child_count || node->attribute_count || node->slot_count || node->has_saver;
 }
 
 static tw_status defer(tw__restore *restore, size_t node, tw_trackable *parent, tw__saved_text name)
@@ -308,9 +311,10 @@ static tw_status check_assignment(tw__restore *restore, assignment *a)
     if (!entry)
         return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", a->key, restore->prefix);
     if (entry->dtype != TW_STRING)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "%s in checkpoint %s is %s %s: the state of an iterator that TensorFlow saved, which can't be restored here; expected a string",
-                        a->key, restore->prefix, tw_dtype_name(entry->dtype), tw__shape_text(&entry->shape));
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "%s in checkpoint %s is %s %s: the state of an iterator that TensorFlow saved, which can't be restored here; expected a string",
+            a->key, restore->prefix, tw_dtype_name(entry->dtype), tw__shape_text(&entry->shape));
     a->saved = tw__bundle_read(restore->reader, a->key);
     a->cursor = a->saved ? tw__iterator_restored((struct tw_iterator *)a->object, a->saved) : NULL;
     if (a->cursor)

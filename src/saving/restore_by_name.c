@@ -1,5 +1,5 @@
-/* Restoring from a file without an object graph, as TensorFlow 1's Saver wrote them: the keys are the names of variables, without ":0".
- * Every object under the root hears of the restore and passes it on to children that come later. */
+/* Restoring from a file without an object graph, as TensorFlow 1's Saver wrote them: the keys are the names of variables, without
+ * ":0". Every object under the root hears of the restore and passes it on to children that come later. */
 #include "saving/saving.h"
 
 static tw_status note_missing(tw__restore *restore, tw_trackable *object)

@@ -1,11 +1,11 @@
 /* The files behind restores: bundles that stay open while something waits for their values, and the values themselves.
  *
- * An open bundle can be read when its files are gone. A value is checked against its variable before any is read, so a restore that does not
- * fit changes nothing. */
+ * An open bundle can be read when its files are gone. A value is checked against its variable before any is read, so a restore
+ * that does not fit changes nothing. */
 #include "saving/saving.h"
 
-/* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take everything would
- * run out of file descriptors: beyond a few, the oldest is closed and opened anew should it be asked for. */
+/* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take
+ * everything would run out of file descriptors: beyond a few, the oldest is closed and opened anew should it be asked for. */
 enum { MOST_OPEN = 16 };
 static tw__lock open_lock = TW__LOCK;
 static tw__restore *open_restores;
@@ -75,14 +75,16 @@ tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *
     if (!entry)
         return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
     if (entry->dtype != resource->dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
                         tw__bundle_dtype_name(resource->dtype), tw__bundle_dtype_name(entry->dtype), restore->prefix);
     if (entry->shape.rank >= 0 && tw__shape_compatible(&resource->shape, &entry->shape))
         return TW_OK;
     char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);
     if (got && own)
-        tw__fail(TW_VALUE_ERROR, "Received incompatible tensor with shape %s when attempting to restore variable with shape %s and name %s.",
-                 got, own, name);
+        tw__fail(TW_VALUE_ERROR,
+                 "Received incompatible tensor with shape %s when attempting to restore variable with shape %s and name %s.", got,
+                 own, name);
     tw__free(got);
     tw__free(own);
     return tw__error_status();

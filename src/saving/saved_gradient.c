@@ -1,8 +1,9 @@
-/* Saving gradients that users define (tf.custom_gradient): each becomes a function of the file, with what it captured; see function/registered.h.
+/* Saving gradients that users define (tf.custom_gradient): each becomes a function of the file, with what it captured; see
+ * function/registered.h.
  *
- * The gradient of a node that was traced here is traced as a function of the gradients of the node's outputs; what it uses of the graph is
- * captured. A loaded one is written as it was read. As TensorFlow does it, a value that came into the body of a loop or a branch from outside is
- * written as the value outside: TensorFlow finds no others there. */
+ * The gradient of a node that was traced here is traced as a function of the gradients of the node's outputs; what it uses of the
+ * graph is captured. A loaded one is written as it was read. As TensorFlow does it, a value that came into the body of a loop or
+ * a branch from outside is written as the value outside: TensorFlow finds no others there. */
 #include "saving/saved_gradient.h"
 
 #include <stdio.h>
@@ -46,12 +47,14 @@ typedef struct backward_body {
     int source_count;
 } backward_body;
 
-static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
+static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs,
+                                int *output_count)
 {
     (void)argument_count;
     backward_body *b = context;
     int results = b->custom->output_count, inputs = b->node->input_count - results;
-    tw_tensor **given = tw__alloc_array((size_t)inputs + 1, sizeof *given), **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
+    tw_tensor **given = tw__alloc_array((size_t)inputs + 1, sizeof *given),
+              **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
     tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < inputs; i++) {
         tw__edge edge = b->node->inputs[results + i];
@@ -85,7 +88,7 @@ static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int 
 static tw__function *trace(const tw__function *within, backward_body *b)
 {
     int count = b->node->output_count;
-    char (*texts)[32] = tw__alloc_array((size_t)count + 1, sizeof *texts);
+    char(*texts)[32] = tw__alloc_array((size_t)count + 1, sizeof *texts);
     const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
     tw__function *function = NULL;
     tw__tracing_begin();
@@ -98,7 +101,8 @@ static tw__function *trace(const tw__function *within, backward_body *b)
         names[i] = texts[i];
     }
     if (texts && names)
-        function = tw__function_trace_named("__inference_internal_grad_fn", names, b->node->out_dtypes, b->node->out_shapes, count, trace_gradient, b);
+        function = tw__function_trace_named("__inference_internal_grad_fn", names, b->node->out_dtypes, b->node->out_shapes,
+                                            count, trace_gradient, b);
     tw__tracing = outer;
     tw__tapes_show(hidden);
     tw__deep_give(&tw__graphs_lock);
@@ -106,8 +110,10 @@ static tw__function *trace(const tw__function *within, backward_body *b)
     tw__free(texts);
     tw__free(names);
     if (!function)
-        tw__error_prefix("Error when tracing gradients for SavedModel. You may need to update the custom gradient, or disable saving gradients with the "
-                         "option tf.saved_model.SaveOptions(experimental_custom_gradients=False).\n\tProblematic op name: %s\n", b->node->name);
+        tw__error_prefix(
+            "Error when tracing gradients for SavedModel. You may need to update the custom gradient, or disable saving gradients with the "
+            "option tf.saved_model.SaveOptions(experimental_custom_gradients=False).\n\tProblematic op name: %s\n",
+            b->node->name);
     return function;
 }
 
@@ -188,7 +194,8 @@ static tw_status add_capture(tw__saved_gradients *all, tw__saved_gradient *g, tw
     tw__function *in = NULL;
     int64_t captured = tensor->node && is_gradient(all, within) ? tw__pointer_map_get(&within->graph->captured, tensor, -1) : -1;
     if (captured >= 0)
-        g->written.captures[at] = (tw__gradient_capture){ .within = within, .edge = { within->graph->captures[captured].inside, 0 } };
+        g->written.captures[at] =
+            (tw__gradient_capture){ .within = within, .edge = { within->graph->captures[captured].inside, 0 } };
     else if (tensor->node && tensor->node->graph == within->graph && is_gradient(all, within))
         g->written.captures[at] = (tw__gradient_capture){ .within = within, .edge = { tensor->node, tensor->node_output } };
     if (g->written.captures[at].within) { /* inside of another gradient, which nobody calls: only its own values are in reach */
@@ -209,14 +216,18 @@ static tw_status add_capture(tw__saved_gradients *all, tw__saved_gradient *g, tw
     }
     in = function_of_graph(all, outside->node->graph);
     if (!in)
-        return tw__fail(TW_VALUE_ERROR, "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the captured "
-                        "inputs: ['%s:%d']", g->written.type, within->name, outside->node->name, outside->node_output);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the captured "
+            "inputs: ['%s:%d']",
+            g->written.type, within->name, outside->node->name, outside->node_output);
     g->written.captures[at] = (tw__gradient_capture){ .within = in, .edge = { outside->node, outside->node_output } };
     go_outside(all, &g->written.captures[at]);
     return TW_OK;
 }
 
-static tw_status set_captures(tw__saved_gradients *all, tw__saved_gradient *g, tw__function *within, tw_tensor *const *tensors, size_t count)
+static tw_status set_captures(tw__saved_gradients *all, tw__saved_gradient *g, tw__function *within, tw_tensor *const *tensors,
+                              size_t count)
 {
     g->objects = tw__alloc_array(count + 1, sizeof *g->objects);
     g->written.captures = tw__alloc_array(count + 1, sizeof *g->written.captures);
@@ -236,8 +247,11 @@ static tw_status take_loaded(tw__saved_gradients *all, tw__saved_gradient *g, tw
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < r->capture_count; i++) {
         if (!(values[i] = tw__loaded_value(loaded, node, i)))
-            status = tw__fail(TW_VALUE_ERROR, "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the "
-                              "captured inputs: ['%s']", g->written.type, within->name, r->captures[i].tensor);
+            status =
+                tw__fail(TW_VALUE_ERROR,
+                         "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the "
+                         "captured inputs: ['%s']",
+                         g->written.type, within->name, r->captures[i].tensor);
     }
     if (status == TW_OK)
         status = set_captures(all, g, within, values, r->capture_count);

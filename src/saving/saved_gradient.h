@@ -16,7 +16,7 @@ struct tw__saved_gradients {
     size_t count, capacity;
     tw__function **functions; /* that were looked through; references */
     size_t function_count, function_capacity;
-    tw__pointer_map seen;     /* functions and nodes */
+    tw__pointer_map seen; /* functions and nodes */
     /* The object that a captured tensor is; borrowed, or NULL with an error. */
     tw_trackable *(*object_of)(void *context, const tw__function *function, tw_tensor *capture, int index);
     void *context;

@@ -38,8 +38,10 @@ static tw_status read_capture(const reading *r, tw__registered *registered, int3
         capture->value = tw_retain(((const tw_saved_constant *)object)->value);
     if (capture->value || (capture->tensor && capture->function))
         return TW_OK;
-    return tw__registered_problem(registered, tw__format("%s: the gradient function '%s' is bound to object_graph_def.nodes[%d], which is of a kind that "
-                                                         "is not supported", r->message->path, registered->name, (int)node));
+    return tw__registered_problem(
+        registered, tw__format("%s: the gradient function '%s' is bound to object_graph_def.nodes[%d], which is of a kind that "
+                               "is not supported",
+                               r->message->path, registered->name, (int)node));
 }
 
 static tw_status read_sources(const reading *r, tw__registered *registered, const tw__concrete_message *concrete)
@@ -60,8 +62,9 @@ static tw_status read_sources(const reading *r, tw__registered *registered, cons
         return TW_RESOURCE_EXHAUSTED;
     if (status != TW_OK)
         tw_clear_error();
-    return list ? TW_OK : tw__registered_problem(registered, tw__format("%s: the gradient function '%s' gives other things than tensors", r->message->path,
-                                                                        registered->name));
+    return list ? TW_OK
+                : tw__registered_problem(registered, tw__format("%s: the gradient function '%s' gives other things than tensors",
+                                                                r->message->path, registered->name));
 }
 
 static tw_status read_one(const reading *r, tw__registered *registered)
@@ -81,7 +84,8 @@ static tw_status read_one(const reading *r, tw__registered *registered)
     return TW_OK;
 }
 
-tw_status tw__saved_gradients_read(const tw__library *library, const tw__saved_model_message *message, tw_trackable *const *objects)
+tw_status tw__saved_gradients_read(const tw__library *library, const tw__saved_model_message *message,
+                                   tw_trackable *const *objects)
 {
     reading r = { message, objects };
     tw__registered *registered;

@@ -1,17 +1,16 @@
 /* SavedModels: objects with variables and functions in a directory.
  *
- *     DIR/saved_model.pb            SavedModel { 1 schema version, 2 meta_graphs }: the graph with all functions, and the object graph
- *     DIR/variables/variables.*     a checkpoint of the same objects, with the same numbers
- *     DIR/assets/                   files that functions read
- *     DIR/fingerprint.pb            hashes of the parts
+ *     DIR/saved_model.pb            SavedModel { 1 schema version, 2 meta_graphs }: the graph with all functions, and the object
+ * graph DIR/variables/variables.*     a checkpoint of the same objects, with the same numbers DIR/assets/                   files
+ * that functions read DIR/fingerprint.pb            hashes of the parts
  *
- * Reading has two steps, as with GraphDefs: a message is the file's bytes divided into nodes and functions, with all numbers of nodes checked
- * (saved_model_parse.c); then objects are made of it (saved_model_load.c). Functions are built when they are first called, so that a file may hold
- * functions with ops that are not here.
+ * Reading has two steps, as with GraphDefs: a message is the file's bytes divided into nodes and functions, with all numbers of
+ * nodes checked (saved_model_parse.c); then objects are made of it (saved_model_load.c). Functions are built when they are first
+ * called, so that a file may hold functions with ops that are not here.
  *
- * What stands in a file is a trackable here, so that a save and the checkpoint inside it number the same objects: saved_function (a function with
- * its traces), saved_concrete (one trace), saved_object (whatever holds others), saved_constant (a captured tensor, an asset). A save attaches such
- * objects to those that are saved (tw__saving_view.extra). */
+ * What stands in a file is a trackable here, so that a save and the checkpoint inside it number the same objects: saved_function
+ * (a function with its traces), saved_concrete (one trace), saved_object (whatever holds others), saved_constant (a captured
+ * tensor, an asset). A save attaches such objects to those that are saved (tw__saving_view.extra). */
 #ifndef TW_SAVED_MODEL_H
 #define TW_SAVED_MODEL_H
 
@@ -36,7 +35,7 @@ typedef struct tw__object_message {
     tw__saved_slot *slots;
     size_t child_count, child_capacity, slot_count, slot_capacity;
     tw__object_kind kind;
-    tw_string body;            /* the message of that kind */
+    tw_string body; /* the message of that kind */
     tw_string registered_name;
 } tw__object_message;
 
@@ -59,25 +58,25 @@ typedef struct tw__signature_message {
 } tw__signature_message;
 
 typedef struct tw__saved_model_message {
-    char *path;              /* of the file, for errors */
+    char *path; /* of the file, for errors */
     char *bytes;
     size_t size;
-    tw_string *tags;         /* of the meta graph that was chosen */
+    tw_string *tags; /* of the meta graph that was chosen */
     size_t tag_count, tag_capacity;
-    tw_string graph;         /* GraphDef */
-    tw_string version;       /* of TensorFlow */
+    tw_string graph;   /* GraphDef */
+    tw_string version; /* of TensorFlow */
     bool has_objects;
     tw__object_message *nodes;
     size_t node_count, node_capacity;
     tw__concrete_message *concretes;
     size_t concrete_count, concrete_capacity;
-    tw__map concrete_names;  /* -> index + 1 */
+    tw__map concrete_names; /* -> index + 1 */
     tw__signature_message *signatures;
     size_t signature_count, signature_capacity;
-    tw_string *assets;       /* names of files */
+    tw_string *assets;        /* names of files */
     tw_string *asset_tensors; /* and the tensors that they are fed to in graphs of TensorFlow 1 */
     size_t asset_count, asset_capacity, asset_tensor_capacity;
-    bool old_assets;         /* they come of a collection, where TensorFlow 1 has put them */
+    bool old_assets;                         /* they come of a collection, where TensorFlow 1 has put them */
     tw_string saver_filename, saver_restore; /* SaverDef: the tensor and the operation that give variables their values */
     tw_string first_operation;               /* what is to be run first */
     tw_string *trainable;                    /* names of variables */
@@ -86,21 +85,24 @@ typedef struct tw__saved_model_message {
 
 /* The bytes of a saved_model.pbtxt, for tw__free; NULL: an error that names the line (saved_model_text.c). */
 char *tw__saved_model_from_text(const char *path, size_t *size);
-/* Reads DIRECTORY/saved_model.pb, or .pbtxt, and chooses the meta graph with exactly these tags; none given: the only one. To be freed in any case. */
-tw_status tw__saved_model_message_read(tw__saved_model_message *message, const char *directory, const char *const *tags, size_t tag_count);
+/* Reads DIRECTORY/saved_model.pb, or .pbtxt, and chooses the meta graph with exactly these tags; none given: the only one. To be
+ * freed in any case. */
+tw_status tw__saved_model_message_read(tw__saved_model_message *message, const char *directory, const char *const *tags,
+                                       size_t tag_count);
 /* The same of bytes, which it takes. */
-tw_status tw__saved_model_message_parse(tw__saved_model_message *message, char *bytes, size_t size, const char *path, const char *const *tags,
-                                        size_t tag_count);
+tw_status tw__saved_model_message_parse(tw__saved_model_message *message, char *bytes, size_t size, const char *path,
+                                        const char *const *tags, size_t tag_count);
 void tw__saved_model_message_free(tw__saved_model_message *message);
 
 /* ---- values with structure (structured_value.c) ---- */
-/* StructuredValue: None, numbers, texts, shapes, dtypes, specs, tensors, and lists, tuples and dicts of them. A named tuple is a dict whose first
- * key is TW_NAMED_TUPLE, with the name of its type. */
+/* StructuredValue: None, numbers, texts, shapes, dtypes, specs, tensors, and lists, tuples and dicts of them. A named tuple is a
+ * dict whose first key is TW_NAMED_TUPLE, with the name of its type. */
 #define TW_NAMED_TUPLE "__namedtuple__"
 tw_status tw__structured_read(tw_string bytes, tw_value *value);
 tw_status tw__structured_write(tw__text *text, uint32_t number, const tw_value *value);
 /* The specs of a structure in the order of its tensors: dicts by their keys. `each` gets borrowed specs. */
-tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec), void *context);
+tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec),
+                                void *context);
 
 /* A TensorSpec as a value (the name may be NULL), and what one says; false: the value is none. */
 tw_value tw__spec_value(tw_dtype dtype, const tw_shape *shape, const char *name);
@@ -109,10 +111,10 @@ bool tw__value_spec(const tw_value *value, tw_spec *spec);
 /* ---- the objects (saved_model_objects.c) ---- */
 struct tw_saved_object {
     tw_trackable trackable;
-    char *identifier; /* "_generic_user_object", "trackable_list_wrapper", "signature_map", … */
-    char *metadata;   /* Keras's, of old files; or NULL */
-    char *directory;  /* of the root: where it was read from; or NULL */
-    tw_value tags;    /* of the root */
+    char *identifier;      /* "_generic_user_object", "trackable_list_wrapper", "signature_map", … */
+    char *metadata;        /* Keras's, of old files; or NULL */
+    char *directory;       /* of the root: where it was read from; or NULL */
+    tw_value tags;         /* of the root */
     void *graph, *session; /* of the root of a file of TensorFlow 1: references, or NULL */
 };
 
@@ -124,23 +126,23 @@ struct tw_saved_constant {
 
 struct tw_saved_concrete {
     tw_trackable trackable;
-    tw__function *function;  /* NULL: not built yet */
-    tw__library *library;    /* to build it from; a reference, or NULL */
-    char *name;              /* in the file */
-    tw_trackable **bound;    /* whose handles or values its captures are; references */
+    tw__function *function; /* NULL: not built yet */
+    tw__library *library;   /* to build it from; a reference, or NULL */
+    char *name;             /* in the file */
+    tw_trackable **bound;   /* whose handles or values its captures are; references */
     size_t bound_count;
     tw_value inputs, outputs; /* ((positional …), {keywords}), and what it returns */
-    char **keywords;         /* names of its arguments, in the order of its tensors */
+    char **keywords;          /* names of its arguments, in the order of its tensors */
     size_t keyword_count;
-    bool as_written;         /* results of a dict come in its own order, not in that of its keys; never in a file */
-    int64_t positional;      /* how many of them may be given by place; -1: all */
+    bool as_written;    /* results of a dict come in its own order, not in that of its keys; never in a file */
+    int64_t positional; /* how many of them may be given by place; -1: all */
 };
 
 struct tw_saved_function {
     tw_trackable trackable;
     tw_saved_concrete **concretes; /* references */
     size_t concrete_count, concrete_capacity;
-    tw_value specification;        /* (FullArgSpec, input_signature or None) */
+    tw_value specification; /* (FullArgSpec, input_signature or None) */
 };
 
 tw_saved_object *tw__saved_object_new(const char *identifier);
@@ -167,28 +169,31 @@ extern tw__object_words (*tw__object_words_hook)(const tw_trackable *object);
 typedef struct tw__saved_gradients tw__saved_gradients;
 typedef struct tw__saved_model_parts {
     const tw__walk *walk;
-    tw_saved_object *signatures; /* borrowed; NULL: none */
+    tw_saved_object *signatures;           /* borrowed; NULL: none */
     struct tw__saved_gradients *gradients; /* of users' own (saved_gradient.h) */
 } tw__saved_model_parts;
 /* Appends the SavedModel message. *assets: the constants whose files are to be copied, borrowed, for tw__free. */
-tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count);
+tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets,
+                                size_t *asset_count);
 
-/* Saves the root with what is attached to it; `extra` must be there. A further file gets the bytes that `make` gives for the objects: Keras's
- * metadata; NULL: none. */
+/* Saves the root with what is attached to it; `extra` must be there. A further file gets the bytes that `make` gives for the
+ * objects: Keras's metadata; NULL: none. */
 typedef tw_status (*tw__saved_model_file)(void *context, const tw__walk *walk, tw__text *text);
 tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *file_name,
                                tw__saved_model_file make, void *context);
 /* Gives the parents children of these names, and makes signatures of functions. */
-tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
-                           const tw_value *keys, const tw_objects *functions);
+tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names,
+                           const tw_objects *children, const tw_value *keys, const tw_objects *functions);
 /* Tells the gradients of a library what their functions captured, before anything of it is built (saved_gradient_read.c). */
-tw_status tw__saved_gradients_read(const tw__library *library, const tw__saved_model_message *message, tw_trackable *const *objects);
+tw_status tw__saved_gradients_read(const tw__library *library, const tw__saved_model_message *message,
+                                   tw_trackable *const *objects);
 tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
 /* ---- parts of a session's graph (session_function.c) ---- */
 struct tw_session;
 struct tw__fetch;
 /* A function of the nodes between feeds and fetches, bound to the session's variables. */
-tw__function *tw__session_function(struct tw_session *session, const tw__edge *feeds, int feed_count, const struct tw__fetch *fetches, int fetch_count);
+tw__function *tw__session_function(struct tw_session *session, const tw__edge *feeds, int feed_count,
+                                   const struct tw__fetch *fetches, int fetch_count);
 /* A variable over what a handle of the graph stands for in the session. */
 tw_variable *tw__session_variable(struct tw_session *session, tw__node *node);
 

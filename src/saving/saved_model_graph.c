@@ -26,14 +26,15 @@ static tw_status add_variable(tw__model_writing *w, size_t node)
         status = tw__op_resolve(&tw__op_VarHandleOp, NULL, 0, attrs, 4, complete, dtypes, 1, &count);
     tw__node *handle = NULL;
     if (status == TW_OK)
-        handle = tw__graph_add(w->graph, &tw__op_VarHandleOp, name, NULL, 0, complete, tw__op_signature_of(&tw__op_VarHandleOp)->attr_count, dtypes,
-                               &TW_SCALAR, 1);
+        handle = tw__graph_add(w->graph, &tw__op_VarHandleOp, name, NULL, 0, complete,
+                               tw__op_signature_of(&tw__op_VarHandleOp)->attr_count, dtypes, &TW_SCALAR, 1);
     if (handle && !(w->handles[node] = tw__node_output(handle, 0)))
         handle = NULL;
     if (status == TW_OK && handle)
         status = tw__op_resolve(&tw__op_ReadVariableOp, &in_dtype, 1, &attrs[2], 1, complete, dtypes, 1, &count);
-    if (status == TW_OK && (!handle || !tw__graph_add(w->graph, &tw__op_ReadVariableOp, read, &(tw__edge){ handle, 0 }, 1, complete,
-                                                      tw__op_signature_of(&tw__op_ReadVariableOp)->attr_count, dtypes, &resource->shape, 1)))
+    if (status == TW_OK &&
+        (!handle || !tw__graph_add(w->graph, &tw__op_ReadVariableOp, read, &(tw__edge){ handle, 0 }, 1, complete,
+                                   tw__op_signature_of(&tw__op_ReadVariableOp)->attr_count, dtypes, &resource->shape, 1)))
         status = tw__error_status();
     tw__free(name);
     tw__free(debug);
@@ -112,7 +113,8 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
     for (int i = 0; status == TW_OK && i < f->input_count; i++) {
         if (i < f->argument_count) {
             char *name = tw__format("%s_%s", key, signature->keywords[i]);
-            inputs[i] = name ? tw__graph_placeholder(w->graph, f->inputs[i]->out_dtypes[0], &f->inputs[i]->out_shapes[0], name) : NULL;
+            inputs[i] =
+                name ? tw__graph_placeholder(w->graph, f->inputs[i]->out_dtypes[0], &f->inputs[i]->out_shapes[0], name) : NULL;
             tw__free(name);
         } else {
             inputs[i] = capture_in_graph(w, signature->bound[i - f->argument_count]);
@@ -171,7 +173,8 @@ static tw_tensor *key_names(const tw__model_writing *w, bool empty)
     return status == TW_OK ? tensor : NULL;
 }
 
-static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names, tw_tensor *slices)
+static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names,
+                              tw_tensor *slices)
 {
     tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     if (!inputs)
@@ -197,7 +200,8 @@ static tw_status write_values(const tw__model_writing *w, tw_tensor *const *argu
     return status;
 }
 
-static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names, tw_tensor *slices)
+static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names,
+                             tw_tensor *slices)
 {
     tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
@@ -262,8 +266,8 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
         }
         tw__graph *outer = tw__tracing;
         tw__tracing = NULL;
-        *function = tw__function_trace_named(restores ? "__inference__traced_restore_2" : "__inference__traced_save_1",
-                                             names, dtypes, shapes, count, run_saver, &(saver_body){ w, restores });
+        *function = tw__function_trace_named(restores ? "__inference__traced_restore_2" : "__inference__traced_save_1", names,
+                                             dtypes, shapes, count, run_saver, &(saver_body){ w, restores });
         tw__tracing = outer;
         if (*function && tw__function_call_plain(*function, inputs, &output) == TW_OK)
             name = tw__strdup(output->node->name);
@@ -279,7 +283,8 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
 static tw_status add_savers(tw__model_writing *w)
 {
     tw_tensor *filename = tw__graph_placeholder(w->graph, TW_STRING, &TW_SCALAR, "saver_filename");
-    char *save = filename ? add_saver(w, false, filename, &w->save) : NULL, *restore = save ? add_saver(w, true, filename, &w->restore) : NULL;
+    char *save = filename ? add_saver(w, false, filename, &w->save) : NULL,
+         *restore = save ? add_saver(w, true, filename, &w->restore) : NULL;
     char *output = restore ? tw__format("%s:0", save) : NULL;
     if (output) {
         tw__put_text(&w->saver, 1, "saver_filename:0");
@@ -305,7 +310,8 @@ tw_status tw__saved_model_graph(tw__model_writing *w, const tw_saved_object *sig
             status = add_constant(w, i);
     }
     for (size_t i = 0; status == TW_OK && signatures && i < signatures->trackable.child_count; i++)
-        status = add_signature(w, signatures->trackable.children[i].name, (tw_saved_concrete *)signatures->trackable.children[i].object);
+        status = add_signature(w, signatures->trackable.children[i].name,
+                               (tw_saved_concrete *)signatures->trackable.children[i].object);
     if (status == TW_OK && !tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0))
         status = tw__error_status();
     return status == TW_OK ? add_savers(w) : status;

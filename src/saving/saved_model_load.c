@@ -1,5 +1,6 @@
-/* Making objects of a SavedModel; see saved_model.h. Objects are made first, each once, then connected by their names; so cycles are nothing special.
- * Variables get their values from the checkpoint in the directory, whose object graph has the same numbers as the file's. */
+/* Making objects of a SavedModel; see saved_model.h. Objects are made first, each once, then connected by their names; so cycles
+ * are nothing special. Variables get their values from the checkpoint in the directory, whose object graph has the same numbers
+ * as the file's. */
 #include "saving/saved_model.h"
 
 #include "op/guard.h"
@@ -50,7 +51,8 @@ static tw_trackable *make_variable(const loading *l, size_t number, const tw__ob
     while (tw__proto_next(&proto, &f)) {
         if (f.number == 1 && f.wire == TW_WIRE_VARINT)
             dtype = (tw_dtype)f.value;
-        else if (f.number == 2 && f.wire == TW_WIRE_BYTES && tw__shape_message_read((tw_string){ (const char *)f.data, f.size }, &shape) != TW_OK)
+        else if (f.number == 2 && f.wire == TW_WIRE_BYTES &&
+                 tw__shape_message_read((tw_string){ (const char *)f.data, f.size }, &shape) != TW_OK)
             return NULL;
         else if (f.number == 3 && f.wire == TW_WIRE_VARINT)
             trainable = f.value != 0;
@@ -61,8 +63,10 @@ static tw_trackable *make_variable(const loading *l, size_t number, const tw__ob
         else if (f.number == 6 && f.wire == TW_WIRE_BYTES && f.size)
             name = (tw_string){ (const char *)f.data, f.size };
     }
-    if (proto.failed || !tw_dtype_size(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT || synchronization > 3 || aggregation > 3) {
-        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].variable can't be read (dtype %d)", l->message.path, number, (int)dtype);
+    if (proto.failed || !tw_dtype_size(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT || synchronization > 3 ||
+        aggregation > 3) {
+        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].variable can't be read (dtype %d)", l->message.path, number,
+                 (int)dtype);
         return NULL;
     }
     tw_variable *variable = tw__object_new(&tw__class_variable);
@@ -87,7 +91,8 @@ static tw_tensor *find_constant(const loading *l, tw_string name)
     const tw__graph_message *graph = tw__library_message(l->library);
     for (size_t i = 0; i < graph->node_count; i++) {
         const tw__node_message *node = &graph->nodes[i];
-        if (node->name.size != name.size || memcmp(node->name.data, name.data, name.size) != 0 || !tw__string_is(node->op, "Const"))
+        if (node->name.size != name.size || memcmp(node->name.data, name.data, name.size) != 0 ||
+            !tw__string_is(node->op, "Const"))
             continue;
         tw_string bytes = tw__pair_find(node->attrs, node->attr_count, "value");
         tw_attr attr = { 0 };
@@ -129,8 +134,8 @@ static tw_trackable *make_asset(const loading *l, size_t number, const tw__objec
             index = f.value;
     }
     if (index >= l->message.asset_count) {
-        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].asset.asset_file_def_index is %llu, but there are %zu assets", l->message.path, number,
-                 (unsigned long long)index, l->message.asset_count);
+        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].asset.asset_file_def_index is %llu, but there are %zu assets",
+                 l->message.path, number, (unsigned long long)index, l->message.asset_count);
         return NULL;
     }
     char *name = text_of(l->message.assets[index]), *inside = name ? tw__format("assets/%s", tw__path_name(name)) : NULL;
@@ -183,8 +188,8 @@ static tw_saved_concrete *concrete_of(loading *l, tw_string name, size_t number)
 {
     intptr_t place = (intptr_t)tw__map_get(&l->message.concrete_names, name.data, name.size);
     if (!place) {
-        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu] is the function '%.*s', which concrete_functions does not have", l->message.path,
-                 number, TW_SHOWN(name));
+        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu] is the function '%.*s', which concrete_functions does not have",
+                 l->message.path, number, TW_SHOWN(name));
         return NULL;
     }
     if (l->concretes[place - 1])
@@ -302,7 +307,8 @@ static tw_status connect(loading *l)
         for (size_t k = 0; k < node->slot_count; k++) {
             const tw__saved_slot *slot = &node->slots[k];
             char *name = tw__strndup(slot->name.data, slot->name.size);
-            tw_status status = name ? tw__track_slot(l->objects[i], l->objects[slot->variable], name, l->objects[slot->node]) : TW_RESOURCE_EXHAUSTED;
+            tw_status status = name ? tw__track_slot(l->objects[i], l->objects[slot->variable], name, l->objects[slot->node])
+                                    : TW_RESOURCE_EXHAUSTED;
             tw__free(name);
             TW_TRY(status);
         }
@@ -353,7 +359,8 @@ static tw_status set_tags(const loading *l, tw_saved_object *root)
         return TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < l->message.tag_count; i++) {
         char *text = text_of(l->message.tags[i]);
-        items[i] = text ? (tw_value){ .kind = TW_VALUE_STR, .s = { text, l->message.tags[i].size } } : (tw_value){ .kind = TW_VALUE_NONE };
+        items[i] = text ? (tw_value){ .kind = TW_VALUE_STR, .s = { text, l->message.tags[i].size } }
+                        : (tw_value){ .kind = TW_VALUE_NONE };
     }
     root->tags = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)l->message.tag_count } };
     root->directory = tw__strdup(l->directory);
@@ -436,9 +443,10 @@ static tw_status read_tags(const tw_value *value, const char ***tags, size_t *co
     return TW_OK;
 }
 
-TW_API(saved_model_load, "saved_model._load(export_dir: str, tags: value = None, trusted: bool = False) -> saved_object",
-       "The root of the objects that a SavedModel holds, with their variables and functions. Functions of one that is not trusted may not read files "
-       "that are not in its directory, write files, or call functions of the program: they fail with PERMISSION_DENIED.")
+TW_API(
+    saved_model_load, "saved_model._load(export_dir: str, tags: value = None, trusted: bool = False) -> saved_object",
+    "The root of the objects that a SavedModel holds, with their variables and functions. Functions of one that is not trusted may not read files "
+    "that are not in its directory, write files, or call functions of the program: they fail with PERMISSION_DENIED.")
 {
     const char **tags = NULL;
     size_t count = 0;
@@ -452,7 +460,8 @@ TW_API(saved_model_load, "saved_model._load(export_dir: str, tags: value = None,
     return root;
 }
 
-TW_API(saved_model_contains, "saved_model.contains_saved_model(export_dir: str) -> bool", "Whether a directory holds a SavedModel.")
+TW_API(saved_model_contains, "saved_model.contains_saved_model(export_dir: str) -> bool",
+       "Whether a directory holds a SavedModel.")
 {
     char *path = tw__path_join(args->export_dir, "saved_model.pb"), *text = path ? tw__format("%stxt", path) : NULL;
     bool there = text && (tw__path_exists(path) || tw__path_exists(text));

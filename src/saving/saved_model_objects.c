@@ -1,5 +1,5 @@
-/* What SavedModels are made of, as objects: see saved_model.h. Functions are built out of the file's library at their first call: their last
- * arguments are bound to the variables and constants that they captured. */
+/* What SavedModels are made of, as objects: see saved_model.h. Functions are built out of the file's library at their first call:
+ * their last arguments are bound to the variables and constants that they captured. */
 #include "api/tensor_spec.h"
 #include "base/deep_lock.h"
 #include "saving/saved_model.h"
@@ -17,8 +17,9 @@ static void object_destroy(void *self)
     tw_value_free(&object->tags);
 }
 
-TW_CLASS(saved_object, "saved_model._UserObject()", .parent = &tw__trackable_class, .size = sizeof(tw_saved_object), .destroy = object_destroy,
-         .drop_config = true, .doc = "An object that was loaded from a SavedModel; what it held is attributes.");
+TW_CLASS(saved_object, "saved_model._UserObject()", .parent = &tw__trackable_class, .size = sizeof(tw_saved_object),
+         .destroy = object_destroy, .drop_config = true,
+         .doc = "An object that was loaded from a SavedModel; what it held is attributes.");
 
 tw_saved_object *tw__saved_object_new(const char *identifier)
 {
@@ -30,12 +31,14 @@ tw_saved_object *tw__saved_object_new(const char *identifier)
     return object;
 }
 
-TW_PROPERTY(saved_object_identifier, "saved_model._UserObject._identifier(self: saved_object) -> str", "What it was: its kind in the file.")
+TW_PROPERTY(saved_object_identifier, "saved_model._UserObject._identifier(self: saved_object) -> str",
+            "What it was: its kind in the file.")
 {
     return tw__strdup(args->self->identifier ? args->self->identifier : "_generic_user_object");
 }
 
-TW_PROPERTY(saved_object_directory, "saved_model._UserObject._directory(self: saved_object) -> str", "Where it was read from, or nothing.")
+TW_PROPERTY(saved_object_directory, "saved_model._UserObject._directory(self: saved_object) -> str",
+            "Where it was read from, or nothing.")
 {
     return tw__strdup(args->self->directory ? args->self->directory : "");
 }
@@ -63,7 +66,8 @@ TW_METHOD(saved_object_names, "saved_model._UserObject._names(self: saved_object
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)object->child_count } };
 }
 
-TW_METHOD(saved_object_child, "saved_model._UserObject._child(self: saved_object, name: str) -> trackable", "What it holds under a name.")
+TW_METHOD(saved_object_child, "saved_model._UserObject._child(self: saved_object, name: str) -> trackable",
+          "What it holds under a name.")
 {
     tw_trackable *child = tw__tracked(&args->self->trackable, args->name);
     if (!child)
@@ -86,7 +90,9 @@ static tw_status constant_init(void *self, const void *given)
     tw_saved_constant *constant = self;
     if (args->asset && !(constant->asset = tw__strdup(args->asset)))
         return TW_RESOURCE_EXHAUSTED;
-    constant->value = args->value ? tw_retain(args->value) : args->asset ? tw_tensor_string(args->asset, strlen(args->asset)) : NULL;
+    constant->value = args->value   ? tw_retain(args->value)
+                      : args->asset ? tw_tensor_string(args->asset, strlen(args->asset))
+                                    : NULL;
     if (constant->value && args->asset && !args->value)
         constant->value->by_identity = true;
     return constant->value ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "a saved constant needs a value or a path");
@@ -101,7 +107,8 @@ tw_saved_constant *tw__saved_constant_new(tw_tensor *value, const char *asset)
     return tw_class_make(&tw__class_saved_constant, &(tw_saved_constant_args){ .value = value, .asset = asset });
 }
 
-TW_PROPERTY(saved_constant_value, "saved_model._Constant.value(self: saved_constant) -> tensor", "The tensor; of a file its path.")
+TW_PROPERTY(saved_constant_value, "saved_model._Constant.value(self: saved_constant) -> tensor",
+            "The tensor; of a file its path.")
 {
     return tw_retain(args->self->value);
 }
@@ -186,7 +193,8 @@ static tw_tensor *capture_of(const tw_saved_concrete *concrete, size_t index)
         return ((const tw_variable *)object)->handle;
     if (tw__is(object, &tw__class_saved_constant))
         return ((const tw_saved_constant *)object)->value;
-    tw__fail(TW_UNIMPLEMENTED, "function '%s' uses an object of a kind that is not supported (a table, a dataset or the like) as its input %zu",
+    tw__fail(TW_UNIMPLEMENTED,
+             "function '%s' uses an object of a kind that is not supported (a table, a dataset or the like) as its input %zu",
              concrete->name, index);
     return NULL;
 }
@@ -196,7 +204,8 @@ static tw_status bind_captures(tw_saved_concrete *concrete, tw__function *functi
 {
     int count = (int)concrete->bound_count, first = function->input_count - count;
     if (first < 0 || function->argument_count != function->input_count)
-        return tw__fail(TW_DATA_LOSS, "function '%s' has %d inputs, but %d are bound", concrete->name, function->input_count, count);
+        return tw__fail(TW_DATA_LOSS, "function '%s' has %d inputs, but %d are bound", concrete->name, function->input_count,
+                        count);
     tw_tensor **captures = tw__alloc_array((size_t)count + 1, sizeof *captures);
     if (!captures)
         return TW_RESOURCE_EXHAUSTED;
@@ -293,7 +302,8 @@ TW_PROPERTY(saved_function_specification, "saved_model._Function._specification(
     return tw__value_copy(&args->self->specification);
 }
 
-TW_METHOD(saved_function_specify, "saved_model._Function._specify(self: saved_function, specification: value)", "Says how its arguments are bound.")
+TW_METHOD(saved_function_specify, "saved_model._Function._specify(self: saved_function, specification: value)",
+          "Says how its arguments are bound.")
 {
     tw_value_free(&args->self->specification);
     args->self->specification = tw__value_copy(&args->specification);
@@ -320,21 +330,25 @@ TW_PROPERTY(saved_concrete_inputs, "saved_model._ConcreteFunction._inputs(self: 
     return tw__value_copy(&args->self->inputs);
 }
 
-TW_PROPERTY(saved_concrete_outputs, "saved_model._ConcreteFunction._outputs(self: saved_concrete) -> value", "The results, tensors as their specs.")
+TW_PROPERTY(saved_concrete_outputs, "saved_model._ConcreteFunction._outputs(self: saved_concrete) -> value",
+            "The results, tensors as their specs.")
 {
     return tw__value_copy(&args->self->outputs);
 }
 
-TW_PROPERTY(saved_concrete_name, "saved_model._ConcreteFunction._name(self: saved_concrete) -> str", "The function's name in the file.")
+TW_PROPERTY(saved_concrete_name, "saved_model._ConcreteFunction._name(self: saved_concrete) -> str",
+            "The function's name in the file.")
 {
     return tw__strdup(args->self->name ? args->self->name : args->self->function ? args->self->function->name : "");
 }
 
-TW_PROPERTY(saved_concrete_keywords, "saved_model._ConcreteFunction._keywords(self: saved_concrete) -> value", "The names of its arguments.")
+TW_PROPERTY(saved_concrete_keywords, "saved_model._ConcreteFunction._keywords(self: saved_concrete) -> value",
+            "The names of its arguments.")
 {
     const tw_saved_concrete *self = args->self;
     tw_value *items = tw__alloc_array(self->keyword_count + 1, sizeof *items);
     for (size_t i = 0; items && i < self->keyword_count; i++)
         items[i] = tw__value_str(self->keywords[i]);
-    return items ? (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)self->keyword_count } } : (tw_value){ .kind = TW_VALUE_NONE };
+    return items ? (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)self->keyword_count } }
+                 : (tw_value){ .kind = TW_VALUE_NONE };
 }

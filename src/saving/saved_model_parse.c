@@ -1,10 +1,10 @@
 /* Dividing the bytes of a saved_model.pb; see saved_model.h.
  *
  *     SavedModel    1 schema version, 2 MetaGraphDef
- *     MetaGraphDef  1 MetaInfoDef { 4 tags, 5 version }, 2 GraphDef, 5 signature_def map, 6 AssetFileDef { 2 filename }, 7 SavedObjectGraph
- *     SavedObjectGraph  1 SavedObject { 1 children { 1 node, 2 name }, 4 … 12 the kind, 13 registered name },
- *                       2 map of SavedConcreteFunction { 2 bound_inputs, 3 inputs, 4 outputs }
- *     SignatureDef  1 map of TensorInfo { 1 name, 2 dtype, 3 shape }: inputs; 2 outputs; 3 method
+ *     MetaGraphDef  1 MetaInfoDef { 4 tags, 5 version }, 2 GraphDef, 5 signature_def map, 6 AssetFileDef { 2 filename }, 7
+ * SavedObjectGraph SavedObjectGraph  1 SavedObject { 1 children { 1 node, 2 name }, 4 … 12 the kind, 13 registered name }, 2 map
+ * of SavedConcreteFunction { 2 bound_inputs, 3 inputs, 4 outputs } SignatureDef  1 map of TensorInfo { 1 name, 2 dtype, 3 shape
+ * }: inputs; 2 outputs; 3 method
  *
  * Errors say the file and the field. All numbers of nodes are below the number of nodes afterwards. */
 #include <stdio.h>
@@ -27,7 +27,8 @@ static tw_status want_bytes(const tw__saved_model_message *m, const tw__proto_fi
 }
 
 /* A map's entry: { 1 key, 2 value }. */
-static tw_status read_entry(const tw__saved_model_message *m, const tw__proto_field *entry, const char *field, tw_string *key, tw_string *value)
+static tw_status read_entry(const tw__saved_model_message *m, const tw__proto_field *entry, const char *field, tw_string *key,
+                            tw_string *value)
 {
     tw__proto_field f;
     tw__proto proto = tw__proto_nested(entry);
@@ -191,8 +192,9 @@ static tw_status check_slots(const tw__saved_model_message *m, size_t number)
         size_t ids[] = { node->slots[k].variable, node->slots[k].node };
         for (int i = 0; i < 2; i++) {
             if (ids[i] >= m->node_count || m->nodes[ids[i]].kind != TW_OBJECT_VARIABLE)
-                return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].slot_variables[%zu].%s is %zu, which is no variable", m->path, number, k,
-                                i ? "slot_variable_node_id" : "original_variable_node_id", ids[i]);
+                return tw__fail(TW_DATA_LOSS,
+                                "%s: object_graph_def.nodes[%zu].slot_variables[%zu].%s is %zu, which is no variable", m->path,
+                                number, k, i ? "slot_variable_node_id" : "original_variable_node_id", ids[i]);
         }
     }
     return TW_OK;
@@ -204,16 +206,18 @@ static tw_status check_numbers(const tw__saved_model_message *m)
         TW_TRY(check_slots(m, i));
         for (size_t k = 0; k < m->nodes[i].child_count; k++) {
             if (m->nodes[i].children[k].node >= m->node_count)
-                return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].children[%zu].node_id is %zu, but there are %zu nodes", m->path, i, k,
-                                m->nodes[i].children[k].node, m->node_count);
+                return tw__fail(TW_DATA_LOSS,
+                                "%s: object_graph_def.nodes[%zu].children[%zu].node_id is %zu, but there are %zu nodes", m->path,
+                                i, k, m->nodes[i].children[k].node, m->node_count);
         }
     }
     for (size_t i = 0; i < m->concrete_count; i++) {
         for (size_t k = 0; k < m->concretes[i].bound_count; k++) {
             int32_t id = m->concretes[i].bound[k];
             if (id < 0 || (size_t)id >= m->node_count)
-                return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.concrete_functions['%.*s'].bound_inputs[%zu] is no node: there are %zu", m->path,
-                                TW_SHOWN(m->concretes[i].name), k, m->node_count);
+                return tw__fail(TW_DATA_LOSS,
+                                "%s: object_graph_def.concrete_functions['%.*s'].bound_inputs[%zu] is no node: there are %zu",
+                                m->path, TW_SHOWN(m->concretes[i].name), k, m->node_count);
         }
     }
     return TW_OK;
@@ -352,8 +356,7 @@ static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_fie
             m->asset_count = m->old_assets ? 0 : m->asset_count;
             m->old_assets = false;
             TW_TRY(read_asset(m, string_of(&f)));
-        }
-        else if (f.number == 7)
+        } else if (f.number == 7)
             TW_TRY(read_objects(m, &f));
         else {
             TW_TRY(read_entry(m, &f, "signature_def", &name, &value));
@@ -364,7 +367,8 @@ static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_fie
 }
 
 /* Whether the meta graph has exactly these tags; they are all it is told by. */
-static tw_status has_tags(tw__saved_model_message *m, const tw__proto_field *meta, const char *const *tags, size_t count, bool *fits, tw__text *seen)
+static tw_status has_tags(tw__saved_model_message *m, const tw__proto_field *meta, const char *const *tags, size_t count,
+                          bool *fits, tw__text *seen)
 {
     tw__proto proto = tw__proto_nested(meta);
     tw__proto_field f;
@@ -412,19 +416,23 @@ static tw_status choose(tw__saved_model_message *m, const char *const *tags, siz
     if (!count)
         return tw__fail(TW_DATA_LOSS, "%s: the file has no meta_graphs", m->path);
     if (!fitting && tag_count)
-        return tw__fail(TW_RUNTIME_ERROR, "MetaGraphDef associated with tags '%s%s' could not be found in SavedModel, with available tags '[%s]'. To "
-                        "inspect available tag-sets in the SavedModel, please use the SavedModel CLI: `saved_model_cli`.", tags[0],
-                        tag_count > 1 ? ", …" : "", seen->data ? seen->data : "");
+        return tw__fail(
+            TW_RUNTIME_ERROR,
+            "MetaGraphDef associated with tags '%s%s' could not be found in SavedModel, with available tags '[%s]'. To "
+            "inspect available tag-sets in the SavedModel, please use the SavedModel CLI: `saved_model_cli`.",
+            tags[0], tag_count > 1 ? ", …" : "", seen->data ? seen->data : "");
     if (fitting > 1)
-        return tw__fail(TW_VALUE_ERROR, "%s: the file has %zu meta graphs with the tags %s; say which one is meant", m->path, count,
-                        seen->data ? seen->data : "");
+        return tw__fail(TW_VALUE_ERROR, "%s: the file has %zu meta graphs with the tags %s; say which one is meant", m->path,
+                        count, seen->data ? seen->data : "");
     return read_meta_graph(m, &chosen);
 }
 
-tw_status tw__saved_model_message_parse(tw__saved_model_message *m, char *bytes, size_t size, const char *path, const char *const *tags,
-                                        size_t tag_count)
+tw_status tw__saved_model_message_parse(tw__saved_model_message *m, char *bytes, size_t size, const char *path,
+                                        const char *const *tags, size_t tag_count)
 {
-    *m = (tw__saved_model_message){ .bytes = bytes, .size = size, .path = tw__strdup(path), .graph = { "", 0 }, .version = { "", 0 } };
+    *m = (tw__saved_model_message){
+        .bytes = bytes, .size = size, .path = tw__strdup(path), .graph = { "", 0 }, .version = { "", 0 }
+    };
     if (!m->path)
         return TW_RESOURCE_EXHAUSTED;
     tw__text seen = { 0 };
@@ -433,7 +441,8 @@ tw_status tw__saved_model_message_parse(tw__saved_model_message *m, char *bytes,
     return status;
 }
 
-tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *directory, const char *const *tags, size_t tag_count)
+tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *directory, const char *const *tags,
+                                       size_t tag_count)
 {
     *m = (tw__saved_model_message){ 0 };
     tw_status status = TW_RESOURCE_EXHAUSTED;
@@ -442,7 +451,8 @@ tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *d
     bool binary = text && tw__path_exists(path);
     if (binary || (text && tw__path_exists(text))) {
         char *bytes = binary ? tw__file_read_all(path, (size_t)1 << 31, &size) : tw__saved_model_from_text(text, &size);
-        status = bytes ? tw__saved_model_message_parse(m, bytes, size, binary ? path : text, tags, tag_count) : tw__error_status();
+        status =
+            bytes ? tw__saved_model_message_parse(m, bytes, size, binary ? path : text, tags, tag_count) : tw__error_status();
     } else if (text) {
         status = tw__fail(TW_NOT_FOUND, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", directory);
     }

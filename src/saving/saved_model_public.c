@@ -28,7 +28,8 @@ void tw_saved_model_close(tw_saved_object *model)
 
 tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *key)
 {
-    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_signature") || !tw__check_given(key, "the key", "tw_saved_model_signature"))
+    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_signature") ||
+        !tw__check_given(key, "the key", "tw_saved_model_signature"))
         return NULL;
     const tw_trackable *map = tw__tracked(&model->trackable, "signatures");
     tw_trackable *found = map ? tw__tracked(map, key) : NULL;
@@ -44,7 +45,8 @@ tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *
 
 tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
 {
-    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_variable") || !tw__check_given(path, "the path", "tw_saved_model_variable"))
+    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_variable") ||
+        !tw__check_given(path, "the path", "tw_saved_model_variable"))
         return NULL;
     tw_trackable *object = &model->trackable;
     for (const char *at = path; object && at && *at;) {
@@ -62,7 +64,10 @@ tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
 
 const char *tw_signature_input(const tw_saved_concrete *signature, int64_t index)
 {
-    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_input") && index >= 0 && (size_t)index < signature->keyword_count ? signature->keywords[index] : NULL;
+    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_input") && index >= 0 &&
+                   (size_t)index < signature->keyword_count
+               ? signature->keywords[index]
+               : NULL;
 }
 
 tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t index)
@@ -79,7 +84,9 @@ tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t inde
 /* The result at a place of the function's: dicts are in the order of their keys there. */
 static int64_t output_count(const tw_saved_concrete *signature)
 {
-    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_output") && signature->outputs.kind == TW_VALUE_DICT ? signature->outputs.list.count / 2 : 0;
+    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_output") && signature->outputs.kind == TW_VALUE_DICT
+               ? signature->outputs.list.count / 2
+               : 0;
 }
 
 const char *tw_signature_output(const tw_saved_concrete *signature, int64_t index)
@@ -105,7 +112,8 @@ tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inpu
         (inputs.count && !tw__check_given(inputs.items, "the list of inputs", "tw_signature_call")))
         return none;
     for (int64_t i = 0; i < inputs.count; i++) {
-        if (!tw__check_given(inputs.items[i].name, "a name", "tw_signature_call") || !tw__check(inputs.items[i].tensor, &tw__tensor_class, "tw_signature_call"))
+        if (!tw__check_given(inputs.items[i].name, "a name", "tw_signature_call") ||
+            !tw__check(inputs.items[i].tensor, &tw__tensor_class, "tw_signature_call"))
             return none;
     }
     tw__function *f = tw__saved_concrete_build(signature);
@@ -118,7 +126,8 @@ tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inpu
     const tw_value *both = &signature->inputs;
     const tw_value *named = both->kind == TW_VALUE_TUPLE && both->list.count == 2 ? &both->list.items[1] : NULL;
     if (status == TW_OK && (!named || named->list.count / 2 != f->argument_count))
-        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: '%s' is no signature: it does not take its tensors by name", f->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: '%s' is no signature: it does not take its tensors by name",
+                          f->name);
     for (int64_t i = 0; status == TW_OK && i < f->argument_count; i++) {
         const char *name = named->list.items[2 * i].s.data;
         int64_t place = 0;
@@ -130,14 +139,16 @@ tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inpu
         }
         if (!arguments[place])
             status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: the input '%s' is not given", name);
-        else if (named->list.items[2 * i + 1].kind == TW_VALUE_OBJECT && tw__is(named->list.items[2 * i + 1].object, &tw__class_tensor_spec) &&
+        else if (named->list.items[2 * i + 1].kind == TW_VALUE_OBJECT &&
+                 tw__is(named->list.items[2 * i + 1].object, &tw__class_tensor_spec) &&
                  tw__tensor_spec_check(named->list.items[2 * i + 1].object, arguments[place]) != TW_OK) {
             tw__error_prefix("tw_signature_call: input '%s': ", name);
             status = tw__error_status();
         }
     }
     if (status == TW_OK && inputs.count > f->argument_count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: %lld inputs are given, the signature has %d", (long long)inputs.count, f->argument_count);
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: %lld inputs are given, the signature has %d",
+                          (long long)inputs.count, f->argument_count);
     if (status == TW_OK)
         status = tw__function_call(f, arguments, outputs);
     tw__free(arguments);
@@ -192,7 +203,8 @@ static tw_saved_concrete *concrete_of(const tw_export *export)
                                                                      .list = { outputs, outputs ? count : 0 } });
     if (concrete)
         concrete->as_written = true;
-    if (concrete && tw__saved_concrete_keywords(concrete, export->input_names, export->input_names ? (size_t)export->input_count : 0, -1) != TW_OK) {
+    if (concrete && tw__saved_concrete_keywords(concrete, export->input_names,
+                                                export->input_names ? (size_t) export->input_count : 0, -1) != TW_OK) {
         tw_release(concrete);
         concrete = NULL;
     }
@@ -236,9 +248,14 @@ static void print_infos(tw__text *text, const char *what, const tw__tensor_info 
 
 static void print_objects(tw__text *text, const tw__saved_model_message *m)
 {
-    static const char *const kinds[] = { [TW_OBJECT_USER] = "object", [TW_OBJECT_ASSET] = "asset", [TW_OBJECT_FUNCTION] = "function",
-                                         [TW_OBJECT_VARIABLE] = "variable", [TW_OBJECT_BARE] = "concrete function",
-                                         [TW_OBJECT_CONSTANT] = "constant", [TW_OBJECT_RESOURCE] = "resource", [TW_OBJECT_CAPTURED] = "captured tensor" };
+    static const char *const kinds[] = { [TW_OBJECT_USER] = "object",
+                                         [TW_OBJECT_ASSET] = "asset",
+                                         [TW_OBJECT_FUNCTION] = "function",
+                                         [TW_OBJECT_VARIABLE] = "variable",
+                                         [TW_OBJECT_BARE] = "concrete function",
+                                         [TW_OBJECT_CONSTANT] = "constant",
+                                         [TW_OBJECT_RESOURCE] = "resource",
+                                         [TW_OBJECT_CAPTURED] = "captured tensor" };
     for (size_t i = 0; i < m->node_count; i++) {
         const tw__object_message *node = &m->nodes[i];
         tw__text_format(text, "  %zu %s", i, kinds[node->kind] ? kinds[node->kind] : "object");
@@ -255,7 +272,8 @@ char *tw_saved_model_text(const char *directory)
     tw__saved_model_message m = { 0 };
     tw__graph_message graph = { 0 };
     tw__text text = { 0 };
-    tw_status status = directory ? tw__saved_model_message_read(&m, directory, NULL, 0) : tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_text: no directory");
+    tw_status status = directory ? tw__saved_model_message_read(&m, directory, NULL, 0)
+                                 : tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_text: no directory");
     if (status == TW_OK) {
         tw__text_format(&text, "SavedModel of TensorFlow %.*s, tags", TW_SHOWN(m.version));
         for (size_t i = 0; i < m.tag_count; i++)

@@ -1,7 +1,8 @@
 /* Saving objects as a SavedModel: what functions captured is bound to the objects that are saved, then the files are written.
  *
- * The files are written into a directory beside the target, which then takes its place in one step (both are exchanged if there was one), so
- * that at any time there is a whole SavedModel or none. What else the old directory held is moved into the new one. */
+ * The files are written into a directory beside the target, which then takes its place in one step (both are exchanged if there
+ * was one), so that at any time there is a whole SavedModel or none. What else the old directory held is moved into the new one.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,26 +20,30 @@
 typedef struct binding {
     tw__extra *extra;
     const tw__walk *walk;
-    tw__map constants;  /* address of a tensor -> tw_saved_constant, a reference */
+    tw__map constants;           /* address of a tensor -> tw_saved_constant, a reference */
     tw_saved_concrete *concrete; /* whose gradients are bound */
 } binding;
 
 static tw_variable *variable_of(const tw_tensor *capture)
 {
-    tw_object *object = capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
+    tw_object *object =
+        capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
     return object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
 }
 
 static tw_status untracked(const tw__function *function, const tw_variable *variable)
 {
-    return tw__fail(TW_ASSERTION_ERROR, "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
-                    "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned to an attribute of the "
-                    "main object directly. See the information below:\n\tFunction name = b'%s'\n\tCaptured variable = %s", function->name,
-                    variable ? variable->name : "a resource that is no variable, or one that is gone");
+    return tw__fail(
+        TW_ASSERTION_ERROR,
+        "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
+        "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned to an attribute of the "
+        "main object directly. See the information below:\n\tFunction name = b'%s'\n\tCaptured variable = %s",
+        function->name, variable ? variable->name : "a resource that is no variable, or one that is gone");
 }
 
 /* The object that a captured tensor is; borrowed. A constant is held by the concrete function under a name with this number. */
-static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, const tw__function *f, tw_tensor *capture, const char *prefix, int index)
+static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, const tw__function *f, tw_tensor *capture,
+                               const char *prefix, int index)
 {
     if (capture->dtype == TW_RESOURCE || capture->dtype == TW_VARIANT) {
         tw_variable *variable = variable_of(capture);
@@ -203,7 +208,8 @@ static tw_status write_fingerprint(const char *directory, const tw__text *model)
         tw__proto_add_varint(&text, 5, tw__fingerprint64((tw_string){ index, size }));
     tw__proto_add_varint(&version, 1, 1);
     tw__proto_add_bytes(&text, 6, version.data, version.size);
-    tw_status status = index && !text.failed && !version.failed ? write_file(directory, "fingerprint.pb", text.data, text.size) : tw__error_status();
+    tw_status status = index && !text.failed && !version.failed ? write_file(directory, "fingerprint.pb", text.data, text.size)
+                                                                : tw__error_status();
     tw__text_free(&text);
     tw__text_free(&version);
     tw__free(index);
@@ -253,7 +259,8 @@ static tw_status write_files(const char *directory, const tw__saved_model_parts 
 
 static bool is_own(const char *name)
 {
-    static const char *const names[] = { ".", "..", "saved_model.pb", "saved_model.pbtxt", "variables", "assets", "fingerprint.pb", "keras_metadata.pb" };
+    static const char *const names[] = { ".",         "..",     "saved_model.pb", "saved_model.pbtxt",
+                                         "variables", "assets", "fingerprint.pb", "keras_metadata.pb" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -266,7 +273,8 @@ static void move_others(const char *from, const char *to)
 {
     DIR *list = opendir(from);
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        char *old = is_own(entry->d_name) ? NULL : tw__path_join(from, entry->d_name), *new = old ? tw__path_join(to, entry->d_name) : NULL;
+        char *old = is_own(entry->d_name) ? NULL : tw__path_join(from, entry->d_name),
+             *new = old ? tw__path_join(to, entry->d_name) : NULL;
         if (new)
             renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE);
         tw__free(old);
@@ -299,15 +307,16 @@ static int lock_made(const char *path)
 {
     struct stat status;
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor >= 0 && (flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor, &status) != 0 || status.st_nlink == 0)) {
+    if (descriptor >= 0 &&
+        (flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor, &status) != 0 || status.st_nlink == 0)) {
         close(descriptor);
         return -1;
     }
     return descriptor;
 }
 
-/* Directories that a save left there when it was killed, which nobody holds the lock of: what was no SavedModel's goes to the target, the rest
- * away. */
+/* Directories that a save left there when it was killed, which nobody holds the lock of: what was no SavedModel's goes to the
+ * target, the rest away. */
 static void sweep(const char *target, const char *parent)
 {
     DIR *list = opendir(*parent ? parent : ".");
@@ -316,7 +325,8 @@ static void sweep(const char *target, const char *parent)
         long process;
         int number, used = 0;
         bool ours = strncmp(entry->d_name, tw__path_name(target), size) == 0 &&
-                    sscanf(entry->d_name + size, ".tmp-%ld-%d%n", &process, &number, &used) == 2 && !entry->d_name[size + (size_t)used];
+                    sscanf(entry->d_name + size, ".tmp-%ld-%d%n", &process, &number, &used) == 2 &&
+                    !entry->d_name[size + (size_t)used];
         char *path = ours ? tw__path_join(parent, entry->d_name) : NULL;
         int lock = path ? lock_made(path) : -1;
         if (lock >= 0) {
@@ -331,8 +341,8 @@ static void sweep(const char *target, const char *parent)
         closedir(list);
 }
 
-/* A new directory beside the target, and its lock (-1: a file system without locks). A sweep may take it for a dead one in the moment before the
- * lock: then another is made. */
+/* A new directory beside the target, and its lock (-1: a file system without locks). A sweep may take it for a dead one in the
+ * moment before the lock: then another is made. */
 static char *make_beside(const char *target, int *lock)
 {
     for (int i = 0; i < 1000; i++) {
@@ -406,7 +416,8 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
     if (status == TW_OK)
         status = tw__walk_objects(&walk, view);
     if (status == TW_OK)
-        status = save_walked(&(tw__saved_model_parts){ &walk, signatures, &gradients }, directory, &(saved_file){ file_name, make, context });
+        status = save_walked(&(tw__saved_model_parts){ &walk, signatures, &gradients }, directory,
+                             &(saved_file){ file_name, make, context });
     tw__saved_gradients_free(&gradients);
     tw__walk_free(&walk);
     return status;

@@ -1,4 +1,5 @@
-/* Signatures of SavedModels: functions from tensors by name to tensors by name; made of other functions, called by name, and saved from C. */
+/* Signatures of SavedModels: functions from tensors by name to tensors by name; made of other functions, called by name, and
+ * saved from C. */
 #include <stdlib.h>
 
 #include <thalweg/saving.h>
@@ -41,7 +42,8 @@ static tw_status run_inner(void *context, tw_tensor *const *arguments, int count
 {
     const wrapping *w = context;
     tw__function *f = w->inner;
-    tw_tensor **inner = tw__alloc_array((size_t)count + 1, sizeof *inner), **results = tw__alloc_array((size_t)f->output_count + 1, sizeof *results);
+    tw_tensor **inner = tw__alloc_array((size_t)count + 1, sizeof *inner),
+              **results = tw__alloc_array((size_t)f->output_count + 1, sizeof *results);
     *outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof **outputs);
     tw_status status = inner && results && *outputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count; i++)
@@ -75,15 +77,22 @@ static tw_value specs_by_name(const named *names, int count, const tw_dtype *dty
 static tw_status name_outputs(const tw_saved_concrete *concrete, int count, named *names, char **texts, const char *key)
 {
     const tw_value *outputs = &concrete->outputs;
-    int64_t size = outputs->kind == TW_VALUE_DICT ? outputs->list.count / 2 : outputs->kind == TW_VALUE_OBJECT ? 1 : outputs->list.count;
-    bool flat = outputs->kind == TW_VALUE_OBJECT || ((outputs->kind == TW_VALUE_LIST || outputs->kind == TW_VALUE_TUPLE || outputs->kind == TW_VALUE_DICT) &&
-                                                     size == count);
+    int64_t size = outputs->kind == TW_VALUE_DICT     ? outputs->list.count / 2
+                   : outputs->kind == TW_VALUE_OBJECT ? 1
+                                                      : outputs->list.count;
+    bool flat =
+        outputs->kind == TW_VALUE_OBJECT ||
+        ((outputs->kind == TW_VALUE_LIST || outputs->kind == TW_VALUE_TUPLE || outputs->kind == TW_VALUE_DICT) && size == count);
     bool dict = outputs->kind == TW_VALUE_DICT;
     for (int64_t i = 0; flat && outputs->kind != TW_VALUE_OBJECT && i < size; i++)
-        flat = outputs->list.items[dict ? 2 * i + 1 : i].kind == TW_VALUE_OBJECT && (!dict || outputs->list.items[2 * i].kind == TW_VALUE_STR);
+        flat = outputs->list.items[dict ? 2 * i + 1 : i].kind == TW_VALUE_OBJECT &&
+               (!dict || outputs->list.items[2 * i].kind == TW_VALUE_STR);
     if (!flat || size != count)
-        return tw__fail(TW_VALUE_ERROR, "Got a non-flat or non-Tensor value as the output of the function for the signature '%s': outputs of functions used "
-                        "as signatures must be a single Tensor, a sequence of Tensors, or a dictionary from string to Tensor.", key);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Got a non-flat or non-Tensor value as the output of the function for the signature '%s': outputs of functions used "
+            "as signatures must be a single Tensor, a sequence of Tensors, or a dictionary from string to Tensor.",
+            key);
     for (int i = 0; i < count; i++) {
         texts[i] = dict ? tw__strdup(outputs->list.items[2 * i].s.data) : tw__format("output_%d", i);
         if (!texts[i])
@@ -102,15 +111,18 @@ static tw_status name_outputs(const tw_saved_concrete *concrete, int count, name
 static tw_status name_inputs(const tw_saved_concrete *concrete, int count, named *names, const char *key)
 {
     if (concrete->keyword_count != (size_t)count)
-        return tw__fail(TW_VALUE_ERROR, "the function for the signature '%s' has %d tensors, but %zu names of arguments", key, count,
-                        concrete->keyword_count);
+        return tw__fail(TW_VALUE_ERROR, "the function for the signature '%s' has %d tensors, but %zu names of arguments", key,
+                        count, concrete->keyword_count);
     for (int i = 0; i < count; i++)
         names[i] = (named){ concrete->keywords[i], i };
     qsort(names, (size_t)count, sizeof *names, by_name);
     for (int i = 1; i < count; i++) {
         if (strcmp(names[i - 1].name, names[i].name) == 0)
-            return tw__fail(TW_VALUE_ERROR, "Got non-unique argument names for the signature '%s': two arguments are named '%s'. Give the TensorSpecs "
-                            "names.", key, names[i].name);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Got non-unique argument names for the signature '%s': two arguments are named '%s'. Give the TensorSpecs "
+                "names.",
+                key, names[i].name);
     }
     return TW_OK;
 }
@@ -208,15 +220,17 @@ TW_METHOD(saved_concrete_set_keywords, "saved_model._ConcreteFunction._set_keywo
 
 static const char *text_at(const tw_value *list, int64_t index)
 {
-    bool there = (list->kind == TW_VALUE_LIST || list->kind == TW_VALUE_TUPLE) && index < list->list.count && list->list.items[index].kind == TW_VALUE_STR;
+    bool there = (list->kind == TW_VALUE_LIST || list->kind == TW_VALUE_TUPLE) && index < list->list.count &&
+                 list->list.items[index].kind == TW_VALUE_STR;
     return there ? list->list.items[index].s.data : NULL;
 }
 
-tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
-                           const tw_value *keys, const tw_objects *functions)
+tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names,
+                           const tw_objects *children, const tw_value *keys, const tw_objects *functions)
 {
     if (parents->count != children->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: %lld parents, %lld children", (long long)parents->count, (long long)children->count);
+        return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: %lld parents, %lld children", (long long)parents->count,
+                        (long long)children->count);
     for (int64_t i = 0; i < parents->count; i++) {
         const char *name = text_at(names, i);
         if (!name)
@@ -233,16 +247,18 @@ tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const 
     return TW_OK;
 }
 
-TW_API(saved_model_write,
-       "saved_model._save(obj: trackable, export_dir: str, parents: list<trackable> = None, names: value = None, children: list<trackable> = None, "
-       "keys: value = None, signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
-       "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys. Without "
-       "custom_gradients those that users defined are not saved: who asks for them later gets an error.")
+TW_API(
+    saved_model_write,
+    "saved_model._save(obj: trackable, export_dir: str, parents: list<trackable> = None, names: value = None, children: list<trackable> = None, "
+    "keys: value = None, signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
+    "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys. Without "
+    "custom_gradients those that users defined are not saved: who asks for them later gets an error.")
 {
     tw__extra extra = { 0 };
     tw_saved_object *map = tw__saved_object_new("signature_map");
-    tw_status status = map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
-                           : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
+            : TW_RESOURCE_EXHAUSTED;
     tw__saving_view view = { .root = args->obj, .extra = &extra, .no_gradients = args->no_custom_gradients };
     if (status == TW_OK)
         status = tw__saved_model_save(&view, map, args->export_dir, NULL, NULL, NULL);
@@ -251,7 +267,8 @@ TW_API(saved_model_write,
     return status;
 }
 
-TW_API(saved_model_objects, "saved_model._objects(obj: trackable) -> list<trackable>", "All objects below one, as a checkpoint numbers them.")
+TW_API(saved_model_objects, "saved_model._objects(obj: trackable) -> list<trackable>",
+       "All objects below one, as a checkpoint numbers them.")
 {
     tw__walk walk;
     tw__saving_view view = { .root = args->obj };

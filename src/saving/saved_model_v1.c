@@ -1,7 +1,8 @@
 /* SavedModels of TensorFlow 1: a graph with signatures, without objects.
  *
- * The graph gets a session of its own. It gives the variables their values by the file's own operation (SaverDef), runs the file's operation for the
- * beginning (tables), and then each signature is a function of the nodes between its inputs and outputs, bound to the session's variables.
+ * The graph gets a session of its own. It gives the variables their values by the file's own operation (SaverDef), runs the
+ * file's operation for the beginning (tables), and then each signature is a function of the nodes between its inputs and outputs,
+ * bound to the session's variables.
  *
  *     root ── signatures ── KEY          as in other SavedModels
  *          ├─ variables ── 0, 1, …       the graph's variables, in the order of its nodes
@@ -94,7 +95,8 @@ static tw_status run_first(const loading *l)
     tw_tensor **values = tw__alloc_array(m->asset_count + 1, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < m->asset_count; i++) {
-        char *name = tw__strndup(m->assets[i].data, m->assets[i].size), *inside = name ? tw__format("assets/%s", tw__path_name(name)) : NULL;
+        char *name = tw__strndup(m->assets[i].data, m->assets[i].size),
+             *inside = name ? tw__format("assets/%s", tw__path_name(name)) : NULL;
         char *path = inside ? tw__path_join(l->directory, inside) : NULL;
         values[i] = path ? tw_tensor_string(path, strlen(path)) : NULL;
         status = values[i] ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -173,7 +175,8 @@ static tw_value specs_of(const tw__tensor_info *infos, const int *order, size_t 
         items[2 * i + 1] = tw__spec_value(info->dtype, &info->shape, name);
         tw__free(name);
     }
-    return items ? (tw_value){ .kind = TW_VALUE_DICT, .list = { items, (int64_t)(2 * count) } } : (tw_value){ .kind = TW_VALUE_NONE };
+    return items ? (tw_value){ .kind = TW_VALUE_DICT, .list = { items, (int64_t)(2 * count) } }
+                 : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 static tw_saved_concrete *make_signature(const loading *l, const tw__signature_message *s, const int *inputs, const int *outputs)
@@ -188,13 +191,15 @@ static tw_saved_concrete *make_signature(const loading *l, const tw__signature_m
         status = find_edge(l, s->outputs[outputs[i]].tensor, &edge);
         fetches[i] = (tw__fetch){ edge.node, edge.output };
     }
-    tw__function *function = status == TW_OK ? tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
+    tw__function *function =
+        status == TW_OK ? tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
     if (pair) {
         pair[0] = (tw_value){ .kind = TW_VALUE_TUPLE };
         pair[1] = specs_of(s->inputs, inputs, s->input_count);
-        concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } }, specs_of(s->outputs, outputs, s->output_count));
+        concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } },
+                                          specs_of(s->outputs, outputs, s->output_count));
     }
     tw_release(function);
     tw__free(feeds);
@@ -207,7 +212,8 @@ static tw_status name_arguments(tw_saved_concrete *concrete, const tw__signature
     char **names = tw__alloc_array(s->input_count + 1, sizeof *names);
     tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < s->input_count; i++)
-        status = (names[i] = tw__strndup(s->inputs[inputs[i]].name.data, s->inputs[inputs[i]].name.size)) ? TW_OK : TW_RESOURCE_EXHAUSTED;
+        status = (names[i] = tw__strndup(s->inputs[inputs[i]].name.data, s->inputs[inputs[i]].name.size)) ? TW_OK
+                                                                                                          : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = tw__saved_concrete_keywords(concrete, (const char *const *)names, s->input_count, s->input_count == 1);
     for (size_t i = 0; names && i < s->input_count; i++)
@@ -277,7 +283,9 @@ static tw_status load(loading *l)
             return tw__error_status();
         }
     }
-    l->session = l->graph ? tw_class_make(&tw__class_session, &(tw_session_args){ .target = "", .graph = l->graph, .allow_soft_placement = true }) : NULL;
+    l->session = l->graph ? tw_class_make(&tw__class_session,
+                                          &(tw_session_args){ .target = "", .graph = l->graph, .allow_soft_placement = true })
+                          : NULL;
     l->root = l->session ? tw__saved_object_new("_v1_graph") : NULL;
     if (!l->root)
         return tw__error_status();

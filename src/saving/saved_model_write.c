@@ -83,7 +83,8 @@ static tw_status write_concrete(tw__text *text, const tw_saved_concrete *concret
         tw__proto_add_varint(&body, 3, concrete->positional < 0 ? concrete->keyword_count : (uint64_t)concrete->positional);
     tw_status status = TW_OK;
     const tw_value *inputs = &concrete->inputs;
-    if (inputs->kind == TW_VALUE_TUPLE && inputs->list.count == 2 && inputs->list.items[0].list.count == 0) { /* by names only: a signature */
+    if (inputs->kind == TW_VALUE_TUPLE && inputs->list.count == 2 &&
+        inputs->list.items[0].list.count == 0) { /* by names only: a signature */
         tw_value specification = keyword_specification(concrete);
         status = write_specification(&body, 4, &specification);
         tw_value_free(&specification);
@@ -189,7 +190,8 @@ static tw_status write_signature_of(tw__text *text, const tw__model_writing *w, 
     return status;
 }
 
-static tw_status each_concrete(tw__model_writing *w, tw_status (*act)(tw__model_writing *w, tw_saved_concrete *concrete, void *context), void *context)
+static tw_status each_concrete(tw__model_writing *w,
+                               tw_status (*act)(tw__model_writing *w, tw_saved_concrete *concrete, void *context), void *context)
 {
     for (size_t i = 0; i < w->walk->count; i++) {
         tw_trackable *object = w->walk->nodes[i].object;
@@ -307,8 +309,9 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
     tw__written_gradient **gradients = tw__alloc_array(w->gradients->count + 1, sizeof *gradients);
     for (size_t i = 0; gradients && i < w->gradients->count; i++)
         gradients[i] = &w->gradients->items[i].written;
-    tw_status status = gradients ? tw__graphdef_write_all(&graph, w->graph, false, w->functions, (int)w->function_count, gradients,
-                                                          w->gradients->count) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = gradients ? tw__graphdef_write_all(&graph, w->graph, false, w->functions, (int)w->function_count,
+                                                          gradients, w->gradients->count)
+                                 : TW_RESOURCE_EXHAUSTED;
     tw__free(gradients);
     tw__put_message(text, 2, &graph);
     tw__put_message(text, 3, &w->saver);
@@ -322,7 +325,8 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
     return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
 }
 
-tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count)
+tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets,
+                                size_t *asset_count)
 {
     tw__model_writing w = { .walk = parts->walk, .gradients = parts->gradients };
     tw__text meta = { 0 };

@@ -1,4 +1,5 @@
-/* What the two halves of writing a SavedModel share: the graph of sessions (saved_model_graph.c) and the rest (saved_model_write.c). */
+/* What the two halves of writing a SavedModel share: the graph of sessions (saved_model_graph.c) and the rest
+ * (saved_model_write.c). */
 #ifndef TW_SAVED_MODEL_WRITE_H
 #define TW_SAVED_MODEL_WRITE_H
 
@@ -16,7 +17,7 @@ typedef struct tw__model_writing {
     tw_saved_constant **assets; /* borrowed */
     size_t asset_count, asset_capacity;
     tw__pointer_map asset_places;
-    tw__map constants;        /* "i" -> name of the Const */
+    tw__map constants; /* "i" -> name of the Const */
     tw__text signatures, saver;
 } tw__model_writing;
 

@@ -1,9 +1,9 @@
 /* Saving and restoring trees of trackable objects: the object graph, restores that wait for objects not made yet, and the
  * files of a checkpoint directory.
  *
- * A save numbers the objects breadth-first, writes every variable under the names on its path, and the graph itself last. A restore reads
- * that graph and walks it together with the objects: names decide. What has no object yet waits on the object whose child it
- * will be (tw_trackable.pending), and is bound when the child is tracked. */
+ * A save numbers the objects breadth-first, writes every variable under the names on its path, and the graph itself last. A
+ * restore reads that graph and walks it together with the objects: names decide. What has no object yet waits on the object whose
+ * child it will be (tw_trackable.pending), and is bound when the child is tracked. */
 #ifndef TW_SAVING_H
 #define TW_SAVING_H
 
@@ -26,7 +26,7 @@ typedef struct tw__saving_view {
     tw_trackable *root;
     const tw__child *attached;
     size_t attached_count;
-    bool no_gradients; /* SavedModels: gradients that users defined are not saved */
+    bool no_gradients;             /* SavedModels: gradients that users defined are not saved */
     const struct tw__extra *extra; /* the same for any object: children that it has for this purpose only; NULL: none */
 } tw__saving_view;
 typedef struct tw__extra {
@@ -34,7 +34,7 @@ typedef struct tw__extra {
     struct tw__extra_children {
         tw__child *items; /* references */
         size_t count, capacity;
-    } *lists;
+    } * lists;
     size_t count, capacity;
 } tw__extra;
 tw_status tw__extra_add(tw__extra *extra, const tw_trackable *parent, const char *name, void *child);
@@ -115,7 +115,7 @@ typedef struct tw__saved_names {
         enum { TW__WAY_NONE, TW__WAY_ROOT, TW__WAY_CHILD, TW__WAY_SLOT } kind;
         size_t from, variable;
         tw__saved_text name;
-    } *ways;
+    } * ways;
     size_t *queue;
 } tw__saved_names;
 tw_status tw__saved_names_find(tw__saved_names *names, const tw__saved_graph *graph);
@@ -128,21 +128,21 @@ void tw__saved_node_print(tw__text *text, const tw__saved_node *node);
 /* One call of restore() or read(). Statuses and waiting objects hold references; objects bound to nodes are not held. */
 typedef struct tw__restore {
     tw_object object;
-    uint64_t uid;               /* later restores have higher ones */
-    tw__bundle_reader *reader;  /* NULL: closed, see restore.c */
-    int users;                  /* calls that read from it now */
+    uint64_t uid;              /* later restores have higher ones */
+    tw__bundle_reader *reader; /* NULL: closed, see restore.c */
+    int users;                 /* calls that read from it now */
     struct tw__restore *next_open;
     char *prefix;
-    bool by_name;               /* the file has no graph: variables are found by their names, see restore_by_name.c */
+    bool by_name; /* the file has no graph: variables are found by their names, see restore_by_name.c */
     tw__saved_graph graph;
-    tw_trackable **bound;       /* by node; NULL: none, or it is gone. By name: the variables without a value in the file */
+    tw_trackable **bound; /* by node; NULL: none, or it is gone. By name: the variables without a value in the file */
     size_t bound_count, bound_capacity;
-    bool *matched;              /* by node: something was bound to it once */
+    bool *matched; /* by node: something was bound to it once */
     struct {
         size_t node, attribute;
-    } *unused;                  /* values whose object is none that takes them */
+    } * unused; /* values whose object is none that takes them */
     size_t unused_count, unused_capacity;
-    size_t waiting;             /* places where children are waited for */
+    size_t waiting; /* places where children are waited for */
     bool expect_partial;
 } tw__restore;
 
@@ -157,19 +157,19 @@ void tw__restore_forget_child(tw_trackable *parent, const char *name);
 
 /* Inner parts of restoring, shared between its files. */
 typedef struct tw__waiting {
-    uint64_t updated;           /* the last restore that was applied */
+    uint64_t updated; /* the last restore that was applied */
     struct tw__link {
-        tw__restore *restore;   /* not held */
+        tw__restore *restore; /* not held */
         size_t node;
-    } *links;                   /* where this object stands in `bound` */
+    } * links; /* where this object stands in `bound` */
     size_t link_count, link_capacity;
     struct tw__deferral {
         char *name;
-        tw__restore *restore;   /* a reference */
+        tw__restore *restore; /* a reference */
         size_t node;
-    } *deferred;
+    } * deferred;
     size_t deferred_count, deferred_capacity;
-    tw__restore **by_name;      /* references */
+    tw__restore **by_name; /* references */
     size_t by_name_count, by_name_capacity;
 } tw__waiting;
 tw__waiting *tw__waiting_of(tw_trackable *object); /* made if there is none */
@@ -200,13 +200,13 @@ tw_status tw__remove_checkpoint(const char *prefix);
 /* ---- Checkpoint (checkpoint.c) ---- */
 struct tw_checkpoint {
     tw_trackable trackable;
-    tw_trackable *root;     /* NULL: the checkpoint itself is saved */
-    tw__child *attached;    /* what is saved with the root; references */
+    tw_trackable *root;  /* NULL: the checkpoint itself is saved */
+    tw__child *attached; /* what is saved with the root; references */
     size_t attached_count, attached_capacity;
-    tw_variable *counter;   /* save_counter; NULL: not made yet */
+    tw_variable *counter; /* save_counter; NULL: not made yet */
 };
 tw__saving_view tw__checkpoint_view(const tw_checkpoint *checkpoint);
-tw_variable *tw__checkpoint_counter(tw_checkpoint *checkpoint); /* made if need be; borrowed */
+tw_variable *tw__checkpoint_counter(tw_checkpoint *checkpoint);             /* made if need be; borrowed */
 tw_status tw__checkpoint_count(tw_checkpoint *checkpoint, int64_t *number); /* adds one */
 tw_status tw__checkpoint_write(tw_checkpoint *checkpoint, const char *prefix);
 tw_load_status *tw__checkpoint_restore(tw_checkpoint *checkpoint, const char *path);

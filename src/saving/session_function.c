@@ -1,5 +1,5 @@
-/* Parts of a session's graph as functions that are called outside of it: signatures of SavedModels of TensorFlow 1 (saved_model_v1.c), and what
- * compat.v1.wrap_function prunes. They share the session's variables and tables, and hold them. */
+/* Parts of a session's graph as functions that are called outside of it: signatures of SavedModels of TensorFlow 1
+ * (saved_model_v1.c), and what compat.v1.wrap_function prunes. They share the session's variables and tables, and hold them. */
 #include "saving/saved_model.h"
 #include "rows.h"
 #include "session/session.h"
@@ -22,7 +22,8 @@ static tw_status bind_handles(tw__prepared *prepared)
     return TW_OK;
 }
 
-tw__function *tw__session_function(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count)
+tw__function *tw__session_function(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches,
+                                   int fetch_count)
 {
     /* A function of its own: what is bound in it is no longer the session's to give. */
     tw__prepared *prepared = tw__session_prepare_own(session, feeds, feed_count, fetches, fetch_count);
@@ -43,7 +44,8 @@ tw_variable *tw__session_variable(struct tw_session *session, tw__node *node)
     tw__resource *resource = tw__resource_of(handle);
     tw_variable *variable = resource ? tw__object_new(&tw__class_variable) : NULL;
     bool trainable = resource && resource->trainable;
-    if (variable && (variable->name = tw__format("%.*s:0", (int)size, node->name)) && tw__variable_hold(variable, tw_retain(resource), trainable) == TW_OK) {
+    if (variable && (variable->name = tw__format("%.*s:0", (int)size, node->name)) &&
+        tw__variable_hold(variable, tw_retain(resource), trainable) == TW_OK) {
         tw_release(handle);
         return variable;
     }
@@ -62,7 +64,8 @@ static tw_value specs_of(const tw_tensors *tensors)
     return items ? (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, tensors->count } } : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_METHOD(session_function, "compat.v1._Session._function(self: session, feeds: tensors, fetches: list<object>) -> saved_concrete",
+TW_METHOD(session_function,
+          "compat.v1._Session._function(self: session, feeds: tensors, fetches: list<object>) -> saved_concrete",
           "A function of the nodes between feeds and fetches, bound to the session's variables.")
 {
     struct tw_session *session = args->self;
@@ -80,13 +83,15 @@ TW_METHOD(session_function, "compat.v1._Session._function(self: session, feeds: 
     }
     for (int64_t i = 0; status == TW_OK && i < args->fetches.count; i++)
         status = tw__session_fetch(session, args->fetches.items[i], &fetches[i]);
-    tw__function *function = status == TW_OK ? tw__session_function(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count) : NULL;
+    tw__function *function =
+        status == TW_OK ? tw__session_function(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count) : NULL;
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
     if (pair) {
         pair[0] = specs_of(&args->feeds);
         pair[1] = (tw_value){ .kind = TW_VALUE_DICT };
-        concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } }, (tw_value){ .kind = TW_VALUE_NONE });
+        concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } },
+                                          (tw_value){ .kind = TW_VALUE_NONE });
     }
     tw_release(function);
     tw__free(feeds);

@@ -1,14 +1,14 @@
 /* What restore() gives back: an object that says, when asked, whether everything found its place.
  *
- * Three classes as in TensorFlow: of a restore by object graph, of one by names, and of restore(None), which restores nothing. The checks
- * look at the objects as they are when asked, so they may succeed later than the restore. */
+ * Three classes as in TensorFlow: of a restore by object graph, of one by names, and of restore(None), which restores nothing.
+ * The checks look at the objects as they are when asked, so they may succeed later than the restore. */
 #include "saving/saving.h"
 
 struct tw_load_status {
     tw_object object;
-    tw__restore *restore;   /* NULL for restore(None) */
+    tw__restore *restore; /* NULL for restore(None) */
     tw_checkpoint *checkpoint;
-    tw_variable *optional;  /* may be without a value in a file that goes by names */
+    tw_variable *optional; /* may be without a value in a file that goes by names */
 };
 
 static void status_clear(void *self)
@@ -39,25 +39,25 @@ static tw_status no_init(void *self, __attribute__((unused)) const void *args)
     return tw__fail(TW_TYPE_ERROR, "%s objects come from Checkpoint.restore and Checkpoint.read", tw_class_name(self));
 }
 
-TW_CLASS(load_status, "python.checkpoint.checkpoint._LoadStatus()",
-    .size = sizeof(tw_load_status), .init = no_init, .destroy = status_destroy, .visit = status_visit, .clear = status_clear,
-    .drop_config = true, .doc = "What a restore found.");
+TW_CLASS(load_status, "python.checkpoint.checkpoint._LoadStatus()", .size = sizeof(tw_load_status), .init = no_init,
+         .destroy = status_destroy, .visit = status_visit, .clear = status_clear, .drop_config = true,
+         .doc = "What a restore found.");
 
 TW_CLASS(checkpoint_load_status, "python.checkpoint.checkpoint.CheckpointLoadStatus() -> load_status",
-    .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
-    .doc = "What a restore by object graph found.");
+         .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
+         .doc = "What a restore by object graph found.");
 
 TW_CLASS(name_based_saver_status, "python.checkpoint.checkpoint.NameBasedSaverStatus() -> load_status",
-    .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
-    .doc = "What a restore from a file without an object graph found.");
+         .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
+         .doc = "What a restore from a file without an object graph found.");
 
 TW_CLASS(initialization_only_status, "python.checkpoint.checkpoint.InitializationOnlyStatus() -> load_status",
-    .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
-    .doc = "The status of restore(None), which restores nothing.");
+         .parent = &tw__class_load_status, .size = sizeof(tw_load_status), .drop_config = true,
+         .doc = "The status of restore(None), which restores nothing.");
 
 tw_load_status *tw__status_new(tw__restore *restore, tw_checkpoint *checkpoint)
 {
-    const tw_class *class = !restore             ? &tw__class_initialization_only_status
+    const tw_class *class = !restore           ? &tw__class_initialization_only_status
                             : restore->by_name ? &tw__class_name_based_saver_status
                                                : &tw__class_checkpoint_load_status;
     tw_load_status *status = tw__object_new(class);
@@ -98,8 +98,8 @@ char *tw__trackable_repr(const tw_trackable *object)
     tw__saved_error kept = tw__error_take();
     char *shape = tw__shape_tuple(&variable->resource->shape);
     char *value = value_text(variable);
-    char *text = tw__format("<tf.Variable '%s' shape=%s dtype=%s, %s>", variable->name, shape ? shape : "", tw_dtype_name(variable->resource->dtype),
-                            value ? value : "numpy=<unavailable>");
+    char *text = tw__format("<tf.Variable '%s' shape=%s dtype=%s, %s>", variable->name, shape ? shape : "",
+                            tw_dtype_name(variable->resource->dtype), value ? value : "numpy=<unavailable>");
     tw__free(shape);
     tw__free(value);
     tw_clear_error();
@@ -153,10 +153,11 @@ static tw_status check_existing(tw_load_status *status)
     size_t count = 0;
     tw_status result = find_unmatched(status, 10, &count, &text);
     if (result == TW_OK && count > 0)
-        result = tw__fail(TW_ASSERTION_ERROR,
-                          "Found %zu Python objects that were not bound to checkpointed values, likely due to changes in the Python "
-                          "program. Showing %zu of %zu unmatched objects: [%s]",
-                          count, count < 10 ? count : (size_t)10, count, text.data);
+        result =
+            tw__fail(TW_ASSERTION_ERROR,
+                     "Found %zu Python objects that were not bound to checkpointed values, likely due to changes in the Python "
+                     "program. Showing %zu of %zu unmatched objects: [%s]",
+                     count, count < 10 ? count : (size_t)10, count, text.data);
     tw__text_free(&text);
     return result;
 }
@@ -184,7 +185,8 @@ static tw_status check_unused(const tw__restore *restore)
     TW_TRY(tw__saved_names_find(&names, &restore->graph));
     for (size_t i = 0; i < restore->unused_count; i++) {
         size_t node = restore->unused[i].node;
-        bool first = i == 0 || restore->unused[i - 1].node != node, last = i + 1 == restore->unused_count || restore->unused[i + 1].node != node;
+        bool first = i == 0 || restore->unused[i - 1].node != node,
+             last = i + 1 == restore->unused_count || restore->unused[i + 1].node != node;
         tw__saved_text attribute = restore->graph.nodes[node].attributes[restore->unused[i].attribute].name;
         if (first) {
             char *object = restore->bound[node] ? tw__trackable_repr(restore->bound[node]) : NULL;
@@ -198,9 +200,10 @@ static tw_status check_unused(const tw__restore *restore)
         tw__text_bytes(&text, attribute.data, attribute.size);
         tw__text_add(&text, last ? "']" : "'");
     }
-    tw_status result = tw__fail(TW_ASSERTION_ERROR,
-                                "Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n%s",
-                                text.data ? text.data : "");
+    tw_status result =
+        tw__fail(TW_ASSERTION_ERROR,
+                 "Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n%s",
+                 text.data ? text.data : "");
     tw__text_free(&text);
     tw__saved_names_free(&names);
     return result;
@@ -219,8 +222,9 @@ static tw_status check_consumed(tw_load_status *status)
 
 static tw_status check_nontrivial(tw_load_status *status)
 {
-    static const char begin[] = "Nothing except the root object matched a checkpointed value. Typically this means that the checkpoint does "
-                                "not match the Python program. The following objects have no matching checkpointed value: ";
+    static const char begin[] =
+        "Nothing except the root object matched a checkpointed value. Typically this means that the checkpoint does "
+        "not match the Python program. The following objects have no matching checkpointed value: ";
     const tw__restore *restore = status->restore;
     size_t bound = 0, count = 0;
     for (size_t i = 0; i < restore->graph.count; i++)
@@ -287,7 +291,8 @@ static tw_load_status *check(tw_load_status *status, tw_status (*by_graph)(tw_lo
     return result == TW_OK ? tw_retain(status) : NULL;
 }
 
-TW_METHOD(load_status_assert_consumed, "python.checkpoint.checkpoint._LoadStatus.assert_consumed(self: load_status) -> load_status",
+TW_METHOD(load_status_assert_consumed,
+          "python.checkpoint.checkpoint._LoadStatus.assert_consumed(self: load_status) -> load_status",
           "Fails unless every value of the file found its object and every object its value.")
 {
     return check(args->self, check_consumed);

@@ -1,8 +1,8 @@
 /* StructuredValue, the form of nested arguments and results in SavedModels; see saved_model.h.
  *
  *     1 none, 11 float64, 12 int64 (zigzag), 13 text, 14 bool, 31 shape, 32 dtype, 33 TensorSpec { 1 name, 2 shape, 3 dtype },
- *     34 TypeSpec { 1 class, 2 state, 3 class name, 4 number of tensors }, 35 TensorSpec with bounds, 51 list { 1 values }, 52 tuple { 1 values },
- *     53 dict { 1 { 1 key, 2 value } }, 54 named tuple { 1 name, 2 { 1 key, 2 value } }, 55 tensor, 56 array
+ *     34 TypeSpec { 1 class, 2 state, 3 class name, 4 number of tensors }, 35 TensorSpec with bounds, 51 list { 1 values }, 52
+ * tuple { 1 values }, 53 dict { 1 { 1 key, 2 value } }, 54 named tuple { 1 name, 2 { 1 key, 2 value } }, 55 tensor, 56 array
  *
  * Nesting is the file's to choose, so it is bounded. */
 #include <stdlib.h>
@@ -84,7 +84,9 @@ static tw_status make_type_spec(uint64_t class, tw_string name, const tw_value *
         tw_sparse_tensor_spec_args args = { .shape = *shape->shape, .dtype = dtype->dtype };
         made = tw_class_make(&tw__class_sparse_tensor_spec, &args);
     } else if (class == RAGGED_SPEC && shape && dtype && rank && splits) {
-        tw_ragged_tensor_spec_args args = { .shape = *shape->shape, .dtype = dtype->dtype, .ragged_rank = rank->i, .row_splits_dtype = splits->dtype };
+        tw_ragged_tensor_spec_args args = {
+            .shape = *shape->shape, .dtype = dtype->dtype, .ragged_rank = rank->i, .row_splits_dtype = splits->dtype
+        };
         made = tw_class_make(&tw__class_ragged_tensor_spec, &args);
     } else {
         return tw__fail(TW_UNIMPLEMENTED, "an argument or result is a %.*s, which SavedModels are not read with", TW_SHOWN(name));
@@ -162,7 +164,8 @@ static tw_status read_members(tw_string bytes, int depth, uint32_t number, tw_va
             value->list.items[1] = text_value(string_of(&f));
         } else if (f.number == (number == 54 ? 2 : 1)) {
             tw_value item;
-            status = number >= 53 ? read_pair(string_of(&f), depth, value, &capacity) : read_value(string_of(&f), depth + 1, &item);
+            status =
+                number >= 53 ? read_pair(string_of(&f), depth, value, &capacity) : read_value(string_of(&f), depth + 1, &item);
             if (status == TW_OK && number < 53)
                 status = append(value, &capacity, item);
         }
@@ -198,8 +201,8 @@ static tw_status read_tensor(tw_string bytes, tw_value *value)
 
 static tw_status read_field(const tw__proto_field *f, int depth, tw_value *value)
 {
-    static const uint8_t wires[] = { [1] = 2, [11] = 1, [12] = 0, [13] = 2, [14] = 0, [31] = 2, [32] = 0, [33] = 2, [34] = 2, [35] = 2,
-                                     [51] = 2, [52] = 2, [53] = 2, [54] = 2, [55] = 2, [56] = 2 };
+    static const uint8_t wires[] = { [1] = 2,  [11] = 1, [12] = 0, [13] = 2, [14] = 0, [31] = 2, [32] = 0, [33] = 2,
+                                     [34] = 2, [35] = 2, [51] = 2, [52] = 2, [53] = 2, [54] = 2, [55] = 2, [56] = 2 };
     if (f->number >= sizeof wires || f->wire != (tw__wire)wires[f->number])
         return damaged("kind");
     tw_string bytes = string_of(f);
@@ -314,7 +317,8 @@ static tw_status write_members(tw__text *text, const tw_value *value, int depth)
     return status;
 }
 
-static void write_type_spec(tw__text *text, uint64_t class, const char *name, const tw_value *state, int64_t count, uint64_t tensors)
+static void write_type_spec(tw__text *text, uint64_t class, const char *name, const tw_value *state, int64_t count,
+                            uint64_t tensors)
 {
     tw__text inner = { 0 }, tuple = { 0 };
     tw__proto_add_varint(&inner, 1, class);
@@ -347,7 +351,8 @@ static tw_status write_spec(tw__text *text, void *object)
             state[2] = (tw_value){ .kind = TW_VALUE_INT, .i = tw_ragged_tensor_spec_ragged_rank(object) };
             state[3] = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = tw_ragged_tensor_spec_row_splits_dtype(object) };
         }
-        write_type_spec(text, sparse ? SPARSE_SPEC : RAGGED_SPEC, sparse ? "SparseTensorSpec" : "RaggedTensorSpec", state, sparse ? 2 : 4, 1);
+        write_type_spec(text, sparse ? SPARSE_SPEC : RAGGED_SPEC, sparse ? "SparseTensorSpec" : "RaggedTensorSpec", state,
+                        sparse ? 2 : 4, 1);
         return TW_OK;
     }
     return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "an argument or result of a saved function is a %s, which SavedModels can't hold",
@@ -392,7 +397,8 @@ static tw_status write_into(tw__text *text, const tw_value *value, int depth)
     case TW_VALUE_DICT:
         return write_members(text, value, depth);
     default:
-        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "an argument or result of a saved function has a kind (%d) that SavedModels can't hold", value->kind);
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR,
+                        "an argument or result of a saved function has a kind (%d) that SavedModels can't hold", value->kind);
     }
 }
 
@@ -411,7 +417,8 @@ static int by_key(const void *a, const void *b)
     return order ? order : one.size < two.size ? -1 : one.size > two.size;
 }
 
-tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec), void *context)
+tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec),
+                                void *context)
 {
     if (value->kind == TW_VALUE_OBJECT)
         return tw__is(value->object, &tw__class_type_spec) ? each(context, value->object) : TW_OK;
@@ -452,10 +459,13 @@ bool tw__value_spec(const tw_value *value, tw_spec *spec)
 
 /* ---- for datasets' files ---- */
 
-TW_API(structure_bytes, "data._structure_bytes(structure: value) -> tensor", "A structure of specs as the bytes of a StructuredValue.")
+TW_API(structure_bytes, "data._structure_bytes(structure: value) -> tensor",
+       "A structure of specs as the bytes of a StructuredValue.")
 {
     tw__text text = { 0 };
-    tw_tensor *made = write_into(&text, &args->structure, 0) == TW_OK && !text.failed ? tw_tensor_string(text.data ? text.data : "", text.size) : NULL;
+    tw_tensor *made = write_into(&text, &args->structure, 0) == TW_OK && !text.failed
+                          ? tw_tensor_string(text.data ? text.data : "", text.size)
+                          : NULL;
     tw__text_free(&text);
     return made;
 }

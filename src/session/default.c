@@ -1,7 +1,8 @@
 /* The graph that a thread's operations go into, when they are not run at once.
  *
- * Each thread has a stack of graphs that were entered. Below it is a graph of its own, made when it is first asked for; operations go there
- * without being asked once eager execution is disabled. A thread that begins afterwards says so (thread_begin), and that it ends. */
+ * Each thread has a stack of graphs that were entered. Below it is a graph of its own, made when it is first asked for;
+ * operations go there without being asked once eager execution is disabled. A thread that begins afterwards says so
+ * (thread_begin), and that it ends. */
 #include "rows.h"
 #include "session/session.h"
 
@@ -66,7 +67,8 @@ TW_API(get_default_graph, "compat.v1.get_default_graph() -> graph", "The graph t
 TW_API(reset_default_graph, "compat.v1.reset_default_graph()", "The program's own graph becomes a new, empty one.")
 {
     if (depth)
-        return tw__fail(TW_ASSERTION_ERROR, "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
+        return tw__fail(TW_ASSERTION_ERROR,
+                        "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
                         "nesting and create a new graph.");
     struct tw_graph *fresh = tw_graph();
     if (!fresh)
@@ -94,7 +96,8 @@ TW_API(disable_eager_execution, "compat.v1.disable_eager_execution()", "Operatio
     return TW_OK;
 }
 
-TW_API(thread_begin, "compat.v1._thread_begin()", "A new thread's operations become nodes of its default graph, if eager execution is disabled.")
+TW_API(thread_begin, "compat.v1._thread_begin()",
+       "A new thread's operations become nodes of its default graph, if eager execution is disabled.")
 {
     if (!atomic_load(&disabled) || tw__tracing)
         return TW_OK;
@@ -149,7 +152,8 @@ static tw__graph *graph_for(const char *what)
     return NULL;
 }
 
-TW_API(placeholder, "compat.v1.placeholder(dtype: dtype, shape: shape = None, name: str = None) -> tensor", "A value that a run is fed.")
+TW_API(placeholder, "compat.v1.placeholder(dtype: dtype, shape: shape = None, name: str = None) -> tensor",
+       "A value that a run is fed.")
 {
     tw__graph *graph = graph_for("tf.placeholder()");
     tw__naming naming = graph ? tw__naming_begin() : (tw__naming){ NULL, 0, NULL };

@@ -31,7 +31,7 @@ static void graph_destroy(void *self)
 }
 
 TW_CLASS(graph, "Graph|compat.v1.Graph()", .size = sizeof(struct tw_graph), .init = graph_init, .destroy = graph_destroy,
-    .doc = "Operations that a program builds and a session runs.");
+         .doc = "Operations that a program builds and a session runs.");
 
 struct tw_graph *tw__graph_object(tw__graph *graph)
 {
@@ -73,7 +73,8 @@ TW_METHOD(graph_unfinalize, "Graph._unsafe_unfinalize(self: graph)", "Things can
     return TW_OK;
 }
 
-TW_PROPERTY(graph_seed, "Graph._seed(self: graph) -> int", "The seed of random operations without one; a negative number: there is none.")
+TW_PROPERTY(graph_seed, "Graph._seed(self: graph) -> int",
+            "The seed of random operations without one; a negative number: there is none.")
 {
     return args->self->graph->seeded ? args->self->graph->seed : -1;
 }
@@ -118,7 +119,8 @@ static tw_objects operations_of(tw__node *const *nodes, size_t count)
     return list;
 }
 
-TW_METHOD(graph_get_operations, "Graph.get_operations(self: graph) -> list<operation>", "All operations, in the order of their making.")
+TW_METHOD(graph_get_operations, "Graph.get_operations(self: graph) -> list<operation>",
+          "All operations, in the order of their making.")
 {
     tw__graph *graph = args->self->graph;
     tw__graph_settle(graph);
@@ -146,13 +148,15 @@ static tw__node *operation_named(const tw__graph *graph, const char *name)
     return NULL;
 }
 
-TW_METHOD(graph_get_operation_by_name, "Graph.get_operation_by_name(self: graph, name: str) -> operation", "The operation of that name.")
+TW_METHOD(graph_get_operation_by_name, "Graph.get_operation_by_name(self: graph, name: str) -> operation",
+          "The operation of that name.")
 {
     tw__node *node = operation_named(args->self->graph, args->name);
     return node ? tw__operation_of(node) : NULL;
 }
 
-TW_METHOD(graph_get_tensor_by_name, "Graph.get_tensor_by_name(self: graph, name: str) -> tensor", "The tensor of that name, \"add:0\".")
+TW_METHOD(graph_get_tensor_by_name, "Graph.get_tensor_by_name(self: graph, name: str) -> tensor",
+          "The tensor of that name, \"add:0\".")
 {
     const tw__graph *graph = args->self->graph;
     if (!is_text(args->name, "Tensor names"))
@@ -160,24 +164,32 @@ TW_METHOD(graph_get_tensor_by_name, "Graph.get_tensor_by_name(self: graph, name:
     const char *colon = strrchr(args->name, ':');
     if (!colon) {
         if (tw__graph_find(graph, args->name))
-            tw__fail(TW_VALUE_ERROR, "The name '%s' refers to an Operation, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\".",
-                     args->name);
+            tw__fail(
+                TW_VALUE_ERROR,
+                "The name '%s' refers to an Operation, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\".",
+                args->name);
         else
-            tw__fail(TW_VALUE_ERROR,
-                     "The name '%s' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\".",
-                     args->name);
+            tw__fail(
+                TW_VALUE_ERROR,
+                "The name '%s' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\".",
+                args->name);
         return NULL;
     }
     char *own = tw__strndup(args->name, (size_t)(colon - args->name)), *rest = NULL;
     tw__node *node = own ? tw__graph_find(graph, own) : NULL;
     long output = strtol(colon + 1, &rest, 10);
     if (own && (!colon[1] || *rest || output < 0))
-        tw__fail(TW_VALUE_ERROR, "The name '%s' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form \"<op_name>:<output_index>\".",
-                 args->name);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "The name '%s' looks a like a Tensor name, but is not a valid one. Tensor names must be of the form \"<op_name>:<output_index>\".",
+            args->name);
     else if (own && !node)
-        tw__fail(TW_KEY_ERROR, "The name '%s' refers to a Tensor which does not exist. The operation, '%s', does not exist in the graph.", args->name, own);
+        tw__fail(TW_KEY_ERROR,
+                 "The name '%s' refers to a Tensor which does not exist. The operation, '%s', does not exist in the graph.",
+                 args->name, own);
     else if (own && output >= node->output_count)
-        tw__fail(TW_KEY_ERROR, "The name '%s' refers to a Tensor which does not exist. The operation, '%s', exists but only has %d outputs.",
+        tw__fail(TW_KEY_ERROR,
+                 "The name '%s' refers to a Tensor which does not exist. The operation, '%s', exists but only has %d outputs.",
                  args->name, own, node->output_count);
     else if (own) {
         tw__free(own);
@@ -198,7 +210,8 @@ TW_METHOD(graph_variables, "Graph._variables(self: graph, collection: str) -> li
     return (tw_objects){ items, items ? (int64_t)count : 0 };
 }
 
-TW_METHOD(graph_collection_names, "Graph._collection_names(self: graph) -> value", "The names of the collections that hold variables.")
+TW_METHOD(graph_collection_names, "Graph._collection_names(self: graph) -> value",
+          "The names of the collections that hold variables.")
 {
     const tw__map *collections = &args->self->graph->collections;
     tw_value list = { .kind = TW_VALUE_LIST };
@@ -238,7 +251,8 @@ TW_METHOD(graph_pop_controls, "Graph._pop_controls(self: graph)", "Ends what pus
     return TW_OK;
 }
 
-TW_API(v1_push_controls, "compat.v1._push_controls(operations: list<operation>, clear: bool)", "The same for the graph that is being made, a function's too.")
+TW_API(v1_push_controls, "compat.v1._push_controls(operations: list<operation>, clear: bool)",
+       "The same for the graph that is being made, a function's too.")
 {
     return tw__tracing ? push_controls(tw__tracing, args->operations, args->clear) : TW_OK;
 }
@@ -250,14 +264,16 @@ TW_API(v1_pop_controls, "compat.v1._pop_controls()", "Ends what push_controls be
     return TW_OK;
 }
 
-TW_METHOD(graph_collect_variable, "Graph._collect(self: graph, collection: str, variable: variable)", "Adds a variable to a collection.")
+TW_METHOD(graph_collect_variable, "Graph._collect(self: graph, collection: str, variable: variable)",
+          "Adds a variable to a collection.")
 {
     if (args->variable->graph != args->self->graph)
         return tw__fail(TW_VALUE_ERROR, "the variable %s is not of this graph", args->variable->name);
     return tw__graph_collect(args->self->graph, args->collection ? args->collection : "", args->variable);
 }
 
-TW_METHOD(graph_clear_collection, "Graph._clear_variables(self: graph, collection: str)", "Empties a collection of variables; the graph keeps them.")
+TW_METHOD(graph_clear_collection, "Graph._clear_variables(self: graph, collection: str)",
+          "Empties a collection of variables; the graph keeps them.")
 {
     if (!args->collection || !*args->collection) /* the one that says when the graph ends */
         return tw__fail(TW_VALUE_ERROR, "Graph.clear_collection: a collection needs a name");
@@ -286,8 +302,8 @@ static void operation_destroy(void *self)
     tw_release(((struct tw_operation *)self)->graph);
 }
 
-TW_CLASS(operation, "Operation|compat.v1.Operation()", .size = sizeof(struct tw_operation), .init = operation_init, .destroy = operation_destroy,
-    .doc = "A node of a graph.");
+TW_CLASS(operation, "Operation|compat.v1.Operation()", .size = sizeof(struct tw_operation), .init = operation_init,
+         .destroy = operation_destroy, .doc = "A node of a graph.");
 
 struct tw_operation *tw__operation_of(tw__node *node)
 {
@@ -311,13 +327,15 @@ TW_PROPERTY(operation_type, "Operation.type(self: operation) -> str", "The op's 
     return tw__strdup(args->self->node->op->name);
 }
 
-TW_PROPERTY(operation_device, "Operation.device(self: operation) -> str", "Where it is to run, as the program said; \"\": anywhere.")
+TW_PROPERTY(operation_device, "Operation.device(self: operation) -> str",
+            "Where it is to run, as the program said; \"\": anywhere.")
 {
     const char *device = args->self->node->device;
     return tw__strdup(device ? device : "");
 }
 
-TW_PROPERTY(operation_origin, "Operation._origin(self: operation) -> str", "Where in the program it was made: lines of a traceback.")
+TW_PROPERTY(operation_origin, "Operation._origin(self: operation) -> str",
+            "Where in the program it was made: lines of a traceback.")
 {
     const tw__origin *origin = (const tw__origin *)args->self->node->origin;
     return tw__strdup(origin ? origin->text : "");
@@ -332,7 +350,8 @@ TW_PROPERTY(operation_outputs, "Operation.outputs(self: operation) -> tensors", 
     return list;
 }
 
-TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation>", "The operations that use the tensor, in the order of their making.")
+TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation>",
+       "The operations that use the tensor, in the order of their making.")
 {
     const tw__node *node = args->tensor->node;
     const tw__graph *graph = node ? node->graph : NULL;
@@ -351,13 +370,15 @@ TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation
     return list;
 }
 
-TW_PROPERTY(operation_colocation, "Operation._colocation(self: operation) -> str", "The name of the node beside which it is to run; its own, mostly.")
+TW_PROPERTY(operation_colocation, "Operation._colocation(self: operation) -> str",
+            "The name of the node beside which it is to run; its own, mostly.")
 {
     const tw__node *node = args->self->node;
     return tw__strdup(node->colocation ? node->colocation : node->name);
 }
 
-TW_PROPERTY(operation_control_inputs, "Operation.control_inputs(self: operation) -> list<operation>", "The operations that it follows.")
+TW_PROPERTY(operation_control_inputs, "Operation.control_inputs(self: operation) -> list<operation>",
+            "The operations that it follows.")
 {
     return operations_of(args->self->node->controls, (size_t)args->self->node->control_count);
 }
@@ -388,7 +409,8 @@ static const char *own_name(__attribute__((unused)) void *context, void *functio
     return ((tw__function *)function)->name;
 }
 
-TW_METHOD(operation_bytes, "Operation._node_def_bytes(self: operation) -> value", "The node as the bytes of a GraphDef of one node.")
+TW_METHOD(operation_bytes, "Operation._node_def_bytes(self: operation) -> value",
+          "The node as the bytes of a GraphDef of one node.")
 {
     tw__text text = { 0 };
     tw__node_writer writer = { .functions = { own_name, NULL } };

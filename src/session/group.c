@@ -22,8 +22,9 @@ static tw__node *node_of(void *object)
     return tw__is(object, &tw__tensor_class) ? ((tw_tensor *)object)->node : NULL;
 }
 
-TW_API(group, "_group(inputs: list<object>, name: str = 'group_deps') -> value",
-       "An operation that runs after all of these, tensors and operations of the graph that is built, have run; None outside of graphs.")
+TW_API(
+    group, "_group(inputs: list<object>, name: str = 'group_deps') -> value",
+    "An operation that runs after all of these, tensors and operations of the graph that is built, have run; None outside of graphs.")
 {
     tw_value none = { .kind = TW_VALUE_NONE };
     tw__node **nodes = tw__tracing ? tw__alloc_array((size_t)args->inputs.count + 1, sizeof *nodes) : NULL;
@@ -49,9 +50,12 @@ tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count)
     *count = 0;
     for (size_t i = since; nodes && i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
-        bool reads = node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
-        bool first = node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
-        bool calls = node->op == &tw__op_If || node->op == &tw__op_Case || node->op == &tw__op_While || node->op == &tw__op_StatefulPartitionedCall;
+        bool reads =
+            node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
+        bool first =
+            node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
+        bool calls = node->op == &tw__op_If || node->op == &tw__op_Case || node->op == &tw__op_While ||
+                     node->op == &tw__op_StatefulPartitionedCall;
         if (node->op->stateful && !reads && !first && (calls || !node->output_count))
             nodes[(*count)++] = node;
     }

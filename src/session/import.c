@@ -16,12 +16,14 @@ static tw_status read_map(const tw_graph_import_args *args, tw__map *given, tw__
     bool list = names->kind == TW_VALUE_LIST || names->kind == TW_VALUE_TUPLE;
     int64_t count = list ? (int64_t)names->list.count : 0;
     if (count != args->inputs.count)
-        return tw__fail(TW_INVALID_ARGUMENT, "import_graph_def: %lld names with %lld tensors", (long long)count, (long long)args->inputs.count);
+        return tw__fail(TW_INVALID_ARGUMENT, "import_graph_def: %lld names with %lld tensors", (long long)count,
+                        (long long)args->inputs.count);
     for (int64_t i = 0; i < count; i++) {
         const tw_value *name = &names->list.items[i];
         tw_tensor *inside = name->kind == TW_VALUE_STR ? tw__graph_import(args->self->graph, args->inputs.items[i]) : NULL;
         if (!inside)
-            return name->kind == TW_VALUE_STR ? tw__error_status() : tw__fail(TW_TYPE_ERROR, "import_graph_def: keys of input_map are strings");
+            return name->kind == TW_VALUE_STR ? tw__error_status()
+                                              : tw__fail(TW_TYPE_ERROR, "import_graph_def: keys of input_map are strings");
         edges[i] = (tw__edge){ inside->node, inside->node_output };
         tw_release(inside);
         size_t size = name->s.size;
@@ -38,9 +40,11 @@ static tw_status read_map(const tw_graph_import_args *args, tw__map *given, tw__
     return TW_OK;
 }
 
-TW_METHOD(graph_import, "Graph._import(self: graph, graph_def: value, prefix: str = None, names: value = None, inputs: tensors = None, model: str = None)",
-          "Adds the nodes of a serialized GraphDef, their names behind the prefix (with its slash). What refers to one of `names` uses the tensor "
-          "of `inputs` instead. `model`: the directory of a SavedModel that is not trusted, whose graph it is.")
+TW_METHOD(
+    graph_import,
+    "Graph._import(self: graph, graph_def: value, prefix: str = None, names: value = None, inputs: tensors = None, model: str = None)",
+    "Adds the nodes of a serialized GraphDef, their names behind the prefix (with its slash). What refers to one of `names` uses the tensor "
+    "of `inputs` instead. `model`: the directory of a SavedModel that is not trusted, whose graph it is.")
 {
     if (args->graph_def.kind != TW_VALUE_BYTES)
         return tw__fail(TW_TYPE_ERROR, "import_graph_def: the argument `graph_def` must be the bytes of a GraphDef");
@@ -53,7 +57,8 @@ TW_METHOD(graph_import, "Graph._import(self: graph, graph_def: value, prefix: st
     tw_status status = edges ? read_map(args, &given, edges) : tw__error_status();
     if (status == TW_OK) {
         tw__build build = { 0 };
-        status = tw__library_add_to(library, args->self->graph, args->prefix && *args->prefix ? args->prefix : NULL, &given, &build);
+        status =
+            tw__library_add_to(library, args->self->graph, args->prefix && *args->prefix ? args->prefix : NULL, &given, &build);
         tw__build_end(&build);
     }
     tw__map_free(&given, NULL);

@@ -1,7 +1,8 @@
 /* Partial runs: a run whose feeds come, and whose fetches are taken, bit by bit.
  *
- * What the fetches need is known from the setup. Each step runs the nodes that can be computed by now and were not yet, once, as TensorFlow does; values
- * that later steps or fetches need are kept. A step is a run of the session with the kept values as feeds. */
+ * What the fetches need is known from the setup. Each step runs the nodes that can be computed by now and were not yet, once, as
+ * TensorFlow does; values that later steps or fetches need are kept. A step is a run of the session with the kept values as
+ * feeds. */
 #include "rows.h"
 #include "session/session.h"
 
@@ -14,9 +15,9 @@ struct tw_partial_run {
     tw__edge *feeds;
     bool *fed;
     int feed_count;
-    size_t node_count;    /* of the graph, when the run was set up */
-    bool *needed, *done;  /* by node */
-    tw__map values;       /* edge -> tensor */
+    size_t node_count;   /* of the graph, when the run was set up */
+    bool *needed, *done; /* by node */
+    tw__map values;      /* edge -> tensor */
 };
 
 static void release_value(void *value)
@@ -44,8 +45,8 @@ static tw_status partial_init(void *self, const void *given)
     return tw__fail(TW_TYPE_ERROR, "a partial run is made by Session.partial_run_setup");
 }
 
-TW_CLASS(partial_run, "compat.v1._PartialRun()", .size = sizeof(struct tw_partial_run), .init = partial_init, .destroy = partial_destroy,
-    .doc = "A run whose feeds and fetches come bit by bit.");
+TW_CLASS(partial_run, "compat.v1._PartialRun()", .size = sizeof(struct tw_partial_run), .init = partial_init,
+         .destroy = partial_destroy, .doc = "A run whose feeds and fetches come bit by bit.");
 
 /* ---- values ---- */
 
@@ -154,12 +155,14 @@ TW_METHOD(session_partial_run_setup,
 static tw_status check_feeds(const struct tw_partial_run *run, tw_tensors feeds, tw_tensors values)
 {
     if (feeds.count != values.count)
-        return tw__fail(TW_INVALID_ARGUMENT, "partial_run: %lld feeds with %lld values", (long long)feeds.count, (long long)values.count);
+        return tw__fail(TW_INVALID_ARGUMENT, "partial_run: %lld feeds with %lld values", (long long)feeds.count,
+                        (long long)values.count);
     for (int64_t i = 0; i < feeds.count; i++) {
         tw__edge edge = { feeds.items[i]->node, feeds.items[i]->node_output };
         int at = edge.node ? place_of(run->feeds, run->feed_count, edge) : -1;
         if (at < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "The feed %s:%d was not specified in partial_run_setup.", edge.node ? edge.node->name : "", edge.output);
+            return tw__fail(TW_INVALID_ARGUMENT, "The feed %s:%d was not specified in partial_run_setup.",
+                            edge.node ? edge.node->name : "", edge.output);
         if (run->fed[at])
             return tw__fail(TW_INVALID_ARGUMENT, "The feed %s:%d has already been fed.", edge.node->name, edge.output);
         TW_TRY(tw__session_check_feed(feeds.items[i], values.items[i]));
@@ -319,7 +322,8 @@ static tw_status find_fetch(const struct tw_partial_run *run, tw__fetch fetch, c
     if (feed >= 0 ? run->fed[feed] : ready[fetch.node->id] || run->done[fetch.node->id])
         return TW_OK;
     tw__edge missing = missing_for(run, edge, 0);
-    return tw__fail(TW_INVALID_ARGUMENT, "Fetch %s:%d can't be computed from the feeds that have been fed so far.", missing.node->name, missing.output);
+    return tw__fail(TW_INVALID_ARGUMENT, "Fetch %s:%d can't be computed from the feeds that have been fed so far.",
+                    missing.node->name, missing.output);
 }
 
 static tw_status find_fetches(struct tw_partial_run *run, tw_objects fetches, const bool *ready, int *places)
@@ -332,7 +336,8 @@ static tw_status find_fetches(struct tw_partial_run *run, tw_objects fetches, co
     return TW_OK;
 }
 
-static tw_status advance(struct tw_partial_run *run, const tw_partial_run_step_args *args, int *places, bool *ready, tw_tensors *out)
+static tw_status advance(struct tw_partial_run *run, const tw_partial_run_step_args *args, int *places, bool *ready,
+                         tw_tensors *out)
 {
     const tw__graph *graph = tw__session_graph(run->session);
     TW_TRY(tw__session_check_open(run->session));
@@ -341,7 +346,8 @@ static tw_status advance(struct tw_partial_run *run, const tw_partial_run_step_a
     find_ready(run, graph, ready);
     tw_status status = find_fetches(run, args->fetches, ready, places);
     for (int64_t i = 0; status == TW_OK && i < args->feeds.count; i++)
-        status = keep(run, (tw__edge){ args->feeds.items[i]->node, args->feeds.items[i]->node_output }, tw_retain(args->values.items[i]));
+        status = keep(run, (tw__edge){ args->feeds.items[i]->node, args->feeds.items[i]->node_output },
+                      tw_retain(args->values.items[i]));
     if (status != TW_OK) {
         mark_fed(run, args->feeds, false);
         return status;
@@ -356,9 +362,10 @@ static tw_status advance(struct tw_partial_run *run, const tw_partial_run_step_a
     return TW_OK;
 }
 
-TW_METHOD(partial_run_step,
-          "compat.v1._PartialRun.step(self: partial_run, fetches: list<object>, feeds: tensors = None, values: tensors = None) -> tensors",
-          "Goes on with the run: `values` are fed for `feeds`; the values of the fetched tensors, operations give nothing.")
+TW_METHOD(
+    partial_run_step,
+    "compat.v1._PartialRun.step(self: partial_run, fetches: list<object>, feeds: tensors = None, values: tensors = None) -> tensors",
+    "Goes on with the run: `values` are fed for `feeds`; the values of the fetched tensors, operations give nothing.")
 {
     struct tw_partial_run *run = args->self;
     tw_tensors out = { tw__alloc_array((size_t)args->fetches.count + 1, sizeof(tw_tensor *)), 0 };

@@ -1,7 +1,7 @@
 /* Session: the state of a graph's variables, and the functions that its runs have needed so far.
  *
- * Each session has its own state of every variable. The first one that touches a variable uses the variable's own resource, so that what
- * reads variables directly (checkpoints, weights) sees its values; further sessions have resources of their own. */
+ * Each session has its own state of every variable. The first one that touches a variable uses the variable's own resource, so
+ * that what reads variables directly (checkpoints, weights) sees its values; further sessions have resources of their own. */
 #include "base/pause.h"
 #include "rows.h"
 #include "session/session.h"
@@ -17,7 +17,7 @@ struct tw_session {
     tw__map streams;   /* name of a node whose kernel has state -> tw__kernel_stream */
     tw__map prepared;  /* feeds and fetches -> tw__prepared */
     bool ready, closed;
-    bool soft;         /* nodes whose device is not there run on the processor */
+    bool soft; /* nodes whose device is not there run on the processor */
 };
 
 static void free_prepared(void *memory)
@@ -75,9 +75,9 @@ static tw_status session_init(void *self, const void *given)
     return TW_OK;
 }
 
-TW_CLASS(session, "compat.v1._Session(target: str = '', graph: graph = None, allow_soft_placement: bool = False)", .size = sizeof(struct tw_session), .init = session_init,
-    .destroy = session_destroy, .drop_config = true,
-    .doc = "Runs parts of a graph, and holds the state of its variables.");
+TW_CLASS(session, "compat.v1._Session(target: str = '', graph: graph = None, allow_soft_placement: bool = False)",
+         .size = sizeof(struct tw_session), .init = session_init, .destroy = session_destroy, .drop_config = true,
+         .doc = "Runs parts of a graph, and holds the state of its variables.");
 
 tw__graph *tw__session_graph(const struct tw_session *session)
 {
@@ -92,7 +92,8 @@ tw_status tw__session_check_open(const struct tw_session *session)
 /* ---- state ---- */
 
 /* The handle of that name, made if there is none; borrowed. `own` is the handle of the variable in the program, or NULL. */
-static tw_tensor *handle_of(struct tw_session *session, const char *container, const char *name, tw_dtype dtype, const tw_shape *shape, tw_tensor *own)
+static tw_tensor *handle_of(struct tw_session *session, const char *container, const char *name, tw_dtype dtype,
+                            const tw_shape *shape, tw_tensor *own)
 {
     char *key = tw__format("%s/%s", container, name);
     tw_tensor *handle = key ? tw__map_get(&session->resources, key, strlen(key)) : NULL;
@@ -121,7 +122,8 @@ tw__kernel_stream *tw__session_stream(void *of, const tw__node *node)
 {
     struct tw_session *session = of;
     tw__kernel_stream *stream = tw__map_get(&session->streams, node->name, strlen(node->name));
-    if (!stream && (stream = tw__kernel_stream_new(node->op)) && tw__map_put(&session->streams, node->name, strlen(node->name), stream) != TW_OK) {
+    if (!stream && (stream = tw__kernel_stream_new(node->op)) &&
+        tw__map_put(&session->streams, node->name, strlen(node->name), stream) != TW_OK) {
         tw_release(stream);
         stream = NULL;
     }
@@ -132,7 +134,8 @@ static tw_tensor *bind(void *context, const tw__node *node, tw_tensor *outside)
 {
     if (!tw__node_is(node, TW_ROLE_VARIABLE))
         return tw_retain(outside);
-    tw_string container = tw__attr_find(node->op, node->attrs, "container")->s, shared = tw__attr_find(node->op, node->attrs, "shared_name")->s;
+    tw_string container = tw__attr_find(node->op, node->attrs, "container")->s,
+              shared = tw__attr_find(node->op, node->attrs, "shared_name")->s;
     char *box = tw__strndup(container.size ? container.data : "", container.size);
     char *name = tw__strndup(shared.size ? shared.data : node->name, shared.size ? shared.size : strlen(node->name));
     tw_tensor *handle = NULL;
@@ -153,14 +156,16 @@ tw__resource *tw__session_resource(struct tw_session *session, const tw_variable
         return NULL;
     }
     tw__mutex_take(&session->lock);
-    tw_tensor *handle = handle_of(session, "", variable->resource->name, variable->resource->dtype, &variable->resource->shape, variable->handle);
+    tw_tensor *handle =
+        handle_of(session, "", variable->resource->name, variable->resource->dtype, &variable->resource->shape, variable->handle);
     pthread_mutex_unlock(&session->lock);
     return handle ? tw__resource_of(handle) : NULL;
 }
 
 /* ---- running ---- */
 
-tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count)
+tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches,
+                                  int fetch_count)
 {
     if (tw__session_check_open(session) != TW_OK)
         return NULL;
@@ -197,7 +202,8 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
     return prepared;
 }
 
-tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count)
+tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches,
+                                      int fetch_count)
 {
     pthread_mutex_lock(&session->lock);
     tw__graph_settle(session->graph);
@@ -246,7 +252,8 @@ tw_status tw__session_fetch(const struct tw_session *session, void *object, tw__
     } else if (tw__is(object, &tw__tensor_class) && ((tw_tensor *)object)->node) {
         *fetch = (tw__fetch){ ((tw_tensor *)object)->node, ((tw_tensor *)object)->node_output };
     } else {
-        return tw__fail(TW_TYPE_ERROR, "Session.run: a %s can't be fetched: tensors, operations and variables of the session's graph can",
+        return tw__fail(TW_TYPE_ERROR,
+                        "Session.run: a %s can't be fetched: tensors, operations and variables of the session's graph can",
                         object ? tw_class_name(object) : "NULL");
     }
     if (fetch->node->graph != session->graph)
@@ -265,19 +272,21 @@ static tw_status feed_of(const struct tw_session *session, tw_tensor *key, const
 tw_status tw__session_check_feed(const tw_tensor *key, const tw_tensor *value)
 {
     if (value->node || value->dtype != key->dtype)
-        return tw__fail(TW_TYPE_ERROR, "Session.run: '%s:%d' is fed a %s, expected a value of dtype %s", key->node->name, key->node_output,
-                        value->node ? "tensor of a graph" : tw_dtype_name(value->dtype), tw_dtype_name(key->dtype));
+        return tw__fail(TW_TYPE_ERROR, "Session.run: '%s:%d' is fed a %s, expected a value of dtype %s", key->node->name,
+                        key->node_output, value->node ? "tensor of a graph" : tw_dtype_name(value->dtype),
+                        tw_dtype_name(key->dtype));
     if (tw__shape_compatible(&key->shape, &value->shape))
         return TW_OK;
     char *given = tw__shape_tuple(&value->shape), *own = tw__shape_tuple(&key->shape);
-    tw__fail(TW_VALUE_ERROR, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "", key->node->name,
-             key->node_output, own ? own : "");
+    tw__fail(TW_VALUE_ERROR, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "",
+             key->node->name, key->node_output, own ? own : "");
     tw__free(given);
     tw__free(own);
     return TW_VALUE_ERROR;
 }
 
-static tw_status run(struct tw_session *session, const tw_session_run_args *args, tw__fetch *fetches, tw__edge *feeds, tw_tensor **outputs, int *count)
+static tw_status run(struct tw_session *session, const tw_session_run_args *args, tw__fetch *fetches, tw__edge *feeds,
+                     tw_tensor **outputs, int *count)
 {
     for (int64_t i = 0; i < args->fetches.count; i++)
         TW_TRY(tw__session_fetch(session, args->fetches.items[i], &fetches[i]));
@@ -290,13 +299,16 @@ static tw_status run(struct tw_session *session, const tw_session_run_args *args
     return tw__session_run(session, prepared, args->values.items, outputs);
 }
 
-TW_METHOD(session_run, "compat.v1._Session.run(self: session, fetches: list<object>, feeds: tensors = None, values: tensors = None) -> tensors",
-          "The values of the fetched tensors and variables, in order; operations are run and give nothing. `values` are fed for `feeds`.")
+TW_METHOD(
+    session_run,
+    "compat.v1._Session.run(self: session, fetches: list<object>, feeds: tensors = None, values: tensors = None) -> tensors",
+    "The values of the fetched tensors and variables, in order; operations are run and give nothing. `values` are fed for `feeds`.")
 {
     struct tw_session *session = args->self;
     tw_tensors out = { 0 };
     if (args->feeds.count != args->values.count || args->fetches.count > INT32_MAX / 2 || args->feeds.count > INT32_MAX / 2) {
-        tw__fail(TW_INVALID_ARGUMENT, "Session.run: %lld feeds with %lld values", (long long)args->feeds.count, (long long)args->values.count);
+        tw__fail(TW_INVALID_ARGUMENT, "Session.run: %lld feeds with %lld values", (long long)args->feeds.count,
+                 (long long)args->values.count);
         return out;
     }
     tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);

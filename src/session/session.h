@@ -8,8 +8,8 @@
  *     tw_auto tw_session *session = tw_session(.graph = graph);
  *     tw_tensors results = tw_session_run(session, TW_OBJECTS(y), .feeds = TW_TENSORS(x), .values = TW_TENSORS(value));
  *
- * What users hold is a tw_graph; the graph itself (graph/graph.h) is held by it and by the tensors. Variables have one state per session.
- * For each set of fetches and feeds a session keeps a function of the nodes they need; see subgraph.c. */
+ * What users hold is a tw_graph; the graph itself (graph/graph.h) is held by it and by the tensors. Variables have one state per
+ * session. For each set of fetches and feeds a session keeps a function of the nodes they need; see subgraph.c. */
 #ifndef TW_SESSION_H
 #define TW_SESSION_H
 
@@ -35,7 +35,7 @@ tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count);
 struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int count, const char *name);
 
 /* ---- the default graph (default.c) ---- */
-struct tw_graph *tw__default_graph(void);            /* the thread's; a new reference */
+struct tw_graph *tw__default_graph(void); /* the thread's; a new reference */
 tw_status tw__default_push(struct tw_graph *graph);
 tw_status tw__default_pop(struct tw_graph *graph);
 bool tw__eager_disabled(void);
@@ -43,7 +43,7 @@ bool tw__eager_disabled(void);
 /* ---- what is run for one set of fetches and feeds (subgraph.c) ---- */
 typedef struct tw__prepared {
     tw__function *function;
-    tw_tensor **bound;  /* values of the inputs behind the feeds: handles of the session's variables */
+    tw_tensor **bound; /* values of the inputs behind the feeds: handles of the session's variables */
     int feed_count, bound_count, fetch_count;
 } tw__prepared;
 
@@ -56,15 +56,17 @@ typedef struct tw__fetch {
 typedef tw_tensor *(*tw__binder)(void *context, const tw__node *node, tw_tensor *outside);
 /* The stream of a node in the session, which all functions go on with. Borrowed; NULL: an error. */
 tw__kernel_stream *tw__session_stream(void *session, const tw__node *node);
-tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, bool soft,
-                          tw__binder bind, void *context);
+tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count,
+                          bool soft, tw__binder bind, void *context);
 void tw__prepared_free(tw__prepared *prepared);
 
 /* ---- sessions (session.c) ---- */
 /* The prepared form, made if there is none; it belongs to the session and lives as long. NULL: an error. */
-tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count);
+tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches,
+                                  int fetch_count);
 /* One that belongs to the caller, for tw__prepared_free. */
-tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count);
+tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches,
+                                      int fetch_count);
 /* `values` for the feeds; `outputs` has room for one tensor per fetch, NULL for operations. */
 tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs);
 tw__graph *tw__session_graph(const struct tw_session *session);

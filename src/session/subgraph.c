@@ -1,8 +1,8 @@
 /* From fetches and feeds to a function: the nodes that the fetches need, copied in their order into a graph of its own.
  *
- * Feeds become the function's arguments, whatever node gave them in the graph; what a fed tensor was computed from is not needed. Handles of
- * variables become further arguments, which the session binds to its state. As every node that is copied is needed, the planner's rule
- * that side effects happen, in program order, is just right. */
+ * Feeds become the function's arguments, whatever node gave them in the graph; what a fed tensor was computed from is not needed.
+ * Handles of variables become further arguments, which the session binds to its state. As every node that is copied is needed,
+ * the planner's rule that side effects happen, in program order, is just right. */
 #include "rows.h"
 #include "session/session.h"
 
@@ -10,13 +10,13 @@ typedef struct copying {
     tw__graph *graph, *copy;
     const tw__edge *feeds;
     int feed_count;
-    int32_t *needed;         /* by node: how many of its outputs are asked for, 0: it is not needed */
-    tw__node **copies;       /* by node */
-    tw__pointer_map fed;     /* node -> index of its first feed + 1 */
-    tw__node **inputs;       /* of the function */
+    int32_t *needed;     /* by node: how many of its outputs are asked for, 0: it is not needed */
+    tw__node **copies;   /* by node */
+    tw__pointer_map fed; /* node -> index of its first feed + 1 */
+    tw__node **inputs;   /* of the function */
     tw_tensor **bound;
     int bound_count;
-    bool soft;               /* nodes whose device is not there run on the processor */
+    bool soft; /* nodes whose device is not there run on the processor */
     tw__binder bind;
     void *context;
 } copying;
@@ -81,7 +81,8 @@ static tw_status copy_bound(copying *c, const tw__node *node)
 {
     tw_tensor *outside = captured_by(c->graph, node);
     if (tw__node_is(node, TW_ROLE_PLACEHOLDER) && !outside)
-        return tw__fail(TW_INVALID_ARGUMENT, "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", node->name,
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", node->name,
                         tw__dtype_text(node->out_dtypes[0]), node->out_shapes[0].rank <= 0 ? "" : " and shape ",
                         node->out_shapes[0].rank <= 0 ? "" : tw__shape_text(&node->out_shapes[0]), node->name);
     tw__node *copy = argument(c, node->out_dtypes[0], &node->out_shapes[0], node->name);
@@ -101,7 +102,8 @@ static tw_status copy_node(copying *c, const tw__node *node)
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < node->input_count; i++) {
         int feed = feed_of(c, node->inputs[i]);
-        edges[i] = feed < 0 ? (tw__edge){ c->copies[node->inputs[i].node->id], node->inputs[i].output } : (tw__edge){ c->inputs[feed], 0 };
+        edges[i] = feed < 0 ? (tw__edge){ c->copies[node->inputs[i].node->id], node->inputs[i].output }
+                            : (tw__edge){ c->inputs[feed], 0 };
     }
     tw__node *copy = c->copies[node->id] = tw__node_copy(node, c->copy, edges);
     if (edges != few)
@@ -121,9 +123,12 @@ static tw_status check_place(const tw__node *node, bool soft)
     if (tw__device_runs(node->device, soft))
         return TW_OK;
     char *all = tw__device_list_text(", ");
-    tw__fail(TW_INVALID_ARGUMENT, "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but available devices are [ %s ]. "
-             "Make sure the device specification refers to a valid device.%s\n\t [[%s]]", node->name, node->name, node->device, all ? all : "",
-             strstr(node->device, ":GPU:") ? " The requested device appears to be a GPU, but CUDA is not enabled." : "", node->name);
+    tw__fail(
+        TW_INVALID_ARGUMENT,
+        "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but available devices are [ %s ]. "
+        "Make sure the device specification refers to a valid device.%s\n\t [[%s]]",
+        node->name, node->name, node->device, all ? all : "",
+        strstr(node->device, ":GPU:") ? " The requested device appears to be a GPU, but CUDA is not enabled." : "", node->name);
     tw__free(all);
     return TW_INVALID_ARGUMENT;
 }
@@ -157,7 +162,8 @@ static tw__edge *results(const copying *c, const tw__fetch *fetches, int fetch_c
             if (operation != (pass == 1) || (operation && (!fetch.node->output_count || fetch.node->op->stateful)))
                 continue;
             int feed = operation ? -1 : feed_of(c, (tw__edge){ fetch.node, fetch.output });
-            edges[(*count)++] = feed >= 0 ? (tw__edge){ c->inputs[feed], 0 } : (tw__edge){ c->copies[fetch.node->id], operation ? 0 : fetch.output };
+            edges[(*count)++] = feed >= 0 ? (tw__edge){ c->inputs[feed], 0 }
+                                          : (tw__edge){ c->copies[fetch.node->id], operation ? 0 : fetch.output };
         }
     }
     return edges;
@@ -184,8 +190,8 @@ static tw__prepared *finish(copying *c, const tw__fetch *fetches, int fetch_coun
     return prepared;
 }
 
-tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, bool soft,
-                          tw__binder bind, void *context)
+tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count,
+                          bool soft, tw__binder bind, void *context)
 {
     copying c = { .graph = graph, .feeds = feeds, .feed_count = feed_count, .soft = soft, .bind = bind, .context = context };
     size_t room = graph->node_count + (size_t)feed_count + 1;

@@ -1,4 +1,5 @@
-/* What ran, and when: the steps of a session's run, for RunMetadata. Uses the one step hook of the process, for one thread at a time. */
+/* What ran, and when: the steps of a session's run, for RunMetadata. Uses the one step hook of the process, for one thread at a
+ * time. */
 #include <pthread.h>
 #include <thalweg/profile.h>
 #include <time.h>
@@ -45,7 +46,8 @@ static void forget(void)
     count = capacity = 0;
 }
 
-TW_API(trace_begin, "compat.v1._trace_begin() -> bool", "From now on the steps that the thread runs are noted; false: another thread's are.")
+TW_API(trace_begin, "compat.v1._trace_begin() -> bool",
+       "From now on the steps that the thread runs are noted; false: another thread's are.")
 {
     tw__lock_take(&lock);
     bool free_now = !tracing;

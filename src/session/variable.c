@@ -13,7 +13,8 @@ TW_PROPERTY(variable_initializer, "Variable._initializer(self: variable) -> oper
     return operation_or_none(args->self->initializer);
 }
 
-TW_PROPERTY(variable_handle_op, "Variable._handle_op(self: variable) -> operation", "In a graph: the operation of the handle; else None.")
+TW_PROPERTY(variable_handle_op, "Variable._handle_op(self: variable) -> operation",
+            "In a graph: the operation of the handle; else None.")
 {
     return operation_or_none(args->self->handle_node);
 }
@@ -28,18 +29,21 @@ TW_PROPERTY(variable_initial_value, "Variable._first_value(self: variable) -> te
     return args->self->initial ? tw__node_output(args->self->initial, args->self->initial_output) : NULL;
 }
 
-TW_PROPERTY(variable_snapshot, "Variable._snapshot(self: variable) -> tensor", "In a graph: what a session gives for the variable; else None.")
+TW_PROPERTY(variable_snapshot, "Variable._snapshot(self: variable) -> tensor",
+            "In a graph: what a session gives for the variable; else None.")
 {
     return args->self->snapshot ? tw__node_output(args->self->snapshot, 0) : NULL;
 }
 
-TW_METHOD(session_assign, "compat.v1._Session.assign(self: session, variable: variable, value: tensor)", "Sets the variable's value in this session.")
+TW_METHOD(session_assign, "compat.v1._Session.assign(self: session, variable: variable, value: tensor)",
+          "Sets the variable's value in this session.")
 {
     tw__resource *resource = tw__session_resource(args->self, args->variable);
     return resource ? tw__resource_assign(resource, args->value) : tw__error_status();
 }
 
-TW_METHOD(session_read, "compat.v1._Session.read(self: session, variable: variable) -> tensor", "The variable's value in this session.")
+TW_METHOD(session_read, "compat.v1._Session.read(self: session, variable: variable) -> tensor",
+          "The variable's value in this session.")
 {
     tw__resource *resource = tw__session_resource(args->self, args->variable);
     return resource ? tw__resource_read(resource) : NULL;
@@ -70,18 +74,19 @@ TW_API(graph_variable_collections, "compat.v1._variable_collections(names: value
     return TW_OK;
 }
 
-TW_API(graph_variable_adopt,
-       "compat.v1._adopt_variable(handle: operation, name: str, snapshot: tensor, initializer: operation = None, initial: tensor = None, trainable: bool = True) "
-       "-> variable",
-       "The variable whose nodes are in a graph already.")
+TW_API(
+    graph_variable_adopt,
+    "compat.v1._adopt_variable(handle: operation, name: str, snapshot: tensor, initializer: operation = None, initial: tensor = None, trainable: bool = True) "
+    "-> variable",
+    "The variable whose nodes are in a graph already.")
 {
     tw_tensor *snapshot = args->snapshot, *initial = args->initial;
     if (!snapshot->node || (initial && !initial->node)) {
         tw__fail(TW_VALUE_ERROR, "the variable %s: its values are no tensors of a graph", args->name);
         return NULL;
     }
-    tw__variable_nodes nodes = { args->handle->node, args->initializer ? args->initializer->node : NULL, snapshot->node, initial ? initial->node : NULL,
-                                 initial ? initial->node_output : 0 };
+    tw__variable_nodes nodes = { args->handle->node, args->initializer ? args->initializer->node : NULL, snapshot->node,
+                                 initial ? initial->node : NULL, initial ? initial->node_output : 0 };
     tw_variable *variable = tw__object_new(&tw__class_variable);
     if (variable && tw__variable_adopt(variable, &nodes, args->name, !args->no_trainable) == TW_OK)
         return variable;

@@ -34,7 +34,7 @@ static tw_ints default_ints(const tw_field *field)
         int64_t values[MAX_INTS];
         int64_t count;
         struct kept *next;
-    } *_Atomic kept;
+    } * _Atomic kept;
     for (struct kept *k = kept; k; k = k->next) {
         if (k->field == field)
             return (tw_ints){ k->values, k->count, true, *field->default_text != '(' };
@@ -109,7 +109,8 @@ static void set_default(const tw_field *field, void *args)
 
 void tw_args_default(const tw_signature *signature, void *args)
 {
-    if (!tw__check_given(signature, "the signature", "tw_args_default") || !tw__check_given(args, "the argument struct", signature->id))
+    if (!tw__check_given(signature, "the signature", "tw_args_default") ||
+        !tw__check_given(args, "the argument struct", signature->id))
         return;
     memset(args, 0, signature->args_size);
     for (int i = 0; i < signature->field_count; i++)
@@ -148,8 +149,8 @@ tw_status tw_args_check(const tw_signature *signature, const tw_field *field, co
     if (field->choices) {
         const char *text = *(const char *const *)place;
         if (text && !has_choice(field->choices, text))
-            return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be one of: %s. Received: %s=%s", signature->path, field->name,
-                            field->choices, field->name, text);
+            return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be one of: %s. Received: %s=%s", signature->path,
+                            field->name, field->choices, field->name, text);
     }
     return TW_OK;
 }
@@ -204,10 +205,12 @@ static void complete_field(const tw_field *field, void *args)
 /* ---- what C gives ---- */
 
 /* `where` says which item of a list it is; or it is "". */
-static tw_status wrong_handle(const tw_signature *signature, const tw_field *field, const char *where, const void *object, const tw_class *wanted)
+static tw_status wrong_handle(const tw_signature *signature, const tw_field *field, const char *where, const void *object,
+                              const tw_class *wanted)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` %s %s%s%s%s%s", signature->id, field->name, *where ? "holds" : "is",
-                    object ? "a " : "NULL", tw_class_name(object), where, wanted ? ", expected a " : "", wanted ? wanted->name : "");
+    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` %s %s%s%s%s%s", signature->id, field->name,
+                    *where ? "holds" : "is", object ? "a " : "NULL", tw_class_name(object), where, wanted ? ", expected a " : "",
+                    wanted ? wanted->name : "");
 }
 
 static bool is_of(const void *object, const tw_class *class)
@@ -215,7 +218,8 @@ static bool is_of(const void *object, const tw_class *class)
     return !class || ((const tw_object *)object)->class == class || tw__is(object, class);
 }
 
-static tw_status check_list(const tw_signature *signature, const tw_field *field, const tw_objects *list, const tw_class *class, bool holes)
+static tw_status check_list(const tw_signature *signature, const tw_field *field, const tw_objects *list, const tw_class *class,
+                            bool holes)
 {
     if (list->count < 0 || (list->count && !list->items))
         return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is no list: %lld items at %p", signature->id, field->name,
@@ -236,7 +240,8 @@ static tw_status check_pairs(const tw_signature *signature, const tw_field *fiel
         return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has no pairs", signature->id, field->name);
     for (int64_t k = 0; k < pairs->count; k++) {
         if (!pairs->items[k].name)
-            return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds an object without a name", signature->id, field->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds an object without a name", signature->id,
+                            field->name);
         if (!pairs->items[k].object || !is_of(pairs->items[k].object, field->class_row)) {
             char where[80];
             snprintf(where, sizeof where, " as `%.64s`", pairs->items[k].name);
@@ -252,11 +257,13 @@ static tw_status check_value(const tw_signature *signature, const tw_field *fiel
     if (value->kind == TW_VALUE_TENSOR || value->kind == TW_VALUE_OBJECT)
         good = value->object && (value->kind == TW_VALUE_OBJECT || tw__is(value->object, &tw__tensor_class));
     else if (value->kind == TW_VALUE_STR || value->kind == TW_VALUE_BYTES || value->kind == TW_VALUE_SHAPE)
-        good = value->kind == TW_VALUE_SHAPE ? value->shape != NULL : value->s.data || (value->kind == TW_VALUE_BYTES && !value->s.size);
+        good = value->kind == TW_VALUE_SHAPE ? value->shape != NULL
+                                             : value->s.data || (value->kind == TW_VALUE_BYTES && !value->s.size);
     else if (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT)
         good = value->list.count >= 0 && (value->list.items || !value->list.count);
     if (!good)
-        return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` says what kind of value it is and has none", signature->id, field->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` says what kind of value it is and has none", signature->id,
+                        field->name);
     if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE && value->kind != TW_VALUE_DICT)
         return TW_OK;
     for (int64_t i = 0; i < value->list.count; i++)
@@ -290,9 +297,10 @@ static tw_status check_given(const tw_signature *signature, const tw_field *fiel
         return check_pairs(signature, field, place);
     case TW_KIND_INTS: {
         const tw_ints *ints = place;
-        return ints->count < 0 || (ints->count && !ints->items) ? tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %lld integers at NULL",
-                                                                           signature->id, field->name, (long long)ints->count)
-                                                                : TW_OK;
+        return ints->count < 0 || (ints->count && !ints->items)
+                   ? tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %lld integers at NULL", signature->id,
+                              field->name, (long long)ints->count)
+                   : TW_OK;
     }
     case TW_KIND_VALUE:
         return check_value(signature, field, place);
@@ -300,14 +308,15 @@ static tw_status check_given(const tw_signature *signature, const tw_field *fiel
         tw_dtype dtype = *(const tw_dtype *)place;
         return dtype == TW_DTYPE_NONE || tw__dtype_is_valid(dtype)
                    ? TW_OK
-                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is %d, which is no dtype", signature->id, field->name, (int)dtype);
+                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is %d, which is no dtype", signature->id,
+                              field->name, (int)dtype);
     }
     case TW_KIND_SHAPE: {
         int rank = ((const tw_shape *)place)->rank;
         return rank >= -1 && rank <= TW_MAX_RANK
                    ? TW_OK
-                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %d dimensions, at most %d are possible", signature->id, field->name,
-                              rank, TW_MAX_RANK);
+                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %d dimensions, at most %d are possible",
+                              signature->id, field->name, rank, TW_MAX_RANK);
     }
     default:
         return TW_OK;

@@ -8,11 +8,12 @@ typedef struct tw_callable tw_callable;
 
 struct tw_callable {
     tw_object object;
-    /* A new reference; NULL: the error is set. Without an input it is called without arguments, and gives NULL also where it worked. */
+    /* A new reference; NULL: the error is set. Without an input it is called without arguments, and gives NULL also where it
+     * worked. */
     tw_tensor *(*call)(tw_callable *self, tw_tensor *input);
-    void (*end)(tw_callable *self);                          /* lets go of `state`; or NULL */
+    void (*end)(tw_callable *self); /* lets go of `state`; or NULL */
     void *state;
-    char *name;                                              /* as it stands in configs */
+    char *name; /* as it stands in configs */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* Calls of rows: the row's function is called with its argument struct, and its result becomes a value.
  *
- * A signature holds the function without its type. All of them take one pointer, to the row's own struct; what they return follows from the
- * result's kind. So one function calls them all, where thousands of small ones would have to be made of the rows. */
+ * A signature holds the function without its type. All of them take one pointer, to the row's own struct; what they return
+ * follows from the result's kind. So one function calls them all, where thousands of small ones would have to be made of the
+ * rows. */
 #include "spec/spec.h"
 
 /* The status of a call that returned NULL: an error, or, if none is set, the result None. */
@@ -72,7 +73,8 @@ static tw_status value_of_objects(tw_objects objects, tw_value *result)
 
 tw_status tw_signature_invoke(const tw_signature *signature, const void *args, tw_value *result)
 {
-    if (!tw__check_given(signature, "the signature", "tw_signature_invoke") || !tw__check_given(args, "the argument struct", signature->id) ||
+    if (!tw__check_given(signature, "the signature", "tw_signature_invoke") ||
+        !tw__check_given(args, "the argument struct", signature->id) ||
         !tw__check_given(result, "the place of the result", signature->id))
         return tw__error_status();
     switch (signature->result) {
@@ -105,7 +107,8 @@ tw_status tw_signature_invoke(const tw_signature *signature, const void *args, t
         *result = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = CALL(tw_dtype) };
         return tw_error_code();
     default: /* a handle */
-        *result = (tw_value){ .kind = TW_VALUE_OBJECT, .object = signature->body ? CALL(void *) : tw_class_make(signature->class_row, args) };
+        *result = (tw_value){ .kind = TW_VALUE_OBJECT,
+                              .object = signature->body ? CALL(void *) : tw_class_make(signature->class_row, args) };
         return result->object ? TW_OK : null_status(result);
     }
 }

@@ -106,7 +106,8 @@ static tw_status init_levels(const tw_class *level, void *object, const tw_signa
 
 void *tw_class_make(const tw_class *class_row, const void *args)
 {
-    if (!tw__check_given(class_row, "the class", "tw_class_make") || !tw__check_given(args, "the argument struct", "tw_class_make"))
+    if (!tw__check_given(class_row, "the class", "tw_class_make") ||
+        !tw__check_given(args, "the argument struct", "tw_class_make"))
         return NULL;
     tw_object *object = tw__object_new(class_row);
     if (!object)

@@ -11,19 +11,20 @@
  *         .parent = &tw__class_layer, .size = sizeof(dense), .init = dense_init, .methods = &dense_methods,
  *         .doc = "Fully connected layer: activation(inputs @ kernel + bias).");
  *
- * TW_METHOD and TW_PROPERTY are TW_API with a path "Class.name" (the class's own Python path in front) and a first argument `self`.
- * A row begins at a line's start. tools/collect_rows.py reads the rows and writes the argument structs and calls
+ * TW_METHOD and TW_PROPERTY are TW_API with a path "Class.name" (the class's own Python path in front) and a first argument
+ * `self`. A row begins at a line's start. tools/collect_rows.py reads the rows and writes the argument structs and calls
  * (<thalweg/api.h>), prototypes ("rows.h") and tables (rows.c).
  *
- * The function gets complete arguments: defaults filled in, minima and choices checked, required pointers not NULL. It borrows them.
+ * The function gets complete arguments: defaults filled in, minima and choices checked, required pointers not NULL. It borrows
+ * them.
  *
- * A class's init gets the arguments of its own level: a level below it may have more, which `**id` in its signature says. Construction
- * runs root to leaf. The whole struct is kept as the object's config (copied; objects in it are retained), so that attributes and
- * get_config read it.
+ * A class's init gets the arguments of its own level: a level below it may have more, which `**id` in its signature says.
+ * Construction runs root to leaf. The whole struct is kept as the object's config (copied; objects in it are retained), so that
+ * attributes and get_config read it.
  *
- * Ownership in C: what a constructor is built of (arguments named<…>, number objects, list<…> and handles of parts: layer, optimizer,
- * loss, metric, initializer, schedule, callable, dataset, function) is taken: the C call releases the caller's reference when it is done. Variables, tensors,
- * pairs and every argument of a function or method are borrowed.
+ * Ownership in C: what a constructor is built of (arguments named<…>, number objects, list<…> and handles of parts: layer,
+ * optimizer, loss, metric, initializer, schedule, callable, dataset, function) is taken: the C call releases the caller's
+ * reference when it is done. Variables, tensors, pairs and every argument of a function or method are borrowed.
  */
 #ifndef TW_SPEC_H
 #define TW_SPEC_H
@@ -37,14 +38,15 @@ typedef struct tw__path {
     uint16_t row, start;
 } tw__path;
 
-#define TW_API(id, signature_text, doc_text) \
-    tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
+#define TW_API(id, signature_text, doc_text) tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
 #define TW_METHOD(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
 #define TW_PROPERTY(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
-#define TW_CLASS(id, signature_text, ...) \
-    const tw_class tw__class_##id = { \
-        .name = TW__NAME_##id, .signature = &tw__signature_##id, .free_config = tw__config_free, \
-        .visit_config = tw__config_visit, __VA_ARGS__ }
+#define TW_CLASS(id, signature_text, ...)                               \
+    const tw_class tw__class_##id = { .name = TW__NAME_##id,            \
+                                      .signature = &tw__signature_##id, \
+                                      .free_config = tw__config_free,   \
+                                      .visit_config = tw__config_visit, \
+                                      __VA_ARGS__ }
 
 void tw__config_free(void *self);
 void tw__config_visit(void *self, tw__visitor visitor, void *context);
@@ -60,7 +62,7 @@ void tw__args_project(const tw_signature *from, const void *source, const tw_sig
 
 /* value makers for results */
 void *tw__class_make_default(const tw_class *class_row); /* an object of arguments that are all the default */
-tw_value tw__value_str(const char *text);   /* copies */
+tw_value tw__value_str(const char *text);                /* copies */
 tw_status tw__value_of_shape(tw_shape shape, tw_value *result);
 
 /* ---- values (value.c, value_parse.c) ---- */

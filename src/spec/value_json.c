@@ -1,5 +1,5 @@
-/* Values as JSON text: what the command's --json prints and what configurations are stored as. Tensors become nested lists, complex numbers
- * pairs, dtypes their names, unknown dimensions null. */
+/* Values as JSON text: what the command's --json prints and what configurations are stored as. Tensors become nested lists,
+ * complex numbers pairs, dtypes their names, unknown dimensions null. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 
 static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
 
-/* The number of the fewest digits that a float is the nearest one of, without text: digits and powers of ten this small are exact as doubles, and so
- * is the rounding of their quotient. It is digits / 10^behind. False: it is not that simple. */
+/* The number of the fewest digits that a float is the nearest one of, without text: digits and powers of ten this small are exact
+ * as doubles, and so is the rounding of their quotient. It is digits / 10^behind. False: it is not that simple. */
 static bool shortest_exact(double value, double *found, double *digits_found, int *behind_found)
 {
     double size = fabs(value);
@@ -233,7 +233,8 @@ static tw_status write_value(tw__json *json, const tw_value *value)
     case TW_VALUE_OBJECT:
         break;
     }
-    return tw__fail(TW_TYPE_ERROR, "JSON: an object of class %s can't be written", value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
+    return tw__fail(TW_TYPE_ERROR, "JSON: an object of class %s can't be written",
+                    value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
 }
 
 char *tw_value_json(const tw_value *value)
@@ -252,7 +253,8 @@ tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context
     tw__text text = { 0 };
     tw__json json = { .text = &text, .write = write, .context = context };
     if (!tw__check_given(value, "the value", "tw_value_json_write") || !write)
-        return write ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "tw_value_json_write: the function that takes the text is NULL");
+        return write ? tw__error_status()
+                     : tw__fail(TW_INVALID_ARGUMENT, "tw_value_json_write: the function that takes the text is NULL");
     tw_status status = write_value(&json, value);
     if (status == TW_OK)
         status = hand_on(&json, 0);

@@ -1,7 +1,8 @@
 /* JSON text into a value: configurations of models, training settings.
  *
- * Numbers with a point or an exponent are floats, others integers. NaN, Infinity and -Infinity are numbers, as Python writes them. Texts keep
- * their UTF-8; what is escaped beyond it (lone surrogates) becomes U+FFFD. Nesting is limited, so hostile text can't exhaust the stack. */
+ * Numbers with a point or an exponent are floats, others integers. NaN, Infinity and -Infinity are numbers, as Python writes
+ * them. Texts keep their UTF-8; what is escaped beyond it (lone surrogates) becomes U+FFFD. Nesting is limited, so hostile text
+ * can't exhaust the stack. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,10 @@ static bool read_hex(reader *r, uint32_t *code)
         if (r->at >= r->end)
             return false;
         char c = *r->at;
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0)
             return false;
         *code = *code * 16 + (uint32_t)digit;

@@ -1,5 +1,6 @@
-/* Kinds of summaries as users name them: scalar, histogram, image, audio, text, and tensors as they are. What a kind writes is TensorBoard's form
- * of it: a plugin's name in the metadata and one tensor. Preparing is done by ops, so that functions do it too. */
+/* Kinds of summaries as users name them: scalar, histogram, image, audio, text, and tensors as they are. What a kind writes is
+ * TensorBoard's form of it: a plugin's name in the metadata and one tensor. Preparing is done by ops, so that functions do it
+ * too. */
 #include "api/image.h"
 #include "rows.h"
 #include "summary/summary.h"
@@ -18,7 +19,8 @@ TW_API(summary_write,
     return tw__summary_record(&job);
 }
 
-TW_API(summary_write_graph, "summary._write_graph(graph_def: tensor<string>, step: tensor<int64> = None) -> tensor", "Writes a serialized GraphDef.")
+TW_API(summary_write_graph, "summary._write_graph(graph_def: tensor<string>, step: tensor<int64> = None) -> tensor",
+       "Writes a serialized GraphDef.")
 {
     tw__summary_job job = { .name = "", .data = args->graph_def, .step = args->step, .op = &tw__op_WriteGraphSummary };
     return tw__summary_record(&job);
@@ -49,19 +51,26 @@ TW_API(summary_scalar, "summary.scalar(name: str, data: tensor, step: tensor<int
         tw__free(shape);
         return NULL;
     }
-    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_scalar, .plugin = "scalars",
+    tw__summary_job job = { .name = args->name,
+                            .data = args->data,
+                            .step = args->step,
+                            .prepare = prepare_scalar,
+                            .plugin = "scalars",
                             .description = args->description };
     return tw__summary_record(&job);
 }
 
-TW_API(summary_text, "summary.text(name: str, data: tensor<string>, step: tensor<int64> = None, description: str = None) -> tensor",
+TW_API(summary_text,
+       "summary.text(name: str, data: tensor<string>, step: tensor<int64> = None, description: str = None) -> tensor",
        "Writes text (Markdown).")
 {
     if (args->data->dtype != TW_STRING) {
         tw__fail(TW_TYPE_ERROR, "summary.text: data must be strings, got %s", tw_dtype_name(args->data->dtype));
         return NULL;
     }
-    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .plugin = "text", .description = args->description };
+    tw__summary_job job = {
+        .name = args->name, .data = args->data, .step = args->step, .plugin = "text", .description = args->description
+    };
     return tw__summary_record(&job);
 }
 
@@ -98,7 +107,8 @@ static tw_tensor *counting(int64_t count)
 static tw_tensor *prepare_histogram(const tw__summary_job *job)
 {
     int64_t buckets = job->number, all = -1;
-    tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0), *wide = tw_cast(job->data, TW_FLOAT64);
+    tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0),
+                      *wide = tw_cast(job->data, TW_FLOAT64);
     tw_auto tw_tensor *x = wide && flat_shape ? TW_BINARY(Reshape, wide, flat_shape) : NULL, *size = x ? TW_UNARY(Size, x) : NULL;
     if (buckets == 0)
         return tw_tensor_new(TW_FLOAT64, TW_SHAPE(0, 3), NULL);
@@ -111,9 +121,11 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     tw_auto tw_tensor *step = pick(several, keep(width), number(1));
     /* where each value falls */
     tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_BINARY(Sub, x, low) : NULL, keep(step)));
-    tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))), *index = inside ? tw_cast(inside, TW_INT32) : NULL;
+    tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))),
+                      *index = inside ? tw_cast(inside, TW_INT32) : NULL;
     tw_auto tw_tensor *ones = x ? TW_UNARY(OnesLike, x) : NULL, *segments = tw__image_number(buckets);
-    tw_auto tw_tensor *spread = ones && index && segments ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, index, segments), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *spread =
+        ones && index && segments ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, index, segments), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_FLOAT64, TW_SHAPE(buckets), NULL);
     if (!last)
         return NULL;
@@ -132,12 +144,18 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     return tw__call(&tw__op_Pack, TW_IN(left, right, counts), 3, TW_WITH(TW_A_INT("axis", 1)), 1);
 }
 
-TW_API(summary_histogram,
-       "summary.histogram(name: str, data: tensor, step: tensor<int64> = None, buckets: int = None, description: str = None) -> tensor",
-       "Writes how values are distributed, over 30 buckets if nothing else is said.")
+TW_API(
+    summary_histogram,
+    "summary.histogram(name: str, data: tensor, step: tensor<int64> = None, buckets: int = None, description: str = None) -> tensor",
+    "Writes how values are distributed, over 30 buckets if nothing else is said.")
 {
-    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_histogram, .plugin = "histograms",
-                            .number = args->buckets == TW_NO_INT ? 30 : args->buckets, .description = args->description };
+    tw__summary_job job = { .name = args->name,
+                            .data = args->data,
+                            .step = args->step,
+                            .prepare = prepare_histogram,
+                            .plugin = "histograms",
+                            .number = args->buckets == TW_NO_INT ? 30 : args->buckets,
+                            .description = args->description };
     if (job.number < 0) {
         tw__fail(TW_VALUE_ERROR, "summary.histogram: buckets must not be negative, got %lld", (long long)job.number);
         return NULL;
@@ -177,12 +195,18 @@ static tw_tensor *prepare_image(const tw__summary_job *job)
     return sides && files && axis ? tw__call(&tw__op_ConcatV2, TW_IN(sides, files, axis), 3, NULL, 0) : NULL;
 }
 
-TW_API(summary_image,
-       "summary.image(name: str, data: tensor, step: tensor<int64> = None, max_outputs: int > -1 = 3, description: str = None) -> tensor",
-       "Writes pictures [number, height, width, channels], of which max_outputs are kept.")
+TW_API(
+    summary_image,
+    "summary.image(name: str, data: tensor, step: tensor<int64> = None, max_outputs: int > -1 = 3, description: str = None) -> tensor",
+    "Writes pictures [number, height, width, channels], of which max_outputs are kept.")
 {
-    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_image, .plugin = "images",
-                            .number = args->max_outputs, .description = args->description };
+    tw__summary_job job = { .name = args->name,
+                            .data = args->data,
+                            .step = args->step,
+                            .prepare = prepare_image,
+                            .plugin = "images",
+                            .number = args->max_outputs,
+                            .description = args->description };
     return need_rank(args->data, 4) ? tw__summary_record(&job) : NULL;
 }
 
@@ -205,23 +229,33 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
         rows[i] = file && label ? tw__call(&tw__op_Pack, TW_IN(file, label), 2, NULL, 0) : NULL;
         good = rows[i] != NULL;
     }
-    tw_tensor *made = !good ? NULL : count ? tw__call(&tw__op_Pack, rows, (int)count, NULL, 0) : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
+    tw_tensor *made = !good   ? NULL
+                      : count ? tw__call(&tw__op_Pack, rows, (int)count, NULL, 0)
+                              : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
     for (int64_t i = 0; rows && i < count; i++)
         tw_release(rows[i]);
     tw__free(rows);
     return made;
 }
 
-TW_API(summary_audio,
-       "summary.audio(name: str, data: tensor<float32>, sample_rate: tensor<int32>, step: tensor<int64> = None, max_outputs: int > -1 = 3, "
-       "encoding: str = None, description: str = None) -> tensor",
-       "Writes sounds [number, samples, channels] as WAV, of which max_outputs are kept.")
+TW_API(
+    summary_audio,
+    "summary.audio(name: str, data: tensor<float32>, sample_rate: tensor<int32>, step: tensor<int64> = None, max_outputs: int > -1 = 3, "
+    "encoding: str = None, description: str = None) -> tensor",
+    "Writes sounds [number, samples, channels] as WAV, of which max_outputs are kept.")
 {
     if (args->encoding && strcmp(args->encoding, "wav") != 0) {
         tw__fail(TW_VALUE_ERROR, "Unknown encoding: '%s'", args->encoding);
         return NULL;
     }
-    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .extra = args->sample_rate, .prepare = prepare_audio,
-                            .plugin = "audio", .content = { "\x10\x0b", 2 }, .number = args->max_outputs, .description = args->description };
+    tw__summary_job job = { .name = args->name,
+                            .data = args->data,
+                            .step = args->step,
+                            .extra = args->sample_rate,
+                            .prepare = prepare_audio,
+                            .plugin = "audio",
+                            .content = { "\x10\x0b", 2 },
+                            .number = args->max_outputs,
+                            .description = args->description };
     return need_rank(args->data, 3) ? tw__summary_record(&job) : NULL;
 }

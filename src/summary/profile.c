@@ -1,8 +1,8 @@
-/* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), ops that ran at once and parts that the program named, written as the old
- * profiler's file
+/* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), ops that ran at once and parts that the program
+ * named, written as the old profiler's file
  *
- *     DIRECTORY/plugins/profile/<time>/local.trace   Trace {1 devices {key, Device {1 name, 2 id, 3 resources {key, {1 name, 2 id}}}},
- *                                                           4 event {1 device, 2 resource, 3 name, 9 start, 10 duration in picoseconds}}
+ *     DIRECTORY/plugins/profile/<time>/local.trace   Trace {1 devices {key, Device {1 name, 2 id, 3 resources {key, {1 name, 2
+ * id}}}}, 4 event {1 device, 2 resource, 3 name, 9 start, 10 duration in picoseconds}}
  *
  * and beside it an event file without events, by which TensorBoard finds the directory. */
 #include <time.h>
@@ -74,7 +74,8 @@ TW_API(summary_profile_clock, "summary._profile_clock() -> int", "The time that 
     return tw__step_clock();
 }
 
-TW_API(summary_profile_note, "summary._profile_note(name: str, start: int)", "A part of the program that began then and ends now.")
+TW_API(summary_profile_note, "summary._profile_note(name: str, start: int)",
+       "A part of the program that began then and ends now.")
 {
     char *name = tw__strdup(args->name);
     if (!name)
@@ -135,7 +136,8 @@ static tw_status write_file(const char *directory, const tw__text *trace)
     struct tm parts;
     localtime_r(&now, &parts);
     strftime(when, sizeof when, "%Y-%m-%d_%H-%M-%S", &parts);
-    char *folder = tw__format("%s/plugins/profile/%s", directory, when), *path = folder ? tw__path_join(folder, "local.trace") : NULL;
+    char *folder = tw__format("%s/plugins/profile/%s", directory, when),
+         *path = folder ? tw__path_join(folder, "local.trace") : NULL;
     tw_status status = path ? tw__make_directories(folder) : TW_RESOURCE_EXHAUSTED;
     tw__file_writer *file = status == TW_OK ? tw__file_create(path) : NULL;
     if (status == TW_OK)

@@ -1,7 +1,8 @@
-/* The thread's state of tf.summary, and recording by it: the default writer, the default step (a number, or a variable that is read each time),
- * and the condition of record_if (a bool, a tensor, or a function that is asked each time).
+/* The thread's state of tf.summary, and recording by it: the default writer, the default step (a number, or a variable that is
+ * read each time), and the condition of record_if (a bool, a tensor, or a function that is asked each time).
  *
- * A condition that is not known while a function is traced becomes a branch of the graph, with all that the summary needs inside. */
+ * A condition that is not known while a function is traced becomes a branch of the graph, with all that the summary needs inside.
+ */
 #include <thalweg/function.h>
 
 #include "codec/codec.h"
@@ -115,7 +116,8 @@ TW_API(summary_set_default, "summary._set_default(writer: summary_writer = None)
     return TW_OK;
 }
 
-TW_API(summary_set_step, "summary.experimental.set_step(step: value)", "Sets the thread's default step: an integer, a tensor, a variable, or None.")
+TW_API(summary_set_step, "summary.experimental.set_step(step: value)",
+       "Sets the thread's default step: an integer, a tensor, a variable, or None.")
 {
     TW_TRY(check_step(&args->step));
     tw_value step = copy_step(&args->step);
@@ -160,15 +162,17 @@ static tw_status writer_init(void *self, const void *given)
     if (!args->logdir) /* writes nothing */
         return TW_OK;
     tw__summary_resource *resource = tw__object_new(&tw__summary_resource_class);
-    tw_status status = resource ? tw__summary_create(resource, args->logdir, args->max_queue, args->flush_millis, args->filename_suffix)
-                                : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        resource ? tw__summary_create(resource, args->logdir, args->max_queue, args->flush_millis, args->filename_suffix)
+                 : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && !(writer->handle = tw__tensor_of_object(TW_RESOURCE, resource)))
         status = TW_RESOURCE_EXHAUSTED;
     tw_release(resource);
     return status;
 }
 
-TW_CLASS(summary_writer,
+TW_CLASS(
+    summary_writer,
     "summary._SummaryWriter(logdir: str = None, max_queue: int = 10, flush_millis: int = 120000, filename_suffix: str = .v2)",
     .size = sizeof(struct tw_summary_writer), .init = writer_init, .destroy = writer_destroy, .drop_config = true,
     .doc = "Writes summaries for TensorBoard into a file of a directory.");
@@ -215,7 +219,9 @@ static tw_tensor *step_of(const tw__summary_job *job)
     else if (present.step.kind == TW_VALUE_OBJECT)
         found = tw__variable_read(present.step.object);
     else
-        tw__fail(TW_VALUE_ERROR, "No step set. Please specify one either through the `step` argument or through tf.summary.experimental.set_step()");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "No step set. Please specify one either through the `step` argument or through tf.summary.experimental.set_step()");
     return found ? tw_cast(found, TW_INT64) : NULL;
 }
 
@@ -246,8 +252,9 @@ static tw_tensors write_now(void *user, tw_tensors arguments)
         return TW_GIVE_FAILURE;
     bool plain = job->op == &tw__op_WriteSummary;
     int none = 0;
-    tw_status status = plain ? tw__apply(job->op, TW_IN(present.writer->handle, job->step, data, name, metadata), 5, NULL, 0, NULL, &none)
-                             : tw__apply(job->op, TW_IN(present.writer->handle, job->step, data), 3, NULL, 0, NULL, &none);
+    tw_status status =
+        plain ? tw__apply(job->op, TW_IN(present.writer->handle, job->step, data, name, metadata), 5, NULL, 0, NULL, &none)
+              : tw__apply(job->op, TW_IN(present.writer->handle, job->step, data), 3, NULL, 0, NULL, &none);
     return status == TW_OK ? tw_give(tw_tensor_bool(true)) : TW_GIVE_FAILURE;
 }
 

@@ -20,9 +20,12 @@ static void resource_destroy(void *self)
     tw__error_restore(saved);
 }
 
-const tw_class tw__summary_resource_class = { .name = "SummaryWriterResource", .size = sizeof(tw__summary_resource), .destroy = resource_destroy };
+const tw_class tw__summary_resource_class = { .name = "SummaryWriterResource",
+                                              .size = sizeof(tw__summary_resource),
+                                              .destroy = resource_destroy };
 
-tw_status tw__summary_create(tw__summary_resource *resource, const char *directory, int64_t max_queue, int64_t flush_millis, const char *suffix)
+tw_status tw__summary_create(tw__summary_resource *resource, const char *directory, int64_t max_queue, int64_t flush_millis,
+                             const char *suffix)
 {
     static _Atomic int64_t writers;
     if (resource->events)
@@ -52,7 +55,8 @@ static tw__summary_resource *resource_of(const tw__kernel *kernel, bool open)
 
 static tw_status writer_compute(tw__kernel *kernel)
 {
-    tw_object *resource = kernel->state && *kernel->state ? tw_retain(*kernel->state) : tw__object_new(&tw__summary_resource_class);
+    tw_object *resource =
+        kernel->state && *kernel->state ? tw_retain(*kernel->state) : tw__object_new(&tw__summary_resource_class);
     if (resource && kernel->state && !*kernel->state)
         *kernel->state = tw_retain(resource);
     tw_tensor *handle = resource ? tw__tensor_of_object(TW_RESOURCE, resource) : NULL;
@@ -65,9 +69,9 @@ static void writer_end(void *state)
     tw_release(state);
 }
 
-TW_OP(SummaryWriter,
-    .outputs = "writer: resource", .attrs = "shared_name: string = '', container: string = ''", .shape = tw_shape_scalar, .compute = writer_compute,
-    .stateful = true, .makes_outputs = true, .free_state = writer_end, .doc = "A handle for a writer of summaries.");
+TW_OP(SummaryWriter, .outputs = "writer: resource", .attrs = "shared_name: string = '', container: string = ''",
+      .shape = tw_shape_scalar, .compute = writer_compute, .stateful = true, .makes_outputs = true, .free_state = writer_end,
+      .doc = "A handle for a writer of summaries.");
 
 static tw_status create_compute(tw__kernel *kernel)
 {
@@ -76,10 +80,12 @@ static tw_status create_compute(tw__kernel *kernel)
         return tw__error_status();
     for (int i = 1; i < 5; i++) {
         if (kernel->inputs[i]->count != 1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d must be a scalar, got shape %s", i, tw__shape_text(&kernel->inputs[i]->shape));
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d must be a scalar, got shape %s", i,
+                              tw__shape_text(&kernel->inputs[i]->shape));
     }
     tw_string directory = tw_tensor_string_at(kernel->inputs[1], 0), suffix = tw_tensor_string_at(kernel->inputs[4], 0);
-    char *path = tw__strndup(directory.data ? directory.data : "", directory.size), *end = tw__strndup(suffix.data ? suffix.data : "", suffix.size);
+    char *path = tw__strndup(directory.data ? directory.data : "", directory.size),
+         *end = tw__strndup(suffix.data ? suffix.data : "", suffix.size);
     int64_t max_queue = tw_tensor_int_at(kernel->inputs[2], 0), flush_millis = tw_tensor_int_at(kernel->inputs[3], 0);
     tw_status status = path && end ? tw__summary_create(resource, path, max_queue, flush_millis, end) : TW_RESOURCE_EXHAUSTED;
     tw__free(path);
@@ -88,8 +94,9 @@ static tw_status create_compute(tw__kernel *kernel)
 }
 
 TW_OP(CreateSummaryFileWriter,
-    .inputs = "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string", .shape = tw_shape_none,
-    .compute = create_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "logdir", .doc = "Gives a writer its file in a directory.");
+      .inputs = "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string",
+      .shape = tw_shape_none, .compute = create_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "logdir",
+      .doc = "Gives a writer its file in a directory.");
 
 static tw_status flush_compute(tw__kernel *kernel)
 {
@@ -100,7 +107,7 @@ static tw_status flush_compute(tw__kernel *kernel)
 }
 
 TW_OP(FlushSummaryWriter, .inputs = "writer: resource", .shape = tw_shape_none, .compute = flush_compute, .stateful = true,
-    .doc = "Writes the events that wait.");
+      .doc = "Writes the events that wait.");
 
 static tw_status close_compute(tw__kernel *kernel)
 {
@@ -112,7 +119,7 @@ static tw_status close_compute(tw__kernel *kernel)
 }
 
 TW_OP(CloseSummaryWriter, .inputs = "writer: resource", .shape = tw_shape_none, .compute = close_compute, .stateful = true,
-    .doc = "Writes the events that wait and closes the file.");
+      .doc = "Writes the events that wait and closes the file.");
 
 /* ---- writing ---- */
 
@@ -127,11 +134,13 @@ static tw_status add_event(tw__kernel *kernel, uint32_t what, tw__text *data, tw
 {
     tw__summary_resource *resource = status == TW_OK ? resource_of(kernel, true) : NULL;
     if (status == TW_OK && kernel->inputs[1]->count != 1)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "step must be a scalar, got shape %s", tw__shape_text(&kernel->inputs[1]->shape));
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "step must be a scalar, got shape %s",
+                            tw__shape_text(&kernel->inputs[1]->shape));
     if (status == TW_OK)
         status = data->failed ? TW_RESOURCE_EXHAUSTED : !resource ? tw__error_status() : TW_OK;
     if (status == TW_OK)
-        status = tw__events_add_what(resource->events, tw_tensor_int_at(kernel->inputs[1], 0), what, data->data ? data->data : "", data->size);
+        status = tw__events_add_what(resource->events, tw_tensor_int_at(kernel->inputs[1], 0), what, data->data ? data->data : "",
+                                     data->size);
     tw__text_free(data);
     return status;
 }
@@ -152,9 +161,9 @@ static tw_status write_compute(tw__kernel *kernel)
     return add_event(kernel, TW_EVENT_SUMMARY, &summary, status);
 }
 
-TW_OP(WriteSummary,
-    .inputs = "writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string", .attrs = "T: type", .shape = tw_shape_none,
-    .compute = write_compute, .stateful = true, .doc = "Writes a tensor under a tag.");
+TW_OP(WriteSummary, .inputs = "writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string",
+      .attrs = "T: type", .shape = tw_shape_none, .compute = write_compute, .stateful = true,
+      .doc = "Writes a tensor under a tag.");
 
 static tw_status write_bytes(tw__kernel *kernel, uint32_t what)
 {
@@ -176,16 +185,16 @@ static tw_status graph_compute(tw__kernel *kernel)
     return write_bytes(kernel, TW_EVENT_GRAPH_DEF);
 }
 
-TW_OP(WriteGraphSummary,
-    .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none, .compute = graph_compute, .stateful = true, .doc = "Writes a serialized GraphDef.");
+TW_OP(WriteGraphSummary, .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none,
+      .compute = graph_compute, .stateful = true, .doc = "Writes a serialized GraphDef.");
 
 static tw_status raw_compute(tw__kernel *kernel)
 {
     return write_bytes(kernel, TW_EVENT_SUMMARY);
 }
 
-TW_OP(WriteRawProtoSummary, .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none, .compute = raw_compute,
-    .stateful = true, .doc = "Writes a serialized Summary.");
+TW_OP(WriteRawProtoSummary, .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none,
+      .compute = raw_compute, .stateful = true, .doc = "Writes a serialized Summary.");
 
 /* TensorFlow 1's form: a number and no metadata. */
 static tw_status scalar_compute(tw__kernel *kernel)
@@ -203,7 +212,7 @@ static tw_status scalar_compute(tw__kernel *kernel)
     return add_event(kernel, TW_EVENT_SUMMARY, &summary, TW_OK);
 }
 
-TW_OP(WriteScalarSummary,
-    .inputs = "writer: resource, step: int64, tag: string, value: T",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}", .shape = tw_shape_none,
-    .compute = scalar_compute, .stateful = true, .doc = "Writes a number under a tag, as TensorFlow 1 did.");
+TW_OP(WriteScalarSummary, .inputs = "writer: resource, step: int64, tag: string, value: T",
+      .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}",
+      .shape = tw_shape_none, .compute = scalar_compute, .stateful = true,
+      .doc = "Writes a number under a tag, as TensorFlow 1 did.");

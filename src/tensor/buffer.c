@@ -1,8 +1,8 @@
 /* Buffers: memory that tensors share, from a cache by size class.
  *
- * Eager code makes and drops results of the same few sizes over and over. A thread keeps some of what it frees, by size class (four
- * classes to each doubling, so at most a quarter is wasted), and hands it out again without asking the system: no page faults, no
- * lock. Memory freed on another thread simply goes into that thread's cache. What is kept is bounded. */
+ * Eager code makes and drops results of the same few sizes over and over. A thread keeps some of what it frees, by size class
+ * (four classes to each doubling, so at most a quarter is wasted), and hands it out again without asking the system: no page
+ * faults, no lock. Memory freed on another thread simply goes into that thread's cache. What is kept is bounded. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -8,18 +8,29 @@ static const struct {
     uint8_t size;
     uint8_t class;
 } dtypes[TW_DTYPE_LIMIT] = {
-    [TW_FLOAT32] = { "float32", 4, REAL },        [TW_FLOAT64] = { "float64", 8, REAL },
-    [TW_INT32] = { "int32", 4, INTEGER },         [TW_UINT8] = { "uint8", 1, INTEGER },
-    [TW_INT16] = { "int16", 2, INTEGER },         [TW_INT8] = { "int8", 1, INTEGER },
+    [TW_FLOAT32] = { "float32", 4, REAL },
+    [TW_FLOAT64] = { "float64", 8, REAL },
+    [TW_INT32] = { "int32", 4, INTEGER },
+    [TW_UINT8] = { "uint8", 1, INTEGER },
+    [TW_INT16] = { "int16", 2, INTEGER },
+    [TW_INT8] = { "int8", 1, INTEGER },
     [TW_STRING] = { "string", sizeof(tw_string), OTHER },
-    [TW_COMPLEX64] = { "complex64", 8, COMPLEX }, [TW_INT64] = { "int64", 8, INTEGER },
-    [TW_BOOL] = { "bool", 1, OTHER },             [TW_QINT8] = { "qint8", 1, OTHER },
-    [TW_QUINT8] = { "quint8", 1, OTHER },         [TW_QINT32] = { "qint32", 4, OTHER },
-    [TW_BFLOAT16] = { "bfloat16", 2, REAL },      [TW_QINT16] = { "qint16", 2, OTHER },
-    [TW_QUINT16] = { "quint16", 2, OTHER },       [TW_UINT16] = { "uint16", 2, INTEGER },
-    [TW_COMPLEX128] = { "complex128", 16, COMPLEX }, [TW_FLOAT16] = { "float16", 2, REAL },
-    [TW_RESOURCE] = { "resource", 0, OTHER },     [TW_VARIANT] = { "variant", 0, OTHER },
-    [TW_UINT32] = { "uint32", 4, INTEGER },       [TW_UINT64] = { "uint64", 8, INTEGER },
+    [TW_COMPLEX64] = { "complex64", 8, COMPLEX },
+    [TW_INT64] = { "int64", 8, INTEGER },
+    [TW_BOOL] = { "bool", 1, OTHER },
+    [TW_QINT8] = { "qint8", 1, OTHER },
+    [TW_QUINT8] = { "quint8", 1, OTHER },
+    [TW_QINT32] = { "qint32", 4, OTHER },
+    [TW_BFLOAT16] = { "bfloat16", 2, REAL },
+    [TW_QINT16] = { "qint16", 2, OTHER },
+    [TW_QUINT16] = { "quint16", 2, OTHER },
+    [TW_UINT16] = { "uint16", 2, INTEGER },
+    [TW_COMPLEX128] = { "complex128", 16, COMPLEX },
+    [TW_FLOAT16] = { "float16", 2, REAL },
+    [TW_RESOURCE] = { "resource", 0, OTHER },
+    [TW_VARIANT] = { "variant", 0, OTHER },
+    [TW_UINT32] = { "uint32", 4, INTEGER },
+    [TW_UINT64] = { "uint64", 8, INTEGER },
 };
 
 bool tw__dtype_is_valid(tw_dtype dtype)
@@ -35,12 +46,30 @@ const char *tw_dtype_name(tw_dtype dtype)
 const char *tw__dtype_message_name(tw_dtype dtype)
 {
     static const char *const names[TW_DTYPE_LIMIT] = {
-        [TW_DTYPE_NONE] = "DT_INVALID", [TW_FLOAT32] = "DT_FLOAT", [TW_FLOAT64] = "DT_DOUBLE", [TW_INT32] = "DT_INT32",
-        [TW_UINT8] = "DT_UINT8", [TW_INT16] = "DT_INT16", [TW_INT8] = "DT_INT8", [TW_STRING] = "DT_STRING",
-        [TW_COMPLEX64] = "DT_COMPLEX64", [TW_INT64] = "DT_INT64", [TW_BOOL] = "DT_BOOL", [TW_QINT8] = "DT_QINT8",
-        [TW_QUINT8] = "DT_QUINT8", [TW_QINT32] = "DT_QINT32", [TW_BFLOAT16] = "DT_BFLOAT16", [TW_QINT16] = "DT_QINT16",
-        [TW_QUINT16] = "DT_QUINT16", [TW_UINT16] = "DT_UINT16", [TW_COMPLEX128] = "DT_COMPLEX128", [TW_FLOAT16] = "DT_HALF",
-        [TW_RESOURCE] = "DT_RESOURCE", [TW_VARIANT] = "DT_VARIANT", [TW_UINT32] = "DT_UINT32", [TW_UINT64] = "DT_UINT64",
+        [TW_DTYPE_NONE] = "DT_INVALID",
+        [TW_FLOAT32] = "DT_FLOAT",
+        [TW_FLOAT64] = "DT_DOUBLE",
+        [TW_INT32] = "DT_INT32",
+        [TW_UINT8] = "DT_UINT8",
+        [TW_INT16] = "DT_INT16",
+        [TW_INT8] = "DT_INT8",
+        [TW_STRING] = "DT_STRING",
+        [TW_COMPLEX64] = "DT_COMPLEX64",
+        [TW_INT64] = "DT_INT64",
+        [TW_BOOL] = "DT_BOOL",
+        [TW_QINT8] = "DT_QINT8",
+        [TW_QUINT8] = "DT_QUINT8",
+        [TW_QINT32] = "DT_QINT32",
+        [TW_BFLOAT16] = "DT_BFLOAT16",
+        [TW_QINT16] = "DT_QINT16",
+        [TW_QUINT16] = "DT_QUINT16",
+        [TW_UINT16] = "DT_UINT16",
+        [TW_COMPLEX128] = "DT_COMPLEX128",
+        [TW_FLOAT16] = "DT_HALF",
+        [TW_RESOURCE] = "DT_RESOURCE",
+        [TW_VARIANT] = "DT_VARIANT",
+        [TW_UINT32] = "DT_UINT32",
+        [TW_UINT64] = "DT_UINT64",
     };
     return dtype > 0 && dtype < TW_DTYPE_LIMIT ? names[dtype] : names[0];
 }
@@ -64,8 +93,9 @@ tw_dtype tw_dtype_from_name(const char *name)
     static const struct {
         const char *name;
         tw_dtype dtype;
-    } others[] = { { "float", TW_FLOAT32 }, { "double", TW_FLOAT64 }, { "half", TW_FLOAT16 }, { "str", TW_STRING },
-                   { "object", TW_STRING } };
+    } others[] = {
+        { "float", TW_FLOAT32 }, { "double", TW_FLOAT64 }, { "half", TW_FLOAT16 }, { "str", TW_STRING }, { "object", TW_STRING }
+    };
     for (int i = 1; name && i < TW_DTYPE_LIMIT; i++) {
         if (dtypes[i].name && strcmp(dtypes[i].name, name) == 0)
             return (tw_dtype)i;

@@ -1,9 +1,9 @@
 /* Tensors as text, exactly as TensorFlow prints them, which is as NumPy prints arrays:
  *     tf.Tensor(3.0, shape=(), dtype=float32)
  *     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
- * NumPy's rules: up to 8 digits behind the point, as few as tell the numbers apart; all numbers of one array in one form (scientific if
- * one is 1e8 or more, below 1e-4, or they differ by more than a factor of 1000) and in columns; lines of 75 characters;
- * of more than 1000 elements only the first and last three along each axis. */
+ * NumPy's rules: up to 8 digits behind the point, as few as tell the numbers apart; all numbers of one array in one form
+ * (scientific if one is 1e8 or more, below 1e-4, or they differ by more than a factor of 1000) and in columns; lines of 75
+ * characters; of more than 1000 elements only the first and last three along each axis. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@ enum { PRECISION = 8, LINE_WIDTH = 75, THRESHOLD = 1000, EDGE_ITEMS = 3 };
 /* How all real (or imaginary) parts of an array are printed. */
 typedef struct float_form {
     bool scientific;
-    char sign;      /* '-': only minus signs; '+': both */
+    char sign;       /* '-': only minus signs; '+': both */
     int left, right; /* columns before and behind the point */
-    int exponent;   /* digits of the exponent */
-    int precision;  /* digits behind the point in the scientific form */
+    int exponent;    /* digits of the exponent */
+    int precision;   /* digits behind the point in the scientific form */
 } float_form;
 
 typedef struct printer {
@@ -27,10 +27,10 @@ typedef struct printer {
     const char *separator;
     bool summary;
     int64_t strides[TW_MAX_RANK];
-    int line;            /* characters in the line so far */
+    int line; /* characters in the line so far */
     float_form real, imaginary;
-    int width;           /* of integers */
-    tw__text word;       /* the element that is being printed */
+    int width;     /* of integers */
+    tw__text word; /* the element that is being printed */
 } printer;
 
 /* ---- single elements ---- */
@@ -52,7 +52,8 @@ static double part_at(const tw_tensor *tensor, int64_t index, int part)
 
 static void print_bytes(tw__text *text, tw_string string)
 {
-    bool single = string.size && memchr(string.data, '\'', string.size), both = string.size && memchr(string.data, '"', string.size);
+    bool single = string.size && memchr(string.data, '\'', string.size),
+         both = string.size && memchr(string.data, '"', string.size);
     char quote = single && !both ? '"' : '\'';
     tw__text_format(text, "b%c", quote);
     for (size_t i = 0; i < string.size; i++) {
@@ -206,7 +207,8 @@ static void find_form(const printer *p, float_form *form, int part, char sign)
     float_survey s = { .printer = p, .form = form, .part = part };
     *form = (float_form){ .sign = sign };
     each_shown(p, 0, 0, find_range, &s);
-    form->scientific = s.greatest > 0 && (s.greatest >= 1e8 || s.least < 0.0001 || ratio(s.greatest, s.least, p->tensor->dtype) > 1000);
+    form->scientific =
+        s.greatest > 0 && (s.greatest >= 1e8 || s.least < 0.0001 || ratio(s.greatest, s.least, p->tensor->dtype) > 1000);
     if (s.finite)
         each_shown(p, 0, 0, find_columns, &s);
     if (form->scientific)
@@ -228,7 +230,10 @@ static void add_spaces(tw__text *text, int count)
 static void print_in_form(tw__text *text, const float_form *form, double value, tw_dtype dtype)
 {
     if (!isfinite(value)) {
-        const char *word = isnan(value) ? (form->sign == '+' ? "+nan" : "nan") : value < 0 ? "-inf" : form->sign == '+' ? "+inf" : "inf";
+        const char *word = isnan(value)        ? (form->sign == '+' ? "+nan" : "nan")
+                           : value < 0         ? "-inf"
+                           : form->sign == '+' ? "+inf"
+                                               : "inf";
         add_spaces(text, form->left + form->right + 1 - (int)strlen(word));
         tw__text_add(text, word);
         return;

@@ -89,7 +89,8 @@ int tw__float_repr(char *text, double value, tw_dtype dtype, bool add_zero)
     if (d->negative)
         text[n++] = '-';
     double magnitude = fabs(value);
-    if (magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16)) { /* the number itself decides, not its digits: float32's 0.0001 is less */
+    if (magnitude != 0 &&
+        (magnitude < 1e-4 || magnitude >= 1e16)) { /* the number itself decides, not its digits: float32's 0.0001 is less */
         int exponent = d->point - 1;
         text[n++] = d->digits[0];
         if (d->count > 1) {

@@ -1,5 +1,5 @@
-/* Tensors: a dtype, a shape and elements. Up to 64 bytes of elements lie in the tensor itself; more lie in a buffer that views share.
- * A tensor does not change once it has been handed out. Tensor structs are recycled through a short list per thread. */
+/* Tensors: a dtype, a shape and elements. Up to 64 bytes of elements lie in the tensor itself; more lie in a buffer that views
+ * share. A tensor does not change once it has been handed out. Tensor structs are recycled through a short list per thread. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -103,7 +103,11 @@ static void tensor_free_config(void *self)
 }
 
 const tw_class tw__tensor_class = {
-    .name = "Tensor", .size = sizeof(tw_tensor), .destroy = tensor_destroy, .free_memory = tensor_free, .free_config = tensor_free_config,
+    .name = "Tensor",
+    .size = sizeof(tw_tensor),
+    .destroy = tensor_destroy,
+    .free_memory = tensor_free,
+    .free_config = tensor_free_config,
 };
 
 _Atomic uint32_t tw__traces_begun;
@@ -132,7 +136,8 @@ static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t c
     return tensor;
 }
 
-tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output, tw_tensor *value)
+tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output,
+                               tw_tensor *value)
 {
     int64_t count = -1;
     if (tw__shape_known(shape) && tw__shape_count(shape, &count) != TW_OK)
@@ -167,7 +172,8 @@ tw_tensor *tw__tensor_empty(tw_dtype dtype, const tw_shape *shape)
     if (tw__shape_count(shape, &count) != TW_OK)
         return NULL;
     if (__builtin_mul_overflow((size_t)count, tw__element_size(dtype), &bytes) || bytes > SIZE_MAX / 4) {
-        tw__fail(TW_RESOURCE_EXHAUSTED, "a tensor of shape %s and dtype %s is too large", tw__shape_text(shape), tw_dtype_name(dtype));
+        tw__fail(TW_RESOURCE_EXHAUSTED, "a tensor of shape %s and dtype %s is too large", tw__shape_text(shape),
+                 tw_dtype_name(dtype));
         return NULL;
     }
     tw_tensor *tensor = tensor_struct(dtype, shape, count);
@@ -285,7 +291,10 @@ tw_tensor *tw_tensor_borrow(tw_dtype dtype, tw_shape shape, void *data, void (*f
             free_data(context);
         return NULL;
     }
-    *buffer = (tw__buffer){ .size_class = -1, .size = (size_t)count * tw__element_size(dtype), .data = data, .free_data = free_data,
+    *buffer = (tw__buffer){ .size_class = -1,
+                            .size = (size_t)count * tw__element_size(dtype),
+                            .data = data,
+                            .free_data = free_data,
                             .context = context };
     atomic_init(&buffer->references, 1);
     tensor->buffer = buffer;
@@ -336,7 +345,8 @@ tw_object *tw__tensor_object(const tw_tensor *tensor)
 tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype)
 {
     if (dtype != TW_INT32 && dtype != TW_INT64) {
-        tw__fail(TW_INVALID_ARGUMENT, "Value for attr 'out_type' of %s is not in the list of allowed values: int32, int64", tw_dtype_name(dtype));
+        tw__fail(TW_INVALID_ARGUMENT, "Value for attr 'out_type' of %s is not in the list of allowed values: int32, int64",
+                 tw_dtype_name(dtype));
         return NULL;
     }
     for (int i = 0; dtype == TW_INT32 && i < shape->rank; i++) {
@@ -442,8 +452,9 @@ const void *tw__tensor_values(const tw_tensor *tensor, const char *what)
     if (!check(tensor))
         return NULL;
     if (!tensor->data)
-        tw__fail(TW_VALUE_ERROR, "%s: the value of a symbolic tensor (%s, shape %s) is not known while a function is traced or a graph is built", what,
-                 tw_dtype_name(tensor->dtype), tw__shape_text(&tensor->shape));
+        tw__fail(TW_VALUE_ERROR,
+                 "%s: the value of a symbolic tensor (%s, shape %s) is not known while a function is traced or a graph is built",
+                 what, tw_dtype_name(tensor->dtype), tw__shape_text(&tensor->shape));
     return tensor->data;
 }
 

@@ -7,21 +7,21 @@
 #include "base/base.h"
 
 /* ---- dtypes (dtype.c) ---- */
-bool tw__dtype_is_float(tw_dtype dtype);    /* half, bfloat16, float, double */
-bool tw__dtype_is_integer(tw_dtype dtype);  /* signed and unsigned, not bool, not quantized */
+bool tw__dtype_is_float(tw_dtype dtype);   /* half, bfloat16, float, double */
+bool tw__dtype_is_integer(tw_dtype dtype); /* signed and unsigned, not bool, not quantized */
 bool tw__dtype_is_complex(tw_dtype dtype);
 bool tw__dtype_differentiable(tw_dtype dtype); /* a gradient may pass: floats, complex numbers, variables, lists of tensors */
 bool tw__dtype_is_valid(tw_dtype dtype);
 const char *tw__dtype_message_name(tw_dtype dtype); /* "DT_FLOAT": as messages in files name it */
-const char *tw__dtype_text(tw_dtype dtype); /* "float", "half": as TensorFlow's C++ errors name it */
+const char *tw__dtype_text(tw_dtype dtype);         /* "float", "half": as TensorFlow's C++ errors name it */
 float tw__half_to_float(uint16_t bits);
-uint16_t tw__float_to_half(float value);    /* rounds to nearest even */
+uint16_t tw__float_to_half(float value); /* rounds to nearest even */
 float tw__bfloat16_to_float(uint16_t bits);
 uint16_t tw__float_to_bfloat16(float value);
 
 /* ---- shapes (shape.c) ---- */
-bool tw__shape_known(const tw_shape *shape);                 /* rank and every dimension */
-bool tw__shape_equal(const tw_shape *a, const tw_shape *b);  /* unknown equals unknown only */
+bool tw__shape_known(const tw_shape *shape);                /* rank and every dimension */
+bool tw__shape_equal(const tw_shape *a, const tw_shape *b); /* unknown equals unknown only */
 bool tw__shape_compatible(const tw_shape *a, const tw_shape *b);
 /* The number of elements; INVALID_ARGUMENT if a dimension is negative or the product overflows. */
 tw_status tw__shape_count(const tw_shape *shape, int64_t *count);
@@ -52,51 +52,59 @@ void tw__buffer_trim(void); /* gives the calling thread's cached memory back */
 #define TW_INLINE_BYTES 64
 
 struct tw_tensor {
-    tw_object object;    /* its config: NULL, or a reference to a tensor that this one was made from and that is needed with it (keras/) */
+    tw_object
+        object; /* its config: NULL, or a reference to a tensor that this one was made from and that is needed with it (keras/) */
     tw_dtype dtype;
-    uint32_t device;     /* which of the processor's logical devices it is on (device/) */
+    uint32_t device; /* which of the processor's logical devices it is on (device/) */
     tw_shape shape;
     int64_t count;
-    void *data;          /* the elements; in `small` or in the buffer. tw_string[] for strings, tw_object *[] for resources and variants */
+    void *data; /* the elements; in `small` or in the buffer. tw_string[] for strings, tw_object *[] for resources and variants */
     tw__buffer *buffer;
-    struct tw__node *node; /* while tracing: the graph node whose output this is; then data is NULL unless the value is known (a constant) */
+    struct tw__node
+        *node; /* while tracing: the graph node whose output this is; then data is NULL unless the value is known (a constant) */
     int32_t node_output;
-    uint32_t traces;     /* how many traces had begun when it was made: what a body makes itself is younger than its graph (graph/) */
-    bool by_identity;    /* traces capture it whatever its size, as who saves the function knows it by its address: paths of assets (saving/) */
+    uint32_t traces; /* how many traces had begun when it was made: what a body makes itself is younger than its graph (graph/) */
+    bool by_identity; /* traces capture it whatever its size, as who saves the function knows it by its address: paths of assets
+                         (saving/) */
     _Alignas(64) union {
         unsigned char small[TW_INLINE_BYTES];
         struct {
             void *symbolic_graph;      /* references held by a symbolic tensor */
             tw_tensor *symbolic_value; /* the constant it is known to be, or NULL */
-            tw_tensor *symbolic_input; /* of a Softmax or Sigmoid: what went in, for losses that rather work on that (keras/); else NULL */
+            tw_tensor *symbolic_input; /* of a Softmax or Sigmoid: what went in, for losses that rather work on that (keras/);
+                                          else NULL */
         };
     };
 };
 extern _Atomic uint32_t tw__traces_begun;
-extern _Thread_local uint32_t tw__device_place; /* where tensors are made now: the logical device that the thread's scope names, else 0 (device/scope.c) */
+extern _Thread_local uint32_t
+    tw__device_place; /* where tensors are made now: the logical device that the thread's scope names, else 0 (device/scope.c) */
 
 extern const tw_class tw__tensor_class;
 
 /* Elements not set for plain dtypes; cleared for strings, resources and variants. */
 tw_tensor *tw__tensor_empty(tw_dtype dtype, const tw_shape *shape);
-/* An output of a graph node: no elements, or those of `value` if that is known. `graph` is retained for as long as the tensor lives. */
-tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output, tw_tensor *value);
+/* An output of a graph node: no elements, or those of `value` if that is known. `graph` is retained for as long as the tensor
+ * lives. */
+tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output,
+                               tw_tensor *value);
 /* The same elements under another shape of the same count, sharing memory. */
 tw_tensor *tw__tensor_view(tw_tensor *tensor, const tw_shape *shape);
 /* The elements from `offset` on, sharing memory. */
 tw_tensor *tw__tensor_slice_view(tw_tensor *tensor, const tw_shape *shape, int64_t offset);
 tw_tensor *tw__tensor_copy(const tw_tensor *tensor);
-tw_tensor *tw__tensor_of_object(tw_dtype dtype, void *object); /* a scalar resource or variant; retains the object */
-tw_object *tw__tensor_object(const tw_tensor *tensor);         /* borrowed; NULL if it holds none */
+tw_tensor *tw__tensor_of_object(tw_dtype dtype, void *object);         /* a scalar resource or variant; retains the object */
+tw_object *tw__tensor_object(const tw_tensor *tensor);                 /* borrowed; NULL if it holds none */
 tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype); /* the dimensions as a vector of int32 or int64 */
 /* True if nobody else can see the tensor's memory: it may be changed in place. */
 bool tw__tensor_is_exclusive(const tw_tensor *tensor);
-/* The elements, for whoever reads values: NULL and an error that names `what` if the tensor is symbolic and its value is not known. Only
- * kernels, whose inputs are never symbolic, and who has asked for `data` before, read `data` itself. */
+/* The elements, for whoever reads values: NULL and an error that names `what` if the tensor is symbolic and its value is not
+ * known. Only kernels, whose inputs are never symbolic, and who has asked for `data` before, read `data` itself. */
 const void *tw__tensor_values(const tw_tensor *tensor, const char *what);
 /* Whether a C caller's list is one of tensors, each there; else an error that names the function. */
 bool tw__check_tensors(tw_tensors list, const char *function);
-/* The tensor itself, or the constant that a symbolic one is known to be; borrowed. NULL and an error if its value is not known. */
+/* The tensor itself, or the constant that a symbolic one is known to be; borrowed. NULL and an error if its value is not known.
+ */
 tw_tensor *tw__tensor_known(tw_tensor *tensor, const char *what);
 /* The elements as int64, from any integer dtype; INVALID_ARGUMENT names `what`. Room for `limit` values. */
 tw_status tw__tensor_read_ints(const tw_tensor *tensor, const char *what, int64_t *values, int64_t limit);
@@ -110,6 +118,6 @@ tw_status tw__print_elements(tw__text *text, const tw_tensor *tensor, const char
 /* As it stands behind "numpy=" (repr) or "tf.Tensor(" (str): a line break first if there are several lines. */
 tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr);
 void tw__print_scalar(tw__text *text, const tw_tensor *tensor, int64_t index); /* one element, as NumPy's scalars print */
-void tw__print_float(tw__text *text, double value, tw_dtype dtype); /* shortest text that reads back, Python's repr */
+void tw__print_float(tw__text *text, double value, tw_dtype dtype);            /* shortest text that reads back, Python's repr */
 
 #endif

@@ -16,10 +16,11 @@ static tw_tensor *number(const tw_tensor *like, double value)
     return tw__float_scalar(like->dtype, value);
 }
 
-TW_API(v1_exponential_decay,
-       "compat.v1.train._exponential_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
-       "staircase: bool = False, name: str = None) -> tensor",
-       "learning_rate * decay_rate ^ (global_step / decay_steps).")
+TW_API(
+    v1_exponential_decay,
+    "compat.v1.train._exponential_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
+    "staircase: bool = False, name: str = None) -> tensor",
+    "learning_rate * decay_rate ^ (global_step / decay_steps).")
 {
     tw__part part = tw__part_begin(args->name, "ExponentialDecay");
     tw_auto tw_tensor *rate = tw__part_constant(&part, args->learning_rate, "initial_learning_rate");
@@ -31,10 +32,11 @@ TW_API(v1_exponential_decay,
     return tw__part_result(&part, power ? tw__part_call(&part, "", &tw__op_Mul, TW_IN(rate, power), 2, NULL, 0) : NULL);
 }
 
-TW_API(v1_natural_exp_decay,
-       "compat.v1.train._natural_exp_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
-       "staircase: bool = False, name: str = None) -> tensor",
-       "learning_rate * exp(-decay_rate * global_step / decay_steps).")
+TW_API(
+    v1_natural_exp_decay,
+    "compat.v1.train._natural_exp_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
+    "staircase: bool = False, name: str = None) -> tensor",
+    "learning_rate * exp(-decay_rate * global_step / decay_steps).")
 {
     tw_tensor *rate = args->learning_rate;
     tw_tensor *part = progress(rate, args->global_step, args->decay_steps, args->staircase);
@@ -42,10 +44,11 @@ TW_API(v1_natural_exp_decay,
     return TW_G2(Mul, tw_retain(rate), TW_G2(Pow, base, part));
 }
 
-TW_API(v1_inverse_time_decay,
-       "compat.v1.train._inverse_time_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
-       "staircase: bool = False, name: str = None) -> tensor",
-       "learning_rate / (1 + decay_rate * global_step / decay_steps).")
+TW_API(
+    v1_inverse_time_decay,
+    "compat.v1.train._inverse_time_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, decay_rate: tensor, "
+    "staircase: bool = False, name: str = None) -> tensor",
+    "learning_rate / (1 + decay_rate * global_step / decay_steps).")
 {
     tw_tensor *rate = args->learning_rate;
     tw_tensor *part = progress(rate, args->global_step, args->decay_steps, args->staircase);
@@ -75,10 +78,11 @@ TW_API(v1_polynomial_decay,
     return TW_G2(AddV2, TW_G2(Mul, range, left), number(rate, args->end_learning_rate));
 }
 
-TW_API(v1_cosine_decay,
-       "compat.v1.train._cosine_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, alpha: float = 0.0, "
-       "name: str = None) -> tensor",
-       "learning_rate times half a cosine from 1 to alpha in decay_steps.")
+TW_API(
+    v1_cosine_decay,
+    "compat.v1.train._cosine_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, alpha: float = 0.0, "
+    "name: str = None) -> tensor",
+    "learning_rate times half a cosine from 1 to alpha in decay_steps.")
 {
     tw_tensor *rate = args->learning_rate;
     tw_auto tw_tensor *steps = tw__cast(args->decay_steps, rate->dtype), *step = tw__cast(args->global_step, rate->dtype);
@@ -92,9 +96,10 @@ TW_API(v1_cosine_decay,
     return TW_G2(Mul, tw_retain(rate), decayed);
 }
 
-TW_API(v1_piecewise_constant,
-       "compat.v1.train._piecewise_constant(x: tensor, boundaries: list<object>, values: list<object>, name: str = None) -> tensor",
-       "One value up to and with each boundary, the last behind them all.")
+TW_API(
+    v1_piecewise_constant,
+    "compat.v1.train._piecewise_constant(x: tensor, boundaries: list<object>, values: list<object>, name: str = None) -> tensor",
+    "One value up to and with each boundary, the last behind them all.")
 {
     int64_t count = args->boundaries.count;
     if (args->values.count != count + 1) {
@@ -104,7 +109,8 @@ TW_API(v1_piecewise_constant,
     tw_tensor *rate = tw_retain(args->values.items[count]);
     while (rate && count-- > 0) {
         tw_auto tw_tensor *boundary = tw__cast(args->boundaries.items[count], args->x->dtype);
-        rate = boundary ? TW_G3(SelectV2, TW_BINARY(Greater, args->x, boundary), rate, tw_retain(args->values.items[count])) : NULL;
+        rate =
+            boundary ? TW_G3(SelectV2, TW_BINARY(Greater, args->x, boundary), rate, tw_retain(args->values.items[count])) : NULL;
     }
     return rate;
 }

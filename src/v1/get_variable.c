@@ -1,8 +1,8 @@
 /* tf.compat.v1.get_variable: the variable of a name, made or shared, and the lists of a graph's variables.
  *
- * The name of a variable depends on the variable scope alone; its first value is made in the name scope "NAME/Initializer/", outside of
- * functions, branches and control dependencies. A regularizer is called when the variable is made; its loss is kept with the graph. In eager
- * execution nothing is shared: every call makes a variable. */
+ * The name of a variable depends on the variable scope alone; its first value is made in the name scope "NAME/Initializer/",
+ * outside of functions, branches and control dependencies. A regularizer is called when the variable is made; its loss is kept
+ * with the graph. In eager execution nothing is shared: every call makes a variable. */
 #include "keras/initializers/initializers.h"
 #include "session/session.h"
 #include "v1/v1.h"
@@ -24,8 +24,10 @@ static tw_initializer *usual_initializer(const char *name, tw_dtype dtype)
 static tw_tensor *initial_values(tw_initializer *initializer, const char *name, const tw_shape *shape, tw_dtype dtype)
 {
     if (!tw__shape_known(shape) && !initializer->foreign_make) {
-        tw__fail(TW_VALUE_ERROR, "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
-                 "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
+            "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.");
         return NULL;
     }
     tw__part part = tw__first_value_begin(name);
@@ -35,8 +37,8 @@ static tw_tensor *initial_values(tw_initializer *initializer, const char *name, 
         return NULL;
     }
     if (values && tw__shape_known(shape) && values->dtype != dtype) {
-        tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s: the initializer of variable %s", tw_dtype_name(dtype),
-                 tw_dtype_name(values->dtype), name);
+        tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s: the initializer of variable %s",
+                 tw_dtype_name(dtype), tw_dtype_name(values->dtype), name);
         tw_release(values);
         return NULL;
     }
@@ -58,7 +60,8 @@ static tw_tensor *first_value(const char *name, const tw_shape *shape, tw_dtype 
 
 /* ---- making ---- */
 
-/* The names of collections as the thread's next variables take them; ends in NULL, for tw__free. The texts are borrowed from `names`. */
+/* The names of collections as the thread's next variables take them; ends in NULL, for tw__free. The texts are borrowed from
+ * `names`. */
 static const char **collections_of(const tw_value *names, bool trainable, char **texts)
 {
     static const char own[] = "variables", trained[] = "trainable_variables";
@@ -90,7 +93,8 @@ static const char **collections_of(const tw_value *names, bool trainable, char *
     return out;
 }
 
-static tw_variable *make(const char *name, const tw_get_variable_args *args, const tw_shape *shape, tw_dtype dtype, tw_object *initializer)
+static tw_variable *make(const char *name, const tw_get_variable_args *args, const tw_shape *shape, tw_dtype dtype,
+                         tw_object *initializer)
 {
     tw__outside outside = tw__root_begin();
     tw__graph *graph = tw__tracing;
@@ -145,18 +149,20 @@ static tw_status check_shared(const tw_variable *variable, const char *name, con
     const tw_shape *own = &variable->resource->shape;
     if (!tw__shape_compatible(shape, own)) {
         char *asked = tw__shape_tuple(shape), *found = tw__shape_tuple(own);
-        tw__fail(TW_VALUE_ERROR, "Trying to share variable %s, but specified shape %s and found shape %s.", name, asked ? asked : "", found ? found : "");
+        tw__fail(TW_VALUE_ERROR, "Trying to share variable %s, but specified shape %s and found shape %s.", name,
+                 asked ? asked : "", found ? found : "");
         tw__free(asked);
         tw__free(found);
         return TW_VALUE_ERROR;
     }
     if (dtype != variable->resource->dtype)
-        return tw__fail(TW_VALUE_ERROR, "Trying to share variable %s, but specified dtype %s and found dtype %s.", name, tw_dtype_name(dtype),
-                        tw_dtype_name(variable->resource->dtype));
+        return tw__fail(TW_VALUE_ERROR, "Trying to share variable %s, but specified dtype %s and found dtype %s.", name,
+                        tw_dtype_name(dtype), tw_dtype_name(variable->resource->dtype));
     return TW_OK;
 }
 
-/* What an explicit dtype and a constant that it contradicts give. In a graph TensorFlow makes a node of the constant to find out. */
+/* What an explicit dtype and a constant that it contradicts give. In a graph TensorFlow makes a node of the constant to find out.
+ */
 static tw_status check_dtype(const tw_get_variable_args *args)
 {
     tw_tensor *value = args->initializer && tw__is(args->initializer, &tw__tensor_class) ? (void *)args->initializer : NULL;
@@ -176,7 +182,8 @@ static tw_status check_dtype(const tw_get_variable_args *args)
     return TW_OK;
 }
 
-static tw_variable *get(tw__variable_store *store, const struct tw_variable_scope *scope, const tw_get_variable_args *args, const char *name)
+static tw_variable *get(tw__variable_store *store, const struct tw_variable_scope *scope, const tw_get_variable_args *args,
+                        const char *name)
 {
     bool eager = !tw__tracing;
     tw__reuse reuse = eager ? TW__REUSE_NO : tw__reuse_of(args->reuse, scope->reuse);
@@ -184,14 +191,19 @@ static tw_variable *get(tw__variable_store *store, const struct tw_variable_scop
     tw_object *initializer = args->initializer ? args->initializer : scope->initializer;
     tw_variable *shared = eager ? NULL : tw__map_get(&store->variables, name, strlen(name));
     if (shared && reuse == TW__REUSE_NO) {
-        tw__fail(TW_VALUE_ERROR, "Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?", name);
+        tw__fail(TW_VALUE_ERROR,
+                 "Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?",
+                 name);
         return NULL;
     }
     if (shared)
         return check_shared(shared, name, &args->shape, dtype) == TW_OK ? tw_retain(shared) : NULL;
     if (reuse == TW__REUSE_YES) {
-        tw__fail(TW_VALUE_ERROR, "Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
-                 "VarScope?", name);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
+            "VarScope?",
+            name);
         return NULL;
     }
     if (!initializer && args->shape.rank < 0) {
@@ -215,19 +227,22 @@ static tw_variable *get(tw__variable_store *store, const struct tw_variable_scop
     return NULL;
 }
 
-TW_API(get_variable,
-       "compat.v1._get_variable(name: str, shape: shape = None, dtype: dtype = None, initializer: object = None, regularizer: callable = None, "
-       "trainable: bool = True, collections: value = None, validate_shape: bool = True, constraint: callable = None, "
-       "reuse: str {inherit, no, yes, auto} = inherit, whole_name: bool = False) -> variable",
-       "The variable of that name in the present variable scope, made or, where the scope or `reuse` says so, shared. The initializer is one, or a "
-       "tensor; `collections` are names. With whole_name the name is not put behind the scope's.")
+TW_API(
+    get_variable,
+    "compat.v1._get_variable(name: str, shape: shape = None, dtype: dtype = None, initializer: object = None, regularizer: callable = None, "
+    "trainable: bool = True, collections: value = None, validate_shape: bool = True, constraint: callable = None, "
+    "reuse: str {inherit, no, yes, auto} = inherit, whole_name: bool = False) -> variable",
+    "The variable of that name in the present variable scope, made or, where the scope or `reuse` says so, shared. The initializer is one, or a "
+    "tensor; `collections` are names. With whole_name the name is not put behind the scope's.")
 {
     tw__variable_store *store = tw__variable_store_now();
     const struct tw_variable_scope *scope = store ? tw__variable_scope_now() : NULL;
     if (!scope || check_dtype(args) != TW_OK)
         return NULL;
-    if (args->initializer && !tw__is(args->initializer, &tw__tensor_class) && !tw__is(args->initializer, &tw__class_initializer)) {
-        tw__fail(TW_TYPE_ERROR, "get_variable: the initializer is a %s; expected an initializer or a tensor", tw_class_name(args->initializer));
+    if (args->initializer && !tw__is(args->initializer, &tw__tensor_class) &&
+        !tw__is(args->initializer, &tw__class_initializer)) {
+        tw__fail(TW_TYPE_ERROR, "get_variable: the initializer is a %s; expected an initializer or a tensor",
+                 tw_class_name(args->initializer));
         return NULL;
     }
     char *whole = *scope->name && !args->whole_name ? tw__format("%s/%s", scope->name, args->name) : tw__strdup(args->name);
@@ -300,12 +315,14 @@ TW_API(model_variables, "compat.v1.model_variables(scope: str = None) -> list<va
     return collected("model_variables", args->scope);
 }
 
-TW_API(moving_average_variables, "compat.v1.moving_average_variables(scope: str = None) -> list<variable>", "The variables that are averaged.")
+TW_API(moving_average_variables, "compat.v1.moving_average_variables(scope: str = None) -> list<variable>",
+       "The variables that are averaged.")
 {
     return collected("moving_average_variables", args->scope);
 }
 
-TW_API(trainable_variables, "compat.v1.trainable_variables(scope: str = None) -> list<variable>", "The variables that optimizers change.")
+TW_API(trainable_variables, "compat.v1.trainable_variables(scope: str = None) -> list<variable>",
+       "The variables that optimizers change.")
 {
     return collected("trainable_variables", args->scope);
 }

@@ -1,7 +1,8 @@
-/* TensorFlow 1's initializers: objects that make the first values of variables by ops, so that a graph draws them anew in every session.
+/* TensorFlow 1's initializers: objects that make the first values of variables by ops, so that a graph draws them anew in every
+ * session.
  *
- * They serve wherever Keras's initializers do; what differs are the arguments, a dtype of their own, and that random values come from the
- * stateful ops and their seeds. */
+ * They serve wherever Keras's initializers do; what differs are the arguments, a dtype of their own, and that random values come
+ * from the stateful ops and their seeds. */
 #include <math.h>
 
 #include "eager/eager.h"
@@ -19,12 +20,13 @@ struct tw_v1_initializer {
     v1_initializer own;
 };
 
-TW_CLASS(v1_initializer, "compat.v1._Initializer() -> initializer", .parent = &tw__class_initializer, .size = sizeof(v1_initializer),
-    .doc = "The base of TensorFlow 1's initializers.");
+TW_CLASS(v1_initializer, "compat.v1._Initializer() -> initializer", .parent = &tw__class_initializer,
+         .size = sizeof(v1_initializer), .doc = "The base of TensorFlow 1's initializers.");
 
-TW_METHOD(v1_initializer_call,
-          "compat.v1._Initializer.__call__(self: v1_initializer, shape: shape, dtype: dtype = None, partition_info: value = None) -> tensor",
-          "Values of that shape; of the initializer's own dtype unless one is given.")
+TW_METHOD(
+    v1_initializer_call,
+    "compat.v1._Initializer.__call__(self: v1_initializer, shape: shape, dtype: dtype = None, partition_info: value = None) -> tensor",
+    "Values of that shape; of the initializer's own dtype unless one is given.")
 {
     v1_initializer *self = (v1_initializer *)args->self;
     if (args->partition_info.kind != TW_VALUE_NONE) {
@@ -72,10 +74,12 @@ static tw_tensor *uniform(tw_initializer *self, const tw_shape *shape, tw_dtype 
 {
     tw_auto tw_tensor *dims = dims_of(shape);
     tw_auto tw_tensor *from = number_of(dtype, low), *to = number_of(dtype, high);
-    return dims && from && to ? tw_random_uniform(dims, .minval = from, .maxval = to, .dtype = dtype, .seed = seed_of(self)) : NULL;
+    return dims && from && to ? tw_random_uniform(dims, .minval = from, .maxval = to, .dtype = dtype, .seed = seed_of(self))
+                              : NULL;
 }
 
-static tw_tensor *normal(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double mean, double deviation, bool truncated)
+static tw_tensor *normal(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double mean, double deviation,
+                         bool truncated)
 {
     tw_auto tw_tensor *dims = dims_of(shape), *center = number_of(dtype, mean), *spread = number_of(dtype, deviation);
     if (!dims || !center || !spread)
@@ -93,12 +97,13 @@ static tw_status setup(void *self, int64_t seed, tw_dtype dtype)
     return TW_OK;
 }
 
-#define INITIALIZER(name) .parent = &tw__class_v1_initializer, .size = sizeof(v1_initializer), .init = name##_init, .methods = &name##_methods
-#define SEEDED(name)                                                        \
-    static tw_status name##_init(void *self, const void *given)             \
-    {                                                                       \
-        const tw_v1_##name##_initializer_args *args = given;                \
-        return setup(self, args->seed, args->dtype);                        \
+#define INITIALIZER(name) \
+    .parent = &tw__class_v1_initializer, .size = sizeof(v1_initializer), .init = name##_init, .methods = &name##_methods
+#define SEEDED(name)                                            \
+    static tw_status name##_init(void *self, const void *given) \
+    {                                                           \
+        const tw_v1_##name##_initializer_args *args = given;    \
+        return setup(self, args->seed, args->dtype);            \
     }
 
 /* ---- constants ---- */
@@ -133,8 +138,9 @@ static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dty
 }
 static const tw__initializer_methods zeros_methods = { zeros_make };
 
-TW_CLASS(v1_zeros_initializer, "compat.v1.zeros_initializer|compat.v1.initializers.zeros(dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(zeros), .doc = "Zeros.");
+TW_CLASS(v1_zeros_initializer,
+         "compat.v1.zeros_initializer|compat.v1.initializers.zeros(dtype: dtype = float32) -> v1_initializer", INITIALIZER(zeros),
+         .doc = "Zeros.");
 
 static tw_status ones_init(void *self, const void *given)
 {
@@ -149,7 +155,7 @@ static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtyp
 static const tw__initializer_methods ones_methods = { ones_make };
 
 TW_CLASS(v1_ones_initializer, "compat.v1.ones_initializer|compat.v1.initializers.ones(dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(ones), .doc = "Ones.");
+         INITIALIZER(ones), .doc = "Ones.");
 
 static tw_status constant_init(void *self, const void *given)
 {
@@ -175,7 +181,8 @@ static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_
         return scalar ? tw_fill(dims, scalar) : NULL;
     }
     if (value->count != count) {
-        tw__fail(TW_TYPE_ERROR, "Eager execution of tf.constant with unsupported shape. Tensor %s elements are given for shape %s",
+        tw__fail(TW_TYPE_ERROR,
+                 "Eager execution of tf.constant with unsupported shape. Tensor %s elements are given for shape %s",
                  tw__shape_text(&value->shape), tw__shape_text(shape));
         return NULL;
     }
@@ -183,7 +190,8 @@ static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_
 }
 static const tw__initializer_methods constant_methods = { constant_make };
 
-TW_CLASS(v1_constant_initializer,
+TW_CLASS(
+    v1_constant_initializer,
     "compat.v1.constant_initializer|compat.v1.initializers.constant(value: tensor = None, dtype: dtype = float32, verify_shape: bool = False) "
     "-> v1_initializer",
     INITIALIZER(constant), .doc = "A value that is given.");
@@ -203,7 +211,8 @@ static tw_tensor *random_uniform_make(tw_initializer *self, const tw_shape *shap
 }
 static const tw__initializer_methods random_uniform_methods = { random_uniform_make };
 
-TW_CLASS(v1_random_uniform_initializer,
+TW_CLASS(
+    v1_random_uniform_initializer,
     "compat.v1.random_uniform_initializer|compat.v1.initializers.random_uniform(minval: float = 0.0, maxval: float = None, seed: int = None, "
     "dtype: dtype = float32) -> v1_initializer",
     INITIALIZER(random_uniform), .doc = "Values from [minval, maxval), all equally likely.");
@@ -217,7 +226,8 @@ static tw_tensor *random_normal_make(tw_initializer *self, const tw_shape *shape
 }
 static const tw__initializer_methods random_normal_methods = { random_normal_make };
 
-TW_CLASS(v1_random_normal_initializer,
+TW_CLASS(
+    v1_random_normal_initializer,
     "compat.v1.random_normal_initializer|compat.v1.initializers.random_normal(mean: float = 0.0, stddev: float = 1.0, seed: int = None, "
     "dtype: dtype = float32) -> v1_initializer",
     INITIALIZER(random_normal), .doc = "Normal values.");
@@ -231,19 +241,22 @@ static tw_tensor *truncated_normal_make(tw_initializer *self, const tw_shape *sh
 }
 static const tw__initializer_methods truncated_normal_methods = { truncated_normal_make };
 
-TW_CLASS(v1_truncated_normal_initializer,
+TW_CLASS(
+    v1_truncated_normal_initializer,
     "compat.v1.truncated_normal_initializer|compat.v1.initializers.truncated_normal(mean: float = 0.0, stddev: float = 1.0, seed: int = None, "
     "dtype: dtype = float32) -> v1_initializer",
     INITIALIZER(truncated_normal), .doc = "Normal values, those farther than two standard deviations from the mean drawn again.");
 
 /* ---- scaled by the size of the layer ---- */
 
-static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double scale, const char *mode, const char *distribution)
+static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double scale, const char *mode,
+                         const char *distribution)
 {
     double in, out;
     tw__initializer_fans(shape, &in, &out);
     if (!tw__dtype_is_float(dtype)) {
-        tw__fail(TW_VALUE_ERROR, "Argument `dtype` expected to be floating point. Received: <dtype: '%s'>.", tw_dtype_name(dtype));
+        tw__fail(TW_VALUE_ERROR, "Argument `dtype` expected to be floating point. Received: <dtype: '%s'>.",
+                 tw_dtype_name(dtype));
         return NULL;
     }
     double fan = strcmp(mode, "fan_in") == 0 ? in : strcmp(mode, "fan_out") == 0 ? out : (in + out) / 2;
@@ -252,7 +265,8 @@ static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype d
         return uniform(self, shape, dtype, -sqrt(3 * variance), sqrt(3 * variance));
     if (strcmp(distribution, "untruncated_normal") == 0)
         return normal(self, shape, dtype, 0, sqrt(variance), false);
-    return normal(self, shape, dtype, 0, sqrt(variance) / .87962566103423978, true); /* what cutting off takes from the deviation */
+    return normal(self, shape, dtype, 0, sqrt(variance) / .87962566103423978,
+                  true); /* what cutting off takes from the deviation */
 }
 
 static tw_status variance_scaling_init(void *self, const void *given)
@@ -270,43 +284,50 @@ static tw_tensor *variance_scaling_make(tw_initializer *self, const tw_shape *sh
 }
 static const tw__initializer_methods variance_scaling_methods = { variance_scaling_make };
 
-TW_CLASS(v1_variance_scaling_initializer,
+TW_CLASS(
+    v1_variance_scaling_initializer,
     "compat.v1.variance_scaling_initializer|compat.v1.initializers.variance_scaling(scale: float = 1.0, "
     "mode: str {fan_in, fan_out, fan_avg} = fan_in, "
     "distribution: str {normal, uniform, truncated_normal, untruncated_normal} = truncated_normal, seed: int = None, dtype: dtype = float32) "
     "-> v1_initializer",
-    INITIALIZER(variance_scaling), .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.");
+    INITIALIZER(variance_scaling),
+    .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.");
 
-#define SCALED(name, scale, mode, distribution)                                                             \
-    SEEDED(name)                                                                                            \
-    static tw_tensor *name##_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)              \
-    {                                                                                                       \
-        return scaled(self, shape, dtype, scale, mode, distribution);                                       \
-    }                                                                                                       \
+#define SCALED(name, scale, mode, distribution)                                                \
+    SEEDED(name)                                                                               \
+    static tw_tensor *name##_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype) \
+    {                                                                                          \
+        return scaled(self, shape, dtype, scale, mode, distribution);                          \
+    }                                                                                          \
     static const tw__initializer_methods name##_methods = { name##_make };
 
 SCALED(glorot_uniform, 1, "fan_avg", "uniform")
-TW_CLASS(v1_glorot_uniform_initializer,
+TW_CLASS(
+    v1_glorot_uniform_initializer,
     "compat.v1.glorot_uniform_initializer|compat.v1.initializers.glorot_uniform(seed: int = None, dtype: dtype = float32) -> v1_initializer",
     INITIALIZER(glorot_uniform), .doc = "Uniform in [-l, l), l = sqrt(6 / (inputs + outputs)).");
 
 SCALED(glorot_normal, 1, "fan_avg", "truncated_normal")
-TW_CLASS(v1_glorot_normal_initializer,
+TW_CLASS(
+    v1_glorot_normal_initializer,
     "compat.v1.glorot_normal_initializer|compat.v1.initializers.glorot_normal(seed: int = None, dtype: dtype = float32) -> v1_initializer",
     INITIALIZER(glorot_normal), .doc = "Truncated normal with the variance 2 / (inputs + outputs).");
 
 SCALED(he_uniform, 2, "fan_in", "uniform")
-TW_CLASS(v1_he_uniform_initializer, "compat.v1.initializers.he_uniform(seed: int = None, dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(he_uniform), .doc = "Uniform in [-l, l), l = sqrt(6 / inputs).");
+TW_CLASS(v1_he_uniform_initializer,
+         "compat.v1.initializers.he_uniform(seed: int = None, dtype: dtype = float32) -> v1_initializer", INITIALIZER(he_uniform),
+         .doc = "Uniform in [-l, l), l = sqrt(6 / inputs).");
 
 SCALED(he_normal, 2, "fan_in", "truncated_normal")
 TW_CLASS(v1_he_normal_initializer, "compat.v1.initializers.he_normal(seed: int = None, dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(he_normal), .doc = "Truncated normal with the variance 2 / inputs.");
+         INITIALIZER(he_normal), .doc = "Truncated normal with the variance 2 / inputs.");
 
 SCALED(lecun_uniform, 1, "fan_in", "uniform")
-TW_CLASS(v1_lecun_uniform_initializer, "compat.v1.initializers.lecun_uniform(seed: int = None, dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(lecun_uniform), .doc = "Uniform in [-l, l), l = sqrt(3 / inputs).");
+TW_CLASS(v1_lecun_uniform_initializer,
+         "compat.v1.initializers.lecun_uniform(seed: int = None, dtype: dtype = float32) -> v1_initializer",
+         INITIALIZER(lecun_uniform), .doc = "Uniform in [-l, l), l = sqrt(3 / inputs).");
 
 SCALED(lecun_normal, 1, "fan_in", "truncated_normal")
-TW_CLASS(v1_lecun_normal_initializer, "compat.v1.initializers.lecun_normal(seed: int = None, dtype: dtype = float32) -> v1_initializer",
-    INITIALIZER(lecun_normal), .doc = "Truncated normal with the variance 1 / inputs.");
+TW_CLASS(v1_lecun_normal_initializer,
+         "compat.v1.initializers.lecun_normal(seed: int = None, dtype: dtype = float32) -> v1_initializer",
+         INITIALIZER(lecun_normal), .doc = "Truncated normal with the variance 1 / inputs.");

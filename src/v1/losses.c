@@ -14,7 +14,8 @@ static tw_status check_weights(const tw_shape *weights, const tw_shape *losses)
     if (fits)
         return TW_OK;
     char *own = tw__shape_tuple(weights), *other = tw__shape_tuple(losses);
-    tw__fail(TW_VALUE_ERROR, "weights can not be broadcast to values. values.rank=%d. weights.rank=%d. values.shape=%s. weights.shape=%s.",
+    tw__fail(TW_VALUE_ERROR,
+             "weights can not be broadcast to values. values.rank=%d. weights.rank=%d. values.shape=%s. weights.shape=%s.",
              losses->rank, weights->rank, other ? other : "", own ? own : "");
     tw__free(own);
     tw__free(other);
@@ -42,10 +43,11 @@ static tw_tensor *divisor(tw_tensor *losses, tw_tensor *weights, const char *red
     return sum(TW_G2(Mul, ones, numbers));
 }
 
-TW_API(v1_compute_weighted_loss,
-       "compat.v1.losses._compute_weighted_loss(losses: tensor, weights: tensor<float32>, reduction: str {none, weighted_sum, "
-       "weighted_sum_over_batch_size, weighted_mean, weighted_sum_by_nonzero_weights} = weighted_sum_by_nonzero_weights) -> tensor",
-       "The losses times their weights, summed, and divided as the reduction says; 0 where that would be by 0.")
+TW_API(
+    v1_compute_weighted_loss,
+    "compat.v1.losses._compute_weighted_loss(losses: tensor, weights: tensor<float32>, reduction: str {none, weighted_sum, "
+    "weighted_sum_over_batch_size, weighted_mean, weighted_sum_by_nonzero_weights} = weighted_sum_by_nonzero_weights) -> tensor",
+    "The losses times their weights, summed, and divided as the reduction says; 0 where that would be by 0.")
 {
     if (check_weights(&args->weights->shape, &args->losses->shape) != TW_OK)
         return NULL;

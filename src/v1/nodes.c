@@ -1,8 +1,8 @@
 /* Nodes with names that the caller gives; outside of graphs, calls that run at once. */
 #include "v1/v1.h"
 
-tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count,
-                      tw_tensor **outputs, int output_count, tw__node **made)
+tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs,
+                      int attr_count, tw_tensor **outputs, int output_count, tw__node **made)
 {
     if (!tw__tracing)
         return tw__apply(op, inputs, count, attrs, attr_count, outputs, &output_count);

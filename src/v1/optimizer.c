@@ -1,7 +1,8 @@
 /* The base of TensorFlow 1's optimizers: slots, and the ops of a step with TensorFlow's names.
  *
- * In a graph that a program builds, a step is an operation to be run: the nodes NAME/learning_rate …, NAME/update_VARIABLE/OP, and NAME itself,
- * which follows them all. Eagerly or in a traced function the step is taken where it stands, and there is no operation. */
+ * In a graph that a program builds, a step is an operation to be run: the nodes NAME/learning_rate …, NAME/update_VARIABLE/OP,
+ * and NAME itself, which follows them all. Eagerly or in a traced function the step is taken where it stands, and there is no
+ * operation. */
 #include "v1/optimizers.h"
 
 #include <math.h>
@@ -67,12 +68,14 @@ static tw_status optimizer_init(void *self, const void *given)
 {
     (void)given;
     return tw__is(self, &tw__class_v1_optimizer) && tw_class_of(self) == &tw__class_v1_optimizer
-               ? tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Optimizer is the base of optimizers: use one of them, GradientDescentOptimizer for example")
+               ? tw__fail(TW_NOT_IMPLEMENTED_ERROR,
+                          "Optimizer is the base of optimizers: use one of them, GradientDescentOptimizer for example")
                : TW_OK;
 }
 
-TW_CLASS(v1_optimizer, "compat.v1.train.Optimizer()", .size = sizeof(tw_v1_optimizer), .init = optimizer_init, .destroy = optimizer_destroy,
-    .visit = optimizer_visit, .clear = optimizer_clear, .drop_config = true, .doc = "The base of TensorFlow 1's optimizers.");
+TW_CLASS(v1_optimizer, "compat.v1.train.Optimizer()", .size = sizeof(tw_v1_optimizer), .init = optimizer_init,
+         .destroy = optimizer_destroy, .visit = optimizer_visit, .clear = optimizer_clear, .drop_config = true,
+         .doc = "The base of TensorFlow 1's optimizers.");
 
 tw_status tw__v1_optimizer_setup(tw_v1_optimizer *optimizer, const tw__v1_rule *rule, const char *name, bool use_locking)
 {
@@ -93,8 +96,8 @@ tw_status tw__v1_number_set(tw_v1_optimizer *optimizer, int index, double number
     else if (object && tw__is(object, &tw__class_variable))
         tw__set(&own->variable, object);
     else if (object)
-        return tw__fail(TW_TYPE_ERROR, "%s: %s must be a number, a tensor or a variable, got a %s", tw_class_name(optimizer), what,
-                        tw_class_name(object));
+        return tw__fail(TW_TYPE_ERROR, "%s: %s must be a number, a tensor or a variable, got a %s", tw_class_name(optimizer),
+                        what, tw_class_name(object));
     return TW_OK;
 }
 
@@ -122,14 +125,14 @@ static tw_tensor *dims_of(const tw_shape *shape)
 
 /* ---- nodes with names ---- */
 
-static tw_status call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count,
-                      tw_tensor **output, tw__node **made)
+static tw_status call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs,
+                      int attr_count, tw_tensor **output, tw__node **made)
 {
     return tw__v1_call(op, name, inputs, count, attrs, attr_count, output, output ? 1 : 0, made);
 }
 
-static tw_status call_format(const tw_op *op, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count, tw_tensor **output,
-                             tw__node **made, const char *scope, const char *name)
+static tw_status call_format(const tw_op *op, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count,
+                             tw_tensor **output, tw__node **made, const char *scope, const char *name)
 {
     char *whole = tw__format("%s%s", scope, name);
     tw_status status = whole ? call(op, whole, inputs, count, attrs, attr_count, output, made) : TW_RESOURCE_EXHAUSTED;
@@ -153,7 +156,8 @@ static tw_tensor *read_named(tw_variable *variable, const char *scope, const cha
 {
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     tw_tensor *value = NULL;
-    return call_format(&tw__op_ReadVariableOp, &variable->handle, 1, &dtype, 1, &value, NULL, scope, name) == TW_OK ? value : NULL;
+    return call_format(&tw__op_ReadVariableOp, &variable->handle, 1, &dtype, 1, &value, NULL, scope, name) == TW_OK ? value
+                                                                                                                    : NULL;
 }
 
 /* ---- variables of the optimizer ---- */
@@ -225,7 +229,8 @@ static tw_status make_extras(tw_v1_optimizer *optimizer, tw_variable *const *var
             continue;
         const tw__v1_number *number = &optimizer->numbers[rule->extra_numbers[k]];
         if (number->tensor || number->variable)
-            return tw__fail(TW_UNIMPLEMENTED, "%s: %s must be a number", tw_class_name(optimizer), rule->numbers[rule->extra_numbers[k]]);
+            return tw__fail(TW_UNIMPLEMENTED, "%s: %s must be a number", tw_class_name(optimizer),
+                            rule->numbers[rule->extra_numbers[k]]);
         char *name = tw__format("%s%s", tw__scope(), rule->extras[k]);
         tw_variable *made = name ? make_variable(TW_FLOAT32, number->number, &TW_SCALAR, name, false) : NULL;
         tw__free(name);
@@ -255,7 +260,8 @@ static tw_status make_slots(tw_v1_optimizer *optimizer, tw_variable *variable)
     const char *beside = tw__colocate(variable->resource->name);
     for (int k = 0; status == TW_OK && k < rule->slot_count; k++) {
         char *name = tw__format("%.*s/%s", (int)name_size(variable), variable->name, optimizer->name);
-        state.slots[k] = name ? make_variable(variable->resource->dtype, optimizer->first[k], &variable->resource->shape, name, true) : NULL;
+        state.slots[k] =
+            name ? make_variable(variable->resource->dtype, optimizer->first[k], &variable->resource->shape, name, true) : NULL;
         tw__free(name);
         status = state.slots[k] ? TW_OK : tw__error_status();
     }
@@ -320,7 +326,8 @@ static tw_tensor *input_of(const step *s, const tw__v1_state *state, const char 
     case 's':
         return tw_retain(state->slots[index]->handle);
     case 'x': {
-        tw_auto tw_tensor *value = read_named(s->optimizer->extras[index], op_scope, index ? "ReadVariableOp_1" : "ReadVariableOp");
+        tw_auto tw_tensor *value =
+            read_named(s->optimizer->extras[index], op_scope, index ? "ReadVariableOp_1" : "ReadVariableOp");
         return value ? tw__cast(value, gradient->dtype) : NULL;
     }
     case 'n':
@@ -332,7 +339,8 @@ static tw_tensor *input_of(const step *s, const tw__v1_state *state, const char 
     }
 }
 
-static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op, const char *words, tw_tensor *gradient, tw_tensor *indices)
+static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op, const char *words, tw_tensor *gradient,
+                            tw_tensor *indices)
 {
     char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name, op->name);
     char *op_scope = name ? tw__format("%s/", name) : NULL;
@@ -343,7 +351,8 @@ static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op,
         inputs[count] = input_of(s, state, word, gradient, indices, op_scope);
         status = inputs[count++] ? TW_OK : tw__error_status();
     }
-    tw_attr attrs[] = { TW_A_BOOL("use_locking", s->optimizer->use_locking), TW_A_BOOL(s->optimizer->rule->flag, s->optimizer->flag) };
+    tw_attr attrs[] = { TW_A_BOOL("use_locking", s->optimizer->use_locking),
+                        TW_A_BOOL(s->optimizer->rule->flag, s->optimizer->flag) };
     tw__node *node = NULL;
     const char *beside = tw__colocate(state->variable->resource->name);
     if (status == TW_OK)
@@ -387,9 +396,11 @@ static tw_status update_rows(step *s, const tw__v1_state *state, const struct tw
         status = distinct_rows(slices, &values, &indices);
     }
     if (status == TW_OK && rule->sparse_repeats) {
-        char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name, rule->sparse_op->name);
+        char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name,
+                                rule->sparse_op->name);
         tw__node *node = NULL;
-        status = name ? call(rule->sparse_op, name, TW_IN(state->variable->handle, indices, values), 3, NULL, 0, NULL, &node) : TW_RESOURCE_EXHAUSTED;
+        status = name ? call(rule->sparse_op, name, TW_IN(state->variable->handle, indices, values), 3, NULL, 0, NULL, &node)
+                      : TW_RESOURCE_EXHAUSTED;
         if (node)
             s->updates[s->update_count++] = node;
         tw__free(name);
@@ -412,8 +423,9 @@ static tw_status update(step *s, tw_variable *variable, tw_tensor *gradient)
     if (!dense)
         return tw__error_status();
     if (dense->dtype != variable->resource->dtype || !tw__dtype_is_float(dense->dtype))
-        return tw__fail(TW_VALUE_ERROR, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype", s->optimizer->name,
-                        variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(dense->dtype));
+        return tw__fail(TW_VALUE_ERROR, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype",
+                        s->optimizer->name, variable->name, tw_dtype_name(variable->resource->dtype),
+                        tw_dtype_name(dense->dtype));
     return apply_rule(s, state, rule->op, rule->inputs, dense, NULL);
 }
 
@@ -429,9 +441,11 @@ static tw_status advance(step *s)
         tw_tensor *product = NULL;
         tw_attr attr = TW_A_TYPE("dtype", dtype);
         tw__node *node = NULL;
-        tw_status status = factor ? call_format(&tw__op_Mul, TW_IN(value, factor), 2, NULL, 0, &product, NULL, s->scope, "mul") : tw__error_status();
+        tw_status status = factor ? call_format(&tw__op_Mul, TW_IN(value, factor), 2, NULL, 0, &product, NULL, s->scope, "mul")
+                                  : tw__error_status();
         if (status == TW_OK)
-            status = call_format(&tw__op_AssignVariableOp, TW_IN(extra->handle, product), 2, &attr, 1, NULL, &node, s->scope, "AssignVariableOp");
+            status = call_format(&tw__op_AssignVariableOp, TW_IN(extra->handle, product), 2, &attr, 1, NULL, &node, s->scope,
+                                 "AssignVariableOp");
         tw_release(product);
         if (node)
             s->updates[s->update_count++] = node;
@@ -563,12 +577,14 @@ TW_METHOD(v1_optimizer_apply_gradients,
     tw__graph *before = tw__tracing, *own = ((tw_variable *)variables->items[0])->graph;
     if (own && tw__graph_root(tw__tracing) != own)
         tw__tracing = own;
-    tw_operation *operation = apply(args->self, args->gradients.items, (tw_variable *const *)variables->items, variables->count, args->global_step, args->name);
+    tw_operation *operation = apply(args->self, args->gradients.items, (tw_variable *const *)variables->items, variables->count,
+                                    args->global_step, args->name);
     tw__tracing = before;
     return operation;
 }
 
-TW_API(v1_wrap_slices, "compat.v1.train._wrap_slices(slices: indexed_slices) -> tensor", "The slices as a gradient that apply_gradients takes.")
+TW_API(v1_wrap_slices, "compat.v1.train._wrap_slices(slices: indexed_slices) -> tensor",
+       "The slices as a gradient that apply_gradients takes.")
 {
     return tw__slices_wrap(args->slices);
 }
@@ -587,8 +603,12 @@ static tw_status derive(tw__graph *graph, tw_tensor *loss, const tw_objects *var
     if (status == TW_OK) {
         for (int64_t i = 0; i < variables->count; i++)
             sources[i] = (tw__edge){ ((tw_variable *)variables->items[i])->handle_node, 0 };
-        tw__derivation derivation = { .graph = graph, .targets = &target, .seeds = seed ? &seed : NULL, .target_count = 1,
-                                      .sources = sources, .source_count = (int)variables->count };
+        tw__derivation derivation = { .graph = graph,
+                                      .targets = &target,
+                                      .seeds = seed ? &seed : NULL,
+                                      .target_count = 1,
+                                      .sources = sources,
+                                      .source_count = (int)variables->count };
         status = tw__derive(&derivation, results);
         tw__scope_pop();
     }
@@ -599,17 +619,19 @@ static tw_status derive(tw__graph *graph, tw_tensor *loss, const tw_objects *var
     return status;
 }
 
-TW_METHOD(v1_optimizer_compute_gradients,
-          "compat.v1.train.Optimizer._compute_gradients(self: v1_optimizer, loss: tensor, variables: list<variable>, grad_loss: tensor = None) "
-          "-> tensors",
-          "The gradients of a loss of a graph by each variable; NULL where they are not connected.")
+TW_METHOD(
+    v1_optimizer_compute_gradients,
+    "compat.v1.train.Optimizer._compute_gradients(self: v1_optimizer, loss: tensor, variables: list<variable>, grad_loss: tensor = None) "
+    "-> tensors",
+    "The gradients of a loss of a graph by each variable; NULL where they are not connected.")
 {
     const tw_objects *variables = &args->variables;
     tw_tensors results = { 0 };
     tw__graph *graph = args->loss->node ? args->loss->node->graph : NULL;
     for (int64_t i = 0; i < variables->count; i++) {
         if (!tw__is(variables->items[i], &tw__class_variable) || !graph || ((tw_variable *)variables->items[i])->graph != graph) {
-            tw__fail(TW_VALUE_ERROR, "%s, compute_gradients: variable %lld and the loss are not of one graph", args->self->name, (long long)i);
+            tw__fail(TW_VALUE_ERROR, "%s, compute_gradients: variable %lld and the loss are not of one graph", args->self->name,
+                     (long long)i);
             return results;
         }
     }

@@ -1,6 +1,7 @@
 /* TensorFlow 1's optimizers: what they share; see optimizer.c.
  *
- * An optimizer is a rule: the op of one step and, in the order of the op's inputs, where each comes from. So a class is a row and a table. */
+ * An optimizer is a rule: the op of one step and, in the order of the op's inputs, where each comes from. So a class is a row and
+ * a table. */
 #ifndef TW_V1_OPTIMIZERS_H
 #define TW_V1_OPTIMIZERS_H
 
@@ -10,21 +11,22 @@
 
 enum { TW__V1_NUMBERS = 6, TW__V1_SLOTS = 3, TW__V1_EXTRAS = 2 };
 
-/* Inputs as words: v the variable, s0 s1 … its slots, x0 x1 the optimizer's own variables, n0 n1 … its numbers, g the gradient, i the rows. */
+/* Inputs as words: v the variable, s0 s1 … its slots, x0 x1 the optimizer's own variables, n0 n1 … its numbers, g the gradient, i
+ * the rows. */
 typedef struct tw__v1_rule {
     const tw_op *op;
     const char *inputs;
-    const tw_op *sparse_op;       /* of a gradient of some rows; NULL: it is made dense */
+    const tw_op *sparse_op; /* of a gradient of some rows; NULL: it is made dense */
     const char *sparse_inputs;
-    bool sparse_repeats;          /* rows may come twice */
+    bool sparse_repeats;                 /* rows may come twice */
     const char *numbers[TW__V1_NUMBERS]; /* the names of their constants, "learning_rate" */
     int number_count;
     const char *slots[TW__V1_SLOTS];
     int slot_count;
-    const char *extras[TW__V1_EXTRAS];   /* "beta1_power"; each begins as a number and is multiplied by it after every step */
+    const char *extras[TW__V1_EXTRAS]; /* "beta1_power"; each begins as a number and is multiplied by it after every step */
     int extra_numbers[TW__V1_EXTRAS];
     int extra_count;
-    const char *flag;             /* a bool attr of the op, or NULL */
+    const char *flag; /* a bool attr of the op, or NULL */
 } tw__v1_rule;
 
 typedef struct tw__v1_number {
@@ -45,9 +47,9 @@ struct tw_v1_optimizer {
     tw__v1_number numbers[TW__V1_NUMBERS];
     double first[TW__V1_SLOTS]; /* what the slots begin with */
     tw_variable *extras[TW__V1_EXTRAS];
-    tw__v1_state *states;       /* one per variable */
+    tw__v1_state *states; /* one per variable */
     size_t state_count, state_capacity;
-    tw__pointer_map places;     /* variable -> place in states */
+    tw__pointer_map places; /* variable -> place in states */
 };
 
 /* For the classes' init. */

@@ -8,8 +8,8 @@
  *
  * With `sharded` what is written lies in a folder beside the files first, and is then merged:
  *
- *     save/StringJoin            the prefix with "_temp_…/part" behind it; save/ShardedFilename: with "-00000-of-00001", which SaveV2 gets
- *     save/MergeV2Checkpoints    puts it into place; save/Identity gives the prefix when it has
+ *     save/StringJoin            the prefix with "_temp_…/part" behind it; save/ShardedFilename: with "-00000-of-00001", which
+ * SaveV2 gets save/MergeV2Checkpoints    puts it into place; save/Identity gives the prefix when it has
  *
  * Eagerly the same ops run at once. */
 #include <math.h>
@@ -104,11 +104,12 @@ static tw_tensor *strings(char *const *texts, int64_t count)
 }
 
 /* A call with a node of that name below the saver's scope. */
-static tw_status call(const tw_v1_saver *saver, const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs,
-                      int attr_count, tw_tensor **outputs, int output_count, tw__node **made)
+static tw_status call(const tw_v1_saver *saver, const tw_op *op, const char *name, tw_tensor *const *inputs, int count,
+                      const tw_attr *attrs, int attr_count, tw_tensor **outputs, int output_count, tw__node **made)
 {
     char *whole = tw__format("%s/%s", saver->scope, name);
-    tw_status status = whole ? tw__v1_call(op, whole, inputs, count, attrs, attr_count, outputs, output_count, made) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        whole ? tw__v1_call(op, whole, inputs, count, attrs, attr_count, outputs, output_count, made) : TW_RESOURCE_EXHAUSTED;
     tw__free(whole);
     return status;
 }
@@ -154,7 +155,8 @@ static tw_tensor *part_name(const tw_v1_saver *saver)
     tw_auto tw_tensor *shard = constant(saver, tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 0 }), "ShardedFilename/shard");
     tw_auto tw_tensor *joined = NULL;
     tw_tensor *name = NULL;
-    if (suffix && count && shard && call(saver, &tw__op_StringJoin, "StringJoin", TW_IN(saver->filename, suffix), 2, NULL, 0, &joined, 1, NULL) == TW_OK)
+    if (suffix && count && shard &&
+        call(saver, &tw__op_StringJoin, "StringJoin", TW_IN(saver->filename, suffix), 2, NULL, 0, &joined, 1, NULL) == TW_OK)
         (void)call(saver, &tw__op_ShardedFilename, "ShardedFilename", TW_IN(joined, shard, count), 3, NULL, 0, &name, 1, NULL);
     return name;
 }
@@ -191,7 +193,8 @@ static tw_status add_merge(tw_v1_saver *saver, tw_tensor *part)
     tw__node *merge = NULL;
     tw_auto tw_tensor *parts = NULL;
     TW_TRY(call(saver, &tw__op_Pack, "MergeV2Checkpoints/checkpoint_prefixes", &part, 1, NULL, 0, &parts, 1, NULL));
-    TW_TRY(call(saver, &tw__op_MergeV2Checkpoints, "MergeV2Checkpoints", TW_IN(parts, saver->filename), 2, NULL, 0, NULL, 0, &merge));
+    TW_TRY(call(saver, &tw__op_MergeV2Checkpoints, "MergeV2Checkpoints", TW_IN(parts, saver->filename), 2, NULL, 0, NULL, 0,
+                &merge));
     return behind(saver, merge, saver->filename, "Identity", &saver->saved);
 }
 
@@ -219,7 +222,8 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
         dtypes[i] = saver->variables[i]->resource->dtype;
     tw_attr types = TW_A_TYPES("dtypes", dtypes, count);
     if (status == TW_OK)
-        status = call(saver, &tw__op_RestoreV2, "RestoreV2", TW_IN(saver->filename, names, slices), 3, &types, 1, read, (int)count, NULL);
+        status = call(saver, &tw__op_RestoreV2, "RestoreV2", TW_IN(saver->filename, names, slices), 3, &types, 1, read,
+                      (int)count, NULL);
     tw__free(dtypes);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw_variable *variable = saver->variables[i];
@@ -227,7 +231,8 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
         tw_tensor *value = NULL;
         status = call(saver, &tw__op_Identity, "Identity", &read[i], 1, NULL, 0, &value, 1, NULL);
         if (status == TW_OK)
-            status = call(saver, &tw__op_AssignVariableOp, "AssignVariableOp", TW_IN(variable->handle, value), 2, &dtype, 1, NULL, 0, &assignments[i]);
+            status = call(saver, &tw__op_AssignVariableOp, "AssignVariableOp", TW_IN(variable->handle, value), 2, &dtype, 1, NULL,
+                          0, &assignments[i]);
         tw_release(value);
     }
     tw__node *all = NULL;
@@ -236,7 +241,8 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
     for (int64_t i = 0; status == TW_OK && i < count; i++)
         status = tw__node_follow(all, assignments[i]);
     tw__node *shard = all;
-    if (status == TW_OK && saver->sharded && (status = call(saver, &tw__op_NoOp, "restore_all", NULL, 0, NULL, 0, NULL, 0, &all)) == TW_OK)
+    if (status == TW_OK && saver->sharded &&
+        (status = call(saver, &tw__op_NoOp, "restore_all", NULL, 0, NULL, 0, NULL, 0, &all)) == TW_OK)
         status = tw__node_follow(all, shard);
     saver->restore = status == TW_OK ? tw__operation_of(all) : NULL;
     return status == TW_OK && !saver->restore ? tw__error_status() : status;
@@ -255,7 +261,8 @@ static tw_status add_nodes(tw_v1_saver *saver, const char *name, const char *fil
         tw_variable *variable = saver->variables[i];
         values[i] = variable->snapshot ? tw__node_output(variable->snapshot, 0) : NULL;
         if (!values[i])
-            status = tw_error_code() != TW_OK ? tw__error_status() : tw__fail(TW_VALUE_ERROR, "the graph of variable %s is gone", variable->name);
+            status = tw_error_code() != TW_OK ? tw__error_status()
+                                              : tw__fail(TW_VALUE_ERROR, "the graph of variable %s is gone", variable->name);
     }
     if (status == TW_OK)
         status = add_filename(saver, filename && *filename ? filename : "model");
@@ -323,7 +330,8 @@ static tw_status saver_init(void *self, const void *given)
     tw__graph *graph = saver->count ? saver->variables[0]->graph : NULL;
     for (int64_t i = 0; i < saver->count; i++) {
         if (saver->variables[i]->graph != graph)
-            return tw__fail(TW_VALUE_ERROR, "Saver: variables %s and %s are not of one graph", saver->variables[0]->name, saver->variables[i]->name);
+            return tw__fail(TW_VALUE_ERROR, "Saver: variables %s and %s are not of one graph", saver->variables[0]->name,
+                            saver->variables[i]->name);
     }
     if (!graph)
         return TW_OK;
@@ -335,11 +343,12 @@ static tw_status saver_init(void *self, const void *given)
     return status;
 }
 
-TW_CLASS(v1_saver,
+TW_CLASS(
+    v1_saver,
     "compat.v1.train._Saver(names: str, variables: list<variable>, max_to_keep: int = 5, keep_checkpoint_every_n_hours: float = 10000.0, "
     "name: str = None, filename: str = None, sharded: bool = False)",
-    .size = sizeof(tw_v1_saver), .init = saver_init, .destroy = saver_destroy, .visit = saver_visit, .clear = saver_clear, .drop_config = true,
-    .doc = "Saves variables under names, and restores them.");
+    .size = sizeof(tw_v1_saver), .init = saver_init, .destroy = saver_destroy, .visit = saver_visit, .clear = saver_clear,
+    .drop_config = true, .doc = "Saves variables under names, and restores them.");
 
 /* ---- saving and restoring ---- */
 
@@ -377,7 +386,8 @@ TW_METHOD(v1_saver_write, "compat.v1.train._Saver._write(self: v1_saver, session
     tw_auto tw_tensor *path = tw_tensor_string(prefix, strlen(prefix));
     if (!path)
         return tw__error_status();
-    tw_tensors results = tw_session_run(args->session, TW_OBJECTS(saver->saved), .feeds = TW_TENSORS(saver->filename), .values = TW_TENSORS(path));
+    tw_tensors results =
+        tw_session_run(args->session, TW_OBJECTS(saver->saved), .feeds = TW_TENSORS(saver->filename), .values = TW_TENSORS(path));
     if (!results.items)
         return tw__error_status();
     tw_tensors_free(&results);
@@ -408,7 +418,8 @@ TW_METHOD(v1_saver_read, "compat.v1.train._Saver._read(self: v1_saver, session: 
     tw_auto tw_tensor *path = tw_tensor_string(prefix, strlen(prefix));
     if (!path)
         return tw__error_status();
-    tw_tensors results = tw_session_run(args->session, TW_OBJECTS(saver->restore), .feeds = TW_TENSORS(saver->filename), .values = TW_TENSORS(path));
+    tw_tensors results = tw_session_run(args->session, TW_OBJECTS(saver->restore), .feeds = TW_TENSORS(saver->filename),
+                                        .values = TW_TENSORS(path));
     tw_tensors_free(&results);
     return tw_error_code();
 }
@@ -416,7 +427,8 @@ TW_METHOD(v1_saver_read, "compat.v1.train._Saver._read(self: v1_saver, session: 
 /* ---- the newest few ---- */
 
 /* As TensorFlow writes it: paths in the state are relative to its directory if that is relative itself, or if it is asked for. */
-static tw_status write_state(const tw_v1_saver *saver, const char *directory, const char *path, const char *latest_filename, bool relative)
+static tw_status write_state(const tw_v1_saver *saver, const char *directory, const char *path, const char *latest_filename,
+                             bool relative)
 {
     size_t count = saver->last_count, listed = count;
     char **paths = tw__alloc_array(count + 2, sizeof *paths);
@@ -432,7 +444,9 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
         status = paths[i] ? TW_OK : tw__error_status();
     }
     char *file = status == TW_OK ? tw__path_join(directory, latest_filename) : NULL;
-    tw__checkpoint_state state = { .model_checkpoint_path = listed ? paths[listed - 1] : NULL, .all_paths = paths, .path_count = listed };
+    tw__checkpoint_state state = { .model_checkpoint_path = listed ? paths[listed - 1] : NULL,
+                                   .all_paths = paths,
+                                   .path_count = listed };
     if (status == TW_OK)
         status = file ? tw__checkpoint_state_write(file, &state) : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < listed; i++)
@@ -483,7 +497,8 @@ TW_METHOD(v1_saver_record,
         }
     }
     char *directory = tw__path_directory(args->path);
-    tw_status status = directory ? write_state(saver, directory, args->path, args->latest_filename, args->relative) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        directory ? write_state(saver, directory, args->path, args->latest_filename, args->relative) : TW_RESOURCE_EXHAUSTED;
     tw__free(directory);
     if (status == TW_OK && oldest.path) {
         if (oldest.time > saver->next_time)
@@ -519,12 +534,14 @@ TW_METHOD(v1_saver_remember, "compat.v1.train._Saver._remember(self: v1_saver, p
     return remember(args->self, args->path, args->time);
 }
 
-TW_PROPERTY(v1_saver_scope, "compat.v1.train._Saver._scope(self: v1_saver) -> str", "The name of its nodes' scope; None outside of graphs.")
+TW_PROPERTY(v1_saver_scope, "compat.v1.train._Saver._scope(self: v1_saver) -> str",
+            "The name of its nodes' scope; None outside of graphs.")
 {
     return args->self->scope ? tw__strdup(args->self->scope) : NULL;
 }
 
-TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefix: str) -> bool", "Whether there are files with that prefix.")
+TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefix: str) -> bool",
+       "Whether there are files with that prefix.")
 {
     char *index = tw__format("%s.index", args->checkpoint_prefix);
     struct stat status;
@@ -533,15 +550,17 @@ TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefi
     return exists;
 }
 
-TW_API(v1_remove_checkpoint,
-       "compat.v1.train.remove_checkpoint(checkpoint_prefix: str, checkpoint_format_version: int = 2, meta_graph_suffix: str = meta)",
-       "Removes the files of a checkpoint.")
+TW_API(
+    v1_remove_checkpoint,
+    "compat.v1.train.remove_checkpoint(checkpoint_prefix: str, checkpoint_format_version: int = 2, meta_graph_suffix: str = meta)",
+    "Removes the files of a checkpoint.")
 {
     return remove_files(args->checkpoint_prefix, args->meta_graph_suffix);
 }
 
-TW_API(v1_checkpoint_state, "compat.v1.train._checkpoint_state(checkpoint_dir: str, latest_filename: str = None) -> value",
-       "What a directory's state file says: the newest, all, their times, and the last preserved time; None if there is no state.")
+TW_API(
+    v1_checkpoint_state, "compat.v1.train._checkpoint_state(checkpoint_dir: str, latest_filename: str = None) -> value",
+    "What a directory's state file says: the newest, all, their times, and the last preserved time; None if there is no state.")
 {
     tw__checkpoint_state state;
     bool found;
@@ -549,7 +568,8 @@ TW_API(v1_checkpoint_state, "compat.v1.train._checkpoint_state(checkpoint_dir: s
     if (tw__load_checkpoint_state(args->checkpoint_dir, args->latest_filename, &state, &found) != TW_OK || !found)
         return none;
     tw_value *parts = tw__alloc_array(4, sizeof *parts);
-    tw_value *paths = tw__alloc_array(state.path_count + 1, sizeof *paths), *times = tw__alloc_array(state.timestamp_count + 1, sizeof *times);
+    tw_value *paths = tw__alloc_array(state.path_count + 1, sizeof *paths),
+             *times = tw__alloc_array(state.timestamp_count + 1, sizeof *times);
     tw_value result = none;
     if (parts && paths && times) {
         for (size_t i = 0; i < state.path_count; i++)

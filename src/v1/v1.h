@@ -5,9 +5,10 @@
 #include "graph/graph.h"
 #include "rows.h"
 
-/* Calls the op. In a graph the node gets this name (and a number, if it is taken), unless it is NULL; *made, if asked for, is the node. */
-tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count,
-                      tw_tensor **outputs, int output_count, tw__node **made);
+/* Calls the op. In a graph the node gets this name (and a number, if it is taken), unless it is NULL; *made, if asked for, is the
+ * node. */
+tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *inputs, int count, const tw_attr *attrs,
+                      int attr_count, tw_tensor **outputs, int output_count, tw__node **made);
 /* In a graph a constant of that name, else the value itself; a new reference. */
 tw_tensor *tw__v1_constant(tw_tensor *value, const char *name);
 

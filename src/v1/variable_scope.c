@@ -1,9 +1,9 @@
 /* tf.compat.v1.variable_scope: a prefix of the names that get_variable gives, defaults, and whether variables are shared.
  *
- * Scopes that were entered lie on a stack of the thread; below it each graph (and eager execution) has a root scope of its own. A scope that is
- * entered under a name inherits from the one around it; one that is given as an object is opened again where it stood. Entering also opens
- * a name scope for operations, which has a number behind it the second time. A scope without a name of its own ("default_name") gets one
- * that was not opened yet inside the scope around it. */
+ * Scopes that were entered lie on a stack of the thread; below it each graph (and eager execution) has a root scope of its own. A
+ * scope that is entered under a name inherits from the one around it; one that is given as an object is opened again where it
+ * stood. Entering also opens a name scope for operations, which has a number behind it the second time. A scope without a name of
+ * its own ("default_name") gets one that was not opened yet inside the scope around it. */
 #include "v1/variable_scope.h"
 
 /* ---- the class ---- */
@@ -41,7 +41,8 @@ static tw_status check_initializer(const char *function, const void *object)
 {
     if (!object || tw__is(object, &tw__class_initializer) || tw__is(object, &tw__tensor_class))
         return TW_OK;
-    return tw__fail(TW_TYPE_ERROR, "%s: the initializer is a %s; expected an initializer or a tensor", function, tw_class_name(object));
+    return tw__fail(TW_TYPE_ERROR, "%s: the initializer is a %s; expected an initializer or a tensor", function,
+                    tw_class_name(object));
 }
 
 static tw_status set_names(struct tw_variable_scope *scope, const char *name, const char *name_scope)
@@ -65,11 +66,11 @@ static tw_status scope_init(void *self, const void *given)
 }
 
 TW_CLASS(variable_scope,
-    "compat.v1.VariableScope(reuse: bool = False, name: str = '', initializer: object = None, regularizer: callable = None, "
-    "name_scope: str = '', dtype: dtype = float32, constraint: callable = None)",
-    .size = sizeof(struct tw_variable_scope), .init = scope_init, .destroy = scope_destroy, .visit = scope_visit, .clear = scope_clear,
-    .drop_config = true,
-    .doc = "What get_variable goes by: a prefix of names, defaults, and whether variables are shared.");
+         "compat.v1.VariableScope(reuse: bool = False, name: str = '', initializer: object = None, regularizer: callable = None, "
+         "name_scope: str = '', dtype: dtype = float32, constraint: callable = None)",
+         .size = sizeof(struct tw_variable_scope), .init = scope_init, .destroy = scope_destroy, .visit = scope_visit,
+         .clear = scope_clear, .drop_config = true,
+         .doc = "What get_variable goes by: a prefix of names, defaults, and whether variables are shared.");
 
 /* ---- stores ---- */
 
@@ -127,7 +128,7 @@ typedef struct entered {
     struct tw_variable_scope *scope; /* a reference */
     intptr_t *opened;                /* of a scope that was given: the counts of the store's scopes then, which come back */
     size_t opened_count;
-    bool named;                      /* a name scope was opened */
+    bool named; /* a name scope was opened */
 } entered;
 
 static _Thread_local entered *stack;
@@ -235,11 +236,12 @@ static tw_status enter(tw__variable_store *store, struct tw_variable_scope *scop
     return TW_OK;
 }
 
-TW_API(variable_scope_enter,
-       "compat.v1._enter_variable_scope(name: str = None, scope: variable_scope = None, default_name: str = None, initializer: object = None, "
-       "regularizer: callable = None, constraint: callable = None, reuse: str {inherit, no, yes, auto} = inherit, dtype: dtype = None, "
-       "auxiliary_name_scope: bool = True) -> variable_scope",
-       "Enters a variable scope of that name inside the present one, or one that was entered before, or one of the default name with a number.")
+TW_API(
+    variable_scope_enter,
+    "compat.v1._enter_variable_scope(name: str = None, scope: variable_scope = None, default_name: str = None, initializer: object = None, "
+    "regularizer: callable = None, constraint: callable = None, reuse: str {inherit, no, yes, auto} = inherit, dtype: dtype = None, "
+    "auxiliary_name_scope: bool = True) -> variable_scope",
+    "Enters a variable scope of that name inside the present one, or one that was entered before, or one of the default name with a number.")
 {
     tw__variable_store *store = tw__variable_store_now();
     struct tw_variable_scope *outer = store ? scope_in(store) : NULL;
@@ -254,7 +256,9 @@ TW_API(variable_scope_enter,
         tw__fail(TW_VALUE_ERROR, "reuse=True cannot be used without a name_or_scope");
         return NULL;
     }
-    char *own = given ? tw__strdup(last_part(given->name)) : args->name ? tw__strdup(args->name) : unopened(store, outer, args->default_name);
+    char *own = given        ? tw__strdup(last_part(given->name))
+                : args->name ? tw__strdup(args->name)
+                             : unopened(store, outer, args->default_name);
     char *whole = !own ? NULL : given ? tw__strdup(given->name) : inside(outer, own);
     bool named = whole && !args->no_auxiliary_name_scope && *own;
     struct tw_variable_scope *scope = NULL;
@@ -322,12 +326,14 @@ TW_PROPERTY(variable_scope_original_name_scope, "compat.v1.VariableScope.origina
     return tw__strdup(args->self->name_scope);
 }
 
-TW_PROPERTY(variable_scope_dtype, "compat.v1.VariableScope.dtype(self: variable_scope) -> dtype", "The dtype of variables that are given none.")
+TW_PROPERTY(variable_scope_dtype, "compat.v1.VariableScope.dtype(self: variable_scope) -> dtype",
+            "The dtype of variables that are given none.")
 {
     return args->self->dtype;
 }
 
-TW_PROPERTY(variable_scope_reuse, "compat.v1.VariableScope._reuse(self: variable_scope) -> str", "Whether variables are shared: no, yes, auto.")
+TW_PROPERTY(variable_scope_reuse, "compat.v1.VariableScope._reuse(self: variable_scope) -> str",
+            "Whether variables are shared: no, yes, auto.")
 {
     static const char *const words[] = { "no", "yes", "auto" };
     return tw__strdup(words[args->self->reuse]);
@@ -347,7 +353,8 @@ TW_METHOD(variable_scope_set_dtype, "compat.v1.VariableScope.set_dtype(self: var
     return TW_OK;
 }
 
-TW_METHOD(variable_scope_set_initializer, "compat.v1.VariableScope._set_initializer(self: variable_scope, initializer: object = None)",
+TW_METHOD(variable_scope_set_initializer,
+          "compat.v1.VariableScope._set_initializer(self: variable_scope, initializer: object = None)",
           "The initializer of variables that are given none.")
 {
     TW_TRY(check_initializer("set_initializer", args->initializer));
@@ -355,7 +362,8 @@ TW_METHOD(variable_scope_set_initializer, "compat.v1.VariableScope._set_initiali
     return TW_OK;
 }
 
-TW_METHOD(variable_scope_set_regularizer, "compat.v1.VariableScope._set_regularizer(self: variable_scope, regularizer: callable = None)",
+TW_METHOD(variable_scope_set_regularizer,
+          "compat.v1.VariableScope._set_regularizer(self: variable_scope, regularizer: callable = None)",
           "The regularizer of variables that are given none.")
 {
     tw__set(&args->self->regularizer, args->regularizer);

@@ -10,10 +10,11 @@ typedef enum tw__reuse { TW__REUSE_NO, TW__REUSE_YES, TW__REUSE_AUTO } tw__reuse
 
 struct tw_variable_scope {
     tw_object object;
-    char *name;              /* "a/b"; "" is the root */
-    char *name_scope;        /* the name scope it was first opened with, "a/b/" */
+    char *name;       /* "a/b"; "" is the root */
+    char *name_scope; /* the name scope it was first opened with, "a/b/" */
     tw__reuse reuse;
-    tw_object *initializer;  /* a tw_initializer or a tensor; NULL: none. Of variables that are given none themselves; so are the others */
+    tw_object *initializer; /* a tw_initializer or a tensor; NULL: none. Of variables that are given none themselves; so are the
+                               others */
     tw_callable *regularizer, *constraint;
     tw_dtype dtype;
 };
@@ -22,14 +23,14 @@ struct tw_variable_scope {
 typedef struct tw__variable_store {
     tw_object object;
     struct tw_variable_scope *root;
-    tw__map variables;       /* whole name -> variable, a reference */
-    tw__map opened;          /* name of a scope -> how often it was opened */
-    tw__edge *losses;        /* what regularizers gave */
+    tw__map variables; /* whole name -> variable, a reference */
+    tw__map opened;    /* name of a scope -> how often it was opened */
+    tw__edge *losses;  /* what regularizers gave */
     size_t loss_count, loss_capacity;
 } tw__variable_store;
 
-tw__variable_store *tw__variable_store_now(void);             /* borrowed; NULL: an error */
-struct tw_variable_scope *tw__variable_scope_now(void);       /* the thread's innermost; borrowed; NULL: an error */
+tw__variable_store *tw__variable_store_now(void);       /* borrowed; NULL: an error */
+struct tw_variable_scope *tw__variable_scope_now(void); /* the thread's innermost; borrowed; NULL: an error */
 /* "inherit", "no", "yes" or "auto" as a number; inherit is what is given. */
 tw__reuse tw__reuse_of(const char *word, tw__reuse inherited);
 

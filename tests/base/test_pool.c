@@ -114,8 +114,11 @@ static void a_forked_child_has_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(covers_every_index_once), cmocka_unit_test(calls_from_inside_run_there), cmocka_unit_test(several_callers),
-        cmocka_unit_test(sleeping_workers_wake_up), cmocka_unit_test(a_forked_child_has_its_own),
+        cmocka_unit_test(covers_every_index_once),
+        cmocka_unit_test(calls_from_inside_run_there),
+        cmocka_unit_test(several_callers),
+        cmocka_unit_test(sleeping_workers_wake_up),
+        cmocka_unit_test(a_forked_child_has_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Datasets from C: constructors nest and take what they are built of, functions are traced, iterators give tensors, errors are told. */
+/* Datasets from C: constructors nest and take what they are built of, functions are traced, iterators give tensors, errors are
+ * told. */
 #include <thalweg/thalweg.h>
 
 #include "data/data.h"
@@ -80,7 +81,8 @@ static void iterators_are_restored(void **state)
         int64_t before[18], expected[18], found[18];
         tw_auto tw_iterator *first = tw_iterator(.dataset = numbers()), *second = tw_iterator(.dataset = numbers());
         read_some(first, before, cut);
-        tw_auto tw_checkpoint *saved = tw_checkpoint_new({ "iterator", first }), *other = tw_checkpoint_new({ "iterator", second });
+        tw_auto tw_checkpoint *saved = tw_checkpoint_new({ "iterator", first }),
+                              *other = tw_checkpoint_new({ "iterator", second });
         char *written = tw_checkpoint_write(saved, path);
         expect_no_error();
         assert_non_null(written);
@@ -108,12 +110,15 @@ static void steps_nest(void **state)
     EXPECT(dataset, 4, 6, 8);
     tw_auto tw_tensor *count = tw_dataset_cardinality(dataset);
     assert_int_equal(tw_tensor_int_at(count, 0), 3);
-    tw_auto tw_dataset *parallel = tw_dataset_prefetch(
-        tw_dataset_parallel_map(tw_dataset_filter(tw_dataset_range(TW_ZERO, 10), tw_function_new(is_even, NULL)), tw_function_new(twice, NULL), 3), 2);
+    tw_auto tw_dataset *parallel = tw_dataset_prefetch(tw_dataset_parallel_map(tw_dataset_filter(tw_dataset_range(TW_ZERO, 10),
+                                                                                                 tw_function_new(is_even, NULL)),
+                                                                               tw_function_new(twice, NULL), 3),
+                                                       2);
     EXPECT(parallel, 0, 4, 8, 12, 16);
     tw_auto tw_dataset *flat = tw_dataset_flat_map(tw_dataset_range(1, 4), tw_function_new(counting, NULL));
     EXPECT(flat, 0, 0, 1, 0, 1, 2);
-    tw_auto tw_dataset *shuffled = tw_dataset_shuffle(tw_dataset_range(TW_ZERO, 7), 3, .seed = 5, .no_reshuffle_each_iteration = true);
+    tw_auto tw_dataset *shuffled =
+        tw_dataset_shuffle(tw_dataset_range(TW_ZERO, 7), 3, .seed = 5, .no_reshuffle_each_iteration = true);
     tw_auto tw_dataset *both = tw_dataset_zip(TW_OBJECTS(tw_retain(shuffled), tw_retain(shuffled)));
     tw_auto tw_iterator *pairs = tw_iterator(.dataset = tw_retain(both));
     for (int i = 0; i < 7; i++) {
@@ -176,8 +181,10 @@ static void files_keep_datasets(void **state)
     (void)state;
     char place[] = "/tmp/thalweg_saved_XXXXXX", remove[100];
     assert_non_null(mkdtemp(place));
-    tw_auto tw_tensor *path = tw_tensor_string(place, strlen(place)), *sizes = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ 1, 4 });
-    tw_auto tw_dataset *saved = tw_dataset_save(tw_dataset_range(TW_ZERO, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
+    tw_auto tw_tensor *path = tw_tensor_string(place, strlen(place)),
+                      *sizes = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ 1, 4 });
+    tw_auto tw_dataset *saved =
+        tw_dataset_save(tw_dataset_range(TW_ZERO, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
     EXPECT(saved, 0, 1, 2, 3, 4);
     tw_auto tw_dataset *loaded = tw_dataset_load(path, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0));
     EXPECT(loaded, 0, 2, 4, 1, 3);
@@ -201,7 +208,9 @@ static void mistakes(void **state)
     expect_error(TW_INVALID_ARGUMENT, "input_dataset");
     assert_null(tw_dataset_take(tw_dataset_range(TW_ZERO, 3), 1.5));
     expect_error(TW_TYPE_ERROR, "1.5");
-    assert_null(tw_dataset_map(tw_dataset_range(TW_ZERO, 3), tw_function_new(plus, NULL, .signature = TW_SPECS({ TW_INT64, TW_SCALAR }, { TW_INT64, TW_SCALAR }))));
+    assert_null(
+        tw_dataset_map(tw_dataset_range(TW_ZERO, 3),
+                       tw_function_new(plus, NULL, .signature = TW_SPECS({ TW_INT64, TW_SCALAR }, { TW_INT64, TW_SCALAR }))));
     expect_error(TW_INVALID_ARGUMENT, "takes 2 arguments");
     assert_null(tw_dataset_flat_map(tw_dataset_range(TW_ZERO, 3), tw_function_new(twice, NULL)));
     expect_error(TW_TYPE_ERROR, "must give a dataset");
@@ -216,8 +225,10 @@ static void no_memory(void **state)
     bool done = false;
     for (long n = 1; !done && n < 4000; n++) {
         tw__alloc_fail_at(n);
-        tw_dataset *dataset = tw_dataset_batch(
-            tw_dataset_shuffle(tw_dataset_map(tw_dataset_range(TW_ZERO, 6), tw_function_new(twice, NULL)), 3, .seed = 1), 2);
+        tw_dataset *dataset =
+            tw_dataset_batch(tw_dataset_shuffle(tw_dataset_map(tw_dataset_range(TW_ZERO, 6), tw_function_new(twice, NULL)), 3,
+                                                .seed = 1),
+                             2);
         tw_iterator *iterator = dataset ? tw_iterator(.dataset = tw_retain(dataset)) : NULL;
         tw_tensors batch = { 0 };
         if (iterator)
@@ -261,8 +272,12 @@ static void lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_nest), cmocka_unit_test(batches),   cmocka_unit_test(files_keep_datasets),
-        cmocka_unit_test(mistakes),   cmocka_unit_test(no_memory), cmocka_unit_test(lines),
+        cmocka_unit_test(steps_nest),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(files_keep_datasets),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(lines),
         cmocka_unit_test_setup_teardown(iterators_are_restored, make_scratch, remove_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,15 +62,20 @@ static void nearly_equal(void **state)
     tw_debugging_assert_near(x, y, .rtol = half);
     expect_no_error();
     tw_debugging_assert_near(x, y, .message = "said");
-    expect_error(TW_INVALID_ARGUMENT, "said.  '\nb'x and y not equal to tolerance rtol = tf.Tensor(1.1920929e-06, shape=(), dtype=float32), atol = tf.Tensor(");
+    expect_error(
+        TW_INVALID_ARGUMENT,
+        "said.  '\nb'x and y not equal to tolerance rtol = tf.Tensor(1.1920929e-06, shape=(), dtype=float32), atol = tf.Tensor(");
     tw_debugging_assert_near(one, one);
     expect_error(TW_VALUE_ERROR, "data type <class 'numpy.int32'> not inexact");
     tw_debugging_assert_near(x, one);
-    expect_error(TW_VALUE_ERROR, "y: Tensor conversion requested dtype float32 for Tensor with dtype int32: <tf.Tensor: shape=(), dtype=int32, numpy=1>");
+    expect_error(
+        TW_VALUE_ERROR,
+        "y: Tensor conversion requested dtype float32 for Tensor with dtype int32: <tf.Tensor: shape=(), dtype=int32, numpy=1>");
 }
 
-#define LIST(...) \
-    ((tw_value){ .kind = TW_VALUE_LIST, .list = { (tw_value[]){ __VA_ARGS__ }, (int64_t)(sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value)) } })
+#define LIST(...)                       \
+    ((tw_value){ .kind = TW_VALUE_LIST, \
+                 .list = { (tw_value[]){ __VA_ARGS__ }, (int64_t)(sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value)) } })
 #define TENSOR(tensor_) ((tw_value){ .kind = TW_VALUE_TENSOR, .tensor = (tensor_) })
 #define INT(number_) ((tw_value){ .kind = TW_VALUE_INT, .i = (number_) })
 
@@ -78,12 +83,16 @@ static void shapes(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 3), NULL), *y = tw_tensor_new(TW_INT32, TW_SHAPE(3), NULL);
-    assert_int_equal(tw_debugging_assert_shapes(LIST(LIST(TENSOR(x), LIST(INT(2), TW_TEXT("N"))), LIST(TENSOR(y), LIST(TW_TEXT("N"))))), TW_OK);
+    assert_int_equal(tw_debugging_assert_shapes(
+                         LIST(LIST(TENSOR(x), LIST(INT(2), TW_TEXT("N"))), LIST(TENSOR(y), LIST(TW_TEXT("N"))))),
+                     TW_OK);
     assert_int_equal(tw_debugging_assert_shapes(LIST(LIST(TENSOR(x), LIST(TW_TEXT("*"), INT(3))))), TW_OK);
     expect_no_error();
     tw_debugging_assert_shapes(LIST(LIST(TENSOR(x), LIST(TW_TEXT("N"), TW_TEXT("N")))), .message = "said");
-    expect_error(TW_VALUE_ERROR, "said.  Specified by tensor shape=(2, 3) dtype=float32 dimension 0.  Tensor shape=(2, 3) dtype=float32 dimension 1 must have "
-                                 "size 2.  Received size 3, shape (2, 3)");
+    expect_error(
+        TW_VALUE_ERROR,
+        "said.  Specified by tensor shape=(2, 3) dtype=float32 dimension 0.  Tensor shape=(2, 3) dtype=float32 dimension 1 must have "
+        "size 2.  Received size 3, shape (2, 3)");
     tw_debugging_assert_shapes(LIST(LIST(TENSOR(y), LIST(INT(4)))));
     expect_error(TW_VALUE_ERROR, "Specified explicitly.  Tensor shape=(3,) dtype=int32 dimension 0 must have size 4.");
     tw_debugging_assert_shapes(LIST(INT(4)));
@@ -99,7 +108,9 @@ static void dtypes(void **state)
     assert_int_equal(tw_debugging_assert_same_float_dtype(.tensors = LIST(TENSOR(x), TENSOR(x))), TW_FLOAT32);
     assert_int_equal(tw_debugging_assert_same_float_dtype(.dtype = TW_FLOAT16), TW_FLOAT16);
     tw_debugging_assert_same_float_dtype(.tensors = LIST(TENSOR(x), TENSOR(one)));
-    expect_error(TW_VALUE_ERROR, "tf.Tensor(1, shape=(), dtype=int32), type=<dtype: 'int32'>, must be of the same type (<dtype: 'float32'>) as tf.Tensor(1.0");
+    expect_error(
+        TW_VALUE_ERROR,
+        "tf.Tensor(1, shape=(), dtype=int32), type=<dtype: 'int32'>, must be of the same type (<dtype: 'float32'>) as tf.Tensor(1.0");
     assert_true(tw_debugging_is_numeric_tensor(one));
     assert_false(tw_debugging_is_numeric_tensor(text));
     tw_auto tw_tensor *finite = tw_debugging_assert_all_finite(x, "bad");

@@ -1,4 +1,5 @@
-/* tf.recompute_grad and tf.grad_pass_through from C: values, gradients of any order, variables, and the memory that is given up. */
+/* tf.recompute_grad and tf.grad_pass_through from C: values, gradients of any order, variables, and the memory that is given up.
+ */
 #include <malloc.h>
 #include <thalweg/gradient.h>
 #include <thalweg/thalweg.h>
@@ -17,7 +18,8 @@ static void end(void *user)
 static tw_tensors cube(void *user, tw_tensors in)
 {
     runs++;
-    tw_auto tw_tensor *w = user ? tw_variable_read(user) : tw_retain(in.items[0]), *square = tw_multiply(in.items[0], in.items[0]);
+    tw_auto tw_tensor *w = user ? tw_variable_read(user) : tw_retain(in.items[0]),
+                      *square = tw_multiply(in.items[0], in.items[0]);
     return tw_give(tw_multiply(square, w));
 }
 
@@ -55,7 +57,8 @@ static void gradients_of_variables(void **state)
     tw_auto tw_variable *w = tw_variable(first, .name = "w");
     tw_auto tw_tape *tape = tw_tape_start();
     tw_tape_watch(tape, TW_OBJECTS(x));
-    tw_tensors y = tw_recompute_grad(cube, w, NULL, TW_TENSORS(x)), g = tw_tape_gradient(tape, TW_OBJECTS(y.items[0]), TW_OBJECTS(x, w));
+    tw_tensors y = tw_recompute_grad(cube, w, NULL, TW_TENSORS(x)),
+               g = tw_tape_gradient(tape, TW_OBJECTS(y.items[0]), TW_OBJECTS(x, w));
     expect_no_error();
     assert_float_equal(tw_tensor_double_at(g.items[0], 0), 30, 0);
     assert_float_equal(tw_tensor_double_at(g.items[1], 0), 9, 0);
@@ -67,7 +70,8 @@ static tw_tensors traced(void *user, tw_tensors in)
 {
     tw_auto tw_tape *tape = tw_tape_start();
     tw_tape_watch(tape, TW_OBJECTS(in.items[0]));
-    tw_tensors y = tw_recompute_grad(cube, user, NULL, in), g = tw_tape_gradient(tape, TW_OBJECTS(y.items[0]), TW_OBJECTS(in.items[0]));
+    tw_tensors y = tw_recompute_grad(cube, user, NULL, in),
+               g = tw_tape_gradient(tape, TW_OBJECTS(y.items[0]), TW_OBJECTS(in.items[0]));
     tw_tensors_free(&y);
     return g;
 }

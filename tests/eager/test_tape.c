@@ -1,5 +1,5 @@
-/* Tapes and variables from C: first and second derivatives, persistent and nested tapes, unconnected sources, steady memory, failing
- * allocations. */
+/* Tapes and variables from C: first and second derivatives, persistent and nested tapes, unconnected sources, steady memory,
+ * failing allocations. */
 #include "test.h"
 
 #include "eager/eager.h"
@@ -176,8 +176,12 @@ static void failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_derivative),        cmocka_unit_test(second_derivative),         cmocka_unit_test(persistent_and_unconnected),
-        cmocka_unit_test(variables_are_watched), cmocka_unit_test(training_keeps_its_memory), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(one_derivative),
+        cmocka_unit_test(second_derivative),
+        cmocka_unit_test(persistent_and_unconnected),
+        cmocka_unit_test(variables_are_watched),
+        cmocka_unit_test(training_keeps_its_memory),
+        cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

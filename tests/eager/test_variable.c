@@ -42,7 +42,8 @@ static void any_shape(void **state)
 static void constraints(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *start = floats(TW_SHAPE(2), (const float[]){ 3, 4 }), *gradient = floats(TW_SHAPE(2), (const float[]){ -3, -4 });
+    tw_auto tw_tensor *start = floats(TW_SHAPE(2), (const float[]){ 3, 4 }),
+                      *gradient = floats(TW_SHAPE(2), (const float[]){ -3, -4 });
     tw_auto tw_variable *v = tw_variable(start, .constraint = (tw_callable *)tw_constraints_max_norm(.max_value = 5));
     tw_auto tw_optimizer *sgd = tw_optimizers_sgd(.learning_rate = 1);
     tw_release(tw_optimizer_apply_gradients(sgd, TW_TENSORS(gradient), TW_OBJECTS(v)));
@@ -58,7 +59,8 @@ static void streams(void **state)
     tw_auto tw_tensor *words = tw_tensor_new(TW_INT64, TW_SHAPE(3), (const int64_t[]){ 7, 0, 0 });
     tw_auto tw_generator *generator = tw_generator(.state = words, .alg = 1), *copy = tw_generator(.copy_from = generator);
     tw_auto tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(1), (const int32_t[]){ 3 });
-    tw_auto tw_tensor *a = tw_generator_normal(generator, shape), *b = tw_generator_normal(generator, shape), *c = tw_generator_normal(copy, shape);
+    tw_auto tw_tensor *a = tw_generator_normal(generator, shape), *b = tw_generator_normal(generator, shape),
+                      *c = tw_generator_normal(copy, shape);
     expect_no_error();
     assert_float_equal(tw_tensor_double_at(a, 0), -1.3240396, 1e-7);
     assert_float_equal(tw_tensor_double_at(b, 0), -1.2344412, 1e-7);
@@ -78,7 +80,8 @@ static tw_tensor *products(tw_tensor *a, tw_tensor *b)
 static void sums_of_products(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *a = floats(TW_SHAPE(2, 1, 2), (const float[]){ 1, 2, 3, 4 }), *b = floats(TW_SHAPE(2, 2), (const float[]){ 1, 1, 0, 1 });
+    tw_auto tw_tensor *a = floats(TW_SHAPE(2, 1, 2), (const float[]){ 1, 2, 3, 4 }),
+                      *b = floats(TW_SHAPE(2, 2), (const float[]){ 1, 1, 0, 1 });
     tw_auto tw_tensor *c = products(a, b);
     expect_no_error();
     assert_memory_equal(tw_tensor_data(c), ((float[]){ 1, 4, 3, 10 }), 4 * sizeof(float));

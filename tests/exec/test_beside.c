@@ -1,5 +1,5 @@
-/* Steps side by side: which ones are put together, the same bits one after the other, errors of the first in order, and an end when the
- * embedding program wants one. */
+/* Steps side by side: which ones are put together, the same bits one after the other, errors of the first in order, and an end
+ * when the embedding program wants one. */
 #include <thalweg.h>
 
 #include "base/pause.h"
@@ -106,7 +106,8 @@ static tw_tensor *numbers(tw_shape shape, float diagonal)
 static void values(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *x = numbers(TW_SHAPE(8), 0.5f), *a = numbers(TW_SHAPE(SIZE, SIZE), 60), *b = numbers(TW_SHAPE(SIZE, SIZE), 20);
+    tw_auto tw_tensor *x = numbers(TW_SHAPE(8), 0.5f), *a = numbers(TW_SHAPE(SIZE, SIZE), 60),
+                      *b = numbers(TW_SHAPE(SIZE, SIZE), 20);
     same_bits(three_loops, &(loops){ { 500, 100, 900 } }, &x, 1, 3);
     same_bits(three_loops, &(loops){ { 0, 1, 0 } }, &x, 1, 3);
     same_bits(matrices, NULL, TW_IN(a, b), 2, 3);

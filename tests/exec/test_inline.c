@@ -1,5 +1,5 @@
-/* Calls that plans take in: the steps of what is called in the call's place, named after it; what stays a call; the same values and effects in
- * the same order with and without. */
+/* Calls that plans take in: the steps of what is called in the call's place, named after it; what stays a call; the same values
+ * and effects in the same order with and without. */
 #include "traced.h"
 
 #include "exec/internal.h"
@@ -79,7 +79,8 @@ static int count_calls(const tw__plan *plan)
 {
     int count = 0;
     for (int i = 0; i < plan->step_count; i++)
-        count += tw__starts_with(plan->steps[i].op->name, "PartitionedCall") || tw__starts_with(plan->steps[i].op->name, "StatefulPartitionedCall");
+        count += tw__starts_with(plan->steps[i].op->name, "PartitionedCall") ||
+                 tw__starts_with(plan->steps[i].op->name, "StatefulPartitionedCall");
     return count;
 }
 
@@ -122,7 +123,8 @@ static void side_effects(void **state)
         tw__exec_passes = way ? 0 : ~0u;
         tw_auto tw_tensor *start = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 1, 1 });
         tw_auto tw_variable *v = tw_variable(start);
-        tw_auto tw__function *inner = trace(effects, &(nest){ .variable = v }, 2), *outer = trace(chained, &(nest){ inner, NULL, 3 }, 2);
+        tw_auto tw__function *inner = trace(effects, &(nest){ .variable = v }, 2),
+                             *outer = trace(chained, &(nest){ inner, NULL, 3 }, 2);
         results[way] = run(outer, 0.5f);
         assert_int_equal(count_calls(outer->plan), way ? 3 : 0);
         tw_auto tw_tensor *value = tw_variable_read(v);
@@ -145,7 +147,8 @@ static void streams(void **state)
     assert_int_equal(count_calls(outer->plan), 1);
 }
 
-/* A function of two elements, called by one that takes any number: the call tells when it is another. Plans for two elements take it in. */
+/* A function of two elements, called by one that takes any number: the call tells when it is another. Plans for two elements take
+ * it in. */
 static void shapes(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Adam's calls joined into one step: how many steps there are, the same bits as eagerly and without the pass, and when it keeps away. */
+/* Adam's calls joined into one step: how many steps there are, the same bits as eagerly and without the pass, and when it keeps
+ * away. */
 #include "test.h"
 
 #include "exec/internal.h"
@@ -12,7 +13,7 @@ enum { SMALL = 7, LARGE = 40000, STEPS = 5 };
 typedef struct training {
     tw_optimizer *optimizer;
     tw_variable *variables[3];
-    bool looks;           /* the body reads a moment while the update is under way */
+    bool looks; /* the body reads a moment while the update is under way */
     tw_tensor *seen;
 } training;
 
@@ -174,7 +175,8 @@ static tw_status dense_body(void *context, tw_tensor *const *arguments, int coun
     dense *d = context;
     (void)count;
     tw_auto tw_tensor *gradient =
-        TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]), TW_WITH(TW_A_BOOL("transpose_a", d->transpose_a), TW_A_BOOL("transpose_b", d->transpose_b)));
+        TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]),
+                TW_WITH(TW_A_BOOL("transpose_a", d->transpose_a), TW_A_BOOL("transpose_b", d->transpose_b)));
     tw_objects variables = { (void **)&d->weight, 1 };
     tw_tensors gradients = { &gradient, 1 };
     tw_release(tw_optimizer_apply_gradients(d->optimizer, gradients, variables));
@@ -423,7 +425,7 @@ static void calls_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(gradients_that_are_products), cmocka_unit_test(the_op),
-                                        cmocka_unit_test(calls_by_hand) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(gradients_that_are_products),
+                                        cmocka_unit_test(the_op), cmocka_unit_test(calls_by_hand) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,9 @@
 typedef struct trial {
     const tw_op *op;
     int rows, columns;
-    int factor;     /* 0: a number, 1: one per row, 2: one per row that the losses tell, 3: per row, and the derivative is read again */
-    bool last;      /* the factor is the second side of the product */
+    int factor; /* 0: a number, 1: one per row, 2: one per row that the losses tell, 3: per row, and the derivative is read again
+                 */
+    bool last;  /* the factor is the second side of the product */
 } trial;
 
 /* sum(losses) + sum(derivative * factors * (1, 2, 3, …)) */
@@ -87,7 +88,8 @@ static void bad_labels(void **state)
     trial t = { &tw__op_SparseSoftmaxCrossEntropyWithLogits, 3, 4, 0, false };
     const tw_shape shapes[] = { TW_SHAPE(3, 4), TW_SHAPE(3), TW_SCALAR };
     tw_auto tw__function *f = tw__function_trace("f", (tw_dtype[]){ TW_FLOAT32, TW_INT32, TW_FLOAT32 }, shapes, 3, body, &t);
-    tw_auto tw_tensor *logits = numbers(TW_FLOAT32, shapes[0], 1, false, 0), *labels = tw_tensor_new(TW_INT32, shapes[1], (int32_t[]){ 0, 4, 1 });
+    tw_auto tw_tensor *logits = numbers(TW_FLOAT32, shapes[0], 1, false, 0),
+                      *labels = tw_tensor_new(TW_INT32, shapes[1], (int32_t[]){ 0, 4, 1 });
     tw_auto tw_tensor *factor = tw_tensor_float(1);
     tw_tensor *result = NULL;
     assert_int_equal(tw__function_call(f, TW_IN(logits, labels, factor), &result), TW_INVALID_ARGUMENT);

@@ -1,4 +1,5 @@
-/* Products and convolutions joined with their bias and activation: which steps remain, and the same bits as the separate calls. */
+/* Products and convolutions joined with their bias and activation: which steps remain, and the same bits as the separate calls.
+ */
 #include "test.h"
 
 #include "exec/internal.h"
@@ -9,7 +10,7 @@ enum { ROWS = 37, DEPTH = 65, COLUMNS = 130 };
 
 typedef struct form {
     bool convolution, depthwise, transposed;
-    bool adds;               /* AddV2 of a vector, on the left, instead of BiasAdd */
+    bool adds; /* AddV2 of a vector, on the left, instead of BiasAdd */
     bool no_bias;
     const tw_op *activation; /* or NULL */
     bool read_elsewhere;     /* the product is an output too */

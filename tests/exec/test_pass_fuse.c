@@ -1,5 +1,5 @@
-/* Fused chains, with broadcasts inside and reductions at their ends: one step (or the number that is left), and the bits of the separate
- * calls, over shapes that end inside of vectors, tiles and blocks. */
+/* Fused chains, with broadcasts inside and reductions at their ends: one step (or the number that is left), and the bits of the
+ * separate calls, over shapes that end inside of vectors, tiles and blocks. */
 #include "traced.h"
 
 #include "exec/internal.h"
@@ -9,8 +9,8 @@ typedef struct trial {
     const tw_op *reduction;
     const int32_t *axes;
     int axis_count;
-    bool keep;    /* the dimensions */
-    bool again;   /* the elements are used a second time */
+    bool keep;  /* the dimensions */
+    bool again; /* the elements are used a second time */
 } trial;
 
 /* exp((x - y) * 0.5), reduced */
@@ -66,17 +66,19 @@ static void compare(trial *t, tw_dtype dtype, const tw_shape *shapes, int steps)
     }
 }
 
-static const tw_op *const reductions[] = { &tw__op_Sum, &tw__op_Mean, &tw__op_Max, &tw__op_Min, &tw__op_Prod, &tw__op_EuclideanNorm };
+static const tw_op *const reductions[] = { &tw__op_Sum, &tw__op_Mean, &tw__op_Max,
+                                           &tw__op_Min, &tw__op_Prod, &tw__op_EuclideanNorm };
 enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
 static const int32_t first[] = { 0 }, last[] = { -1 }, both[] = { 0, 1 }, outer[] = { 0, 2 }, middle[] = { 1 };
 
 static void matrices(void **state)
 {
     (void)state;
-    static const int sizes[][2] = { { 1, 5 }, { 7, 3 }, { 50, 10 }, { 64, 64 }, { 33, 1000 }, { 1000, 33 }, { 300, 257 }, { 5, 5000 }, { 129, 4128 },
-                                    { 3, 100003 }, { 1, 90001 }, { 4099, 65 } };
+    static const int sizes[][2] = { { 1, 5 },     { 7, 3 },    { 50, 10 },    { 64, 64 },    { 33, 1000 }, { 1000, 33 },
+                                    { 300, 257 }, { 5, 5000 }, { 129, 4128 }, { 3, 100003 }, { 1, 90001 }, { 4099, 65 } };
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
-        const tw_shape whole = TW_SHAPE(sizes[n][0], sizes[n][1]), row = TW_SHAPE(sizes[n][1]), column = TW_SHAPE(sizes[n][0], 1), one = TW_SHAPE(1);
+        const tw_shape whole = TW_SHAPE(sizes[n][0], sizes[n][1]), row = TW_SHAPE(sizes[n][1]), column = TW_SHAPE(sizes[n][0], 1),
+                       one = TW_SHAPE(1);
         const tw_shape pairs[][2] = { { whole, whole }, { whole, row }, { whole, column }, { row, whole }, { whole, one } };
         for (size_t k = 0; k < REDUCTIONS * 5; k++) {
             tw_dtype dtype = (n + k) % 3 ? TW_FLOAT32 : TW_FLOAT64;
@@ -133,6 +135,7 @@ static void other_broadcasts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(matrices), cmocka_unit_test(more_dimensions), cmocka_unit_test(other_broadcasts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(matrices), cmocka_unit_test(more_dimensions),
+                                        cmocka_unit_test(other_broadcasts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

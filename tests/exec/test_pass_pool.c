@@ -62,7 +62,8 @@ static void check(form f)
     }
     tw__exec_passes = ~0u;
     for (int k = 0; k < 2; k++) {
-        assert_memory_equal(tw_tensor_data(results[0][k]), tw_tensor_data(results[1][k]), (size_t)tw_tensor_count(results[0][k]) * sizeof(float));
+        assert_memory_equal(tw_tensor_data(results[0][k]), tw_tensor_data(results[1][k]),
+                            (size_t)tw_tensor_count(results[0][k]) * sizeof(float));
         tw_release(results[0][k]);
         tw_release(results[1][k]);
         tw_release(arguments[k]);

@@ -125,7 +125,8 @@ static void check(expression *of, int steps, int steps_without)
     }
     tw__exec_passes = ~0u;
     assert_int_equal(tw_tensor_count(results[0]), tw_tensor_count(results[1]));
-    assert_memory_equal(tw_tensor_data(results[0]), tw_tensor_data(results[1]), (size_t)tw_tensor_count(results[0]) * sizeof(float));
+    assert_memory_equal(tw_tensor_data(results[0]), tw_tensor_data(results[1]),
+                        (size_t)tw_tensor_count(results[0]) * sizeof(float));
     tw_release(results[0]);
     tw_release(results[1]);
 }

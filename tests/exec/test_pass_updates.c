@@ -1,4 +1,5 @@
-/* The optimizers' ops for all variables in one step: how many steps there are, the same bits as without the pass, and when it keeps away. */
+/* The optimizers' ops for all variables in one step: how many steps there are, the same bits as without the pass, and when it
+ * keeps away. */
 #include "traced.h"
 
 #include "exec/internal.h"
@@ -48,7 +49,8 @@ static tw_status update(training *t, int i, tw_tensor *gradient)
     case HAND:
     case HAND_ADDED: {
         tw_auto tw_tensor *change = i % 2 ? tw_multiply(gradient, rate) : tw_multiply(rate, gradient);
-        tw_release(t->kind == HAND ? tw_variable_assign_sub(t->weights[i], change) : tw_variable_assign_add(t->weights[i], change));
+        tw_release(t->kind == HAND ? tw_variable_assign_sub(t->weights[i], change)
+                                   : tw_variable_assign_add(t->weights[i], change));
         return tw_error_code();
     }
     case DESCENT:
@@ -69,7 +71,8 @@ static tw_status body(void *context, tw_tensor *const *arguments, int count, tw_
     tw_tensor *gradients[VARIABLES];
     (void)count;
     for (int i = 0; i < VARIABLES; i++) {
-        tw_auto tw_tensor *value = tw_variable_read(t->weights[i]), *sine = tw_sin(value), *factor = tw_cast(arguments[0], t->dtype);
+        tw_auto tw_tensor *value = tw_variable_read(t->weights[i]), *sine = tw_sin(value),
+                          *factor = tw_cast(arguments[0], t->dtype);
         gradients[i] = tw_multiply(sine, factor);
     }
     tw_auto tw_tensor *seen = NULL;

@@ -1,5 +1,5 @@
-/* The planner's passes: each on a small graph, by the number of steps it leaves; then 2,000 random graphs that must give the same bits
- * run eagerly, with all passes and with none. */
+/* The planner's passes: each on a small graph, by the number of steps it leaves; then 2,000 random graphs that must give the same
+ * bits run eagerly, with all passes and with none. */
 #include "traced.h"
 
 #include "rows.h"
@@ -191,14 +191,14 @@ static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_v
         tw_release(tw_variable_assign_add(v, small));
         return tw_negative(a);
     }
-    case 13: { /* a product, a bias, an activation */
+    case 13: {                                                            /* a product, a bias, an activation */
         tw_auto tw_tensor *square = tw_matmul(a, b, .transpose_a = true); /* [3, 3] */
         tw_auto tw_tensor *product = tw_matmul(b, square);
         tw_auto tw_tensor *bias = tw_reduce_sum(a, .axis = TW_INTS(0));
         tw_auto tw_tensor *sum = TW_BINARY(BiasAdd, product, bias);
         return next(seed) % 2 ? tw_nn_relu(sum) : tw_sigmoid(sum);
     }
-    case 14: { /* transposes before and after a product */
+    case 14: {                                  /* transposes before and after a product */
         tw_auto tw_tensor *t = tw_transpose(a); /* [3, 2] */
         tw_auto tw_tensor *square = tw_matmul(b, t);
         tw_auto tw_tensor *turned = tw_transpose(square);

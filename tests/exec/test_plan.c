@@ -1,5 +1,6 @@
-/* Plans: shapes of calls, where values lie, what a run allocates, what is kept of a frame, several threads at once. Random graphs over
- * values that do not fit into a tensor must give the same bits eagerly, without passes and with all, at the first call and at later ones. */
+/* Plans: shapes of calls, where values lie, what a run allocates, what is kept of a frame, several threads at once. Random graphs
+ * over values that do not fit into a tensor must give the same bits eagerly, without passes and with all, at the first call and
+ * at later ones. */
 #include <pthread.h>
 
 #include "traced.h"
@@ -98,7 +99,8 @@ static void streams(void **state)
 {
     (void)state;
     const tw_shape partial[] = { TW_SHAPE(-1) }, known[] = { TW_SHAPE(1) };
-    tw_auto tw__function *f = tw__function_trace("f", floats, partial, 1, noisy, NULL), *g = tw__function_trace("g", floats, known, 1, noisy, NULL);
+    tw_auto tw__function *f = tw__function_trace("f", floats, partial, 1, noisy, NULL),
+                         *g = tw__function_trace("g", floats, known, 1, noisy, NULL);
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1), NULL);
     for (int i = 0; i < 4; i++) {
         tw_auto tw_tensor *a = call(f, &x), *b = call(g, &x);
@@ -333,7 +335,8 @@ static void random_graphs(void **state)
     tw_tensor *arguments[] = { x, y };
     for (uint32_t n = 0; n < 2000; n++) {
         random_graph graph = { n * 2654435761u, v };
-        const tw_shape shapes_of[] = { n % 3 == 1 ? TW_SHAPE(ROWS, -1) : TW_SHAPE(ROWS, COLUMNS), n % 3 == 2 ? TW_UNKNOWN_SHAPE : TW_SHAPE(ROWS, COLUMNS) };
+        const tw_shape shapes_of[] = { n % 3 == 1 ? TW_SHAPE(ROWS, -1) : TW_SHAPE(ROWS, COLUMNS),
+                                       n % 3 == 2 ? TW_UNKNOWN_SHAPE : TW_SHAPE(ROWS, COLUMNS) };
         tw_tensor *expected[CALLS][3] = { { NULL } };
         for (int way = 0; way < 3; way++) {
             tw_release(tw_variable_assign(v, start));
@@ -375,7 +378,8 @@ static void random_graphs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(shapes), cmocka_unit_test(streams), cmocka_unit_test(layout), cmocka_unit_test(keeping), cmocka_unit_test(failing),
-                                        cmocka_unit_test(threads), cmocka_unit_test(random_graphs) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(shapes),       cmocka_unit_test(streams), cmocka_unit_test(layout),
+                                        cmocka_unit_test(keeping),      cmocka_unit_test(failing), cmocka_unit_test(threads),
+                                        cmocka_unit_test(random_graphs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

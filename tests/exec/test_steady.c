@@ -1,5 +1,5 @@
-/* The steady state of traced functions, through the public calls: a training step allocates nothing, steps are reported, plans are printed, a
- * loop of tiny steps is cheap. */
+/* The steady state of traced functions, through the public calls: a training step allocates nothing, steps are reported, plans
+ * are printed, a loop of tiny steps is cheap. */
 #include <thalweg.h>
 
 #include "test.h"
@@ -55,7 +55,8 @@ static void training(void **state)
         pixels[i] = (float)(i % 17) * 0.05f;
     for (int i = 0; i < 50; i++)
         digits[i] = i % 10;
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(50, 784), pixels), *y = tw_tensor_new(TW_INT32, TW_SHAPE(50), digits);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(50, 784), pixels),
+                      *y = tw_tensor_new(TW_INT32, TW_SHAPE(50), digits);
     tw_release(tw_model_call(model, x));
     tw_auto tw_function *known = tw_function_new(train_step, &n, .name = "train_step");
     const tw_specs partial = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 784) }, { TW_INT32, TW_SHAPE(-1) });

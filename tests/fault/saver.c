@@ -20,7 +20,8 @@ int main(int count, char **arguments)
     tw_auto tw_tensor *initial = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3000), zeros);
     tw_auto tw_variable *variable = tw_variable(initial);
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "value", variable });
-    tw_auto tw_checkpoint_manager *manager = strcmp(mode, "manager") == 0 ? tw_checkpoint_manager(checkpoint, directory, 2) : NULL;
+    tw_auto tw_checkpoint_manager *manager =
+        strcmp(mode, "manager") == 0 ? tw_checkpoint_manager(checkpoint, directory, 2) : NULL;
     char model[4096];
     snprintf(model, sizeof model, "%s/model", directory);
     bool saved_model = strcmp(mode, "saved_model") == 0;
@@ -32,7 +33,9 @@ int main(int count, char **arguments)
             return fail();
         tw_release(tw_variable_assign(variable, value));
     }
-    char *latest = saved_model ? NULL : manager ? tw_checkpoint_manager_restore_or_initialize(manager) : tw_train_latest_checkpoint(directory);
+    char *latest = saved_model ? NULL
+                   : manager   ? tw_checkpoint_manager_restore_or_initialize(manager)
+                               : tw_train_latest_checkpoint(directory);
     if (latest && !manager) {
         tw_auto tw_load_status *status = tw_checkpoint_restore(checkpoint, latest);
         tw_release(tw_load_status_assert_consumed(status));
@@ -49,8 +52,8 @@ int main(int count, char **arguments)
     snprintf(prefix, sizeof prefix, "%s/ckpt", directory);
     if (saved_model && tw_saved_model_save(checkpoint, model, NULL, 0) != TW_OK)
         return fail();
-    char *path = saved_model                           ? strdup(model)
-                 : manager                               ? tw_checkpoint_manager_save(manager)
+    char *path = saved_model                       ? strdup(model)
+                 : manager                         ? tw_checkpoint_manager_save(manager)
                  : strcmp(mode, "checkpoint") == 0 ? tw_checkpoint_save(checkpoint, prefix)
                                                    : tw_checkpoint_write(checkpoint, prefix);
     if (!path)

@@ -17,14 +17,18 @@ static void writes_protobufs_bytes(void **state)
     tw_auto tw_tensor *i = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ 3, -1 });
     tw_auto tw_tensor *bytes = tw_io_serialize_example(TW_PAIRS({ "i", i }, { "f", f }, { "e", e }, { "b", b }));
     expect_no_error();
-    static const char expected[] = "\x0a\x41\x0a\x0d\x0a\x01" "b\x12\x08\x0a\x06\x0a\x02xy\x0a\x00\x0a\x07\x0a\x01" "e\x12\x02\x12\x00\x0a\x11\x0a\x01"
-                                   "f\x12\x0c\x12\x0a\x0a\x08\x00\x00\xc0\x3f\x00\x00\x00\xc0\x0a\x14\x0a\x01i\x12\x0f\x1a\x0d\x0a\x0b\x03"
-                                   "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+    static const char expected[] =
+        "\x0a\x41\x0a\x0d\x0a\x01"
+        "b\x12\x08\x0a\x06\x0a\x02xy\x0a\x00\x0a\x07\x0a\x01"
+        "e\x12\x02\x12\x00\x0a\x11\x0a\x01"
+        "f\x12\x0c\x12\x0a\x0a\x08\x00\x00\xc0\x3f\x00\x00\x00\xc0\x0a\x14\x0a\x01i\x12\x0f\x1a\x0d\x0a\x0b\x03"
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
     tw_string s = tw_tensor_string_at(bytes, 0);
     assert_int_equal(s.size, sizeof expected - 1);
     assert_memory_equal(s.data, expected, s.size);
 
-    tw_auto tw_example_feature *want_b = tw_example_feature("b", TW_STRING, .shape = TW_SHAPE(2, 1)), *want_i = tw_example_feature("i", TW_INT64, .kind = "sparse");
+    tw_auto tw_example_feature *want_b = tw_example_feature("b", TW_STRING, .shape = TW_SHAPE(2, 1)),
+                               *want_i = tw_example_feature("i", TW_INT64, .kind = "sparse");
     tw_auto tw_tensor *seven = tw_tensor_float(7);
     tw_auto tw_example_feature *want_q = tw_example_feature("q", TW_FLOAT32, .default_value = seven);
     tw_tensors parts = tw_io_parse_example(bytes, TW_OBJECTS(want_b, want_i, want_q));

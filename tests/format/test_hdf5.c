@@ -84,8 +84,8 @@ enum { GROUPS = 9000 };
 
 static tw__hdf5_node *make_tree(int groups)
 {
-    static const tw_dtype dtypes[] = { TW_FLOAT32, TW_FLOAT64, TW_FLOAT16, TW_BFLOAT16, TW_INT8, TW_INT16, TW_INT32, TW_INT64,
-                                       TW_UINT8, TW_UINT16, TW_UINT32, TW_UINT64, TW_BOOL };
+    static const tw_dtype dtypes[] = { TW_FLOAT32, TW_FLOAT64, TW_FLOAT16, TW_BFLOAT16, TW_INT8,   TW_INT16, TW_INT32,
+                                       TW_INT64,   TW_UINT8,   TW_UINT16,  TW_UINT32,   TW_UINT64, TW_BOOL };
     tw__hdf5_node *root = tw__hdf5_tree();
     assert_non_null(root);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {

@@ -23,7 +23,8 @@ static void writes_and_reads(void **state)
         assert_memory_equal(back->data, image->data, (size_t)image->count);
         assert_true(fabs(tw_tensor_double_at(any, 11) - 55 / 255.0) < 1e-6);
     }
-    tw_auto tw_tensor *image = gradient_image(16, 16, 3), *jpeg = tw_image_encode_jpeg(image, .quality = 100), *back = tw_image_decode_jpeg(jpeg);
+    tw_auto tw_tensor *image = gradient_image(16, 16, 3), *jpeg = tw_image_encode_jpeg(image, .quality = 100),
+                      *back = tw_image_decode_jpeg(jpeg);
     tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ 4, 8 }), *small = tw_image_resize(back, size);
     tw_auto tw_tensor *turned = tw_image_rot90(small, 3);
     expect_no_error();
@@ -43,7 +44,8 @@ static void survives_lack_of_memory(void **state)
     tw_tensor *png = tw_image_encode_png(image), *jpeg = tw_image_encode_jpeg(image);
     for (long n = 1; n < 60; n++) {
         tw__alloc_fail_at(n);
-        tw_tensor *a = tw_image_decode_image(n % 2 ? png : jpeg), *b = n % 2 ? tw_image_encode_png(image) : tw_image_encode_jpeg(image);
+        tw_tensor *a = tw_image_decode_image(n % 2 ? png : jpeg),
+                  *b = n % 2 ? tw_image_encode_png(image) : tw_image_encode_jpeg(image);
         tw__alloc_fail_at(0);
         assert_true((a && b) || tw_error_code() == TW_RESOURCE_EXHAUSTED);
         tw_clear_error();

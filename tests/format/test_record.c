@@ -1,4 +1,5 @@
-/* Records and event files: what is written is read again, TensorFlow's file (tests/golden/v1train_events.py) is read, damage is found. */
+/* Records and event files: what is written is read again, TensorFlow's file (tests/golden/v1train_events.py) is read, damage is
+ * found. */
 #include "test.h"
 
 #include <sys/stat.h>
@@ -347,12 +348,9 @@ static void survives_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_and_reads),
-        cmocka_unit_test(finds_damage),
-        cmocka_unit_test(compresses),
-        cmocka_unit_test(finds_damage_in_compressed_files),
-        cmocka_unit_test(writes_events),
-        cmocka_unit_test(survives_lack_of_memory),
+        cmocka_unit_test(writes_and_reads), cmocka_unit_test(finds_damage),
+        cmocka_unit_test(compresses),       cmocka_unit_test(finds_damage_in_compressed_files),
+        cmocka_unit_test(writes_events),    cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

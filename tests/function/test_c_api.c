@@ -1,5 +1,5 @@
-/* Functions, branches and loops of the public header: values, captures, traces per kind of arguments, signatures, gradients, errors; what a
- * call costs. */
+/* Functions, branches and loops of the public header: values, captures, traces per kind of arguments, signatures, gradients,
+ * errors; what a call costs. */
 #include "test.h"
 
 #include <time.h>
@@ -92,7 +92,7 @@ static void signatures(void **state)
 {
     (void)state;
     tw_auto tw_function *f = tw_function_new(twice_and_sum, NULL, .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 2) }),
-                                            .argument_names = (const char *const[]){ "rows" });
+                                             .argument_names = (const char *const[]){ "rows" });
     expect_no_error();
     assert_int_equal(tw_function_traces(f), 1);
     for (int rows = 1; rows < 5; rows++) {
@@ -107,7 +107,8 @@ static void signatures(void **state)
         tw_release(out[1]);
     }
     assert_int_equal(tw_function_traces(f), 1);
-    tw_auto tw_tensor *wrong = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 3), NULL), *other = tw_tensor_new(TW_INT32, TW_SHAPE(2, 2), NULL);
+    tw_auto tw_tensor *wrong = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 3), NULL),
+                      *other = tw_tensor_new(TW_INT32, TW_SHAPE(2, 2), NULL);
     tw_tensor *out[2];
     int count = 2;
     assert_int_not_equal(tw_function_call(f, TW_TENSORS(wrong), out, &count), TW_OK);
@@ -255,8 +256,10 @@ static void cost_of_a_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),  cmocka_unit_test(gradients),      cmocka_unit_test(signatures),     cmocka_unit_test(widening),
-        cmocka_unit_test(errors),  cmocka_unit_test(recursion_ends), cmocka_unit_test(cost_of_a_call), cmocka_unit_test(first_values_of_arguments),
+        cmocka_unit_test(values),         cmocka_unit_test(gradients),
+        cmocka_unit_test(signatures),     cmocka_unit_test(widening),
+        cmocka_unit_test(errors),         cmocka_unit_test(recursion_ends),
+        cmocka_unit_test(cost_of_a_call), cmocka_unit_test(first_values_of_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Branches and loops of the public header: eagerly and in functions, with gradients, limits, shape invariants, names and errors. */
+/* Branches and loops of the public header: eagerly and in functions, with gradients, limits, shape invariants, names and errors.
+ */
 #include "test.h"
 
 #include <thalweg/thalweg.h>
@@ -187,8 +188,8 @@ static void files(void **state)
     (void)state;
     tw_auto tw_tensor *two = tw_tensor_float(2), *three = tw_tensor_float(3);
     tw_auto tw_variable *w = tw_variable(two);
-    tw_auto tw__function *f =
-        tw__function_trace("by_number", (tw_dtype[]){ TW_FLOAT32, TW_INT32 }, (tw_shape[]){ TW_SCALAR, TW_SCALAR }, 2, by_number_body, w);
+    tw_auto tw__function *f = tw__function_trace("by_number", (tw_dtype[]){ TW_FLOAT32, TW_INT32 },
+                                                 (tw_shape[]){ TW_SCALAR, TW_SCALAR }, 2, by_number_body, w);
     expect_no_error();
     tw__text text = { 0 };
     assert_int_equal(tw__graphdef_write(&text, NULL, false, &f, 1), TW_OK);
@@ -280,8 +281,8 @@ static void errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches), cmocka_unit_test(cases),      cmocka_unit_test(loops),
-        cmocka_unit_test(names),    cmocka_unit_test(files),      cmocka_unit_test(invariants), cmocka_unit_test(errors),
+        cmocka_unit_test(branches), cmocka_unit_test(cases),      cmocka_unit_test(loops),  cmocka_unit_test(names),
+        cmocka_unit_test(files),    cmocka_unit_test(invariants), cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Derivatives from C: of functions without a tape, loops and branches at every order, custom gradients, Jacobians, forward products. */
+/* Derivatives from C: of functions without a tape, loops and branches at every order, custom gradients, Jacobians, forward
+ * products. */
 #include "traced.h"
 
 #include <thalweg/thalweg.h>
@@ -38,7 +39,11 @@ static tw_status by_loop(void *context, tw_tensor *const *arguments, int count, 
     (void)count;
     tw_auto tw_tensor *zero = tw_tensor_int(0);
     tw_tensor *results[2] = { NULL, NULL };
-    TW_TRY(tw__while(&(tw__loop){ .cond = below_four, .body = times_x, .body_context = context, .values = (tw_tensor *[]){ zero, context }, .count = 2 },
+    TW_TRY(tw__while(&(tw__loop){ .cond = below_four,
+                                  .body = times_x,
+                                  .body_context = context,
+                                  .values = (tw_tensor *[]){ zero, context },
+                                  .count = 2 },
                      results));
     tw_release(results[0]);
     return give(results[1], outputs, output_count);
@@ -194,7 +199,8 @@ static tw_status both(void *user, tw_tensor *const *inputs, int input_count, tw_
 }
 
 /* (2 da + db x, 3 db) */
-static tw_status both_back(void *user, tw_tensor *const *inputs, int input_count, tw_tensor *const *gradients, int output_count, tw_tensor **made)
+static tw_status both_back(void *user, tw_tensor *const *inputs, int input_count, tw_tensor *const *gradients, int output_count,
+                           tw_tensor **made)
 {
     (void)user;
     (void)input_count;
@@ -297,8 +303,8 @@ static void slices_are_summed(void **state)
     tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int32_t[]){ 2, 0, 2 });
     tw_auto tw_tape *tape = tw_tape_start(.persistent = true);
     tw_auto tw_tensor *y = tw_variable_sparse_read(v, rows);
-    tw_tensors raw = tw__tape_gradient_of(&(tw_tape_gradient_args){ .self = tape, .target = TW_OBJECTS(y), .sources = TW_OBJECTS(v),
-                                                                     .unconnected_gradients = "none" });
+    tw_tensors raw = tw__tape_gradient_of(&(tw_tape_gradient_args){
+        .self = tape, .target = TW_OBJECTS(y), .sources = TW_OBJECTS(v), .unconnected_gradients = "none" });
     expect_no_error();
     assert_non_null(tw__slices_of(raw.items[0]));
     assert_int_equal(tw__slices_of(raw.items[0])->values->count, 6);
@@ -313,9 +319,15 @@ static void slices_are_summed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order),      cmocka_unit_test(of_a_graph),       cmocka_unit_test(gradients_in_a_graph),
-        cmocka_unit_test(custom_gradient),  cmocka_unit_test(custom_gradient_in_a_function), cmocka_unit_test(jacobians),
-        cmocka_unit_test(forward_products), cmocka_unit_test(slices_are_summed), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(every_order),
+        cmocka_unit_test(of_a_graph),
+        cmocka_unit_test(gradients_in_a_graph),
+        cmocka_unit_test(custom_gradient),
+        cmocka_unit_test(custom_gradient_in_a_function),
+        cmocka_unit_test(jacobians),
+        cmocka_unit_test(forward_products),
+        cmocka_unit_test(slices_are_summed),
+        cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

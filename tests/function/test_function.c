@@ -205,8 +205,11 @@ static void errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_and_captures), cmocka_unit_test(gradient_of_a_call), cmocka_unit_test(gradient_inside),
-        cmocka_unit_test(nesting),             cmocka_unit_test(errors),
+        cmocka_unit_test(values_and_captures),
+        cmocka_unit_test(gradient_of_a_call),
+        cmocka_unit_test(gradient_inside),
+        cmocka_unit_test(nesting),
+        cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,8 @@ static void end_with_their_graphs(void **state)
 
 static tw_tensors printing(void *user, tw_tensors in)
 {
-    tw_value operation = tw_print("x is {}, twice {}", .inputs = TW_TENSORS(in.items[0], in.items[0]), .output_stream = user, .summarize = 1, .end = "!\n");
+    tw_value operation = tw_print("x is {}, twice {}", .inputs = TW_TENSORS(in.items[0], in.items[0]), .output_stream = user,
+                                  .summarize = 1, .end = "!\n");
     assert_int_equal(operation.kind, TW_VALUE_OBJECT);
     tw_value_free(&operation);
     return tw_give(tw_retain(in.items[0]));
@@ -174,7 +175,7 @@ static void prints(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function), cmocka_unit_test(failures), cmocka_unit_test(end_with_their_graphs),
-                                        cmocka_unit_test(prints) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function), cmocka_unit_test(failures),
+                                        cmocka_unit_test(end_with_their_graphs), cmocka_unit_test(prints) };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

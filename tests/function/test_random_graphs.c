@@ -1,5 +1,5 @@
-/* 2,000 random graphs with branches, loops, cases, nested functions, variables and several dtypes: eagerly, traced with all of the planner's passes, and
- * traced with none, the results are equal bit for bit; gradients agree. */
+/* 2,000 random graphs with branches, loops, cases, nested functions, variables and several dtypes: eagerly, traced with all of
+ * the planner's passes, and traced with none, the results are equal bit for bit; gradients agree. */
 #include "test.h"
 
 #include <thalweg/thalweg.h>
@@ -83,9 +83,14 @@ static tw_tensor *only(tw_tensors values, int place)
 
 static tw_tensor *in_dtype(tw_tensor *a, tw_tensor *b, tw_dtype dtype, uint32_t which)
 {
-    tw_auto tw_tensor *scale = tw_tensor_float(dtype == TW_FLOAT64 || dtype == TW_FLOAT16 ? 1 : 7), *bounded = tw_tanh(a), *other = tw_tanh(b);
-    tw_auto tw_tensor *x = tw_multiply(bounded, scale), *y = tw_multiply(other, scale), *p = tw_cast(x, dtype), *q = tw_cast(y, dtype);
-    tw_auto tw_tensor *result = which == 0 ? tw_add(p, q) : which == 1 ? tw_multiply(p, q) : which == 2 ? tw_maximum(p, q) : tw_subtract(p, q);
+    tw_auto tw_tensor *scale = tw_tensor_float(dtype == TW_FLOAT64 || dtype == TW_FLOAT16 ? 1 : 7), *bounded = tw_tanh(a),
+                      *other = tw_tanh(b);
+    tw_auto tw_tensor *x = tw_multiply(bounded, scale), *y = tw_multiply(other, scale), *p = tw_cast(x, dtype),
+                      *q = tw_cast(y, dtype);
+    tw_auto tw_tensor *result = which == 0   ? tw_add(p, q)
+                                : which == 1 ? tw_multiply(p, q)
+                                : which == 2 ? tw_maximum(p, q)
+                                             : tw_subtract(p, q);
     tw_auto tw_tensor *back = tw_cast(result, TW_FLOAT32), *small = tw_tensor_float(0.0625f);
     return tw_multiply(back, small);
 }
@@ -109,11 +114,13 @@ static tw_tensor *control(uint32_t *seed, const block *k)
     if (which == 1) {
         tw_auto tw_tensor *zero = tw_tensor_int(0), *limit = tw_tensor_int(2);
         const tw_shape invariants[] = { TW_SCALAR, TW_SHAPE(2, -1) };
-        return only(tw_while(loop_condition, loop_body, &inner, TW_TENSORS(zero, k->a), .maximum_iterations = next(seed, 2) ? limit : NULL,
-                             .shape_invariants = invariants), 1);
+        return only(tw_while(loop_condition, loop_body, &inner, TW_TENSORS(zero, k->a),
+                             .maximum_iterations = next(seed, 2) ? limit : NULL, .shape_invariants = invariants),
+                    1);
     }
     if (which == 2) {
-        tw_auto tw_tensor *truth = greater_sum(k->b, k->a), *number = tw_cast(truth, TW_INT32), *more = tw_tensor_int((int32_t)next(seed, 2));
+        tw_auto tw_tensor *truth = greater_sum(k->b, k->a), *number = tw_cast(truth, TW_INT32),
+                          *more = tw_tensor_int((int32_t)next(seed, 2));
         tw_auto tw_tensor *index = tw_add(number, more);
         return only(tw_switch_case(index, (const tw_body[]){ first_body, third_body, second_body }, 3, &inner), 0);
     }
@@ -193,8 +200,9 @@ static tw_tensor *run(const block *k, bool traced, tw_tensor *x, tw_tensor *y, d
     own.variable = variable;
     own.a = x;
     own.b = y;
-    tw_auto tw_function *f = tw_function_new(function_body, &own, .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(2, k->seed % 2 ? 3 : -1) },
-                                                                                          { TW_FLOAT32, TW_SHAPE(2, 3) }));
+    tw_auto tw_function *f =
+        tw_function_new(function_body, &own,
+                        .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(2, k->seed % 2 ? 3 : -1) }, { TW_FLOAT32, TW_SHAPE(2, 3) }));
     expect_no_error();
     tw_auto tw_tape *tape = slopes ? tw_tape_start() : NULL;
     if (tape)
@@ -224,9 +232,10 @@ static void random_graphs(void **state)
         tw__exec_passes = 0;
         tw_auto tw_tensor *plain = run(&k, true, x, y, NULL);
         tw__exec_passes = passes;
-        if (memcmp(tw_tensor_data(eager), tw_tensor_data(fast), sizeof a) != 0 || memcmp(tw_tensor_data(eager), tw_tensor_data(plain), sizeof a) != 0)
-            fail_msg("graph %u: eagerly %g, traced %g, without passes %g", n, tw_tensor_double_at(eager, 0), tw_tensor_double_at(fast, 0),
-                     tw_tensor_double_at(plain, 0));
+        if (memcmp(tw_tensor_data(eager), tw_tensor_data(fast), sizeof a) != 0 ||
+            memcmp(tw_tensor_data(eager), tw_tensor_data(plain), sizeof a) != 0)
+            fail_msg("graph %u: eagerly %g, traced %g, without passes %g", n, tw_tensor_double_at(eager, 0),
+                     tw_tensor_double_at(fast, 0), tw_tensor_double_at(plain, 0));
         if (n % 4)
             continue;
         double right[12], got[12];

@@ -36,7 +36,8 @@ static void test_table(__attribute__((unused)) void **state)
     tw_auto tw_tensor *x = vector(1, 2), *y = vector(3, 4), *one = tw_tensor_int(1);
     tw_auto tw_tensor_array *array = put(put(new_array(1, true), 0, x), 1, y);
     assert_non_null(array);
-    tw_auto tw_tensor *read = tw_tensor_array_read(array, one), *rows = tw_tensor_array_stack(array), *joined = tw_tensor_array_concat(array);
+    tw_auto tw_tensor *read = tw_tensor_array_read(array, one), *rows = tw_tensor_array_stack(array),
+                      *joined = tw_tensor_array_concat(array);
     tw_auto tw_tensor *size = tw_tensor_array_size(array);
     need_values(read, (double[]){ 3, 4 }, 2);
     need_values(rows, (double[]){ 1, 2, 3, 4 }, 4);
@@ -52,7 +53,8 @@ static void test_table(__attribute__((unused)) void **state)
 
 static void test_whole(__attribute__((unused)) void **state)
 {
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), (float[]){ 1, 2, 3 }), *places = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ 2, 0 });
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), (float[]){ 1, 2, 3 }),
+                      *places = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ 2, 0 });
     tw_auto tw_tensor_array *array = new_array(3, false), *filled = tw_tensor_array_unstack(array, x);
     assert_ptr_equal(array, filled);
     tw_auto tw_tensor *some = tw_tensor_array_gather(filled, places);
@@ -88,22 +90,28 @@ static void need_error(const void *result, tw_status code, const char *text)
 
 static void test_errors(__attribute__((unused)) void **state)
 {
-    tw_auto tw_tensor *x = vector(1, 2), *y = tw_tensor_float(1), *number = tw_tensor_int(5), *zero = tw_tensor_int(0), *below = tw_tensor_int(-1);
+    tw_auto tw_tensor *x = vector(1, 2), *y = tw_tensor_float(1), *number = tw_tensor_int(5), *zero = tw_tensor_int(0),
+                      *below = tw_tensor_int(-1);
     tw_auto tw_tensor_array *array = new_array(2, false);
-    need_error(tw_tensor_array_write(array, number, x), TW_OUT_OF_RANGE, "Tried to write to index 5 but array is not resizeable and size is: 2 ");
+    need_error(tw_tensor_array_write(array, number, x), TW_OUT_OF_RANGE,
+               "Tried to write to index 5 but array is not resizeable and size is: 2 ");
     need_error(tw_tensor_array_read(array, number), TW_OUT_OF_RANGE, "Tried to read from index 5 but array size is: 2 ");
     need_error(tw_tensor_array_read(array, below), TW_OUT_OF_RANGE, "Reading from negative indices (index -1) is not allowed.");
-    need_error(tw_tensor_array_write(array, zero, number), TW_INVALID_ARGUMENT, "TensorArray dtype is float32 but Op is trying to write dtype int32 ");
-    need_error(tw_tensor_array_stack(array), TW_VALUE_ERROR, "Cannot convert a partially known TensorShape <unknown> to a Tensor.");
+    need_error(tw_tensor_array_write(array, zero, number), TW_INVALID_ARGUMENT,
+               "TensorArray dtype is float32 but Op is trying to write dtype int32 ");
+    need_error(tw_tensor_array_stack(array), TW_VALUE_ERROR,
+               "Cannot convert a partially known TensorShape <unknown> to a Tensor.");
     tw_release(tw_tensor_array_write(array, zero, x));
     need_error(tw_tensor_array_write(array, zero, y), TW_VALUE_ERROR, "Incompatible shape for value (()), expected ((2,))");
-    need_error(tw_tensor_array(TW_FLOAT32), TW_VALUE_ERROR, "Size must be declared for TensorArrays when eager execution is enabled.");
+    need_error(tw_tensor_array(TW_FLOAT32), TW_VALUE_ERROR,
+               "Size must be declared for TensorArrays when eager execution is enabled.");
     tw_auto tw_tensor *two = tw_tensor_int(2);
     tw_auto tw_tensor_array *clearing = tw_tensor_array(TW_FLOAT32, two);
     tw_release(tw_tensor_array_write(clearing, zero, y));
     tw_release(tw_tensor_array_read(clearing, zero));
-    need_error(tw_tensor_array_read(clearing, zero), TW_INVALID_ARGUMENT,
-               "Could not read index 0 twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)");
+    need_error(
+        tw_tensor_array_read(clearing, zero), TW_INVALID_ARGUMENT,
+        "Could not read index 0 twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)");
 }
 
 /* ---- loops ---- */
@@ -123,7 +131,8 @@ static tw_tensors write_square(void *user, tw_tensors in)
 {
     const squares *s = user;
     tw_auto tw_tensor_array *array = tw_tensor_array_from_loop(s->array, in.items[1]);
-    tw_auto tw_tensor *number = tw_cast(in.items[0], TW_FLOAT32), *product = tw_multiply(number, s->x), *square = tw_multiply(product, number);
+    tw_auto tw_tensor *number = tw_cast(in.items[0], TW_FLOAT32), *product = tw_multiply(number, s->x),
+                      *square = tw_multiply(product, number);
     tw_auto tw_tensor_array *next = tw_tensor_array_write(array, in.items[0], square);
     tw_auto tw_tensor *one = tw_tensor_int(1);
     return tw_give(tw_add(in.items[0], one), tw_tensor_array_to_loop(next));
@@ -170,7 +179,7 @@ static void test_loops(__attribute__((unused)) void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table), cmocka_unit_test(test_whole),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_whole), cmocka_unit_test(test_many),
         cmocka_unit_test(test_errors), cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

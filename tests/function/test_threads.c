@@ -42,7 +42,8 @@ static tw_tensors grow(void *user, tw_tensors in)
 /* A call, a branch and a loop: nodes that derivatives give richer forms. */
 static tw_tensors whole(void *user, tw_tensors in)
 {
-    tw_auto tw_tensor *inner = tw_function_value(user, in), *zero = tw_tensor_float(0), *is_positive = tw_greater(in.items[0], zero);
+    tw_auto tw_tensor *inner = tw_function_value(user, in), *zero = tw_tensor_float(0),
+                      *is_positive = tw_greater(in.items[0], zero);
     tw_tensors branch = tw_cond(is_positive, positive, negative, in.items[0]);
     tw_auto tw_tensor *first = tw_tensor_int(0), *sum = branch.count ? tw_add(inner, branch.items[0]) : NULL;
     tw_tensors loop = { 0 };

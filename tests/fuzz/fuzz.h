@@ -1,4 +1,5 @@
-/* What fuzz targets share. A target is LLVMFuzzerTestOneInput and, for runs without a fuzzer, fuzz_seeds: the good inputs that driver.c mutates. */
+/* What fuzz targets share. A target is LLVMFuzzerTestOneInput and, for runs without a fuzzer, fuzz_seeds: the good inputs that
+ * driver.c mutates. */
 #ifndef TW_FUZZ_H
 #define TW_FUZZ_H
 

@@ -1,5 +1,5 @@
-/* The index of a tensor bundle, a sorted table whose blocks have checksums. With the first byte of the input odd the checksums are made right
- * before it is read, else a change would never get past them. The data shard beside it is one of zeros. */
+/* The index of a tensor bundle, a sorted table whose blocks have checksums. With the first byte of the input odd the checksums
+ * are made right before it is read, else a change would never get past them. The data shard beside it is one of zeros. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* GraphDefs: reading, printing, building, writing what was built, planning it with all passes, and deriving it. Nothing is run but what plans
- * compute beforehand: a graph may well ask for an endless loop. */
+/* GraphDefs: reading, printing, building, writing what was built, planning it with all passes, and deriving it. Nothing is run
+ * but what plans compute beforehand: a graph may well ask for an endless loop. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Records with checksums. With the first byte of the input odd the checksums are made right before the file is read; 2 and 4 in it say that the
- * file is compressed. */
+/* Records with checksums. With the first byte of the input odd the checksums are made right before the file is read; 2 and 4 in
+ * it say that the file is compressed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,8 @@ static void build_all(tw_saved_object *root)
     tw__saving_view view = { .root = &root->trackable };
     if (tw__walk_objects(&walk, &view) == TW_OK) {
         for (size_t i = 0; i < walk.count; i++) {
-            if (tw__is(walk.nodes[i].object, &tw__class_saved_concrete) && !tw__saved_concrete_build((tw_saved_concrete *)walk.nodes[i].object))
+            if (tw__is(walk.nodes[i].object, &tw__class_saved_concrete) &&
+                !tw__saved_concrete_build((tw_saved_concrete *)walk.nodes[i].object))
                 tw_clear_error();
         }
     }

@@ -18,10 +18,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 void fuzz_seeds(fuzz_add add)
 {
-    add("\x03\x08" "abc", 5);
-    add("\x0a\x04" "ab\x1a\x02\x00", 7); /* a copy that overlaps itself, with two bytes of offset */
-    add("\x40\x00" "a\xfe\x01\x00", 6);  /* 64 times the same */
-    add("\x14\x10" "abcde\x21\x05\x0c" "xyzw", 14);
-    add("\x46\xf0\x45" "0123456789012345678901234567890123456789012345678901234567890123456789", 73);
+    add("\x03\x08"
+        "abc",
+        5);
+    add("\x0a\x04"
+        "ab\x1a\x02\x00",
+        7); /* a copy that overlaps itself, with two bytes of offset */
+    add("\x40\x00"
+        "a\xfe\x01\x00",
+        6); /* 64 times the same */
+    add("\x14\x10"
+        "abcde\x21\x05\x0c"
+        "xyzw",
+        14);
+    add("\x46\xf0\x45"
+        "0123456789012345678901234567890123456789012345678901234567890123456789",
+        73);
     fuzz_seed_files(add, "checkpoint", "snappy.index");
 }

@@ -57,25 +57,32 @@ static void refused(const made *nodes, int count, tw_status code, const char *pa
     expect_error(code, part);
     tw__text_free(&text);
 }
-#define REFUSED(code, part, ...) refused((made[]){ __VA_ARGS__ }, (int)(sizeof((made[]){ __VA_ARGS__ }) / sizeof(made)), code, part)
-#define X { "x", "Placeholder", { 0 }, NULL, TW_FLOAT32 }
+#define REFUSED(code, part, ...) \
+    refused((made[]){ __VA_ARGS__ }, (int)(sizeof((made[]){ __VA_ARGS__ }) / sizeof(made)), code, part)
+#define X                                           \
+    {                                               \
+        "x", "Placeholder", { 0 }, NULL, TW_FLOAT32 \
+    }
 
 static void errors(void **state)
 {
     (void)state;
-    REFUSED(TW_INVALID_ARGUMENT, "node 'b': its input 'a' makes a cycle", { "a", "Neg", { "b" }, 0, 1 }, { "b", "Neg", { "a" }, 0, 1 });
+    REFUSED(TW_INVALID_ARGUMENT, "node 'b': its input 'a' makes a cycle", { "a", "Neg", { "b" }, 0, 1 },
+            { "b", "Neg", { "a" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a': its input 'a' makes a cycle", { "a", "NoOp", { "^a" }, 0, 0 });
     REFUSED(TW_NOT_FOUND, "node 'a' (Bogus): Op type not registered 'Bogus'", { "a", "Bogus", { 0 }, 0, 0 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a' (AddV2): AddV2 takes 2 inputs, got 1", X, { "a", "AddV2", { "x" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a' (Neg): cannot compute Neg as input #0", X, { "a", "Neg", { "x" }, 0, 3 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a' (NoOp): NoOp has no attr named 'T'", { "a", "NoOp", { 0 }, 0, 1 });
-    REFUSED(TW_INVALID_ARGUMENT, "node 'a' (Neg): output 3 of node 'x' (Placeholder), which has 1", X, { "a", "Neg", { "x:3" }, 0, 1 });
+    REFUSED(TW_INVALID_ARGUMENT, "node 'a' (Neg): output 3 of node 'x' (Placeholder), which has 1", X,
+            { "a", "Neg", { "x:3" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a': input 'y' refers to a node that is not there", X, { "a", "Neg", { "y" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a': input 'x:z' has no number", X, { "a", "Neg", { "x:z" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'a': input 'x' stands behind a control input", X, { "a", "Neg", { "^x", "x" }, 0, 1 });
     REFUSED(TW_INVALID_ARGUMENT, "Node name 'x' already exists", X, X);
     REFUSED(TW_INVALID_ARGUMENT, "Node name 'a b' is invalid", { "a b", "NoOp", { 0 }, 0, 0 });
-    REFUSED(TW_NOT_FOUND, "node 'a' calls the function 'f', which is not in the library", X, { "a", "PartitionedCall", { "x" }, "f", 1 });
+    REFUSED(TW_NOT_FOUND, "node 'a' calls the function 'f', which is not in the library", X,
+            { "a", "PartitionedCall", { "x" }, "f", 1 });
     REFUSED(TW_INVALID_ARGUMENT, "node 'x' (Placeholder): Placeholder needs the attr dtype", { "x", "Placeholder", { 0 }, 0, 0 });
     tw__text text = { 0 };
     tw__text_add(&text, "not a graph");
@@ -296,7 +303,8 @@ static void signatures(void **state)
     } cases[] = {
         { { "PartitionedCall", "same", NULL, { F }, { F } }, NULL },
         { { "PartitionedCall", "same", NULL, { F }, { I } }, "output 0 of function same is float32, the call says int32" },
-        { { "StatefulPartitionedCall", "whole", NULL, { F }, { F } }, "output 0 of function whole is int32, the call says float32" },
+        { { "StatefulPartitionedCall", "whole", NULL, { F }, { F } },
+          "output 0 of function whole is int32, the call says float32" },
         { { "PartitionedCall", "same", NULL, { F }, { F, F } }, "gives 1 outputs; the call has 1 and 2" },
         { { "PartitionedCall", "same", NULL, { F }, { 0 } }, "gives 1 outputs; the call has 1 and 0" },
         { { "PartitionedCall", "same", NULL, { I }, { F } }, "attr 'Tin': the inputs have other types than it says" },
@@ -331,7 +339,7 @@ static void signatures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(nesting), cmocka_unit_test(long_chain), cmocka_unit_test(signatures),
-                                        cmocka_unit_test(changed_bytes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(nesting), cmocka_unit_test(long_chain),
+                                        cmocka_unit_test(signatures), cmocka_unit_test(changed_bytes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

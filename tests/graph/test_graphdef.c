@@ -1,11 +1,11 @@
-/* GraphDefs: TensorFlow's load and run with its results, ours are read back, and what is wrong is an error that names the node. */
+/* GraphDefs: TensorFlow's load and run with its results, ours are read back, and what is wrong is an error that names the node.
+ */
 #include "test.h"
 
 #include "function/library.h"
 #include "rows.h"
 
 #define GOLDEN TW_TEST_DATA "/golden/graphs/"
-
 
 /* Runs the graph from the placeholders given by name to one node. */
 static tw_tensor *run(tw__graph *graph, const char *const *names, tw_tensor *const *values, int count, const char *result)

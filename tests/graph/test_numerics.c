@@ -16,9 +16,10 @@ static void at_once(void **state)
     tw_auto tw_tensor *x = tw_tensor_float(0);
     assert_int_equal(tw_debugging_enable_check_numerics(), TW_OK);
     assert_null(tw_math_log(x));
-    expect_error(TW_INVALID_ARGUMENT, "\n\n!!! Detected Infinity or NaN in output 0 of eagerly-executing op \"Log\" (# of outputs: 1) !!!\n"
-                                      "  dtype: <dtype: 'float32'>\n  shape: ()\n  # of -Inf elements: 1\n\n"
-                                      "  Input tensor: tf.Tensor(0.0, shape=(), dtype=float32)\n\n : Tensor had -Inf values");
+    expect_error(TW_INVALID_ARGUMENT,
+                 "\n\n!!! Detected Infinity or NaN in output 0 of eagerly-executing op \"Log\" (# of outputs: 1) !!!\n"
+                 "  dtype: <dtype: 'float32'>\n  shape: ()\n  # of -Inf elements: 1\n\n"
+                 "  Input tensor: tf.Tensor(0.0, shape=(), dtype=float32)\n\n : Tensor had -Inf values");
     assert_int_equal(tw_debugging_disable_check_numerics(), TW_OK);
     tw_auto tw_tensor *y = tw_math_log(x);
     assert_non_null(y);
@@ -34,7 +35,9 @@ static void in_a_function(void **state)
     tw_auto tw_tensor *good = tw_function_value(f, TW_TENSORS(one));
     assert_non_null(good);
     assert_null(tw_function_value(f, TW_TENSORS(zero)));
-    expect_error(TW_INVALID_ARGUMENT, "in output 0 of graph op \"Log\" (# of outputs: 1) !!!\n  dtype: <dtype: 'float32'>\n  shape: ()\n\n  Input tensor: Tensor(\"");
+    expect_error(
+        TW_INVALID_ARGUMENT,
+        "in output 0 of graph op \"Log\" (# of outputs: 1) !!!\n  dtype: <dtype: 'float32'>\n  shape: ()\n\n  Input tensor: Tensor(\"");
     tw_debugging_disable_check_numerics();
     assert_null(tw_function_value(f, TW_TENSORS(zero))); /* what was traced stays checked */
     expect_error(TW_INVALID_ARGUMENT, "graph op \"Log\"");
@@ -66,6 +69,7 @@ static void in_a_loaded_graph(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function), cmocka_unit_test(in_a_loaded_graph) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function),
+                                        cmocka_unit_test(in_a_loaded_graph) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,12 +25,16 @@ static void test_line(void **state)
         points[i] = (float)i / 40;
         values[i] = 2 * points[i] + 1;
     }
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), points), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), values);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), points),
+                      *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), values);
     tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(1, .input_shape = TW_SHAPE(1)));
     int counts[TW_PREDICT_BATCH_END + 1] = { 0 };
-    assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse", .metrics = TW_NAMES("mae")), TW_OK);
-    tw_auto tw_callback *history = tw_model_fit(model, x, y, .epochs = 9, .batch_size = 10, .verbose = TW_ZERO, .validation_split = 0.25,
-                                                .callbacks = TW_OBJECTS(tw_callback_new(count, counts)));
+    assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse",
+                                      .metrics = TW_NAMES("mae")),
+                     TW_OK);
+    tw_auto tw_callback *history =
+        tw_model_fit(model, x, y, .epochs = 9, .batch_size = 10, .verbose = TW_ZERO, .validation_split = 0.25,
+                     .callbacks = TW_OBJECTS(tw_callback_new(count, counts)));
     expect_no_error();
     assert_int_equal(counts[TW_EPOCH_END], 4);
     assert_int_equal(counts[TW_TRAIN_BATCH_END], 12);
@@ -56,7 +60,8 @@ static double loss_of(tw_strategy *strategy, tw_tensor *x, tw_tensor *y)
     assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse"), TW_OK);
     if (strategy)
         assert_int_equal(tw_strategy_exit(strategy), TW_OK);
-    tw_auto tw_callback *history = tw_model_fit(model, x, y, .epochs = 3, .batch_size = 4, .verbose = TW_ZERO, .no_shuffle = true);
+    tw_auto tw_callback *history =
+        tw_model_fit(model, x, y, .epochs = 3, .batch_size = 4, .verbose = TW_ZERO, .no_shuffle = true);
     expect_no_error();
     tw_auto tw_tensor *whole = tw_model_predict(model, x, .batch_size = 5);
     assert_int_equal(tw_tensor_count(whole), 10);
@@ -71,7 +76,8 @@ static void test_replicas(void **state)
         points[i] = (float)i / 10;
         values[i] = 3 * points[i] - 1;
     }
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), points), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), values);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), points),
+                      *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), values);
     tw_auto tw_tensor *a = tw_tensor_string("CPU:0", 5), *b = tw_tensor_string("CPU:1", 5), *names = tw_stack(TW_TENSORS(a, b));
     tw_auto tw_strategy *strategy = (tw_strategy *)tw_mirrored_strategy(.devices = names);
     assert_float_equal(loss_of(strategy, x, y), loss_of(NULL, x, y), 1e-6); /* 4, 4 and 2 rows are halved */

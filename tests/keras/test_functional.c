@@ -91,6 +91,7 @@ static void test_mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_shared), cmocka_unit_test(test_mistakes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_shared),
+                                        cmocka_unit_test(test_mistakes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

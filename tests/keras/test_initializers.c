@@ -1,4 +1,5 @@
-/* Initializers against what Keras gives for the same seeds (tests/golden/initializers.py), bit for bit; Orthogonal to float's rounding. */
+/* Initializers against what Keras gives for the same seeds (tests/golden/initializers.py), bit for bit; Orthogonal to float's
+ * rounding. */
 #include "test.h"
 
 #include <stdio.h>
@@ -97,10 +98,17 @@ static void as_keras(void **state)
 static void by_name(void **state)
 {
     (void)state;
-    static const char *const names[][2] = { { "glorot_uniform", "GlorotUniform" }, { "GlorotUniform", "GlorotUniform" },
-                                            { "zeros", "Zeros" }, { "zero", "Zeros" }, { "one", "Ones" }, { "uniform", "RandomUniform" },
-                                            { "normal", "RandomNormal" }, { "he_normal", "HeNormal" }, { "constant", "Constant" },
-                                            { "orthogonal", "Orthogonal" }, { "identity", "Identity" } };
+    static const char *const names[][2] = { { "glorot_uniform", "GlorotUniform" },
+                                            { "GlorotUniform", "GlorotUniform" },
+                                            { "zeros", "Zeros" },
+                                            { "zero", "Zeros" },
+                                            { "one", "Ones" },
+                                            { "uniform", "RandomUniform" },
+                                            { "normal", "RandomNormal" },
+                                            { "he_normal", "HeNormal" },
+                                            { "constant", "Constant" },
+                                            { "orthogonal", "Orthogonal" },
+                                            { "identity", "Identity" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         tw_auto tw_initializer *initializer = tw__initializer_get(names[i][0]);
         assert_string_equal(tw_class_name(initializer), names[i][1]);

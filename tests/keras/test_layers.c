@@ -47,10 +47,22 @@ static void auto_names(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "MyLSTMCell", "my_lstm_cell" }, { "Conv2D", "conv2d" }, { "Conv2DTranspose", "conv2d_transpose" }, { "MLP", "mlp" },
-        { "GRU2D", "gr_u2d" }, { "ReLU", "re_lu" }, { "GlobalMaxPooling1D", "global_max_pooling1d" }, { "My_Net", "my__net" }, { "A", "a" },
-        { "ABc", "a_bc" }, { "X2Y", "x2y" }, { "aB", "a_b" }, { "ResNet50V2", "res_net50v2" }, { "_Net", "private__net" },
-        { "MLP", "mlp_1" }, { "MLP", "mlp_2" },
+        { "MyLSTMCell", "my_lstm_cell" },
+        { "Conv2D", "conv2d" },
+        { "Conv2DTranspose", "conv2d_transpose" },
+        { "MLP", "mlp" },
+        { "GRU2D", "gr_u2d" },
+        { "ReLU", "re_lu" },
+        { "GlobalMaxPooling1D", "global_max_pooling1d" },
+        { "My_Net", "my__net" },
+        { "A", "a" },
+        { "ABc", "a_bc" },
+        { "X2Y", "x2y" },
+        { "aB", "a_b" },
+        { "ResNet50V2", "res_net50v2" },
+        { "_Net", "private__net" },
+        { "MLP", "mlp_1" },
+        { "MLP", "mlp_2" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *name = tw__layer_auto_name(cases[i][0]);
@@ -101,9 +113,10 @@ static void names_of_variables(void **state)
     tw_track(n, "v", tw_variable(scalar));
     in_n.second = tw_track(n, "d", tw_layers_dense(1));
     tw_release(tw_model_call(n, x));
-    expect_variables(tw_layer_variables(n),
-                     "n/m/dense_1/kernel:0 n/m/dense_1/bias:0 n/m/bb/kernel:0 n/m/bb/bias:0 n/m/dense_2/kernel:0 n/m/dense_2/bias:0 "
-                     "n/dense_3/kernel:0 n/dense_3/bias:0 Variable:0");
+    expect_variables(
+        tw_layer_variables(n),
+        "n/m/dense_1/kernel:0 n/m/dense_1/bias:0 n/m/bb/kernel:0 n/m/bb/bias:0 n/m/dense_2/kernel:0 n/m/dense_2/bias:0 "
+        "n/dense_3/kernel:0 n/dense_3/bias:0 Variable:0");
     assert_int_equal(tw_layer_count_params(n), 3 * 2 + 2 + 2 * (2 * 2 + 2) + 2 + 1 + 1);
     tw_objects layers = tw_model_layers(n);
     assert_int_equal(layers.count, 2);
@@ -148,11 +161,14 @@ static void weights_of_layers(void **state)
     tw_layer *dense = tw_track(layer, "d", tw_layers_dense(1));
     tw_release(tw_layer_call(dense, x));
     tw__layer_end(layer);
-    expect_variables(tw_layer_variables(layer), "layer/w:0 layer/Variable:0 layer/q:0 layer/dense/kernel:0 layer/dense/bias:0 layer/v:0");
-    expect_variables(tw_layer_trainable_variables(layer), "layer/w:0 layer/Variable:0 layer/q:0 layer/dense/kernel:0 layer/dense/bias:0");
+    expect_variables(tw_layer_variables(layer),
+                     "layer/w:0 layer/Variable:0 layer/q:0 layer/dense/kernel:0 layer/dense/bias:0 layer/v:0");
+    expect_variables(tw_layer_trainable_variables(layer),
+                     "layer/w:0 layer/Variable:0 layer/q:0 layer/dense/kernel:0 layer/dense/bias:0");
     expect_variables(tw_layer_non_trainable_variables(layer), "layer/v:0");
     tw_layer_set_trainable(layer, false);
-    expect_variables(tw_layer_variables(layer), "layer/w:0 layer/Variable:0 layer/q:0 layer/v:0 layer/dense/kernel:0 layer/dense/bias:0");
+    expect_variables(tw_layer_variables(layer),
+                     "layer/w:0 layer/Variable:0 layer/q:0 layer/v:0 layer/dense/kernel:0 layer/dense/bias:0");
     expect_variables(tw_layer_trainable_variables(layer), "");
     assert_false(dense->trainable);
     tw_layer_set_trainable(layer, true);
@@ -182,8 +198,8 @@ static void set_and_get(void **state)
     tw_auto tw_tensor *d = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 2), (float[]){ 1, 2, -3, .5f });
     tw_auto tw_tensor *w = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 3), (float[]){ .5f, -1, 2, 1, .25f, -.5f });
     tw_auto tw_tensor *b = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3), (double[]){ .1, -.2, .3 });
-    static const char *const names[] = { "linear", "relu", "softmax", "sigmoid", "tanh", "elu", "selu", "softplus", "softsign", "swish", "gelu",
-                                         "exponential", "hard_sigmoid" };
+    static const char *const names[] = { "linear",   "relu",     "softmax", "sigmoid", "tanh",        "elu",         "selu",
+                                         "softplus", "softsign", "swish",   "gelu",    "exponential", "hard_sigmoid" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char key[64];
         tw_auto tw_layer *dense = tw_layers_dense(3, .activation = names[i]);
@@ -203,7 +219,9 @@ static void set_and_get(void **state)
     assert_true(tw_tensor_double_at(values.items[0], 5) == -.5);
     tw_tensors_free(&values);
     assert_int_not_equal(tw_layer_set_weights(layer, TW_TENSORS(w)), TW_OK);
-    expect_error(TW_VALUE_ERROR, "You called `set_weights(weights)` on layer \"dense\" with a weight list of length 1, but the layer was expecting 2");
+    expect_error(
+        TW_VALUE_ERROR,
+        "You called `set_weights(weights)` on layer \"dense\" with a weight list of length 1, but the layer was expecting 2");
     assert_int_not_equal(tw_layer_set_weights(layer, TW_TENSORS(d, b)), TW_OK);
     expect_error(TW_VALUE_ERROR, "Layer dense weight shape (2, 3) is not compatible with provided weight shape (2, 2).");
     assert_null(tw_layers_dense(3, .activation = "foo"));
@@ -219,16 +237,18 @@ static void inputs(void **state)
     tw_auto tw_tensor *vector = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), NULL), *x = ones(1, 3), *wide = ones(1, 4);
     assert_null(tw_layer_call(dense, vector));
     expect_error(TW_VALUE_ERROR, "Input 0 of layer \"dense\" is incompatible with the layer: expected min_ndim=2, found ndim=1. "
-                 "Full shape received: (3,)");
+                                 "Full shape received: (3,)");
     tw_release(tw_layer_call(dense, x));
     assert_null(tw_layer_call(dense, wide));
     expect_error(TW_VALUE_ERROR, "expected axis -1 of input shape to have value 3, but received input with shape (1, 4)");
-    tw_auto tw_tensor *bytes = tw_tensor_new(TW_UINT8, TW_SHAPE(2, 3), NULL), *doubles = tw_tensor_new(TW_FLOAT64, TW_SHAPE(2, 3), NULL);
+    tw_auto tw_tensor *bytes = tw_tensor_new(TW_UINT8, TW_SHAPE(2, 3), NULL),
+                      *doubles = tw_tensor_new(TW_FLOAT64, TW_SHAPE(2, 3), NULL);
     tw_auto tw_tensor *from_bytes = tw_layer_call(dense, bytes), *from_doubles = tw_layer_call(dense, doubles);
     assert_int_equal(from_bytes->dtype, TW_FLOAT32);
     assert_int_equal(from_doubles->dtype, TW_FLOAT32);
     tw_auto tw_tensor *deep = tw_tensor_new(TW_INT32, TW_SHAPE(3, 2, 4), NULL), *scalar = tw_tensor_float(1);
-    tw_auto tw_tensor *flat = tw_layer_call(flatten, deep), *column = tw_layer_call(flatten, vector), *pairs = tw_layer_call(reshape, deep);
+    tw_auto tw_tensor *flat = tw_layer_call(flatten, deep), *column = tw_layer_call(flatten, vector),
+                      *pairs = tw_layer_call(reshape, deep);
     expect_shape(flat->shape, "[3,8]");
     assert_int_equal(flat->dtype, TW_INT32);
     expect_shape(column->shape, "[3,1]");
@@ -251,7 +271,8 @@ static void sequential(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = ones(1, 3);
-    tw_auto tw_model *lazy = tw_model_sequential(tw_layers_dense(2, .name = "dense"), tw_layers_flatten(), tw_layers_dense(3, .name = "dense_1"));
+    tw_auto tw_model *lazy =
+        tw_model_sequential(tw_layers_dense(2, .name = "dense"), tw_layers_flatten(), tw_layers_dense(3, .name = "dense_1"));
     expect_children(lazy, "layer-0 layer-1 layer-2");
     tw_objects none = tw_layer_variables(lazy);
     assert_int_equal(none.count, 0);
@@ -260,7 +281,8 @@ static void sequential(void **state)
     expect_variables(tw_layer_variables(lazy), "dense/kernel:0 dense/bias:0 dense_1/kernel:0 dense_1/bias:0");
     expect_children(lazy, "layer_with_weights-0 layer-0 layer-1 layer_with_weights-1 layer-2");
 
-    tw_auto tw_model *eager = tw_model_sequential(tw_layers_flatten(.input_shape = TW_SHAPE(3, 2)), tw_layers_dense(4, .name = "dense_2"));
+    tw_auto tw_model *eager =
+        tw_model_sequential(tw_layers_flatten(.input_shape = TW_SHAPE(3, 2)), tw_layers_dense(4, .name = "dense_2"));
     assert_true(tw_layer_built(eager));
     expect_variables(tw_layer_variables(eager), "dense_2/kernel:0 dense_2/bias:0");
     expect_children(eager, "layer-0 layer_with_weights-0 layer-1");
@@ -276,7 +298,9 @@ static void sequential(void **state)
     /* inside others the names of its layers stay as they are */
     parts in_p = { 0 };
     tw_auto tw_model *p = tw_model_new(call_parts, &in_p, .name = "p");
-    in_p.first = tw_track(p, "s", tw_model_sequential(tw_layers_dense(2, .name = "b"), tw_model_sequential(tw_layers_dense(4, .name = "c"))));
+    in_p.first =
+        tw_track(p, "s",
+                 tw_model_sequential(tw_layers_dense(2, .name = "b"), tw_model_sequential(tw_layers_dense(4, .name = "c"))));
     tw_release(tw_model_call(p, x));
     expect_variables(tw_layer_variables(p), "b/kernel:0 b/bias:0 c/kernel:0 c/bias:0");
 
@@ -285,7 +309,8 @@ static void sequential(void **state)
     expect_variables(tw_layer_variables(built), "a/kernel:0 a/bias:0");
     tw_auto tw_layer *same = tw_layers_dense(3, .name = "a"), *more = tw_layers_dense(5);
     assert_int_not_equal(tw_sequential_add(built, same), TW_OK);
-    expect_error(TW_VALUE_ERROR, "All layers added to a Sequential model should have unique names. Name \"a\" is already the name");
+    expect_error(TW_VALUE_ERROR,
+                 "All layers added to a Sequential model should have unique names. Name \"a\" is already the name");
     assert_int_equal(tw_sequential_add(built, more), TW_OK);
     expect_children(built, "layer_with_weights-0 layer-0 layer_with_weights-1 layer-1");
     tw_auto tw_tensor *y = tw_model_call(built, x);
@@ -346,9 +371,20 @@ static void configs(void **state)
     (void)state;
     tw_auto tw_layer *dense = tw_layers_dense(2, .activation = "nn.relu", .input_shape = TW_SHAPE(3));
     tw_value config = tw_layer_get_config(dense);
-    static const char *const keys[] = { "name", "trainable", "dtype", "batch_input_shape", "units", "activation", "use_bias",
-                                        "kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer",
-                                        "activity_regularizer", "kernel_constraint", "bias_constraint" };
+    static const char *const keys[] = { "name",
+                                        "trainable",
+                                        "dtype",
+                                        "batch_input_shape",
+                                        "units",
+                                        "activation",
+                                        "use_bias",
+                                        "kernel_initializer",
+                                        "bias_initializer",
+                                        "kernel_regularizer",
+                                        "bias_regularizer",
+                                        "activity_regularizer",
+                                        "kernel_constraint",
+                                        "bias_constraint" };
     expect_no_error();
     assert_int_equal(config.list.count, 2 * 14);
     for (int i = 0; i < 14; i++)
@@ -360,9 +396,14 @@ static void configs(void **state)
     tw_value_free(&config);
     tw_auto tw_optimizer *adam = tw_optimizers_adam();
     config = tw_optimizer_get_config(adam);
-    static const char *const adam_keys[] = { "name", "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
-                                             "ema_overwrite_frequency", "jit_compile", "is_legacy_optimizer", "learning_rate", "beta_1", "beta_2",
-                                             "epsilon", "amsgrad" };
+    static const char *const adam_keys[] = { "name",          "weight_decay",
+                                             "clipnorm",      "global_clipnorm",
+                                             "clipvalue",     "use_ema",
+                                             "ema_momentum",  "ema_overwrite_frequency",
+                                             "jit_compile",   "is_legacy_optimizer",
+                                             "learning_rate", "beta_1",
+                                             "beta_2",        "epsilon",
+                                             "amsgrad" };
     assert_int_equal(config.list.count, 2 * 15);
     for (int i = 0; i < 15; i++)
         assert_string_equal(config.list.items[2 * i].s.data, adam_keys[i]);
@@ -375,7 +416,8 @@ static void configs(void **state)
 /* A model is made, called, trained a step and dropped. */
 static void life(void)
 {
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_p), *y = tw_tensor_new(TW_INT32, TW_SHAPE(4), golden_labels);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_p),
+                      *y = tw_tensor_new(TW_INT32, TW_SHAPE(4), golden_labels);
     tw_auto tw_model *model = tw_model_sequential(tw_layers_flatten(), tw_layers_dense(4, .activation = "relu"),
                                                   tw_layers_dense(3, .activation = "softmax"));
     tw_auto tw_optimizer *adam = tw_optimizers_adam(.clipvalue = .5);
@@ -416,10 +458,15 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(auto_names, clear_names), cmocka_unit_test_setup(names_of_variables, clear_names),
-        cmocka_unit_test_setup(weights_of_layers, clear_names), cmocka_unit_test_setup(set_and_get, clear_names),
-        cmocka_unit_test_setup(inputs, clear_names), cmocka_unit_test_setup(sequential, clear_names), cmocka_unit_test(predict),
-        cmocka_unit_test(configs), cmocka_unit_test(failing_memory),
+        cmocka_unit_test_setup(auto_names, clear_names),
+        cmocka_unit_test_setup(names_of_variables, clear_names),
+        cmocka_unit_test_setup(weights_of_layers, clear_names),
+        cmocka_unit_test_setup(set_and_get, clear_names),
+        cmocka_unit_test_setup(inputs, clear_names),
+        cmocka_unit_test_setup(sequential, clear_names),
+        cmocka_unit_test(predict),
+        cmocka_unit_test(configs),
+        cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

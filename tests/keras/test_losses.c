@@ -189,8 +189,8 @@ static void classes(void **state)
         snprintf(name, sizeof name, "class.sparse.%s", reductions[i]);
         compare_class(name, tw_losses_sparse_categorical_crossentropy(.reduction = reductions[i]), labels, NULL, golden_p);
         snprintf(name, sizeof name, "class.sparse.weighted.%s", reductions[i]);
-        compare_class(name, tw_losses_sparse_categorical_crossentropy(.from_logits = true, .reduction = reductions[i]), labels, weights,
-                      golden_x);
+        compare_class(name, tw_losses_sparse_categorical_crossentropy(.from_logits = true, .reduction = reductions[i]), labels,
+                      weights, golden_x);
     }
     tw_auto tw_tensor *column = tw__reshape(weights, &TW_SHAPE(4, 1));
     compare_class("class.squared", tw_losses_mean_squared_error(), one_hot, column, golden_x);
@@ -198,7 +198,8 @@ static void classes(void **state)
     compare_class("class.binary", tw_losses_binary_crossentropy(.from_logits = true), one_hot, NULL, golden_x);
     assert_null(tw_losses_mean_squared_error(.reduction = "foo"));
     expect_error(TW_VALUE_ERROR, "Invalid Reduction Key: foo.");
-    tw_auto tw_tensor *p = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3), golden_p), *twelve = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int[]){ 12 });
+    tw_auto tw_tensor *p = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3), golden_p),
+                      *twelve = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int[]){ 12 });
     assert_null(tw_sparse_categorical_crossentropy(twelve, p));
     expect_error(TW_INVALID_ARGUMENT, "Received a label value of 12 which is outside the valid range of [0, 3)");
     assert_null(tw_categorical_crossentropy(twelve, p));
@@ -212,7 +213,8 @@ static void expect_metric(const char *name, tw_metric *metric)
     tw_tensors values = tw_layer_get_weights((tw_layer *)metric);
     expect_no_error();
     tw_auto tw_tensor *result = tw_metric_result(metric);
-    double all[3] = { tw_tensor_double_at(values.items[0], 0), tw_tensor_double_at(values.items[1], 0), tw_tensor_double_at(result, 0) };
+    double all[3] = { tw_tensor_double_at(values.items[0], 0), tw_tensor_double_at(values.items[1], 0),
+                      tw_tensor_double_at(result, 0) };
     golden_expect_values(name, all, 3, 1e-6);
     tw_tensors_free(&values);
     tw_metric_reset_state(metric);
@@ -224,7 +226,8 @@ static void expect_metric(const char *name, tw_metric *metric)
 static void metrics(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *p = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_p), *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_x);
+    tw_auto tw_tensor *p = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_p),
+                      *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), golden_x);
     tw_auto tw_tensor *column = tw__reshape(labels, &TW_SHAPE(4, 1));
     tw_auto tw_tensor *three = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), (float[]){ 1, 2, 6 }), *ten = tw_tensor_float(10);
     tw_auto tw_tensor *three_weights = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), (float[]){ 1, 0, 2 });
@@ -252,8 +255,10 @@ static void metrics(void **state)
     tw_metric *categorical_metric = tw_metrics_categorical_accuracy();
     tw_metric_update(categorical_metric, one_hot, p);
     expect_metric("metric.categorical", categorical_metric);
-    tw_auto tw_tensor *a = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int[]){ 1, 2, 3 }), *b = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int[]){ 1, 0, 3 });
-    tw_auto tw_tensor *c = tw_tensor_new(TW_INT32, TW_SHAPE(2, 1), (int[]){ 1, 2 }), *d = tw_tensor_new(TW_INT32, TW_SHAPE(2, 1), (int[]){ 1, 3 });
+    tw_auto tw_tensor *a = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int[]){ 1, 2, 3 }),
+                      *b = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int[]){ 1, 0, 3 });
+    tw_auto tw_tensor *c = tw_tensor_new(TW_INT32, TW_SHAPE(2, 1), (int[]){ 1, 2 }),
+                      *d = tw_tensor_new(TW_INT32, TW_SHAPE(2, 1), (int[]){ 1, 3 });
     tw_metric *accuracy = tw_metrics_accuracy();
     tw_metric_update(accuracy, a, b);
     tw_metric_update(accuracy, c, d);

@@ -91,7 +91,8 @@ static void steady_ops(void **state)
 
 static tw_model *make_model(void)
 {
-    return tw_model_sequential(tw_layers_flatten(), tw_layers_dense(16, .activation = "relu"), tw_layers_dense(10, .activation = "softmax"));
+    return tw_model_sequential(tw_layers_flatten(), tw_layers_dense(16, .activation = "relu"),
+                               tw_layers_dense(10, .activation = "softmax"));
 }
 
 static tw_model *model;
@@ -168,7 +169,8 @@ static void on_its_own_output(void)
 {
     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
     tw_auto tw_layer *layer = tw_layers_dense(4);
-    tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_retain(layer), a), *c = tw_connect(tw_retain(layer), b);
+    tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_retain(layer), a),
+                            *c = tw_connect(tw_retain(layer), b);
     assert_non_null(c);
 }
 
@@ -188,7 +190,8 @@ static void in_a_model(void) /* which works while it is held, whatever else went
     {
         tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
         tw_auto tw_layer *layer = tw_layers_dense(4);
-        tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_layers_elu(), a), *c = tw_connect(tw_retain(layer), b);
+        tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_layers_elu(), a),
+                                *c = tw_connect(tw_retain(layer), b);
         twice = tw_model_connect(TW_OBJECTS(x), TW_OBJECTS(c), NULL);
     }
     tw_auto tw_tensor *input = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 4), NULL), *output = tw_model_call(twice, input);
@@ -218,6 +221,7 @@ static void circles_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(steady_ops), cmocka_unit_test(steady_models), cmocka_unit_test(circles_end) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(steady_ops), cmocka_unit_test(steady_models),
+                                        cmocka_unit_test(circles_end) };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -114,7 +114,9 @@ static void names_and_children(void **state)
     expect_children(&adam->trackable, "_variables _iterations _learning_rate");
     assert_string_equal(adam->rate->name, "learning_rate:0");
     tw_release(tw_optimizer_apply_gradients(adam, TW_TENSORS(one, one), TW_OBJECTS(v, w)));
-    expect_names(adam, "iteration:0 Adam/m/dense/kernel:0 Adam/v/dense/kernel:0 Adam/m/w:0 Adam/v/w:0 Adam/vhat/dense/kernel:0 Adam/vhat/w:0");
+    expect_names(
+        adam,
+        "iteration:0 Adam/m/dense/kernel:0 Adam/v/dense/kernel:0 Adam/m/w:0 Adam/v/w:0 Adam/vhat/dense/kernel:0 Adam/vhat/w:0");
     expect_children(&adam->trackable, "_variables _iterations _learning_rate _index_dict _momentums _velocities _velocity_hats");
 
     tw_auto tw_optimizer *sgd = tw_optimizers_sgd(.name = "xx");
@@ -185,7 +187,8 @@ static void minimizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(trajectories), cmocka_unit_test(schedules), cmocka_unit_test(names_and_children),
-                                        cmocka_unit_test(failures), cmocka_unit_test(minimizes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(trajectories), cmocka_unit_test(schedules),
+                                        cmocka_unit_test(names_and_children), cmocka_unit_test(failures),
+                                        cmocka_unit_test(minimizes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

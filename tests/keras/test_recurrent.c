@@ -35,20 +35,24 @@ static void sequences(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3, 1), (float[]){ 1, 2, 3 });
-    tw_auto tw_layer *lstm = tw_layers_lstm(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter), .return_sequences = true);
-    tw_auto tw_layer *gru = tw_layers_gru(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter), .return_sequences = true);
-    tw_auto tw_layer *simple = tw_layers_simple_rnn(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter), .return_sequences = true);
+    tw_auto tw_layer *lstm = tw_layers_lstm(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter),
+                                            .return_sequences = true);
+    tw_auto tw_layer *gru = tw_layers_gru(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter),
+                                          .return_sequences = true);
+    tw_auto tw_layer *simple = tw_layers_simple_rnn(2, .kernel_initializer = tw_retain(half),
+                                                    .recurrent_initializer = tw_retain(quarter), .return_sequences = true);
     expect_values(tw_layer_call(lstm, x), 6, (float[]){ 0.17426974, 0.17426974, 0.51722497, 0.51722497, 0.7867524, 0.7867524 });
     expect_values(tw_layer_call(gru, x), 6, (float[]){ 0.17446801, 0.17446801, 0.3290781, 0.3290781, 0.42427802, 0.42427802 });
-    expect_values(tw_layer_call(simple, x), 6, (float[]){ 0.46211717, 0.46211717, 0.84288615, 0.84288615, 0.95803595, 0.95803595 });
+    expect_values(tw_layer_call(simple, x), 6,
+                  (float[]){ 0.46211717, 0.46211717, 0.84288615, 0.84288615, 0.95803595, 0.95803595 });
 }
 
 static void both_ways(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3, 1), (float[]){ 1, 2, 3 });
-    tw_auto tw_layer *layer =
-        tw_layers_bidirectional(tw_layers_gru(1, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter)));
+    tw_auto tw_layer *layer = tw_layers_bidirectional(
+        tw_layers_gru(1, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter)));
     expect_values(tw_layer_call(layer, x), 2, (float[]){ 0.43068674, 0.3878472 });
 }
 
@@ -56,8 +60,10 @@ static void masked(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_INT32, TW_SHAPE(1, 4), (int32_t[]){ 1, 2, 0, 0 });
-    tw_auto tw_model *model = tw_model_sequential(tw_layers_embedding(4, 2, .mask_zero = true, .embeddings_initializer = tw_retain(half)),
-                                                  tw_layers_lstm(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter)));
+    tw_auto tw_model *model =
+        tw_model_sequential(tw_layers_embedding(4, 2, .mask_zero = true, .embeddings_initializer = tw_retain(half)),
+                            tw_layers_lstm(2, .kernel_initializer = tw_retain(half),
+                                           .recurrent_initializer = tw_retain(quarter)));
     expect_values(tw_model_call(model, x), 2, (float[]){ 0.3350098, 0.3350098 });
 }
 
@@ -65,7 +71,8 @@ static void penalties(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 4), (float[]){ 1, 1, 1, 1, 1, 1, 1, 1 });
-    tw_auto tw_layer *dense = tw_layers_dense(3, .kernel_initializer = "ones", .kernel_regularizer = "l2", .activity_regularizer = "l1");
+    tw_auto tw_layer *dense =
+        tw_layers_dense(3, .kernel_initializer = "ones", .kernel_regularizer = "l2", .activity_regularizer = "l1");
     tw_release(tw_layer_call(dense, x));
     tw_tensors losses = tw_layer_losses(dense);
     expect_no_error();

@@ -70,7 +70,8 @@ static void models_of_tensorflow(void **state)
     again = tw_load_model(in_scratch("again.h5"));
     expect_no_error();
     tw__hdf5 *first = tw__hdf5_open(GOLDEN "model.h5"), *second = tw__hdf5_open(in_scratch("again.h5"));
-    static const char *const arrays[][2] = { /* outside of apply_gradients the slots' names have no scope, as in TensorFlow */
+    static const char *const arrays[][2] = {
+        /* outside of apply_gradients the slots' names have no scope, as in TensorFlow */
         { "optimizer_weights/iteration:0", "optimizer_weights/iteration:0" },
         { "optimizer_weights/Adam/v/d/kernel:0", "optimizer_weights/v/d/kernel:0" },
         { "model_weights/b/b/gamma:0", "model_weights/b/b/gamma:0" },
@@ -89,16 +90,20 @@ static void models_of_tensorflow(void **state)
 static void models_of_old_versions(void **state)
 {
     (void)state;
-#define INPUT(name) "{\"name\": \"" name "\", \"class_name\": \"InputLayer\", \"config\": {\"batch_input_shape\": [null, 4], \"dtype\": \"float32\", " \
-              "\"sparse\": false, \"name\": \"" name "\"}, \"inbound_nodes\": []}"
+#define INPUT(name)                                                                                               \
+    "{\"name\": \"" name                                                                                          \
+    "\", \"class_name\": \"InputLayer\", \"config\": {\"batch_input_shape\": [null, 4], \"dtype\": \"float32\", " \
+    "\"sparse\": false, \"name\": \"" name "\"}, \"inbound_nodes\": []}"
 #define ENDS(first, last, call) "\"input_layers\": [[\"" first "\", 0, 0]], \"output_layers\": [[\"" last "\", " call ", 0]]"
-    static const char config[] =
-        "{\"class_name\": \"Model\", \"config\": {\"name\": \"outer\", \"layers\": [" INPUT("i") ", {\"name\": \"inner\", \"class_name\": \"Model\", "
-        "\"config\": {\"name\": \"inner\", \"layers\": [" INPUT("k") ", {\"name\": \"d\", \"class_name\": \"Dense\", \"config\": {\"name\": \"d\", "
-        "\"units\": 2}, \"inbound_nodes\": [[[\"k\", 0, 0, {}]]]}], " ENDS("k", "d", "0")
-        "}, \"inbound_nodes\": [[[\"i\", 0, 0, {}]]]}], " ENDS("i", "inner", "1") "}}";
+    static const char config[] = "{\"class_name\": \"Model\", \"config\": {\"name\": \"outer\", \"layers\": [" INPUT(
+        "i") ", {\"name\": \"inner\", \"class_name\": \"Model\", "
+             "\"config\": {\"name\": \"inner\", \"layers\": [" INPUT(
+                 "k") ", {\"name\": \"d\", \"class_name\": \"Dense\", \"config\": {\"name\": \"d\", "
+                      "\"units\": 2}, \"inbound_nodes\": [[[\"k\", 0, 0, {}]]]}], " ENDS(
+                          "k", "d", "0") "}, \"inbound_nodes\": [[[\"i\", 0, 0, {}]]]}], " ENDS("i", "inner", "1") "}}";
     const char *path = in_scratch("old.h5");
-    tw__hdf5_node *root = tw__hdf5_tree(), *weights = tw__hdf5_group(root, "model_weights"), *inner = tw__hdf5_group(weights, "inner");
+    tw__hdf5_node *root = tw__hdf5_tree(), *weights = tw__hdf5_group(root, "model_weights"),
+                  *inner = tw__hdf5_group(weights, "inner");
     tw_auto tw_tensor *kernel = rows(4, 2), *bias = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), NULL), *x = rows(3, 4);
     assert_int_equal(tw__hdf5_set_text(root, "model_config", config, false), TW_OK);
     assert_int_equal(tw__hdf5_set_texts(weights, "layer_names", (const char *[]){ "inner" }, 1), TW_OK);
@@ -122,8 +127,8 @@ static void trained_models(void **state)
     (void)state;
     static const char *const names[] = { "trained.keras", "trained", "trained.h5" };
     tw_auto tw_tensor *x = rows(6, 4), *y = rows(6, 2);
-    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(3, .input_shape = TW_SHAPE(4)), tw_layers_batch_normalization(),
-                                                  tw_layers_dense(2));
+    tw_auto tw_model *model =
+        tw_model_sequential(tw_layers_dense(3, .input_shape = TW_SHAPE(4)), tw_layers_batch_normalization(), tw_layers_dense(2));
     assert_int_equal(tw_model_compile(model, .optimizer = "adam", .loss = "mse", .metrics = TW_NAMES("mae")), TW_OK);
     tw_release(tw_model_fit(model, x, y, .epochs = 2, .verbose = TW_ZERO));
     tw_value expected = tw_model_evaluate(model, x, y, .verbose = TW_ZERO);
@@ -135,7 +140,8 @@ static void trained_models(void **state)
         expect_no_error();
         tw_value got = tw_model_evaluate(loaded, x, y, .verbose = TW_ZERO);
         expect_no_error();
-        assert_true(tw_log_value(&got, "loss") == tw_log_value(&expected, "loss") && tw_log_value(&got, "mae") == tw_log_value(&expected, "mae"));
+        assert_true(tw_log_value(&got, "loss") == tw_log_value(&expected, "loss") &&
+                    tw_log_value(&got, "mae") == tw_log_value(&expected, "mae"));
         tw_value_free(&got);
     }
     tw_value_free(&expected);
@@ -145,10 +151,18 @@ static void trained_models(void **state)
 static void refuses_nonsense(void **state)
 {
     (void)state;
-    static const char *const configs[] = { "", "{", "[]", "{}", "3", "{\"class_name\": 3}", "{\"class_name\": \"Sequential\"}",
-                                           "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [3]}}",
-                                           "{\"class_name\": \"Dense\", \"config\": {\"units\": 2}}",
-                                           "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [{\"class_name\": \"Nothing\", \"config\": {}}]}}" };
+    static const char *const configs[] = {
+        "",
+        "{",
+        "[]",
+        "{}",
+        "3",
+        "{\"class_name\": 3}",
+        "{\"class_name\": \"Sequential\"}",
+        "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [3]}}",
+        "{\"class_name\": \"Dense\", \"config\": {\"units\": 2}}",
+        "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [{\"class_name\": \"Nothing\", \"config\": {}}]}}"
+    };
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const char *path = in_scratch("odd.h5");
         tw__hdf5_node *root = tw__hdf5_tree();
@@ -165,12 +179,8 @@ static void refuses_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_round_trip),
-        cmocka_unit_test(models_round_trip),
-        cmocka_unit_test(models_of_tensorflow),
-        cmocka_unit_test(models_of_old_versions),
-        cmocka_unit_test(trained_models),
-        cmocka_unit_test(refuses_nonsense),
+        cmocka_unit_test(weights_round_trip),     cmocka_unit_test(models_round_trip), cmocka_unit_test(models_of_tensorflow),
+        cmocka_unit_test(models_of_old_versions), cmocka_unit_test(trained_models),    cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -292,8 +292,9 @@ static void from_c(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_agree), cmocka_unit_test(batches_are_cut), cmocka_unit_test(images_are_cut), cmocka_unit_test(threads_share),
-        cmocka_unit_test(many_shapes), cmocka_unit_test(memory_fails),    cmocka_unit_test(pooling_gradients), cmocka_unit_test(from_c),
+        cmocka_unit_test(forms_agree),       cmocka_unit_test(batches_are_cut), cmocka_unit_test(images_are_cut),
+        cmocka_unit_test(threads_share),     cmocka_unit_test(many_shapes),     cmocka_unit_test(memory_fails),
+        cmocka_unit_test(pooling_gradients), cmocka_unit_test(from_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

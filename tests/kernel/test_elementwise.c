@@ -51,17 +51,28 @@ static void functions_are_accurate(void **state)
     (void)state;
     enum { COUNT = 100003 };
     static const function functions[] = {
-        { "exp", &tw__unary_exp, exp, -87, 88 },        { "expm1", &tw__unary_expm1, expm1, -20, 20 },
-        { "log", &tw__unary_log, log, 1e-30f, 1e6f },   { "log1p", &tw__unary_log1p, log1p, -0.99f, 50 },
-        { "sin", &tw__unary_sin, sin, -30, 30 },        { "cos", &tw__unary_cos, cos, -30, 30 },
-        { "tan", &tw__unary_tan, tan, -1.5f, 1.5f },    { "asin", &tw__unary_asin, asin, -1, 1 },
-        { "acos", &tw__unary_acos, acos, -1, 1 },       { "atan", &tw__unary_atan, atan, -40, 40 },
-        { "sinh", &tw__unary_sinh, sinh, -20, 20 },     { "cosh", &tw__unary_cosh, cosh, -20, 20 },
-        { "asinh", &tw__unary_asinh, asinh, -50, 50 },  { "acosh", &tw__unary_acosh, acosh, 1, 50 },
-        { "atanh", &tw__unary_atanh, atanh, -0.999f, 0.999f }, { "tanh", &tw__unary_tanh, tanh, -10, 10 },
-        { "sigmoid", &tw__unary_sigmoid, sigmoid_exact, -30, 30 }, { "erf", &tw__unary_erf, erf, -5, 5 },
-        { "erfc", &tw__unary_erfc, erfc, -5, 5 },       { "sqrt", &tw__unary_sqrt, sqrt, 0, 1e6f },
-        { "rsqrt", &tw__unary_rsqrt, rsqrt_exact, 1e-3f, 1e6f }, { "lgamma", &tw__unary_lgamma, lgamma, 0.1f, 50 },
+        { "exp", &tw__unary_exp, exp, -87, 88 },
+        { "expm1", &tw__unary_expm1, expm1, -20, 20 },
+        { "log", &tw__unary_log, log, 1e-30f, 1e6f },
+        { "log1p", &tw__unary_log1p, log1p, -0.99f, 50 },
+        { "sin", &tw__unary_sin, sin, -30, 30 },
+        { "cos", &tw__unary_cos, cos, -30, 30 },
+        { "tan", &tw__unary_tan, tan, -1.5f, 1.5f },
+        { "asin", &tw__unary_asin, asin, -1, 1 },
+        { "acos", &tw__unary_acos, acos, -1, 1 },
+        { "atan", &tw__unary_atan, atan, -40, 40 },
+        { "sinh", &tw__unary_sinh, sinh, -20, 20 },
+        { "cosh", &tw__unary_cosh, cosh, -20, 20 },
+        { "asinh", &tw__unary_asinh, asinh, -50, 50 },
+        { "acosh", &tw__unary_acosh, acosh, 1, 50 },
+        { "atanh", &tw__unary_atanh, atanh, -0.999f, 0.999f },
+        { "tanh", &tw__unary_tanh, tanh, -10, 10 },
+        { "sigmoid", &tw__unary_sigmoid, sigmoid_exact, -30, 30 },
+        { "erf", &tw__unary_erf, erf, -5, 5 },
+        { "erfc", &tw__unary_erfc, erfc, -5, 5 },
+        { "sqrt", &tw__unary_sqrt, sqrt, 0, 1e6f },
+        { "rsqrt", &tw__unary_rsqrt, rsqrt_exact, 1e-3f, 1e6f },
+        { "lgamma", &tw__unary_lgamma, lgamma, 0.1f, 50 },
     };
     float *x = tw__alloc(COUNT * sizeof *x), *y = tw__alloc(COUNT * sizeof *y);
     double *wide = tw__alloc(COUNT * sizeof *wide), *wide_result = tw__alloc(COUNT * sizeof *wide_result);
@@ -76,7 +87,8 @@ static void functions_are_accurate(void **state)
         for (int64_t i = 0; i < COUNT; i++) {
             double exact = fn->exact((double)x[i]), scale = fabs(exact) + 1e-7;
             if (!(fabs((double)y[i] - exact) <= 1e-6 * scale) || !(fabs(wide_result[i] - exact) <= 2e-15 * (fabs(exact) + 0.1)))
-                fail_msg("%s(%.9g) is %.9g and %.17g, expected %.17g", fn->name, (double)x[i], (double)y[i], wide_result[i], exact);
+                fail_msg("%s(%.9g) is %.9g and %.17g, expected %.17g", fn->name, (double)x[i], (double)y[i], wide_result[i],
+                         exact);
         }
     }
     tw__free(x);
@@ -95,9 +107,10 @@ static void special_values(void **state)
     const struct {
         const tw__unary *operation;
         float (*exact)(float);
-    } functions[] = { { &tw__unary_exp, expf },   { &tw__unary_log, logf },   { &tw__unary_tanh, tanhf }, { &tw__unary_erf, erff },
-                      { &tw__unary_sin, sinf },   { &tw__unary_cos, cosf },   { &tw__unary_atan, atanf }, { &tw__unary_log1p, log1pf },
-                      { &tw__unary_sqrt, sqrtf }, { &tw__unary_expm1, expm1f } };
+    } functions[] = { { &tw__unary_exp, expf },    { &tw__unary_log, logf },     { &tw__unary_tanh, tanhf },
+                      { &tw__unary_erf, erff },    { &tw__unary_sin, sinf },     { &tw__unary_cos, cosf },
+                      { &tw__unary_atan, atanf },  { &tw__unary_log1p, log1pf }, { &tw__unary_sqrt, sqrtf },
+                      { &tw__unary_expm1, expm1f } };
     for (int i = 0; i < COUNT; i++)
         x[i] = values[i % 8];
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
@@ -156,10 +169,26 @@ static void broadcasting(void **state)
 {
     (void)state;
     const tw_shape shapes[] = {
-        TW_SCALAR,           TW_SHAPE(1),          TW_SHAPE(7),          TW_SHAPE(300),         TW_SHAPE(5, 7),
-        TW_SHAPE(5, 1),      TW_SHAPE(1, 7),       TW_SHAPE(40, 300),    TW_SHAPE(40, 1),       TW_SHAPE(3, 40, 1),
-        TW_SHAPE(3, 1, 300), TW_SHAPE(3, 1, 1, 7), TW_SHAPE(2, 1, 5, 1), TW_SHAPE(4000, 7),     TW_SHAPE(1000, 1),
-        TW_SHAPE(100000),    TW_SHAPE(3, 0),       TW_SHAPE(2, 3, 5, 7), TW_SHAPE(1, 3, 1, 7),  TW_SHAPE(2, 1, 2, 1, 2, 1, 2, 1),
+        TW_SCALAR,
+        TW_SHAPE(1),
+        TW_SHAPE(7),
+        TW_SHAPE(300),
+        TW_SHAPE(5, 7),
+        TW_SHAPE(5, 1),
+        TW_SHAPE(1, 7),
+        TW_SHAPE(40, 300),
+        TW_SHAPE(40, 1),
+        TW_SHAPE(3, 40, 1),
+        TW_SHAPE(3, 1, 300),
+        TW_SHAPE(3, 1, 1, 7),
+        TW_SHAPE(2, 1, 5, 1),
+        TW_SHAPE(4000, 7),
+        TW_SHAPE(1000, 1),
+        TW_SHAPE(100000),
+        TW_SHAPE(3, 0),
+        TW_SHAPE(2, 3, 5, 7),
+        TW_SHAPE(1, 3, 1, 7),
+        TW_SHAPE(2, 1, 2, 1, 2, 1, 2, 1),
         TW_SHAPE(2, 1, 2, 1, 2),
     };
     tw_shape out;
@@ -238,8 +267,13 @@ static void in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_accurate), cmocka_unit_test(tanh_is_tensorflows), cmocka_unit_test(special_values),     cmocka_unit_test(broadcasting),
-        cmocka_unit_test(small_floats),           cmocka_unit_test(casts_of_long_rows), cmocka_unit_test(in_place),
+        cmocka_unit_test(functions_are_accurate),
+        cmocka_unit_test(tanh_is_tensorflows),
+        cmocka_unit_test(special_values),
+        cmocka_unit_test(broadcasting),
+        cmocka_unit_test(small_floats),
+        cmocka_unit_test(casts_of_long_rows),
+        cmocka_unit_test(in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* A product or a convolution with bias and activation gives the bits of the separate steps, in every size and path, for every dtype. */
+/* A product or a convolution with bias and activation gives the bits of the separate steps, in every size and path, for every
+ * dtype. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static void check_product(int64_t m, int64_t n, int64_t k, bool transpose_b)
         tw__epilogue then = { i % 2 ? bias : NULL, activations[i / 2] };
         assert_int_equal(tw__gemm_float(m, n, k, a, k, 1, b, b_row, b_column, expected, n), TW_OK);
         separately(TW_FLOAT32, expected, then.bias, then.activation, m, n);
-        assert_int_equal(tw__gemm_then(TW_FLOAT32, m, n, k, (tw__matrix){ a, k, 1, false }, (tw__matrix){ b, b_row, b_column, false }, c, &then),
+        assert_int_equal(tw__gemm_then(TW_FLOAT32, m, n, k, (tw__matrix){ a, k, 1, false },
+                                       (tw__matrix){ b, b_row, b_column, false }, c, &then),
                          TW_OK);
         assert_memory_equal(c, expected, (size_t)(m * n) * sizeof *c);
     }
@@ -53,7 +55,7 @@ static void check_product(int64_t m, int64_t n, int64_t k, bool transpose_b)
 static void products(void **state)
 {
     (void)state;
-    static const int64_t sizes[][3] = { { 1, 1, 1 },    { 5, 7, 0 },     { 3, 65, 40 },   { 12, 16, 9 },     { 50, 10, 100 },
+    static const int64_t sizes[][3] = { { 1, 1, 1 },      { 5, 7, 0 },      { 3, 65, 40 },     { 12, 16, 9 },    { 50, 10, 100 },
                                         { 50, 100, 784 }, { 97, 131, 401 }, { 300, 500, 900 }, { 1030, 49, 385 } };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         check_product(sizes[i][0], sizes[i][1], sizes[i][2], false);
@@ -64,7 +66,8 @@ static void products(void **state)
 static void other_dtypes(void **state)
 {
     (void)state;
-    double a[6] = { 1, -2, 3, -4, 5, -6 }, b[12] = { 1, 2, 3, 4, -5, 6, -7, 8, 9, -1, -2, -3 }, bias[4] = { 1, -50, 0.5, 2 }, c[8], expected[8];
+    double a[6] = { 1, -2, 3, -4, 5, -6 }, b[12] = { 1, 2, 3, 4, -5, 6, -7, 8, 9, -1, -2, -3 }, bias[4] = { 1, -50, 0.5, 2 },
+           c[8], expected[8];
     tw__matrix x = { a, 3, 1, false }, y = { b, 4, 1, false };
     tw__epilogue then = { bias, &tw__unary_relu };
     assert_int_equal(tw__gemm_then(TW_FLOAT64, 2, 4, 3, x, y, c, &then), TW_OK);
@@ -98,7 +101,8 @@ static void convolutions(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const tw__conv *c = &sizes[s];
         int64_t outputs = tw__conv_output_count(c), channels = c->out_channels;
-        float *x = numbers(tw__conv_input_count(c), &seed), *w = numbers(tw__conv_filter_count(c), &seed), *bias = numbers(channels, &seed);
+        float *x = numbers(tw__conv_input_count(c), &seed), *w = numbers(tw__conv_filter_count(c), &seed),
+              *bias = numbers(channels, &seed);
         float *got = numbers(outputs, &seed), *expected = numbers(outputs, &seed);
         for (int i = 0; i < 2 * ACTIVATIONS; i++) {
             tw__epilogue then = { i % 2 ? bias : NULL, activations[i / 2] };
@@ -117,6 +121,7 @@ static void convolutions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(products), cmocka_unit_test(other_dtypes), cmocka_unit_test(convolutions) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(products), cmocka_unit_test(other_dtypes),
+                                        cmocka_unit_test(convolutions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

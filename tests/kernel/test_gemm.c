@@ -1,5 +1,5 @@
-/* Float products of every instruction set that the machine has, over sizes around the tiles' edges, against plain sums in double; the result
- * must not depend on the number of threads. */
+/* Float products of every instruction set that the machine has, over sizes around the tiles' edges, against plain sums in double;
+ * the result must not depend on the number of threads. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static void check(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transp
 {
     unsigned seed = (unsigned)(m * 7919 + n * 31 + k);
     float *a = numbers(m * k, &seed), *b = numbers(k * n, &seed), *c = numbers(m * n + 1, &seed), *one = numbers(m * n, &seed);
-    int64_t a_row = transpose_a ? 1 : k, a_column = transpose_a ? m : 1, b_row = transpose_b ? 1 : n, b_column = transpose_b ? k : 1;
+    int64_t a_row = transpose_a ? 1 : k, a_column = transpose_a ? m : 1, b_row = transpose_b ? 1 : n,
+            b_column = transpose_b ? k : 1;
     float guard = c[m * n];
     assert_int_equal(tw__gemm_float(m, n, k, a, a_row, a_column, b, b_row, b_column, c, n), TW_OK);
     assert_true(c[m * n] == guard);
@@ -60,15 +61,17 @@ static void sizes(void **state)
 static void large(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = { { 50, 100, 784 }, { 784, 100, 50 }, { 200, 400, 500 }, { 61, 700, 390 }, { 3, 1000, 1000 }, { 500, 9, 900 },
-                                         { 50, 100, 787 }, { 256, 40, 512 }, { 5, 300, 1025 }, { 12, 1, 90000 } };
+    static const int64_t shapes[][3] = { { 50, 100, 784 },  { 784, 100, 50 }, { 200, 400, 500 }, { 61, 700, 390 },
+                                         { 3, 1000, 1000 }, { 500, 9, 900 },  { 50, 100, 787 },  { 256, 40, 512 },
+                                         { 5, 300, 1025 },  { 12, 1, 90000 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int turn = 0; turn < 4; turn++)
             check(shapes[i][0], shapes[i][1], shapes[i][2], turn & 1, turn & 2);
     }
 }
 
-/* So large that the library is asked, if it is there: up to two threads the bits are then the same. A few elements are checked. */
+/* So large that the library is asked, if it is there: up to two threads the bits are then the same. A few elements are checked.
+ */
 static void very_large(void **state)
 {
     (void)state;
@@ -163,10 +166,8 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(large), cmocka_unit_test(very_large),
-        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(tiles),      cmocka_unit_test(sizes),          cmocka_unit_test(large),
+        cmocka_unit_test(very_large), cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Kernels that move or order elements, at sizes where they take their special ways: transpositions by lines, copies and elementwise loops
- * that write past the caches, rows ordered by digits or by a heap. */
+/* Kernels that move or order elements, at sizes where they take their special ways: transpositions by lines, copies and
+ * elementwise loops that write past the caches, rows ordered by digits or by a heap. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 static void transposes(void **state)
 {
     (void)state;
-    static const int64_t sizes[][2] = { { 1, 9 }, { 16, 16 }, { 17, 65 }, { 64, 64 }, { 130, 47 }, { 2112, 1024 }, { 1500, 1501 } };
+    static const int64_t sizes[][2] = {
+        { 1, 9 }, { 16, 16 }, { 17, 65 }, { 64, 64 }, { 130, 47 }, { 2112, 1024 }, { 1500, 1501 }
+    };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int64_t rows = sizes[s][0], columns = sizes[s][1];
         tw_auto tw_tensor *from = tw_tensor_new(TW_INT32, TW_SHAPE(rows, columns), NULL);
@@ -34,8 +36,10 @@ static void elementwise(void **state)
 {
     (void)state;
     enum { COUNT = (2 << 20) + 1234 };
-    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL);
-    tw_auto tw_tensor *many = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL), *one = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL),
+                      *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL);
+    tw_auto tw_tensor *many = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL),
+                      *one = tw_tensor_new(TW_FLOAT32, TW_SHAPE(COUNT), NULL);
     float *a = x->data, *b = y->data, *z = many->data, *w = one->data;
     for (int i = 0; i < COUNT; i++) {
         a[i] = (float)(i % 1001) / 300 - 1;
@@ -84,11 +88,15 @@ static void order(void **state)
     unsigned seed = 3;
     float *data = tw__alloc(ROWS * MOST * sizeof *data);
     uint32_t *places = tw__alloc(ROWS * MOST * sizeof *places);
-    double (*expected)[2] = tw__alloc(MOST * sizeof *expected);
+    double(*expected)[2] = tw__alloc(MOST * sizeof *expected);
     for (size_t n = 0; n < sizeof widths / sizeof *widths; n++) {
         int64_t columns = widths[n];
         for (int64_t i = 0; i < ROWS * columns; i++)
-            data[i] = i % 97 == 5 ? NAN : i % 31 == 7 ? -0.0f : i % 31 == 8 ? 0.0f : i % 89 == 3 ? -INFINITY : (float)(rand_r(&seed) % 401 - 200) / 7;
+            data[i] = i % 97 == 5   ? NAN
+                      : i % 31 == 7 ? -0.0f
+                      : i % 31 == 8 ? 0.0f
+                      : i % 89 == 3 ? -INFINITY
+                                    : (float)(rand_r(&seed) % 401 - 200) / 7;
         for (int64_t keep = 1; keep <= columns; keep = keep * 4 > columns && keep < columns ? columns : keep * 4) {
             assert_int_equal(tw__order_rows(TW_FLOAT32, data, ROWS, columns, keep, places), TW_OK);
             for (int64_t r = 0; r < ROWS; r++) {

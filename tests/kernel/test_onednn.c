@@ -1,9 +1,10 @@
-/* Everything that oneDNN computes for us against loops of our own: convolutions of every filter size, stride, dilation, number of channels and groups, with
- * both gradients, in one piece and cut for threads, with what follows them, and products. Run once for each instruction set that the processor has, in a
- * process of its own.
+/* Everything that oneDNN computes for us against loops of our own: convolutions of every filter size, stride, dilation, number of
+ * channels and groups, with both gradients, in one piece and cut for threads, with what follows them, and products. Run once for
+ * each instruction set that the processor has, in a process of its own.
  *
- * All numbers are small multiples of 1/8, so that every order of additions gives the same sum and results are compared bit by bit. The library must write
- * nowhere else: results end where the system ends a page, bytes lie behind each piece of scratch memory, and the C library checks its heap.
+ * All numbers are small multiples of 1/8, so that every order of additions gives the same sum and results are compared bit by
+ * bit. The library must write nowhere else: results end where the system ends a page, bytes lie behind each piece of scratch
+ * memory, and the C library checks its heap.
  *
  * Without an argument a sample is run; --full runs all. */
 #include <signal.h>
@@ -62,10 +63,11 @@ static void drop(fenced f)
 static void describe(const tw__conv *c, int kind, int64_t at, float got, float expected)
 {
     static const char *const kinds[] = { "output", "input's gradient", "filter's gradient" };
-    print_error("%s: batch %d, channels %d -> %d, groups %d, input %dx%d, filter %dx%d, stride %dx%d, dilation %dx%d: element %d is %g, not %g\n",
-                kinds[kind], (int)c->batch, (int)c->in_channels, (int)c->out_channels, (int)c->groups, (int)c->in[0], (int)c->in[1], (int)c->filter[0],
-                (int)c->filter[1], (int)c->stride[0], (int)c->stride[1], (int)c->dilation[0], (int)c->dilation[1], (int)at, (double)got,
-                (double)expected);
+    print_error(
+        "%s: batch %d, channels %d -> %d, groups %d, input %dx%d, filter %dx%d, stride %dx%d, dilation %dx%d: element %d is %g, not %g\n",
+        kinds[kind], (int)c->batch, (int)c->in_channels, (int)c->out_channels, (int)c->groups, (int)c->in[0], (int)c->in[1],
+        (int)c->filter[0], (int)c->filter[1], (int)c->stride[0], (int)c->stride[1], (int)c->dilation[0], (int)c->dilation[1],
+        (int)at, (double)got, (double)expected);
 }
 
 static void expect_equal(const tw__conv *c, int kind, const float *got, const float *expected, int64_t count)
@@ -120,7 +122,8 @@ static void compare(const tw__conv *c)
 /* The sizes of an image that gives `width` pixels along a dimension, whose filter, stride and dilation are set. */
 static void fit(tw__conv *c, int i, int64_t width, bool same)
 {
-    int64_t reach = (c->filter[i] - 1) * c->dilation[i] + 1, needed = (width - 1) * c->stride[i] + reach, padding = same ? reach - 1 : 0;
+    int64_t reach = (c->filter[i] - 1) * c->dilation[i] + 1, needed = (width - 1) * c->stride[i] + reach,
+            padding = same ? reach - 1 : 0;
     if (needed - padding < 1)
         padding = needed - 1;
     c->out[i] = width;
@@ -133,7 +136,9 @@ static void fit(tw__conv *c, int i, int64_t width, bool same)
 static void compare_size(int64_t filter, int64_t stride, int64_t dilation, int64_t groups, int64_t depth, int64_t each)
 {
     static const int64_t widths[] = { 28, 5, 13, 28, 7, 31 };
-    tw__conv c = { .batch = draw(1, 2), .groups = groups, .depth = depth, .in_channels = groups * depth, .out_channels = groups * each };
+    tw__conv c = {
+        .batch = draw(1, 2), .groups = groups, .depth = depth, .in_channels = groups * depth, .out_channels = groups * each
+    };
     bool same = draw(0, 1);
     for (int i = 0; i < 2; i++) {
         c.filter[i] = filter;
@@ -158,8 +163,13 @@ static void convolutions(void **state)
                         if (!full && number++ % (strided_pixel ? 5 : SAMPLE))
                             continue;
                         int64_t groups = form == 0 ? 1 : form == 1 ? channels : draw(2, 4);
-                        compare_size(filter, stride, dilation, groups, form == 0 ? channels : form == 1 ? 1 : (channels + 3) / 4,
-                                     form == 0 ? draw(1, CHANNELS) : form == 1 ? draw(1, 2) : draw(1, 12));
+                        compare_size(filter, stride, dilation, groups,
+                                     form == 0   ? channels
+                                     : form == 1 ? 1
+                                                 : (channels + 3) / 4,
+                                     form == 0   ? draw(1, CHANNELS)
+                                     : form == 1 ? draw(1, 2)
+                                                 : draw(1, 12));
                     }
     tw__conv_guard = 0;
     expect_no_error();
@@ -194,7 +204,8 @@ static void pieces(void **state)
     tw__conv_guard = 256;
     tw__thread_count_set(THREADS);
     for (int n = 0; n < (full ? 400 : 8); n++) {
-        int64_t groups = n % 4 == 0 ? 8 * draw(2, 5) : 1, filter = draw(1, FILTER), stride = draw(1, 2), dilation = draw(1, DILATION);
+        int64_t groups = n % 4 == 0 ? 8 * draw(2, 5) : 1, filter = draw(1, FILTER), stride = draw(1, 2),
+                dilation = draw(1, DILATION);
         tw__conv c = { .batch = draw(1, 7), .groups = groups, .depth = groups > 1 ? 1 : draw(9, 72) };
         c.in_channels = groups * c.depth;
         c.out_channels = groups > 1 ? groups : draw(9, 72);
@@ -218,7 +229,9 @@ static void strided_pixels(void **state)
     tw__conv_guard = 256;
     for (int64_t channels = 1; channels <= 17; channels++)
         for (int round = 0; round < 6; round++) {
-            tw__conv c = { 1, channels, 16, 1, channels, { 62, 62 }, { 31, 31 }, { 1, 1 }, { 2, 2 }, { 1, 1 }, { 0, 0 }, { 0, 0 } };
+            tw__conv c = {
+                1, channels, 16, 1, channels, { 62, 62 }, { 31, 31 }, { 1, 1 }, { 2, 2 }, { 1, 1 }, { 0, 0 }, { 0, 0 }
+            };
             compare(&c);
         }
     tw__conv_guard = 0;
@@ -239,8 +252,8 @@ static void product(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b)
                 for (int64_t p = 0; p < k && j < n; p++)
                     sum += (double)a.values[i * a_row + p * a_column] * (double)b.values[p * b_row + j * b_column];
                 if ((double)c.values[i * c_row + j] != sum)
-                    print_error("product [%d, %d] x [%d, %d], turned %d %d: element %d, %d\n", (int)m, (int)k, (int)k, (int)n, turn_a, turn_b, (int)i,
-                                (int)j);
+                    print_error("product [%d, %d] x [%d, %d], turned %d %d: element %d, %d\n", (int)m, (int)k, (int)k, (int)n,
+                                turn_a, turn_b, (int)i, (int)j);
                 assert_true((double)c.values[i * c_row + j] == sum);
             }
         tried++;
@@ -253,7 +266,8 @@ static void product(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b)
 static void products(void **state)
 {
     (void)state;
-    static const int64_t sizes[] = { 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 96, 127, 129, 257, 300 };
+    static const int64_t sizes[] = { 2,  3,  4,  5,  7,  8,  9,  15, 16, 17,  23,  24,  25, 31,
+                                     32, 33, 47, 48, 49, 63, 64, 65, 96, 127, 129, 257, 300 };
     int64_t last = sizeof sizes / sizeof *sizes - 1;
     for (int i = 0; i < (full ? 3000 : 100); i++)
         product(sizes[draw(0, last)], sizes[draw(0, last)], sizes[draw(0, last)], draw(0, 1), draw(0, 1));
@@ -270,7 +284,8 @@ static double *times(int64_t m, int64_t n, const float *a, int64_t a_row, int64_
     return result;
 }
 
-/* Products of the sizes that really are given to the library, as threads cut them: times a vector of random numbers they are what their factors are. */
+/* Products of the sizes that really are given to the library, as threads cut them: times a vector of random numbers they are what
+ * their factors are. */
 static void large_product(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b)
 {
     fenced a = fence(m * k, true), b = fence(k * n, true), c = fence(m * n, false);
@@ -317,7 +332,8 @@ static void on_signal(int number)
     elsewhere += stack - &here > STACK || &here - stack > STACK;
 }
 
-/* Signals come all the time to the thread that computes. Their handlers stand on its stack, and not where the library has data. */
+/* Signals come all the time to the thread that computes. Their handlers stand on its stack, and not where the library has data.
+ */
 static void signals(void **state)
 {
     (void)state;
@@ -344,15 +360,18 @@ static void signals(void **state)
 
 static int run(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(strided_pixels), cmocka_unit_test(convolutions), cmocka_unit_test(rectangles),
-                                        cmocka_unit_test(pieces),         cmocka_unit_test(products),     cmocka_unit_test(large_products),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(strided_pixels), cmocka_unit_test(convolutions),
+                                        cmocka_unit_test(rectangles),     cmocka_unit_test(pieces),
+                                        cmocka_unit_test(products),       cmocka_unit_test(large_products),
                                         cmocka_unit_test(signals) };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (tw__gemm_onednn_has(1, 1, 1, 1) && by_library < tried) { /* of three results each; the library has no fast form for some */
+    if (tw__gemm_onednn_has(1, 1, 1, 1) &&
+        by_library < tried) { /* of three results each; the library has no fast form for some */
         print_error("%s: only %ld convolutions were the library's\n", names[tw__isa_used()], by_library);
         failed++;
     }
-    printf("PROMISE: oneDNN's convolutions, their gradients and products (%s) are those of the plain loops: %ld tried\n", names[tw__isa_used()], tried);
+    printf("PROMISE: oneDNN's convolutions, their gradients and products (%s) are those of the plain loops: %ld tried\n",
+           names[tw__isa_used()], tried);
     return failed;
 }
 

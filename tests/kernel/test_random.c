@@ -54,7 +54,8 @@ static void floats_are(tw_tensor *tensor, const double *expected)
 {
     assert_non_null(tensor);
     for (int64_t i = 0; i < tensor->count; i++)
-        assert_true(fabs((double)((const float *)tensor->data)[i] - expected[i]) < 6e-9); /* the digits printed tell floats apart */
+        assert_true(fabs((double)((const float *)tensor->data)[i] - expected[i]) <
+                    6e-9); /* the digits printed tell floats apart */
     tw_release(tensor);
 }
 
@@ -67,8 +68,10 @@ static void eager_functions(void **state)
     /* before any global seed */
     floats_are(tw_random_uniform(shape3, .seed = 11), (double[]){ 0.08955085, 0.38965607, 0.50471365 });
     tw_random_set_seed(1234);
-    floats_are(tw_random_uniform(shape), (double[]){ 0.5380393266677856, 0.3646186590194702, 0.5816301107406616, 0.2438284158706665 });
-    floats_are(tw_random_normal(shape), (double[]){ 1.1468065977096558, 0.9645992517471313, 0.8783014416694641, -0.3101022243499756 });
+    floats_are(tw_random_uniform(shape),
+               (double[]){ 0.5380393266677856, 0.3646186590194702, 0.5816301107406616, 0.2438284158706665 });
+    floats_are(tw_random_normal(shape),
+               (double[]){ 1.1468065977096558, 0.9645992517471313, 0.8783014416694641, -0.3101022243499756 });
     floats_are(tw_random_truncated_normal(shape),
                (double[]){ 0.9588322639465332, -0.3325802981853485, -0.0636182501912117, 0.02438497170805931 });
     tw_auto tw_tensor *hundred = tw_tensor_int(100);

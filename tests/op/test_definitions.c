@@ -1,5 +1,5 @@
-/* Our op table against TensorFlow's own (tests/op/definitions.txt): the same inputs, outputs, attrs, kinds and defaults, in the same
- * order; the dtypes that an op takes are among TensorFlow's. */
+/* Our op table against TensorFlow's own (tests/op/definitions.txt): the same inputs, outputs, attrs, kinds and defaults, in the
+ * same order; the dtypes that an op takes are among TensorFlow's. */
 #include <stdio.h>
 
 #include "test.h"
@@ -8,8 +8,10 @@
 
 static const char *kind_name(tw_attr_kind kind)
 {
-    static const char *const names[] = { "", "int", "float", "bool", "string", "type", "shape", "tensor", "func", "list(int)", "list(float)",
-                                         "list(bool)", "list(string)", "list(type)", "list(shape)", "list(func)" };
+    static const char *const names[] = {
+        "",     "int",       "float",       "bool",       "string",       "type",       "shape",       "tensor",
+        "func", "list(int)", "list(float)", "list(bool)", "list(string)", "list(type)", "list(shape)", "list(func)"
+    };
     return names[kind];
 }
 
@@ -108,7 +110,8 @@ static int check_line(char *line)
         print_error("%s: outputs are %s, TensorFlow's are %s\n", name, text.data, outputs);
     int index = 0;
     for (char *one; attrs && *attrs && (one = strsep(&attrs, " ")); index++) {
-        char *attr_name = strsep(&one, ":"), *kind = strsep(&one, ":"), *value = strsep(&one, ":"), *allowed = one ? one : (char *)"";
+        char *attr_name = strsep(&one, ":"), *kind = strsep(&one, ":"), *value = strsep(&one, ":"),
+             *allowed = one ? one : (char *)"";
         if (index >= s->attr_count) {
             print_error("%s: the attr %s is missing\n", name, attr_name);
             bad++;
@@ -118,8 +121,8 @@ static int check_line(char *line)
         tw__text_clear(&text);
         add_default(&text, own);
         if (strcmp(own->name, attr_name) || strcmp(kind_name(own->kind), kind) || strcmp(text.data, value)) {
-            print_error("%s: attr %d is %s: %s = %s, TensorFlow's is %s: %s = %s\n", name, index, own->name, kind_name(own->kind), text.data,
-                        attr_name, kind, value);
+            print_error("%s: attr %d is %s: %s = %s, TensorFlow's is %s: %s = %s\n", name, index, own->name, kind_name(own->kind),
+                        text.data, attr_name, kind, value);
             bad++;
         }
         if (!types_are_among(own, allowed)) {

@@ -10,7 +10,8 @@ static const double numbers[] = { 4, 1, 2, 1, 3, 0, 2, 0, 5 };
 static void systems(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *a = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3, 3), numbers), *b = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3, 1), numbers);
+    tw_auto tw_tensor *a = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3, 3), numbers),
+                      *b = tw_tensor_new(TW_FLOAT64, TW_SHAPE(3, 1), numbers);
     tw_auto tw_tensor *x = tw_linalg_solve(a, b), *back = x ? tw_matmul(a, x) : NULL;
     assert_non_null(back);
     for (int64_t i = 0; i < 3; i++)
@@ -27,9 +28,11 @@ static void systems(void **state)
 static void segments(void **state)
 {
     (void)state;
-    tw_auto tw_tensor *rows = tw_tensor_new(TW_FLOAT64, TW_SHAPE(4), numbers), *ids = tw_tensor_new(TW_INT32, TW_SHAPE(4), (const int32_t[]){ 0, 0, 2, 2 });
+    tw_auto tw_tensor *rows = tw_tensor_new(TW_FLOAT64, TW_SHAPE(4), numbers),
+                      *ids = tw_tensor_new(TW_INT32, TW_SHAPE(4), (const int32_t[]){ 0, 0, 2, 2 });
     tw_auto tw_tensor *greatest = tw_math_segment_max(rows, ids), *mean = tw_math_segment_mean(rows, ids);
-    assert_true(tw_tensor_double_at(greatest, 0) == 4 && tw_tensor_double_at(greatest, 1) == 0 && tw_tensor_double_at(greatest, 2) == 2);
+    assert_true(tw_tensor_double_at(greatest, 0) == 4 && tw_tensor_double_at(greatest, 1) == 0 &&
+                tw_tensor_double_at(greatest, 2) == 2);
     assert_true(tw_tensor_double_at(mean, 2) == 1.5);
 }
 
@@ -56,6 +59,7 @@ static void allocations_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(systems), cmocka_unit_test(segments), cmocka_unit_test(allocations_fail) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(systems), cmocka_unit_test(segments),
+                                        cmocka_unit_test(allocations_fail) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

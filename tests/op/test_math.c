@@ -107,8 +107,10 @@ static void nothing_grows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_and_errors), cmocka_unit_test(gradients_have_the_inputs_shapes),
-        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(nothing_grows),
+        cmocka_unit_test(answers_and_errors),
+        cmocka_unit_test(gradients_have_the_inputs_shapes),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(nothing_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

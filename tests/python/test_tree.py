@@ -1,6 +1,7 @@
 """The tree keeps its own laws: folders include only folders below them, files stay short, no marks are left over."""
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -62,6 +63,13 @@ def test_files_are_short():
             if count > 800:
                 long.append("%s: %d lines" % (os.path.relpath(path, ROOT), count))
     assert not long, "\n".join(long)
+
+
+@pytest.mark.skipif(not shutil.which("clang-format"), reason="clang-format is not installed")
+def test_c_is_formatted():
+    files = [path for top in ("src", "include", "python", "programs", "tests", "examples") for path in sources(top, (".c", ".h", ".hpp"))]
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, "run `make format`:\n" + done.stderr[-3000:]
 
 
 def test_sources_say_what_they_are():

@@ -60,7 +60,8 @@ static inline double value_of(tw_variable *variable)
     return tw_tensor_double_at(value, 0);
 }
 
-/* Objects with the names, dtypes and shapes of a file, all values zero: variables, and containers for the rest. The root is a Checkpoint. */
+/* Objects with the names, dtypes and shapes of a file, all values zero: variables, and containers for the rest. The root is a
+ * Checkpoint. */
 static inline tw_checkpoint *objects_like(const char *prefix)
 {
     tw__saved_graph graph = { 0 };

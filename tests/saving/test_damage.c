@@ -215,7 +215,7 @@ static void make_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_files), cmocka_unit_test(damaged_graph), cmocka_unit_test(damaged_state),
+        cmocka_unit_test(damaged_files),       cmocka_unit_test(damaged_graph),          cmocka_unit_test(damaged_state),
         cmocka_unit_test(save_without_memory), cmocka_unit_test(restore_without_memory), cmocka_unit_test(make_without_memory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -1,5 +1,5 @@
-/* What functions of loaded models may not do: every op that names files or calls the program says so in its row; from C a model reads no foreign file
- * unless it is trusted. */
+/* What functions of loaded models may not do: every op that names files or calls the program says so in its row; from C a model
+ * reads no foreign file unless it is trusted. */
 #include <stdio.h>
 
 #include "objects.h"
@@ -8,8 +8,19 @@
 
 static bool names_files(const char *name)
 {
-    static const char *const names[] = { "filename", "filenames", "path", "prefix", "logdir", "directory", "file_pattern", "checkpoint_prefix",
-                                         "file_name", "descriptor_source", "token", "file_prefix", "destination_prefix" };
+    static const char *const names[] = { "filename",
+                                         "filenames",
+                                         "path",
+                                         "prefix",
+                                         "logdir",
+                                         "directory",
+                                         "file_pattern",
+                                         "checkpoint_prefix",
+                                         "file_name",
+                                         "descriptor_source",
+                                         "token",
+                                         "file_prefix",
+                                         "destination_prefix" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -1,5 +1,5 @@
-/* Keras objects in checkpoints: TensorFlow's own files of a model with its optimizer are restored before anything is built, everything finds
- * its place, and saving gives the same bytes again. */
+/* Keras objects in checkpoints: TensorFlow's own files of a model with its optimizer are restored before anything is built,
+ * everything finds its place, and saving gives the same bytes again. */
 #include "saving/objects.h"
 
 static tw_layer *flatten, *dense1, *dense2;
@@ -69,7 +69,8 @@ static void subclassed_with_adam(void **state)
 static void sequential_with_sgd(void **state)
 {
     (void)state;
-    tw_auto tw_model *model = tw_sequential(TW_OBJECTS(tw_layers_flatten(), tw_layers_dense(3, .name = "dense_2"), tw_layers_dense(2, .name = "dense_3")),
+    tw_auto tw_model *model = tw_sequential(TW_OBJECTS(tw_layers_flatten(), tw_layers_dense(3, .name = "dense_2"),
+                                                       tw_layers_dense(2, .name = "dense_3")),
                                             .name = "sequential");
     tw_auto tw_optimizer *optimizer = tw_optimizers_sgd(0.1, .momentum = 0.9);
     check("sequential", model, optimizer);

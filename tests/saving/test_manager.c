@@ -68,8 +68,10 @@ static void keeps_the_newest(void **state)
     expect_text(tw_checkpoint_manager_latest_checkpoint(manager), path);
     expect_checkpoints(manager, directory, "ckpt-2 ckpt-3");
     expect_listing(directory, "checkpoint ckpt-2.data-00000-of-00001 ckpt-2.index ckpt-3.data-00000-of-00001 ckpt-3.index");
-    expect_state(directory, "model_checkpoint_path: \"ckpt-3\"\nall_model_checkpoint_paths: \"ckpt-2\"\nall_model_checkpoint_paths: \"ckpt-3\"\n"
-                            "all_model_checkpoint_timestamps: 1001.0\nall_model_checkpoint_timestamps: 1001.5\nlast_preserved_timestamp: 999.0\n");
+    expect_state(
+        directory,
+        "model_checkpoint_path: \"ckpt-3\"\nall_model_checkpoint_paths: \"ckpt-2\"\nall_model_checkpoint_paths: \"ckpt-3\"\n"
+        "all_model_checkpoint_timestamps: 1001.0\nall_model_checkpoint_timestamps: 1001.5\nlast_preserved_timestamp: 999.0\n");
     expect_text(tw_train_latest_checkpoint(directory), path);
 
     /* What others wrote is not touched; numbers may be given. */
@@ -108,21 +110,27 @@ static void keeps_one_every_hour(void **state)
     char *directory = in_directory("hours");
     tw_auto tw_variable *v = scalar(1, NULL);
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "v", v });
-    tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, directory, 1, .keep_checkpoint_every_n_hours = 1, .checkpoint_name = "m");
+    tw_checkpoint_manager *manager =
+        tw_checkpoint_manager(checkpoint, directory, 1, .keep_checkpoint_every_n_hours = 1, .checkpoint_name = "m");
     for (int i = 0; i < 6; i++) {
         now += 1200;
         free(tw_checkpoint_manager_save(manager));
     }
     expect_no_error();
-    /* 101200 … 107200: the first that is an hour older than 99999 is number 3 (103600); the next an hour later is number 6, the newest. */
+    /* 101200 … 107200: the first that is an hour older than 99999 is number 3 (103600); the next an hour later is number 6, the
+     * newest. */
     expect_listing(directory, "checkpoint m-3.data-00000-of-00001 m-3.index m-6.data-00000-of-00001 m-6.index");
     tw_release(manager);
     manager = tw_checkpoint_manager(checkpoint, directory, 1, .keep_checkpoint_every_n_hours = 1, .checkpoint_name = "m");
     now += 1200;
     free(tw_checkpoint_manager_save(manager));
-    expect_listing(directory, "checkpoint m-3.data-00000-of-00001 m-3.index m-6.data-00000-of-00001 m-6.index m-7.data-00000-of-00001 m-7.index");
-    expect_state(directory, "model_checkpoint_path: \"m-7\"\nall_model_checkpoint_paths: \"m-7\"\nall_model_checkpoint_timestamps: 108400.0\n"
-                            "last_preserved_timestamp: 107200.0\n");
+    expect_listing(
+        directory,
+        "checkpoint m-3.data-00000-of-00001 m-3.index m-6.data-00000-of-00001 m-6.index m-7.data-00000-of-00001 m-7.index");
+    expect_state(
+        directory,
+        "model_checkpoint_path: \"m-7\"\nall_model_checkpoint_paths: \"m-7\"\nall_model_checkpoint_timestamps: 108400.0\n"
+        "last_preserved_timestamp: 107200.0\n");
     tw_release(manager);
 }
 
@@ -144,7 +152,8 @@ static void intervals(void **state)
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *three = tw_tensor_int64(3), *eight = tw_tensor_int64(8);
     tw_auto tw_variable *step = tw__variable_new(zero, "step", false, NULL);
-    tw_auto tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, directory, 3, .step_counter = step, .checkpoint_interval = 5);
+    tw_auto tw_checkpoint_manager *manager =
+        tw_checkpoint_manager(checkpoint, directory, 3, .step_counter = step, .checkpoint_interval = 5);
     snprintf(path, sizeof path, "%s/ckpt-1", directory);
     save(manager, path);
     expect_text(tw_checkpoint_manager_save(manager), NULL);
@@ -234,7 +243,8 @@ static void state_files(void **state)
     tw_auto tw_checkpoint_state *said = tw_train_get_checkpoint_state(in_directory("said"));
     expect_no_error();
     expect_text(tw_checkpoint_state_model_checkpoint_path(said), in_directory("said/ckpt-1"));
-    tw_value paths = tw_checkpoint_state_all_model_checkpoint_paths(said), times = tw_checkpoint_state_all_model_checkpoint_timestamps(said);
+    tw_value paths = tw_checkpoint_state_all_model_checkpoint_paths(said),
+             times = tw_checkpoint_state_all_model_checkpoint_timestamps(said);
     assert_int_equal(paths.list.count, 1);
     assert_true(times.list.count == 1 && times.list.items[0].f == 2000);
     assert_true(tw_checkpoint_state_last_preserved_timestamp(said) == 1999);
@@ -253,10 +263,12 @@ static void readers(void **state)
     assert_true(tw_checkpoint_reader_has_tensor(reader, "v/.ATTRIBUTES/VARIABLE_VALUE"));
     assert_false(tw_checkpoint_reader_has_tensor(reader, "w"));
     tw_value text = tw_checkpoint_reader_debug_string(reader);
-    assert_string_equal(text.s.data, "_CHECKPOINTABLE_OBJECT_GRAPH (DT_STRING) []\nsave_counter/.ATTRIBUTES/VARIABLE_VALUE (DT_INT64) []\n"
-                                     "v/.ATTRIBUTES/VARIABLE_VALUE (DT_FLOAT) [2]\n");
+    assert_string_equal(text.s.data,
+                        "_CHECKPOINTABLE_OBJECT_GRAPH (DT_STRING) []\nsave_counter/.ATTRIBUTES/VARIABLE_VALUE (DT_INT64) []\n"
+                        "v/.ATTRIBUTES/VARIABLE_VALUE (DT_FLOAT) [2]\n");
     tw_value_free(&text);
-    tw_value shapes = tw_checkpoint_reader_get_variable_to_shape_map(reader), dtypes = tw_checkpoint_reader_get_variable_to_dtype_map(reader),
+    tw_value shapes = tw_checkpoint_reader_get_variable_to_shape_map(reader),
+             dtypes = tw_checkpoint_reader_get_variable_to_dtype_map(reader),
              list = tw_train_list_variables(in_directory("read/ckpt-1"));
     expect_no_error();
     assert_true(shapes.kind == TW_VALUE_DICT && shapes.list.count == 6 && shapes.list.items[5].list.items[0].i == 2);
@@ -280,8 +292,10 @@ static void readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_newest), cmocka_unit_test(keeps_one_every_hour), cmocka_unit_test(keeps_all),
-        cmocka_unit_test(intervals), cmocka_unit_test(init_function), cmocka_unit_test(bad_arguments), cmocka_unit_test(state_files), cmocka_unit_test(readers),
+        cmocka_unit_test(keeps_the_newest), cmocka_unit_test(keeps_one_every_hour),
+        cmocka_unit_test(keeps_all),        cmocka_unit_test(intervals),
+        cmocka_unit_test(init_function),    cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(state_files),      cmocka_unit_test(readers),
     };
     tw__saving_clock = fake_clock;
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -37,7 +37,8 @@ static void made_by_hand(void **state)
     tw_auto tw_checkpoint *inner = tw_checkpoint_new({ "x", matrix }, { "again", shared });
     tw_auto tw_tensor *one_value = tw_tensor_int(1), *two_value = tw_tensor_double(2.5), *flag_value = tw_tensor_bool(true),
                       *words_value = tw_tensor_string("text", 4), *step_value = tw_tensor_int64(7);
-    tw_auto tw_variable *one = tw__variable_new(one_value, "one", true, NULL), *two = tw__variable_new(two_value, "two", true, NULL),
+    tw_auto tw_variable *one = tw__variable_new(one_value, "one", true, NULL),
+                        *two = tw__variable_new(two_value, "two", true, NULL),
                         *flag = tw__variable_new(flag_value, "flag", true, NULL),
                         *words = tw__variable_new(words_value, "words", true, NULL),
                         *step = tw__variable_new(step_value, "step", true, NULL), *odd = scalar(0.5f, "odd");
@@ -93,7 +94,8 @@ static void with_a_root(void **state)
     tw_auto tw_load_status *status = tw_checkpoint_restore(target, GOLDEN("rooted"));
     tw_release(tw_load_status_assert_consumed(status));
     expect_no_error();
-    assert_true(value_of(other_weight) == 1 && value_of(other_part) == 3 && value_of(other_extra) == 4 && value_of(other_apart) == 5);
+    assert_true(value_of(other_weight) == 1 && value_of(other_part) == 3 && value_of(other_extra) == 4 &&
+                value_of(other_apart) == 5);
     tw_auto tw_variable *counter = tw_checkpoint_save_counter(target);
     assert_true(value_of(counter) == 2);
 
@@ -146,8 +148,9 @@ static void relative_paths(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        { "/a/b/c", "/a/b", "c" }, { "/a/b", "/a/b", "." }, { "/a/b", "/a/b/c/d", "../.." }, { "/a/bc", "/a/b", "../bc" },
-        { "/a/./b//../x", "/a", "x" }, { "x/y-1", "x", "y-1" }, { "y-1", "", "y-1" }, { "/", "/a", ".." }, { "/a", "/", "a" },
+        { "/a/b/c", "/a/b", "c" },    { "/a/b", "/a/b", "." },       { "/a/b", "/a/b/c/d", "../.." },
+        { "/a/bc", "/a/b", "../bc" }, { "/a/./b//../x", "/a", "x" }, { "x/y-1", "x", "y-1" },
+        { "y-1", "", "y-1" },         { "/", "/a", ".." },           { "/a", "/", "a" },
         { "/../a", "/", "a" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -160,8 +163,8 @@ static void relative_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_tensorflows), cmocka_unit_test(made_by_hand), cmocka_unit_test(with_a_root),
-        cmocka_unit_test(cycles_and_depth), cmocka_unit_test(bad_arguments), cmocka_unit_test(relative_paths),
+        cmocka_unit_test(files_are_tensorflows), cmocka_unit_test(made_by_hand),  cmocka_unit_test(with_a_root),
+        cmocka_unit_test(cycles_and_depth),      cmocka_unit_test(bad_arguments), cmocka_unit_test(relative_paths),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

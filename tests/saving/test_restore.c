@@ -1,10 +1,10 @@
 /* Restoring: what comes later, what does not match, and what the status objects say. The messages are TensorFlow's. */
 #include "saving/objects.h"
 
-#define WARNING_1 \
+#define WARNING_1                                                                                                                             \
     "WARNING:tensorflow:Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored values. See the following " \
-    "logs for the specific values in question. To silence these warnings, use `status.expect_partial()`. See " \
-    "https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint#restorefor details about the status object returned by the restore " \
+    "logs for the specific values in question. To silence these warnings, use `status.expect_partial()`. See "                                \
+    "https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint#restorefor details about the status object returned by the restore "      \
     "function.\n"
 #define WARNING_2 "WARNING:tensorflow:Value in checkpoint could not be found in the restored object: "
 
@@ -130,10 +130,11 @@ static void nothing_in_common(void **state)
     tw_auto tw_variable *z = vector((float[]){ 3, 4 }, 2, NULL);
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "z", z });
     tw_auto tw_load_status *status = tw_checkpoint_read(checkpoint, saved);
-    fails(nontrivial, status,
-          "Nothing except the root object matched a checkpointed value. Typically this means that the checkpoint does not match the Python "
-          "program. The following objects have no matching checkpointed value: [<tf.Variable 'Variable:0' shape=(2,) dtype=float32, "
-          "numpy=array([3., 4.], dtype=float32)>]");
+    fails(
+        nontrivial, status,
+        "Nothing except the root object matched a checkpointed value. Typically this means that the checkpoint does not match the Python "
+        "program. The following objects have no matching checkpointed value: [<tf.Variable 'Variable:0' shape=(2,) dtype=float32, "
+        "numpy=array([3., 4.], dtype=float32)>]");
     passes(partial, status);
     tw_auto tw_checkpoint *empty = tw_checkpoint();
     tw_auto tw_load_status *other = tw_checkpoint_read(empty, saved);
@@ -155,7 +156,8 @@ static void no_path(void **state)
     passes(partial, status);
     assert_int_equal(tw_load_status_initialize_or_restore(status), TW_OK);
     assert_int_equal(tw_load_status_run_restore_ops(status), TW_ASSERTION_ERROR);
-    expect_error(TW_ASSERTION_ERROR, "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).");
+    expect_error(TW_ASSERTION_ERROR,
+                 "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).");
 }
 
 static void no_file(void **state)
@@ -163,10 +165,11 @@ static void no_file(void **state)
     (void)state;
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
     assert_null(tw_checkpoint_restore(checkpoint, "/tmp/nope"));
-    assert_string_equal(tw_error_message(),
-                        "Error when restoring from checkpoint or SavedModel at /tmp/nope: Unsuccessful TensorSliceReader constructor: Failed "
-                        "to find any matching files for /tmp/nope\nPlease double-check that the path is correct. You may be missing the "
-                        "checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1').");
+    assert_string_equal(
+        tw_error_message(),
+        "Error when restoring from checkpoint or SavedModel at /tmp/nope: Unsuccessful TensorSliceReader constructor: Failed "
+        "to find any matching files for /tmp/nope\nPlease double-check that the path is correct. You may be missing the "
+        "checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1').");
     expect_error(TW_NOT_FOUND, "");
     assert_null(tw_checkpoint_read(checkpoint, "/tmp/nope"));
     expect_error(TW_NOT_FOUND, "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for /tmp/nope");
@@ -177,14 +180,16 @@ static void wrong_kinds(void)
     tw_auto tw_variable *shape = vector((float[]){ 1, 2 }, 2, NULL), *b = vector((float[]){ 7, 8 }, 2, NULL);
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "a", shape }, { "b", b });
     assert_null(tw_checkpoint_restore(checkpoint, saved));
-    expect_error(TW_VALUE_ERROR, "Received incompatible tensor with shape () when attempting to restore variable with shape (2,) and "
-                                 "name Variable:0.");
+    expect_error(TW_VALUE_ERROR,
+                 "Received incompatible tensor with shape () when attempting to restore variable with shape (2,) and "
+                 "name Variable:0.");
     assert_true(value_of(b) == 7); /* all or nothing */
     tw_auto tw_tensor *integer = tw_tensor_int(3);
     tw_auto tw_variable *dtype = tw__variable_new(integer, NULL, true, NULL);
     tw_auto tw_checkpoint *second = tw_checkpoint_new({ "a", dtype });
     assert_null(tw_checkpoint_restore(second, saved));
-    expect_error(TW_INVALID_ARGUMENT, "tensor_name = a/.ATTRIBUTES/VARIABLE_VALUE; expected dtype int32 does not equal original dtype float (");
+    expect_error(TW_INVALID_ARGUMENT,
+                 "tensor_name = a/.ATTRIBUTES/VARIABLE_VALUE; expected dtype int32 does not equal original dtype float (");
 }
 
 static void kinds_must_match(void **state)
@@ -200,9 +205,10 @@ static void unused_attribute(void **state)
     tw_auto tw_trackable *not_a_variable = tw__container_new();
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "a", not_a_variable }, { "b", b });
     tw_auto tw_load_status *status = tw_checkpoint_restore(checkpoint, saved);
-    fails(consumed, status,
-          "Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n(root).a (<Container "
-          "object>): ['VARIABLE_VALUE']");
+    fails(
+        consumed, status,
+        "Unused attributes in these objects (the attributes exist in the checkpoint but were not restored):\n(root).a (<Container "
+        "object>): ['VARIABLE_VALUE']");
 }
 
 /* ---- what comes later ---- */
@@ -227,8 +233,8 @@ static void later_objects(void **state)
     free(path);
     tw_auto tw_checkpoint *node = tw_checkpoint();
     assert_int_equal(tw__track(&target->trackable, "n", node), TW_OK);
-    tw_auto tw_variable *late_x = scalar(0, NULL), *second_x = scalar(0, NULL), *late_a = scalar(0, NULL), *late_one = scalar(0, NULL),
-                        *late_two = scalar(0, NULL);
+    tw_auto tw_variable *late_x = scalar(0, NULL), *second_x = scalar(0, NULL), *late_a = scalar(0, NULL),
+                        *late_one = scalar(0, NULL), *late_two = scalar(0, NULL);
     tw__track(&node->trackable, "x", late_x);
     assert_true(value_of(late_x) == 2);
     tw_auto tw_trackable *late_list = tw__container_new();
@@ -272,7 +278,8 @@ static void shape_of_late_one(void)
     tw_auto tw_load_status *status = tw_checkpoint_restore(target, saved);
     tw_auto tw_variable *a = vector((float[]){ 1, 2 }, 2, NULL);
     assert_int_equal(tw__track(&target->trackable, "a", a), TW_VALUE_ERROR);
-    expect_error(TW_VALUE_ERROR, "Received incompatible tensor with shape () when attempting to restore variable with shape (2,)");
+    expect_error(TW_VALUE_ERROR,
+                 "Received incompatible tensor with shape () when attempting to restore variable with shape (2,)");
     passes(partial, status);
 }
 
@@ -310,8 +317,9 @@ static void legacy_slots(void)
     tw_auto tw_load_status *status = tw_checkpoint_read(checkpoint, GOLDEN("legacy"));
     expect_no_error();
     assert_null(consumed(status));
-    expect_error(TW_ASSERTION_ERROR, "Unresolved object in checkpoint (root).optimizer.iter: attributes {\n  name: \"VARIABLE_VALUE\"\n"
-                                     "  full_name: \"Adam/iter\"\n");
+    expect_error(TW_ASSERTION_ERROR,
+                 "Unresolved object in checkpoint (root).optimizer.iter: attributes {\n  name: \"VARIABLE_VALUE\"\n"
+                 "  full_name: \"Adam/iter\"\n");
 }
 
 static void slots_are_named(void **state)
@@ -327,7 +335,8 @@ static void by_names(void **state)
 {
     (void)state;
     tw_auto tw_tensor *integer = tw_tensor_int(0);
-    tw_auto tw_variable *weight = vector((float[]){ 0, 0 }, 2, "weight"), *bias = tw__variable_new(integer, "scope/bias", true, NULL),
+    tw_auto tw_variable *weight = vector((float[]){ 0, 0 }, 2, "weight"),
+                        *bias = tw__variable_new(integer, "scope/bias", true, NULL),
                         *late = tw__variable_new(integer, "scope/bias", true, NULL), *other = scalar(3, NULL);
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "w", weight }, { "b", bias });
     tw_auto tw_load_status *status = tw_checkpoint_restore(checkpoint, GOLDEN("names"));
@@ -339,14 +348,16 @@ static void by_names(void **state)
     assert_true(value_of(late) == 7);
     passes(consumed, status);
     tw__track(&checkpoint->trackable, "other", other);
-    fails(consumed, status, "Some objects had attributes which were not restored: \n    <tf.Variable 'Variable:0' shape=() dtype=float32, "
-                            "numpy=3.0>: ['Variable']");
+    fails(consumed, status,
+          "Some objects had attributes which were not restored: \n    <tf.Variable 'Variable:0' shape=() dtype=float32, "
+          "numpy=3.0>: ['Variable']");
     assert_int_equal(tw_load_status_run_restore_ops(status), TW_OK);
     tw_auto tw_variable *wrong = vector((float[]){ 0, 0, 0 }, 3, "weight");
     tw_auto tw_checkpoint *second = tw_checkpoint_new({ "w", wrong });
     assert_null(tw_checkpoint_restore(second, GOLDEN("names")));
-    expect_error(TW_VALUE_ERROR, "Received incompatible tensor with shape (2,) when attempting to restore variable with shape (3,) and "
-                                 "name weight.");
+    expect_error(TW_VALUE_ERROR,
+                 "Received incompatible tensor with shape (2,) when attempting to restore variable with shape (3,) and "
+                 "name weight.");
 }
 
 static void dead_objects(void **state)
@@ -366,10 +377,20 @@ static void dead_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(value_without_object), cmocka_unit_test(expect_partial_is_quiet), cmocka_unit_test(object_without_value),
-        cmocka_unit_test(nothing_in_common), cmocka_unit_test(no_path), cmocka_unit_test(no_file), cmocka_unit_test(kinds_must_match),
-        cmocka_unit_test(unused_attribute), cmocka_unit_test(later_objects), cmocka_unit_test(newest_wins),
-        cmocka_unit_test(late_mismatch), cmocka_unit_test(many_restores), cmocka_unit_test(slots_are_named), cmocka_unit_test(by_names),
+        cmocka_unit_test(value_without_object),
+        cmocka_unit_test(expect_partial_is_quiet),
+        cmocka_unit_test(object_without_value),
+        cmocka_unit_test(nothing_in_common),
+        cmocka_unit_test(no_path),
+        cmocka_unit_test(no_file),
+        cmocka_unit_test(kinds_must_match),
+        cmocka_unit_test(unused_attribute),
+        cmocka_unit_test(later_objects),
+        cmocka_unit_test(newest_wins),
+        cmocka_unit_test(late_mismatch),
+        cmocka_unit_test(many_restores),
+        cmocka_unit_test(slots_are_named),
+        cmocka_unit_test(by_names),
         cmocka_unit_test(dead_objects),
     };
     return cmocka_run_group_tests(tests, save_first, end);

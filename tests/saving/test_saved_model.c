@@ -1,4 +1,5 @@
-/* SavedModels from C: one that TensorFlow wrote is served, ours goes there and back, damaged ones are refused with the file's name and field. */
+/* SavedModels from C: one that TensorFlow wrote is served, ours goes there and back, damaged ones are refused with the file's
+ * name and field. */
 #include <sys/stat.h>
 
 #include "objects.h"
@@ -54,7 +55,9 @@ static void test_round_trip(void **state)
     tw_auto tw_checkpoint *root = tw_checkpoint_new({ "factor", factor });
     tw_auto tw_function *function = tw_function_new(scale, factor, .name = "scale");
     static const tw_spec inputs[] = { { TW_FLOAT32, { 1, { -1 } } }, { TW_FLOAT32, { 1, { -1 } } } };
-    tw_export export = { "both", function, inputs, 2, (const char *const[]){ "z", "a" }, (const char *const[]){ "times", "plus" } };
+    tw_export export = {
+        "both", function, inputs, 2, (const char *const[]){ "z", "a" }, (const char *const[]){ "times", "plus" }
+    };
     for (int i = 0; i < 2; i++) { /* the second time over the first one */
         assert_int_equal(tw_saved_model_save(root, in_directory("model"), &export, 1), TW_OK);
         expect_no_error();
@@ -62,7 +65,8 @@ static void test_round_trip(void **state)
     tw_saved_object *model = tw_saved_model_load(in_directory("model"));
     expect_no_error();
     tw_auto tw_saved_concrete *both = tw_saved_model_signature(model, "both");
-    tw_auto tw_tensor *z = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 1, 2 }), *a = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 10, 20 });
+    tw_auto tw_tensor *z = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 1, 2 }),
+                      *a = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 10, 20 });
     tw_auto tw_tensor *times = tw_signature_value(both, TW_NAMED_TENSORS({ "z", z }, { "a", a }), "times");
     expect_no_error();
     tw_auto tw_tensor *plus = tw_signature_value(both, TW_NAMED_TENSORS({ "a", a }, { "z", z }), "plus");
@@ -197,11 +201,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_serve),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_failed_save),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_serve),       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_failed_save), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,4 +1,5 @@
-/* Graphs built from C and run by sessions: feeds, fetches, variables with one state per session, names, control dependencies, errors. */
+/* Graphs built from C and run by sessions: feeds, fetches, variables with one state per session, names, control dependencies,
+ * errors. */
 #include "test.h"
 
 #include "rows.h"
@@ -50,7 +51,8 @@ static void feeds_and_fetches(void **state)
     results = tw_session_run(session, TW_OBJECTS(z));
     assert_int_equal(results.count, 0);
     assert_int_equal(tw_error_code(), TW_INVALID_ARGUMENT);
-    assert_non_null(strstr(tw_error_message(), "You must feed a value for placeholder tensor 'x' with dtype float and shape [?]"));
+    assert_non_null(
+        strstr(tw_error_message(), "You must feed a value for placeholder tensor 'x' with dtype float and shape [?]"));
     tw_clear_error();
     tw_auto tw_tensor *scalar = tw_tensor_float(1);
     results = tw_session_run(session, TW_OBJECTS(z), .feeds = TW_TENSORS(x), .values = TW_TENSORS(scalar));
@@ -104,7 +106,8 @@ static void names_and_controls(void **state)
     tw_auto tw_graph *graph = tw_graph();
     tw_graph_enter(graph);
     tw_auto tw_tensor *x = tw_placeholder(TW_FLOAT32);
-    tw_auto tw_tensor *a = tw_nn_relu(x, .name = "same"), *b = tw_nn_relu(x, .name = "Same"), *c = tw_nn_relu(x), *d = tw_nn_relu(x);
+    tw_auto tw_tensor *a = tw_nn_relu(x, .name = "same"), *b = tw_nn_relu(x, .name = "Same"), *c = tw_nn_relu(x),
+                      *d = tw_nn_relu(x);
     assert_string_equal(x->node->name, "Placeholder");
     assert_string_equal(a->node->name, "same");
     assert_string_equal(b->node->name, "Same_1"); /* names differ in more than the case of letters */

@@ -1,4 +1,5 @@
-/* From C: variables by name and variable scopes, device scopes in graphs, partial runs, and sessions under failing allocations. */
+/* From C: variables by name and variable scopes, device scopes in graphs, partial runs, and sessions under failing allocations.
+ */
 #include "test.h"
 
 #include "device/device.h"
@@ -131,7 +132,8 @@ static void whole_life(void)
     if (tw_error_code() != TW_OK)
         return;
     tw_auto tw_partial_run *run = tw_session_partial_run_setup(session, TW_OBJECTS(y), .feeds = TW_TENSORS(x));
-    results = run ? tw_partial_run_step(run, TW_OBJECTS(y), .feeds = TW_TENSORS(x), .values = TW_TENSORS(fed)) : (tw_tensors){ 0 };
+    results =
+        run ? tw_partial_run_step(run, TW_OBJECTS(y), .feeds = TW_TENSORS(x), .values = TW_TENSORS(fed)) : (tw_tensors){ 0 };
     tw_tensors_free(&results);
 }
 

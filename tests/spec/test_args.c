@@ -20,7 +20,10 @@ typedef struct sample_args {
     tw_pairs rest;
 } sample_args;
 
-#define FIELD(name_, kind_, ...) { .name = #name_, .kind = kind_, .offset = offsetof(sample_args, name_), __VA_ARGS__ }
+#define FIELD(name_, kind_, ...)                                                           \
+    {                                                                                      \
+        .name = #name_, .kind = kind_, .offset = offsetof(sample_args, name_), __VA_ARGS__ \
+    }
 
 static const tw_field fields[] = {
     FIELD(x, TW_KIND_TENSOR, .required = true),
@@ -37,8 +40,11 @@ static const tw_field fields[] = {
     FIELD(rest, TW_KIND_PAIRS, .rest = true),
 };
 
-static const tw_signature signature = { .id = "sample", .path = "sample", .fields = fields,
-                                        .field_count = (int)(sizeof fields / sizeof *fields), .args_size = sizeof(sample_args) };
+static const tw_signature signature = { .id = "sample",
+                                        .path = "sample",
+                                        .fields = fields,
+                                        .field_count = (int)(sizeof fields / sizeof *fields),
+                                        .args_size = sizeof(sample_args) };
 
 static void zero_means_the_default(void **state)
 {
@@ -56,7 +62,9 @@ static void zero_means_the_default(void **state)
     assert_int_equal(args.shape.rank, -1);
     assert_null(args.activation);
     assert_float_equal(args.learning_rate, 0.001, 0);
-    args = (sample_args){ .x = x, .axis = TW_ZERO, .rate = TW_ZERO, .learning_rate = TW_ZERO, .shape = { .rank = TW_ZERO }, .strides = TW_NO_INTS };
+    args = (sample_args){
+        .x = x, .axis = TW_ZERO, .rate = TW_ZERO, .learning_rate = TW_ZERO, .shape = { .rank = TW_ZERO }, .strides = TW_NO_INTS
+    };
     assert_int_equal(tw_args_complete(&signature, &args), TW_OK);
     assert_int_equal(args.axis, 0);
     assert_float_equal(args.rate, 0, 0);
@@ -92,8 +100,13 @@ static void copies_own_what_they_hold(void **state)
     char name[] = "relu", key[] = "model";
     int64_t strides[] = { 3, 4 };
     tw_tensor *x = tw_tensor_float(7), *rate = tw_tensor_float(1);
-    sample_args args = { .x = x, .activation = name, .padding = "same", .strides = { strides, 2, true }, .learning_rate_object = rate,
-                         .others = TW_TENSORS(x, rate), .rest = TW_PAIRS({ key, x }) };
+    sample_args args = { .x = x,
+                         .activation = name,
+                         .padding = "same",
+                         .strides = { strides, 2, true },
+                         .learning_rate_object = rate,
+                         .others = TW_TENSORS(x, rate),
+                         .rest = TW_PAIRS({ key, x }) };
     assert_int_equal(tw_args_complete(&signature, &args), TW_OK);
     for (int n = 1;; n++) { /* every allocation fails once; nothing leaks or breaks */
         tw__alloc_fail_at(n);
@@ -129,7 +142,9 @@ static void projection(void **state)
         { .name = "use_bias", .kind = TW_KIND_BOOL, .offset = offsetof(parent_args, use_bias) },
         { .name = "axis", .kind = TW_KIND_INT, .offset = offsetof(parent_args, axis) },
     };
-    static const tw_signature parent = { .id = "parent", .path = "parent", .fields = parent_fields, .field_count = 2, .args_size = sizeof(parent_args) };
+    static const tw_signature parent = {
+        .id = "parent", .path = "parent", .fields = parent_fields, .field_count = 2, .args_size = sizeof(parent_args)
+    };
     sample_args args = { .axis = 5, .no_bias = false };
     parent_args out;
     tw__args_project(&signature, &args, &parent, &out);
@@ -150,8 +165,8 @@ static void the_tables_are_sound(void **state)
         for (int k = 0; k < s->field_count; k++) {
             const tw_field *f = &s->fields[k];
             assert_true(f->offset < s->args_size);
-            bool general = f->word && (!strcmp(f->word, "object") || !strcmp(f->word, "trackable") || !strcmp(f->word, "callable") ||
-                                       !strcmp(f->word, "function"));
+            bool general = f->word && (!strcmp(f->word, "object") || !strcmp(f->word, "trackable") ||
+                                       !strcmp(f->word, "callable") || !strcmp(f->word, "function"));
             if (f->kind == TW_KIND_HANDLE && !general && !tw_class_find(f->word))
                 fail_msg("%s: the argument %s names no class: %s", s->path, f->name, f->word);
         }
@@ -165,8 +180,9 @@ static void the_tables_are_sound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zero_means_the_default), cmocka_unit_test(checks),     cmocka_unit_test(copies_own_what_they_hold),
-        cmocka_unit_test(projection),             cmocka_unit_test(the_tables_are_sound),
+        cmocka_unit_test(zero_means_the_default),    cmocka_unit_test(checks),
+        cmocka_unit_test(copies_own_what_they_hold), cmocka_unit_test(projection),
+        cmocka_unit_test(the_tables_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Every row as a C call with NULL, with handles of other classes and with lists that hold such, in each of its slots, the other slots filled as they
- * should be: an error or a result, never a signal, never a hang.
+/* Every row as a C call with NULL, with handles of other classes and with lists that hold such, in each of its slots, the other
+ * slots filled as they should be: an error or a result, never a signal, never a hang.
  *
  * Without arguments two other classes are tried per slot; "full" tries all there are. */
 #include "test.h"
@@ -32,7 +32,8 @@ static tw_tensor *some_tensor(const char *word)
     tw_dtype dtype = word ? tw_dtype_from_name(word) : TW_FLOAT32;
     if (dtype == TW_STRING)
         return tw_tensor_string("a", 1);
-    return dtype == TW_DTYPE_NONE || dtype == TW_FLOAT32 ? tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 2), numbers) : tw_tensor_new(dtype, TW_SHAPE(1), NULL);
+    return dtype == TW_DTYPE_NONE || dtype == TW_FLOAT32 ? tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 2), numbers)
+                                                         : tw_tensor_new(dtype, TW_SHAPE(1), NULL);
 }
 
 static void *some_object(const tw_field *field, int depth)
@@ -51,7 +52,10 @@ static void *some_object(const tw_field *field, int depth)
 
 static const char *some_name(const tw_field *field)
 {
-    static const char *const names[][2] = { { "activation", "relu" }, { "initializer", "zeros" }, { "regularizer", "l2" }, { "constraint", "non_neg" },
+    static const char *const names[][2] = { { "activation", "relu" },
+                                            { "initializer", "zeros" },
+                                            { "regularizer", "l2" },
+                                            { "constraint", "non_neg" },
                                             { "optimizer", "sgd" } };
     for (size_t i = 0; field->word && i < sizeof names / sizeof *names; i++) {
         if (strcmp(field->word, names[i][0]) == 0)
@@ -153,7 +157,8 @@ static void call(const tw_signature *row, const char *given)
 {
     char *args = malloc(row->args_size + 1);
     tw_value result = { .kind = TW_VALUE_NONE };
-    if (tw__args_take(row, given, args) == TW_OK && tw_signature_invoke(row, args, &result) == TW_OK && row->result != TW_KIND_NONE)
+    if (tw__args_take(row, given, args) == TW_OK && tw_signature_invoke(row, args, &result) == TW_OK &&
+        row->result != TW_KIND_NONE)
         tw_value_free(&result);
     tw_clear_error();
     free(args);
@@ -179,7 +184,8 @@ static bool is_below(const tw_class *class, const tw_class *root)
 
 static void try_foreign(trial *t, const tw_signature *row, const tw_field *field, char *args)
 {
-    const tw_class *wanted = field->kind == TW_KIND_TENSOR || field->kind == TW_KIND_TENSORS ? &tw__tensor_class : field->class_row;
+    const tw_class *wanted =
+        field->kind == TW_KIND_TENSOR || field->kind == TW_KIND_TENSORS ? &tw__tensor_class : field->class_row;
     int done = 0;
     tw_pair named = { "a", NULL };
     void **list = calloc(1, sizeof *list);
@@ -226,8 +232,14 @@ static void try_lists(trial *t, const tw_signature *row, const tw_field *field, 
 /* Where any object may stand: real ones. */
 static void try_objects(trial *t, const tw_signature *row, const tw_field *field, char *args)
 {
-    static const tw_class *const kinds[] = { &tw__tensor_class, &tw__class_variable, &tw__class_layers_dense, &tw__class_optimizers_sgd, &tw__class_tensor_spec,
-                                             &tw__class_constraints_non_neg, &tw__class_losses_mean_squared_error, &tw__class_checkpoint };
+    static const tw_class *const kinds[] = { &tw__tensor_class,
+                                             &tw__class_variable,
+                                             &tw__class_layers_dense,
+                                             &tw__class_optimizers_sgd,
+                                             &tw__class_tensor_spec,
+                                             &tw__class_constraints_non_neg,
+                                             &tw__class_losses_mean_squared_error,
+                                             &tw__class_checkpoint };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!TRIAL(t, "tw_%s(.%s = a real %s)", row->id, field->name, kinds[i]->name))
             continue;

@@ -31,8 +31,11 @@ static tw_tensor *random_floats(int64_t count)
         uint32_t bits = (uint32_t)state;
         float value;
         memcpy(&value, &bits, sizeof value);
-        static const float plain[] = { 0, -0.0f, 1, -1, 0.1f, 0.5f, 1e-4f, 9.9999e-5f, 123456792, 1e9f, 999999936, 16777216, 1e-6f, 0.001f, 3.4028235e38f, 1e-45f };
-        values[i] = i < 16 ? plain[i] : i % 2 && value == value ? value : (float)((double)(state >> 11) / 9007199254740992.0 * (i % 3 ? 1 : 1000));
+        static const float plain[] = { 0,         -0.0f, 1,         -1,       0.1f,  0.5f,   1e-4f,         9.9999e-5f,
+                                       123456792, 1e9f,  999999936, 16777216, 1e-6f, 0.001f, 3.4028235e38f, 1e-45f };
+        values[i] = i < 16                    ? plain[i]
+                    : i % 2 && value == value ? value
+                                              : (float)((double)(state >> 11) / 9007199254740992.0 * (i % 3 ? 1 : 1000));
         if (!(values[i] - values[i] == 0))
             values[i] = 0.25f;
     }

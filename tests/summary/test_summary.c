@@ -76,7 +76,8 @@ static void writes(void **state)
     assert_int_equal(tw_summary_pop(), TW_OK);
     tw_auto tw_function *function = tw_function_new(traced, NULL);
     tw_auto tw_tensor *three = tw_tensor_int64(3), *four = tw_tensor_int64(4);
-    tw_auto tw_tensor *a = tw_function_value(function, TW_TENSORS(value, three)), *b = tw_function_value(function, TW_TENSORS(value, four));
+    tw_auto tw_tensor *a = tw_function_value(function, TW_TENSORS(value, three)),
+                      *b = tw_function_value(function, TW_TENSORS(value, four));
     expect_no_error();
     assert_int_equal(tw_tensor_int_at(b, 0), 1);
     assert_int_equal(tw_function_traces(function), 1);

@@ -1,4 +1,5 @@
-/* Tensors as text, against what TensorFlow prints (tests/tensor/print.txt, made by tests/golden/print.py, which has the format). */
+/* Tensors as text, against what TensorFlow prints (tests/tensor/print.txt, made by tests/golden/print.py, which has the format).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -100,9 +101,11 @@ static void single_floats(void **state)
         double value;
         tw_dtype dtype;
         const char *text;
-    } cases[] = { { 0.1, TW_FLOAT64, "0.1" },     { 1e16, TW_FLOAT64, "1e+16" },  { 1e-5, TW_FLOAT64, "1e-05" }, { -0.0, TW_FLOAT64, "-0.0" },
-                  { 0.1f, TW_FLOAT32, "0.1" },    { 65504, TW_FLOAT16, "65500.0" }, { 3, TW_FLOAT32, "3.0" },    { 5e-324, TW_FLOAT64, "5e-324" },
-                  { 1e22, TW_FLOAT64, "1e+22" },  { 123456789012345680.0, TW_FLOAT64, "1.2345678901234568e+17" } };
+    } cases[] = { { 0.1, TW_FLOAT64, "0.1" },    { 1e16, TW_FLOAT64, "1e+16" },
+                  { 1e-5, TW_FLOAT64, "1e-05" }, { -0.0, TW_FLOAT64, "-0.0" },
+                  { 0.1f, TW_FLOAT32, "0.1" },   { 65504, TW_FLOAT16, "65500.0" },
+                  { 3, TW_FLOAT32, "3.0" },      { 5e-324, TW_FLOAT64, "5e-324" },
+                  { 1e22, TW_FLOAT64, "1e+22" }, { 123456789012345680.0, TW_FLOAT64, "1.2345678901234568e+17" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tw__text text = { 0 };
         tw__print_float(&text, cases[i].value, cases[i].dtype);
@@ -144,7 +147,7 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden), cmocka_unit_test(single_floats), cmocka_unit_test(failing_memory),
-                                        cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden), cmocka_unit_test(single_floats),
+                                        cmocka_unit_test(failing_memory), cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,9 @@ static void shapes(void **state)
     const struct {
         tw_shape shape;
         const char *text;
-    } tuples[] = { { TW_SCALAR, "()" }, { TW_SHAPE(4), "(4,)" }, { TW_SHAPE(-1, 3), "(None, 3)" }, { TW_UNKNOWN_SHAPE, "<unknown>" } };
+    } tuples[] = {
+        { TW_SCALAR, "()" }, { TW_SHAPE(4), "(4,)" }, { TW_SHAPE(-1, 3), "(None, 3)" }, { TW_UNKNOWN_SHAPE, "<unknown>" }
+    };
     for (size_t i = 0; i < sizeof tuples / sizeof *tuples; i++) {
         char *text = tw__shape_tuple(&tuples[i].shape);
         assert_string_equal(text, tuples[i].text);
@@ -144,7 +146,8 @@ static void steady_state_allocates_nothing(void **state)
     for (int i = 0; i < 1000; i++) {
         if (i == 10)
             before = tw__alloc_count();
-        tw_tensor *a = tw_tensor_new(TW_FLOAT32, TW_SHAPE(50, 784), NULL), *b = tw_tensor_new(TW_FLOAT32, TW_SHAPE(784, 100), NULL);
+        tw_tensor *a = tw_tensor_new(TW_FLOAT32, TW_SHAPE(50, 784), NULL),
+                  *b = tw_tensor_new(TW_FLOAT32, TW_SHAPE(784, 100), NULL);
         tw_tensor *c = tw_tensor_float(1);
         tw_release(a);
         tw_release(b);
@@ -157,9 +160,12 @@ static void steady_state_allocates_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dtypes),    cmocka_unit_test(shapes),
-        cmocka_unit_test(views_share), cmocka_unit_test(strings),
-        cmocka_unit_test(borrowed),  cmocka_unit_test(too_large),
+        cmocka_unit_test(dtypes),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(views_share),
+        cmocka_unit_test(strings),
+        cmocka_unit_test(borrowed),
+        cmocka_unit_test(too_large),
         cmocka_unit_test(steady_state_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* Comma-separated values: CSVDatasetV2. A record ends at a line's end outside of quotes; a field in quotes may hold delimiters, line ends and, doubled,
- * quotes. A field that is empty, or says the na_value, has its default; one without a default is required. */
+/* Comma-separated values: CSVDatasetV2. A record ends at a line's end outside of quotes; a field in quotes may hold delimiters,
+ * line ends and, doubled, quotes. A field that is empty, or says the na_value, has its default; one without a default is
+ * required. */
 #include "data/source/stream.h"
 #include "data/state.h"
 #include "op/guard.h"
@@ -12,9 +13,9 @@ typedef struct csv_dataset {
     bool header, quotes;
     char delimiter;
     char *na_value;
-    int64_t *columns;  /* that are wanted, ascending; NULL: all */
+    int64_t *columns; /* that are wanted, ascending; NULL: all */
     int64_t column_count;
-    bool excludes;     /* `columns` are not wanted */
+    bool excludes;        /* `columns` are not wanted */
     tw_tensor **defaults; /* of no element: required */
 } csv_dataset;
 
@@ -60,7 +61,8 @@ static bool wanted(const csv_dataset *self, int64_t column)
 /* Line ends are \n, \r and \r\n. */
 static void end_line(csv_cursor *c, int byte)
 {
-    if (byte == '\r' && tw__stream_fill(&c->stream) == TW_OK && c->stream.begin < c->stream.end && c->stream.memory[c->stream.begin] == '\n')
+    if (byte == '\r' && tw__stream_fill(&c->stream) == TW_OK && c->stream.begin < c->stream.end &&
+        c->stream.memory[c->stream.begin] == '\n')
         c->stream.begin++;
 }
 
@@ -141,7 +143,8 @@ static field_end read_field(csv_cursor *c, const csv_dataset *self)
 
 static tw_tensor *not_valid(const csv_dataset *self, int column, const char *text)
 {
-    tw__fail(TW_INVALID_ARGUMENT, "Field %d in record is not a valid %s: %s [Op:IteratorGetNext]", column, tw__dtype_text(self->base.dtypes[column]), text);
+    tw__fail(TW_INVALID_ARGUMENT, "Field %d in record is not a valid %s: %s [Op:IteratorGetNext]", column,
+             tw__dtype_text(self->base.dtypes[column]), text);
     return NULL;
 }
 
@@ -191,7 +194,8 @@ static tw_status read_record(csv_cursor *c, const csv_dataset *self, tw_tensor *
         } else if (wanted(self, column)) {
             if (made == count) {
                 if (!self->columns)
-                    status = tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have more in record [Op:IteratorGetNext]", count);
+                    status =
+                        tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have more in record [Op:IteratorGetNext]", count);
             } else {
                 element[made] = value_of(self, made, &c->field);
                 status = element[made] ? TW_OK : tw__error_status();
@@ -276,7 +280,10 @@ static void csv_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind csv_kind = {
-    .class = TW_DATASET_CLASS("CSVDataset", csv_dataset, csv_destroy), .cursor_size = sizeof(csv_cursor), .next = csv_next, .stop = csv_stop,
+    .class = TW_DATASET_CLASS("CSVDataset", csv_dataset, csv_destroy),
+    .cursor_size = sizeof(csv_cursor),
+    .next = csv_next,
+    .stop = csv_stop,
     .state = csv_state,
 };
 
@@ -298,7 +305,8 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
     for (int64_t i = 0; i < chosen->count; i++) {
         self->columns[i] = tw_tensor_int_at(chosen, i);
         if (self->columns[i] < 0 || (i && self->columns[i] <= self->columns[i - 1]))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s should be %s indices [Op:CSVDatasetV2]", self->excludes ? "exclude_cols" : "select_cols",
+            return tw__fail(TW_INVALID_ARGUMENT, "%s should be %s indices [Op:CSVDatasetV2]",
+                            self->excludes ? "exclude_cols" : "select_cols",
                             self->columns[i] < 0 ? "non-negative" : "strictly increasing");
     }
     return TW_OK;
@@ -307,7 +315,8 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
 static tw_status read_settings(tw__kernel *kernel, csv_dataset *self)
 {
     TW_TRY(tw__compression_of(kernel->op->name, kernel->inputs[COMPRESSION], &self->compression));
-    tw_string delimiter = tw_tensor_string_at(kernel->inputs[DELIMITER], 0), na_value = tw_tensor_string_at(kernel->inputs[NA_VALUE], 0);
+    tw_string delimiter = tw_tensor_string_at(kernel->inputs[DELIMITER], 0),
+              na_value = tw_tensor_string_at(kernel->inputs[NA_VALUE], 0);
     if (delimiter.size != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char [Op:CSVDatasetV2]");
     self->delimiter = delimiter.data[0];
@@ -321,7 +330,9 @@ static tw_status read_settings(tw__kernel *kernel, csv_dataset *self)
     for (int i = 0; i < self->base.count; i++) {
         tw_tensor *value = kernel->inputs[DEFAULTS + i];
         if (value->count > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld [Op:CSVDatasetV2]", i, (long long)value->count);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "There should only be 1 default per field but field %d has %lld [Op:CSVDatasetV2]", i,
+                            (long long)value->count);
         self->defaults[i] = tw_retain(value);
         tw_dtype dtype = self->base.dtypes[i];
         if (dtype != TW_STRING && dtype != TW_INT32 && dtype != TW_INT64 && dtype != TW_FLOAT32 && dtype != TW_FLOAT64)
@@ -340,12 +351,14 @@ static tw_status csv_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(CSVDatasetV2,
-    .inputs = "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: "
-              "string, select_cols: int64, record_defaults: output_types, exclude_cols: int64",
-    .attrs = "output_types: list({float, double, int32, int64, string}) >= 1, output_shapes: list(shape) >= 1", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = csv_compute, .stateful = true,
-    .touches = TW_READS_FILES, .paths = "filenames", .doc = "The records of files of comma-separated values.");
+TW_OP(
+    CSVDatasetV2,
+    .inputs =
+        "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: "
+        "string, select_cols: int64, record_defaults: output_types, exclude_cols: int64",
+    .attrs = "output_types: list({float, double, int32, int64, string}) >= 1, output_shapes: list(shape) >= 1", TW_DATASET_OP,
+    .shape = tw_shape_scalar, .compute = csv_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filenames",
+    .doc = "The records of files of comma-separated values.");
 
 static tw_tensor *ints_of(tw_ints ints)
 {
@@ -360,12 +373,14 @@ static tw_status csv_init(void *self, const void *arguments)
     tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
     tw_status status = inputs && specs ? TW_OK : tw__error_status();
     if (status == TW_OK) {
-        const char *compression = args->compression_type ? args->compression_type : "", *na_value = args->na_value ? args->na_value : "";
+        const char *compression = args->compression_type ? args->compression_type : "",
+                   *na_value = args->na_value ? args->na_value : "";
         inputs[NAMES] = tw_retain(args->filenames);
         inputs[COMPRESSION] = tw_tensor_string(compression, strlen(compression));
         inputs[BUFFER] = tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size");
         inputs[HEADER] = tw_tensor_bool(args->header);
-        inputs[DELIMITER] = args->field_delim ? tw_tensor_string(args->field_delim, strlen(args->field_delim)) : tw_tensor_string(",", 1);
+        inputs[DELIMITER] =
+            args->field_delim ? tw_tensor_string(args->field_delim, strlen(args->field_delim)) : tw_tensor_string(",", 1);
         inputs[QUOTES] = tw_tensor_bool(!args->no_quote_delim);
         inputs[NA_VALUE] = tw_tensor_string(na_value, strlen(na_value));
         inputs[SELECT] = ints_of(args->select_cols);
@@ -386,10 +401,12 @@ static tw_status csv_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_csv,
-         "data.CsvDatasetV2(filenames: tensor<string>, record_defaults: tensors, compression_type: str = None, buffer_size: number = 4194304, header: "
-         "bool = False, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, select_cols: ints = None, exclude_cols: ints = "
-         "None) -> dataset",
-         TW_STEP(csv_init),
-         .doc = "The records of files of comma-separated values: one component per column, of the dtype of its default. A default without elements says "
-                "that the field is required.");
+TW_CLASS(
+    dataset_csv,
+    "data.CsvDatasetV2(filenames: tensor<string>, record_defaults: tensors, compression_type: str = None, buffer_size: number = 4194304, header: "
+    "bool = False, field_delim: str = None, use_quote_delim: bool = True, na_value: str = None, select_cols: ints = None, exclude_cols: ints = "
+    "None) -> dataset",
+    TW_STEP(csv_init),
+    .doc =
+        "The records of files of comma-separated values: one component per column, of the dtype of its default. A default without elements says "
+        "that the field is required.");

@@ -1,5 +1,5 @@
-/* Datasets of what files hold: lines (TextLineDataset), records (TFRecordDataset), pieces of a fixed length (FixedLengthRecordDatasetV2). The files
- * are read one after the other; an element is one string. */
+/* Datasets of what files hold: lines (TextLineDataset), records (TFRecordDataset), pieces of a fixed length
+ * (FixedLengthRecordDatasetV2). The files are read one after the other; an element is one string. */
 #include "data/source/stream.h"
 #include "data/state.h"
 #include "op/guard.h"
@@ -20,7 +20,7 @@ typedef struct files_cursor {
     bool open;
     tw__stream stream;
     tw__record_reader records;
-    int64_t left;      /* of pieces: bytes before the footer; -1: not known, the file is compressed */
+    int64_t left; /* of pieces: bytes before the footer; -1: not known, the file is compressed */
     tw__text line;
 } files_cursor;
 
@@ -123,8 +123,9 @@ static void records_stop(tw__cursor *cursor)
 static tw_status open_records(files_cursor *c, const files_dataset *self)
 {
     char *path = path_of(self, c->file);
-    tw_status opened = !path ? tw__error_status() : !tw__path_exists(path) ? tw__stream_missing(path)
-                                                  : tw__record_open_packed(&c->records, path, self->compression);
+    tw_status opened = !path                    ? tw__error_status()
+                       : !tw__path_exists(path) ? tw__stream_missing(path)
+                                                : tw__record_open_packed(&c->records, path, self->compression);
     tw__free(path);
     c->file += opened != TW_OK;
     c->open = opened == TW_OK;
@@ -136,7 +137,8 @@ static bool goes_on_behind(files_cursor *c)
 {
     tw__saved_error kept = tw__error_take();
     int64_t skipped;
-    bool found = !tw__record_cut_off(&c->records) && tw__record_resync(&c->records, &skipped) == TW_OK && c->records.end - c->records.begin >= HEAD;
+    bool found = !tw__record_cut_off(&c->records) && tw__record_resync(&c->records, &skipped) == TW_OK &&
+                 c->records.end - c->records.begin >= HEAD;
     tw_clear_error();
     tw__error_restore(kept);
     return found;
@@ -176,10 +178,11 @@ static tw_status open_pieces(files_cursor *c, const files_dataset *self)
     size_t got = 0;
     int64_t body = c->stream.file.size - self->header - self->footer;
     if (self->compression == TW_COMPRESSION_NONE && (body < 0 || body % self->record)) {
-        tw_status status = tw__fail(TW_INVALID_ARGUMENT,
-                                    "Excluding the header (%lld bytes) and footer (%lld bytes), input file \"%s\" has body length %lld bytes, which is "
-                                    "not an exact multiple of the record length (%lld bytes).",
-                                    (long long)self->header, (long long)self->footer, c->stream.file.path, (long long)body, (long long)self->record);
+        tw_status status = tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Excluding the header (%lld bytes) and footer (%lld bytes), input file \"%s\" has body length %lld bytes, which is "
+            "not an exact multiple of the record length (%lld bytes).",
+            (long long)self->header, (long long)self->footer, c->stream.file.path, (long long)body, (long long)self->record);
         close_file(c);
         return status;
     }
@@ -302,9 +305,11 @@ static void pieces_state(tw__cursor *cursor, tw__state *state)
 
 /* ---- kernels ---- */
 
-#define FILES_KIND(name_, next_, stop_, state_)                                                                                     \
-    { .class = TW_DATASET_CLASS(name_, files_dataset, files_destroy), .cursor_size = sizeof(files_cursor), .next = next_, .stop = stop_, \
-      .state = state_ }
+#define FILES_KIND(name_, next_, stop_, state_)                                                                             \
+    {                                                                                                                       \
+        .class = TW_DATASET_CLASS(name_, files_dataset, files_destroy), .cursor_size = sizeof(files_cursor), .next = next_, \
+        .stop = stop_, .state = state_                                                                                      \
+    }
 static const tw__dataset_kind lines_kind = FILES_KIND("TextLineDataset", lines_next, lines_stop, stream_state);
 static const tw__dataset_kind records_kind = FILES_KIND("TFRecordDataset", records_next, records_stop, records_state);
 static const tw__dataset_kind pieces_kind = FILES_KIND("FixedLengthRecordDataset", pieces_next, lines_stop, pieces_state);
@@ -338,7 +343,9 @@ static tw_status pieces_compute(tw__kernel *kernel)
     for (int i = 0; i < 3; i++)
         sizes[i] = tw_tensor_int_at(kernel->inputs[1 + i], 0);
     if (sizes[0] < 0 || sizes[2] < 0 || sizes[1] < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, sizes[1] < 1 ? "`record_bytes` must be > 0 [Op:%s]" : "`header_bytes` and `footer_bytes` must be >= 0 [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        sizes[1] < 1 ? "`record_bytes` must be > 0 [Op:%s]"
+                                     : "`header_bytes` and `footer_bytes` must be >= 0 [Op:%s]",
                         kernel->op->name);
     files_dataset *self = make_files(kernel, &pieces_kind, 5);
     if (self) {
@@ -353,24 +360,25 @@ static tw_status files_shape(tw__inference *inference)
 {
     const tw_shape *names = inference->shapes[0];
     if (names->rank > 1)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "filenames must be a scalar or a vector, got %s", tw__shape_text(names));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "filenames must be a scalar or a vector, got %s",
+                          tw__shape_text(names));
     for (int i = 1; i < inference->input_count; i++)
         TW_TRY(tw__need_rank(inference, i, 0));
     return tw_shape_scalar(inference);
 }
 
-TW_OP(TextLineDataset,
-    .inputs = "filenames: string, compression_type: string, buffer_size: int64", .attrs = "metadata: string = ''", TW_DATASET_OP,
-    .shape = files_shape, .compute = lines_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filenames",
-    .doc = "The lines of files.");
+TW_OP(TextLineDataset, .inputs = "filenames: string, compression_type: string, buffer_size: int64",
+      .attrs = "metadata: string = ''", TW_DATASET_OP, .shape = files_shape, .compute = lines_compute, .stateful = true,
+      .touches = TW_READS_FILES, .paths = "filenames", .doc = "The lines of files.");
 
-TW_OP(TFRecordDataset,
-    .inputs = "filenames: string, compression_type: string, buffer_size: int64", .attrs = "metadata: string = ''", TW_DATASET_OP,
-    .shape = files_shape, .compute = records_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filenames",
-    .doc = "The records of TFRecord files.");
+TW_OP(TFRecordDataset, .inputs = "filenames: string, compression_type: string, buffer_size: int64",
+      .attrs = "metadata: string = ''", TW_DATASET_OP, .shape = files_shape, .compute = records_compute, .stateful = true,
+      .touches = TW_READS_FILES, .paths = "filenames", .doc = "The records of TFRecord files.");
 
-TW_OP(FixedLengthRecordDatasetV2,
-    .inputs = "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string",
+TW_OP(
+    FixedLengthRecordDatasetV2,
+    .inputs =
+        "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string",
     .attrs = "metadata: string = ''", TW_DATASET_OP, .shape = files_shape, .compute = pieces_compute, .stateful = true,
     .touches = TW_READS_FILES, .paths = "filenames", .doc = "Pieces of a fixed length of files.");
 
@@ -380,10 +388,11 @@ TW_OP(FixedLengthRecordDatasetV2,
 static tw_status apply_files(struct tw_dataset *self, const tw_op *op, tw_tensor *names, tw_tensor *const *rest, int count)
 {
     tw_tensor *inputs[8] = { names };
-    tw_status status = names->dtype == TW_STRING
-                           ? TW_OK
-                           : tw__fail(TW_TYPE_ERROR, "The `filenames` argument must contain `tf.string` elements. Got `tf.%s` elements.",
-                                      tw_dtype_name(names->dtype));
+    tw_status status =
+        names->dtype == TW_STRING
+            ? TW_OK
+            : tw__fail(TW_TYPE_ERROR, "The `filenames` argument must contain `tf.string` elements. Got `tf.%s` elements.",
+                       tw_dtype_name(names->dtype));
     for (int i = 0; i < count; i++) {
         inputs[1 + i] = rest[i];
         status = rest[i] ? status : tw__error_status();
@@ -404,23 +413,29 @@ static tw_status lines_init(void *self, const void *arguments)
 {
     const tw_dataset_text_line_args *args = arguments;
     return apply_files(self, &tw__op_TextLineDataset, args->filenames,
-                       TW_IN(text_of(args->compression_type), tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")), 2);
+                       TW_IN(text_of(args->compression_type),
+                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")),
+                       2);
 }
 
-TW_CLASS(dataset_text_line,
-         "data.TextLineDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
-         TW_STEP(lines_init), .doc = "The lines of text files, one file after the other.");
+TW_CLASS(
+    dataset_text_line,
+    "data.TextLineDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
+    TW_STEP(lines_init), .doc = "The lines of text files, one file after the other.");
 
 static tw_status records_init(void *self, const void *arguments)
 {
     const tw_dataset_tf_record_args *args = arguments;
     return apply_files(self, &tw__op_TFRecordDataset, args->filenames,
-                       TW_IN(text_of(args->compression_type), tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")), 2);
+                       TW_IN(text_of(args->compression_type),
+                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")),
+                       2);
 }
 
-TW_CLASS(dataset_tf_record,
-         "data.TFRecordDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
-         TW_STEP(records_init), .doc = "The records of TFRecord files, one file after the other.");
+TW_CLASS(
+    dataset_tf_record,
+    "data.TFRecordDatasetV2(filenames: tensor<string>, compression_type: str = None, buffer_size: number = 262144) -> dataset",
+    TW_STEP(records_init), .doc = "The records of TFRecord files, one file after the other.");
 
 static tw_status pieces_init(void *self, const void *arguments)
 {
@@ -429,11 +444,13 @@ static tw_status pieces_init(void *self, const void *arguments)
                        TW_IN(tw__data_number(args->header_bytes, args->header_bytes_object, "header_bytes"),
                              tw__data_number(args->record_bytes, args->record_bytes_object, "record_bytes"),
                              tw__data_number(args->footer_bytes, args->footer_bytes_object, "footer_bytes"),
-                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"), text_of(args->compression_type)),
+                             tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"),
+                             text_of(args->compression_type)),
                        5);
 }
 
-TW_CLASS(dataset_fixed_length_record,
-         "data.FixedLengthRecordDatasetV2(filenames: tensor<string>, record_bytes: number, header_bytes: number = 0, footer_bytes: number = 0, "
-         "buffer_size: number = 262144, compression_type: str = None) -> dataset",
-         TW_STEP(pieces_init), .doc = "Pieces of a fixed length of files, between a header and a footer.");
+TW_CLASS(
+    dataset_fixed_length_record,
+    "data.FixedLengthRecordDatasetV2(filenames: tensor<string>, record_bytes: number, header_bytes: number = 0, footer_bytes: number = 0, "
+    "buffer_size: number = 262144, compression_type: str = None) -> dataset",
+    TW_STEP(pieces_init), .doc = "Pieces of a fixed length of files, between a header and a footer.");

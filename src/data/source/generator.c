@@ -1,5 +1,5 @@
-/* Elements that functions make: GeneratorDataset. init_func gives a state, next_func an element of it, until it fails with OUT_OF_RANGE; finalize_func
- * ends the state. Behind from_generator the functions call Python. */
+/* Elements that functions make: GeneratorDataset. init_func gives a state, next_func an element of it, until it fails with
+ * OUT_OF_RANGE; finalize_func ends the state. Behind from_generator the functions call Python. */
 #include "data/state.h"
 #include "rows.h"
 
@@ -56,7 +56,8 @@ static tw_status generator_next(tw__cursor *cursor, tw_tensor **element, bool *e
     const generator_dataset *self = (const generator_dataset *)cursor->dataset;
     if (!c->begun)
         TW_TRY(begin(c, self));
-    tw_status status = tw__data_plain_error(tw__data_call(&self->next, c->state, self->init.function->output_count, NULL, 0, element));
+    tw_status status =
+        tw__data_plain_error(tw__data_call(&self->next, c->state, self->init.function->output_count, NULL, 0, element));
     *end = status == TW_OUT_OF_RANGE;
     if (!*end)
         return status;
@@ -74,8 +75,11 @@ static void generator_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind generator_kind = {
-    .class = TW_DATASET_CLASS("GeneratorDataset", generator_dataset, generator_destroy), .cursor_size = sizeof(generator_cursor),
-    .next = generator_next, .stop = generator_stop, .state = generator_state,
+    .class = TW_DATASET_CLASS("GeneratorDataset", generator_dataset, generator_destroy),
+    .cursor_size = sizeof(generator_cursor),
+    .next = generator_next,
+    .stop = generator_stop,
+    .state = generator_state,
 };
 
 static tw_status generator_compute(tw__kernel *kernel)
@@ -88,7 +92,8 @@ static tw_status generator_compute(tw__kernel *kernel)
     if (status == TW_OK)
         status = tw__data_function_read(&self->next, kernel, "next_func", inits, nexts);
     if (status == TW_OK)
-        status = tw__data_function_read(&self->finalize, kernel, "finalize_func", inits + nexts, tw__data_list_count(kernel, "Tfinalize_func_args"));
+        status = tw__data_function_read(&self->finalize, kernel, "finalize_func", inits + nexts,
+                                        tw__data_list_count(kernel, "Tfinalize_func_args"));
     if (status == TW_OK && self->next.function->output_count != self->base.count)
         status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors; elements have %d", self->next.function->name,
                             self->next.function->output_count, self->base.count);
@@ -99,10 +104,13 @@ static tw_status generator_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(GeneratorDataset,
-    .inputs = "init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args",
-    .attrs = "init_func: func, next_func: func, finalize_func: func, Tinit_func_args: list(type) >= 0, Tnext_func_args: list(type) >= 0, "
-             "Tfinalize_func_args: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''",
+TW_OP(
+    GeneratorDataset,
+    .inputs =
+        "init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args",
+    .attrs =
+        "init_func: func, next_func: func, finalize_func: func, Tinit_func_args: list(type) >= 0, Tnext_func_args: list(type) >= 0, "
+        "Tfinalize_func_args: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''",
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = generator_compute, .stateful = true,
     .doc = "The elements that next_func gives, until it fails with OUT_OF_RANGE.");
 
@@ -114,14 +122,17 @@ static tw_status generator_init(void *self, const void *arguments)
     if (!init || tw__data_results(init, &state) != TW_OK)
         return tw__error_status();
     tw_auto tw__function *next = tw__data_function_for(args->next_func, state, init->output_count, "GeneratorDataset");
-    tw_auto tw__function *finalize = next ? tw__data_function_for(args->finalize_func, state, init->output_count, "GeneratorDataset") : NULL;
+    tw_auto tw__function *finalize =
+        next ? tw__data_function_for(args->finalize_func, state, init->output_count, "GeneratorDataset") : NULL;
     const tw__function *functions[3] = { init, next, finalize };
     int count = 0;
     tw_tensor **inputs = finalize ? tw__data_inputs(NULL, 0, functions, 3, NULL, 0, &count) : NULL;
     tw_status status = inputs ? tw__data_results(next, &specs) : tw__error_status();
     tw_dtype *captured[3] = { NULL };
     if (status == TW_OK) {
-        tw_attr attrs[] = { TW_A_FUNC("init_func", init), TW_A_FUNC("next_func", next), TW_A_FUNC("finalize_func", finalize),
+        tw_attr attrs[] = { TW_A_FUNC("init_func", init),
+                            TW_A_FUNC("next_func", next),
+                            TW_A_FUNC("finalize_func", finalize),
                             tw__data_capture_types("Tinit_func_args", init, &captured[0]),
                             tw__data_capture_types("Tnext_func_args", next, &captured[1]),
                             tw__data_capture_types("Tfinalize_func_args", finalize, &captured[2]) };
@@ -137,6 +148,8 @@ static tw_status generator_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_generator, "data._GeneratorDataset(init_func: function, next_func: function, finalize_func: function) -> dataset",
-         TW_STEP(generator_init),
-         .doc = "The elements that next_func makes of the state that init_func gave, until it fails with OUT_OF_RANGE; then finalize_func ends the state.");
+TW_CLASS(
+    dataset_generator, "data._GeneratorDataset(init_func: function, next_func: function, finalize_func: function) -> dataset",
+    TW_STEP(generator_init),
+    .doc =
+        "The elements that next_func makes of the state that init_func gave, until it fails with OUT_OF_RANGE; then finalize_func ends the state.");

@@ -1,11 +1,12 @@
 /* Datasets in files: Dataset.save writes one, Dataset.load reads it, in TensorFlow's own form.
  *
- *     PATH/snapshot.metadata                     {2 run, 3 time in microseconds, 4 version, 5 dtypes, 6 number of elements, 1000 finalized}
- *     PATH/RUN/00000000.shard/00000000.snapshot  records (perhaps compressed): a TensorProto for each component of each element
- *     PATH/RUN/dataset_spec.pb                   the structure of the elements, which is read if it is there, and
+ *     PATH/snapshot.metadata                     {2 run, 3 time in microseconds, 4 version, 5 dtypes, 6 number of elements, 1000
+ * finalized} PATH/RUN/00000000.shard/00000000.snapshot  records (perhaps compressed): a TensorProto for each component of each
+ * element PATH/RUN/dataset_spec.pb                   the structure of the elements, which is read if it is there, and
  *     PATH/dataset_spec.pb                       the same where TensorFlow looks for it
  *
- * The metadata come last: before that the old dataset is whole. While a run is written a temporary `.RUN.thalweg-…` says that its writer lives.
+ * The metadata come last: before that the old dataset is whole. While a run is written a temporary `.RUN.thalweg-…` says that its
+ * writer lives.
  *
  * A function of an element chooses its shard; loading gives a function the dataset of the shards' datasets. */
 #include <glob.h>
@@ -28,9 +29,9 @@ typedef struct saved_dataset {
     char *path; /* of one shard: its directory */
     tw__compression compression;
     tw__data_function f;
-    bool shards; /* f tells the shard of an element */
+    bool shards;     /* f tells the shard of an element */
     tw_tensor *spec; /* while saving: the structure's bytes; or NULL */
-    int64_t count; /* of elements, as the metadata say */
+    int64_t count;   /* of elements, as the metadata say */
 } saved_dataset;
 
 typedef struct shard {
@@ -175,7 +176,8 @@ static tw_status write_metadata(const saved_dataset *self, const saved_cursor *c
     if (c->elements)
         tw__proto_add_varint(&text, 6, (uint64_t)c->elements);
     tw__proto_add_varint(&text, 1000, 1);
-    tw_status status = !text.failed && !types.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
+    tw_status status =
+        !text.failed && !types.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
     tw__text_free(&text);
     tw__text_free(&types);
     return status;
@@ -273,8 +275,11 @@ static tw_status save_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 }
 
 static const tw__dataset_kind save_kind = {
-    .class = TW_DATASET_CLASS("SaveDataset", saved_dataset, saved_destroy), .cursor_size = sizeof(saved_cursor), .next = save_next,
-    .stop = saved_stop, .cardinality = tw__cardinality_same,
+    .class = TW_DATASET_CLASS("SaveDataset", saved_dataset, saved_destroy),
+    .cursor_size = sizeof(saved_cursor),
+    .next = save_next,
+    .stop = saved_stop,
+    .cardinality = tw__cardinality_same,
 };
 
 static tw_status read_settings(tw__kernel *kernel, saved_dataset *self, int path, const char *function, const char *types)
@@ -300,11 +305,12 @@ static tw_status save_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(SaveDatasetV2,
-    .inputs = "input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args",
-    .attrs = "compression: string = '', shard_func: func, use_shard_func: bool = true, Tshard_func_args: list(type) >= 0, " TW_ELEMENTS,
-    TW_DATASET_OP, .shape = tw_shape_scalar, .compute = save_compute, .stateful = true,
-    .touches = TW_WRITES_FILES, .paths = "path", .doc = "The elements, which are written into files while they are asked for.");
+TW_OP(
+    SaveDatasetV2, .inputs = "input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args",
+    .attrs =
+        "compression: string = '', shard_func: func, use_shard_func: bool = true, Tshard_func_args: list(type) >= 0, " TW_ELEMENTS,
+    TW_DATASET_OP, .shape = tw_shape_scalar, .compute = save_compute, .stateful = true, .touches = TW_WRITES_FILES,
+    .paths = "path", .doc = "The elements, which are written into files while they are asked for.");
 
 static tw_status save_init(void *self, const void *arguments)
 {
@@ -312,12 +318,17 @@ static tw_status save_init(void *self, const void *arguments)
     const struct tw_dataset *input = args->input_dataset;
     tw_auto tw__function *f = tw__data_function_for(args->shard_func, input->specs, input->count, "Dataset.save");
     int count = 0;
-    tw_tensor **inputs = f ? tw__data_inputs(TW_IN(input->variant, args->path), 2, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
+    tw_tensor **inputs =
+        f ? tw__data_inputs(TW_IN(input->variant, args->path), 2, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
     const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""), TW_A_FUNC("shard_func", f),
                               TW_A_BOOL("use_shard_func", args->use_shard_func) };
-    tw_status status = inputs ? tw__dataset_apply(self, &tw__op_SaveDatasetV2, inputs, count, attrs, 3, input->specs, input->count) : tw__error_status();
+    tw_status status = inputs
+                           ? tw__dataset_apply(self, &tw__op_SaveDatasetV2, inputs, count, attrs, 3, input->specs, input->count)
+                           : tw__error_status();
     tw__free(inputs);
-    saved_dataset *made = status == TW_OK && args->spec ? (saved_dataset *)tw__dataset_of("Dataset.save", ((struct tw_dataset *)self)->variant) : NULL;
+    saved_dataset *made = status == TW_OK && args->spec
+                              ? (saved_dataset *)tw__dataset_of("Dataset.save", ((struct tw_dataset *)self)->variant)
+                              : NULL;
     if (made)
         made->spec = tw_retain(args->spec);
     return status;
@@ -326,11 +337,13 @@ static tw_status save_init(void *self, const void *arguments)
 TW_CLASS(dataset_save,
          "data._SaveDataset(input_dataset: dataset, path: tensor<string>, shard_func: function, use_shard_func: bool = False, "
          "compression: str = None, spec: tensor<string> = None) -> dataset",
-         TW_STEP(save_init), .doc = "The elements, which are written into files while they are asked for, into the shards that a function tells.");
+         TW_STEP(save_init),
+         .doc = "The elements, which are written into files while they are asked for, into the shards that a function tells.");
 
 /* ---- loading ---- */
 
-TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor", "The bytes that tell the structure of a saved dataset's elements.")
+TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor",
+       "The bytes that tell the structure of a saved dataset's elements.")
 {
     saved_dataset self = { .path = (char *)(uintptr_t)args->path };
     char *run = NULL;
@@ -377,8 +390,9 @@ static tw_status read_component(saved_cursor *c, const saved_dataset *self, int 
     size_t budget = c->records.size + 64;
     TW_TRY(tw__tensor_message_open((tw_string){ (const char *)c->records.data, c->records.size }, &message));
     if (message.dtype != self->base.dtypes[i] || !tw__shape_covers(&self->base.shapes[i], &message.shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: component %d is %s %s, expected %s %s", self->path, i, tw_dtype_name(message.dtype),
-                        tw__shape_text(&message.shape), tw_dtype_name(self->base.dtypes[i]), tw__shape_text(&self->base.shapes[i]));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: component %d is %s %s, expected %s %s", self->path, i,
+                        tw_dtype_name(message.dtype), tw__shape_text(&message.shape), tw_dtype_name(self->base.dtypes[i]),
+                        tw__shape_text(&self->base.shapes[i]));
     *out = tw__tensor_message_read(&message, -1, &budget);
     return *out ? TW_OK : tw__error_status();
 }
@@ -426,14 +440,19 @@ static void shard_state(tw__cursor *cursor, tw__state *state)
     c->file--; /* that of the next file */
     state->status = open_next(c, (const saved_dataset *)cursor->dataset, &end);
     if (tw__state_good(state) && end)
-        tw__state_fail(state, TW_NOT_FOUND, "%s: file %lld is not there any more", ((const saved_dataset *)cursor->dataset)->path, (long long)c->file - 1);
+        tw__state_fail(state, TW_NOT_FOUND, "%s: file %lld is not there any more", ((const saved_dataset *)cursor->dataset)->path,
+                       (long long)c->file - 1);
     if (tw__state_good(state))
         state->status = tw__record_seek(&c->records, at);
 }
 
 static const tw__dataset_kind shard_kind = {
-    .class = TW_DATASET_CLASS("SavedShardDataset", saved_dataset, saved_destroy), .cursor_size = sizeof(saved_cursor), .next = shard_next,
-    .stop = saved_stop, .cardinality = tw__cardinality_unknown, .state = shard_state,
+    .class = TW_DATASET_CLASS("SavedShardDataset", saved_dataset, saved_destroy),
+    .cursor_size = sizeof(saved_cursor),
+    .next = shard_next,
+    .stop = saved_stop,
+    .cardinality = tw__cardinality_unknown,
+    .state = shard_state,
 };
 
 static tw__dataset *shard_make(const tw_dtype *dtypes, const tw_shape *shapes, int count)
@@ -508,7 +527,8 @@ static tw_status begin_load(saved_cursor *c, saved_dataset *self)
     tw_status status = read_metadata(self, &run);
     tw_auto tw_tensor *shards = status == TW_OK ? shards_of(self, run) : NULL;
     tw__free(run);
-    c->inner = shards ? tw__data_cursor_of(&self->f, TW_IN(shards), 1, NULL, 0, "Dataset.load: reader_func", self->base.count) : NULL;
+    c->inner =
+        shards ? tw__data_cursor_of(&self->f, TW_IN(shards), 1, NULL, 0, "Dataset.load: reader_func", self->base.count) : NULL;
     return c->inner ? TW_OK : tw__error_status();
 }
 
@@ -542,8 +562,12 @@ static int64_t load_cardinality(tw__dataset *dataset)
 }
 
 static const tw__dataset_kind load_kind = {
-    .class = TW_DATASET_CLASS("LoadDataset", saved_dataset, saved_destroy), .cursor_size = sizeof(saved_cursor), .next = load_next,
-    .stop = saved_stop, .cardinality = load_cardinality, .state = load_state,
+    .class = TW_DATASET_CLASS("LoadDataset", saved_dataset, saved_destroy),
+    .cursor_size = sizeof(saved_cursor),
+    .next = load_next,
+    .stop = saved_stop,
+    .cardinality = load_cardinality,
+    .state = load_state,
 };
 
 static tw_status load_compute(tw__kernel *kernel)
@@ -560,11 +584,10 @@ static tw_status load_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(LoadDataset,
-    .inputs = "path: string, reader_func_other_args: Treader_func_args",
-    .attrs = TW_ELEMENTS ", compression: string = '', reader_func: func, Treader_func_args: list(type) >= 0", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = load_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "path",
-    .doc = "The elements of a saved dataset, in the order in which a function reads its shards.");
+TW_OP(LoadDataset, .inputs = "path: string, reader_func_other_args: Treader_func_args",
+      .attrs = TW_ELEMENTS ", compression: string = '', reader_func: func, Treader_func_args: list(type) >= 0", TW_DATASET_OP,
+      .shape = tw_shape_scalar, .compute = load_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "path",
+      .doc = "The elements of a saved dataset, in the order in which a function reads its shards.");
 
 static tw_status load_init(void *self, const void *arguments)
 {
@@ -573,15 +596,20 @@ static tw_status load_init(void *self, const void *arguments)
     int count = 0;
     tw_tensor **inputs = f ? tw__data_inputs(&args->path, 1, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
     tw_spec *specs = inputs ? tw__data_specs(args->types, args->shapes) : NULL;
-    const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""), TW_A_FUNC("reader_func", f) };
-    tw_status status = specs ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, (int)args->types.count) : tw__error_status();
+    const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""),
+                              TW_A_FUNC("reader_func", f) };
+    tw_status status = specs
+                           ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, (int)args->types.count)
+                           : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
     return status;
 }
 
-TW_CLASS(dataset_load,
-         "data._LoadDataset(path: tensor<string>, reader_func: function, types: ints, shapes: ints, compression: str = None) -> dataset",
-         TW_STEP(load_init),
-         .doc = "The elements of a dataset that was saved. The function makes a dataset of the dataset of the shards' datasets; types and shapes are as "
-                "_VariantDataset's.");
+TW_CLASS(
+    dataset_load,
+    "data._LoadDataset(path: tensor<string>, reader_func: function, types: ints, shapes: ints, compression: str = None) -> dataset",
+    TW_STEP(load_init),
+    .doc =
+        "The elements of a dataset that was saved. The function makes a dataset of the dataset of the shards' datasets; types and shapes are as "
+        "_VariantDataset's.");

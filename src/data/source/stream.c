@@ -79,7 +79,8 @@ tw_status tw__stream_seek(tw__stream *stream, int64_t at)
         TW_TRY(tw__stream_read(stream, NULL, (size_t)(at - tw__stream_at(stream)), &got));
     if (tw__stream_at(stream) == at)
         return TW_OK;
-    return tw__fail(TW_DATA_LOSS, "%s is shorter than it was when the state was saved: expected at least %lld bytes", stream->file.path, (long long)at);
+    return tw__fail(TW_DATA_LOSS, "%s is shorter than it was when the state was saved: expected at least %lld bytes",
+                    stream->file.path, (long long)at);
 }
 
 tw_status tw__compression_of(const char *op, const tw_tensor *name, tw__compression *compression)

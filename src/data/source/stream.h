@@ -9,7 +9,7 @@
 typedef struct tw__stream {
     tw__file_reader file;
     tw__inflater *inflater;
-    int64_t place;  /* in the file: of what was not fetched yet */
+    int64_t place;   /* in the file: of what was not fetched yet */
     int64_t fetched; /* bytes, decompressed, that were put into memory */
     uint8_t *memory;
     size_t begin, end;

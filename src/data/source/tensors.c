@@ -1,4 +1,5 @@
-/* Datasets of tensors that are there: one element (TensorDataset), the rows of tensors (TensorSliceDataset), and numbers (RangeDataset). */
+/* Datasets of tensors that are there: one element (TensorDataset), the rows of tensors (TensorSliceDataset), and numbers
+ * (RangeDataset). */
 #include "data/state.h"
 #include "rows.h"
 
@@ -96,12 +97,19 @@ static void at_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind whole_kind = {
-    .class = TW_DATASET_CLASS("TensorDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor), .next = whole_next,
-    .cardinality = rows_cardinality, .state = at_state,
+    .class = TW_DATASET_CLASS("TensorDataset", tensors_dataset, tensors_destroy),
+    .cursor_size = sizeof(tensors_cursor),
+    .next = whole_next,
+    .cardinality = rows_cardinality,
+    .state = at_state,
 };
 static const tw__dataset_kind slices_kind = {
-    .class = TW_DATASET_CLASS("TensorSliceDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor),
-    .next = slices_next, .cardinality = rows_cardinality, .rows = slices_rows, .state = at_state,
+    .class = TW_DATASET_CLASS("TensorSliceDataset", tensors_dataset, tensors_destroy),
+    .cursor_size = sizeof(tensors_cursor),
+    .next = slices_next,
+    .cardinality = rows_cardinality,
+    .rows = slices_rows,
+    .state = at_state,
 };
 
 static tw_status whole_compute(tw__kernel *kernel)
@@ -121,11 +129,13 @@ static tw_status check_rows(tw__kernel *kernel, tensors_dataset *self)
     for (int i = 0; i < self->base.count; i++) {
         const tw_shape *shape = &kernel->inputs[i]->shape;
         if (shape->rank < 1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "component %d is a scalar; all components must be at least 1-dimensional", i);
-        if (i && shape->dims[0] != self->rows)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                              "All components must have the same size in the 0th dimension: component 0 has %lld, component %d has %lld",
-                              (long long)self->rows, i, (long long)shape->dims[0]);
+                              "component %d is a scalar; all components must be at least 1-dimensional", i);
+        if (i && shape->dims[0] != self->rows)
+            return TW_OP_FAIL(
+                kernel, TW_INVALID_ARGUMENT,
+                "All components must have the same size in the 0th dimension: component 0 has %lld, component %d has %lld",
+                (long long)self->rows, i, (long long)shape->dims[0]);
         self->rows = shape->dims[0];
     }
     return TW_OK;
@@ -141,18 +151,16 @@ static tw_status slices_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(TensorDataset,
-    .inputs = "components: Toutput_types", .outputs = "handle: variant",
-    .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = tw_shape_scalar, .compute = whole_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The dataset of one element.");
+TW_OP(TensorDataset, .inputs = "components: Toutput_types", .outputs = "handle: variant",
+      .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''", .shape = tw_shape_scalar,
+      .compute = whole_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The dataset of one element.");
 
-TW_OP(TensorSliceDataset,
-    .inputs = "components: Toutput_types", .outputs = "handle: variant",
-    .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, is_files: bool = false, metadata: string = '', "
-             "replicate_on_split: bool = false",
-    .shape = tw_shape_scalar, .compute = slices_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The dataset of the tensors' rows.");
+TW_OP(TensorSliceDataset, .inputs = "components: Toutput_types", .outputs = "handle: variant",
+      .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, is_files: bool = false, metadata: string = '', "
+               "replicate_on_split: bool = false",
+      .shape = tw_shape_scalar, .compute = slices_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The dataset of the tensors' rows.");
 
 static tw_status whole_init(void *self, const void *arguments)
 {
@@ -161,13 +169,14 @@ static tw_status whole_init(void *self, const void *arguments)
     for (int64_t i = 0; specs && i < args->tensors.count; i++)
         specs[i] = (tw_spec){ args->tensors.items[i]->dtype, args->tensors.items[i]->shape };
     int count = (int)args->tensors.count;
-    tw_status status = specs ? tw__dataset_apply(self, &tw__op_TensorDataset, args->tensors.items, count, NULL, 0, specs, count) : tw__error_status();
+    tw_status status = specs ? tw__dataset_apply(self, &tw__op_TensorDataset, args->tensors.items, count, NULL, 0, specs, count)
+                             : tw__error_status();
     tw__free(specs);
     return status;
 }
 
-TW_CLASS(dataset_from_tensors, "data._TensorDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset),
-         .init = whole_init, .drop_config = true, .doc = "A dataset of one element.");
+TW_CLASS(dataset_from_tensors, "data._TensorDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = whole_init, .drop_config = true, .doc = "A dataset of one element.");
 
 static tw_status slices_init(void *self, const void *arguments)
 {
@@ -181,7 +190,8 @@ static tw_status slices_init(void *self, const void *arguments)
         if (shape->rank == 0)
             status = tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
         else if (shape->rank > 0 && rows >= 0 && shape->dims[0] >= 0 && shape->dims[0] != rows)
-            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)rows, (long long)shape->dims[0]);
+            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)rows,
+                              (long long)shape->dims[0]);
         else if (shape->rank > 0 && rows < 0)
             rows = shape->dims[0];
     }
@@ -243,8 +253,11 @@ static void range_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind range_kind = {
-    .class = TW_DATASET_CLASS("RangeDataset", range_dataset, NULL), .cursor_size = sizeof(tensors_cursor), .next = range_next,
-    .cardinality = range_cardinality, .state = range_state,
+    .class = TW_DATASET_CLASS("RangeDataset", range_dataset, NULL),
+    .cursor_size = sizeof(tensors_cursor),
+    .next = range_next,
+    .cardinality = range_cardinality,
+    .state = range_state,
 };
 
 static tw_status range_compute(tw__kernel *kernel)
@@ -269,9 +282,10 @@ static tw_status range_shape(tw__inference *inference)
     return tw_shape_scalar(inference);
 }
 
-TW_OP(RangeDataset,
-    .inputs = "start: int64, stop: int64, step: int64", .outputs = "handle: variant",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = '', replicate_on_split: bool = false",
+TW_OP(
+    RangeDataset, .inputs = "start: int64, stop: int64, step: int64", .outputs = "handle: variant",
+    .attrs =
+        "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = '', replicate_on_split: bool = false",
     .shape = range_shape, .compute = range_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
     .doc = "The dataset of the numbers from start to stop, without stop.");
 

@@ -55,7 +55,10 @@ static void batch_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind batch_kind = {
-    .class = TW_DATASET_CLASS("BatchDataset", batch_dataset, NULL), .next = batch_next, .cardinality = batch_cardinality, .state = batch_state,
+    .class = TW_DATASET_CLASS("BatchDataset", batch_dataset, NULL),
+    .next = batch_next,
+    .cardinality = batch_cardinality,
+    .state = batch_state,
 };
 
 static tw_status make_batches(tw__kernel *kernel, int drop_remainder)
@@ -82,15 +85,18 @@ static tw_status parallel_batch_compute(tw__kernel *kernel)
     return make_batches(kernel, 3);
 }
 
-TW_OP(BatchDatasetV2,
-    .inputs = "input_dataset: variant, batch_size: int64, drop_remainder: bool", .outputs = "handle: variant",
+TW_OP(
+    BatchDatasetV2, .inputs = "input_dataset: variant, batch_size: int64, drop_remainder: bool", .outputs = "handle: variant",
     .attrs = "parallel_copy: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = tw__scalars_shape, .compute = batch_compute, .makes_outputs = true, .no_gradient = true, .doc = "Elements stacked, batch_size at a time.");
+    .shape = tw__scalars_shape, .compute = batch_compute, .makes_outputs = true, .no_gradient = true,
+    .doc = "Elements stacked, batch_size at a time.");
 
-TW_OP(ParallelBatchDataset,
-    .inputs = "input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool", .outputs = "handle: variant",
-    .attrs = "parallel_copy: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, deterministic: string = 'default', "
-             "metadata: string = ''",
+TW_OP(
+    ParallelBatchDataset, .inputs = "input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool",
+    .outputs = "handle: variant",
+    .attrs =
+        "parallel_copy: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, deterministic: string = 'default', "
+        "metadata: string = ''",
     .shape = tw__scalars_shape, .compute = parallel_batch_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "Elements stacked, batch_size at a time; batches come in their order, one after the other.");
 
@@ -108,13 +114,16 @@ static tw_status batch_init(void *self, const void *arguments)
 {
     const tw_dataset_batch_args *args = arguments;
     tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
-    return tw__dataset_step(self, args->input_dataset, batch_specs(args->input_dataset, size, args->drop_remainder), &tw__op_BatchDatasetV2,
-                            TW_IN(size, tw_tensor_bool(args->drop_remainder)), 2, TW_WITH(TW_A_BOOL("parallel_copy", true)), 1);
+    return tw__dataset_step(self, args->input_dataset, batch_specs(args->input_dataset, size, args->drop_remainder),
+                            &tw__op_BatchDatasetV2, TW_IN(size, tw_tensor_bool(args->drop_remainder)), 2,
+                            TW_WITH(TW_A_BOOL("parallel_copy", true)), 1);
 }
 
-TW_CLASS(dataset_batch, "data._BatchDataset(input_dataset: dataset, batch_size: number, drop_remainder: bool = False) -> dataset",
-         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = batch_init, .drop_config = true,
-         .doc = "The elements of a dataset stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.");
+TW_CLASS(
+    dataset_batch, "data._BatchDataset(input_dataset: dataset, batch_size: number, drop_remainder: bool = False) -> dataset",
+    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = batch_init, .drop_config = true,
+    .doc =
+        "The elements of a dataset stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.");
 
 static tw_status parallel_batch_init(void *self, const void *arguments)
 {
@@ -126,8 +135,9 @@ static tw_status parallel_batch_init(void *self, const void *arguments)
                             TW_WITH(TW_A_STRING("deterministic", args->deterministic)), 1);
 }
 
-TW_CLASS(dataset_parallel_batch,
-         "data._ParallelBatchDataset(input_dataset: dataset, batch_size: number, num_parallel_calls: number, drop_remainder: bool = False, "
-         "deterministic: str = default) -> dataset",
-         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_batch_init, .drop_config = true,
-         .doc = "The elements of a dataset stacked, batch_size at a time.");
+TW_CLASS(
+    dataset_parallel_batch,
+    "data._ParallelBatchDataset(input_dataset: dataset, batch_size: number, num_parallel_calls: number, drop_remainder: bool = False, "
+    "deterministic: str = default) -> dataset",
+    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_batch_init, .drop_config = true,
+    .doc = "The elements of a dataset stacked, batch_size at a time.");

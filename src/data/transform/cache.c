@@ -1,8 +1,8 @@
 /* cache: the elements of the first pass, kept in memory or in files for later ones.
  *
- * In memory they are the dataset's, once a cursor came to the end. In files they are a tensor bundle with keys of element and component. A bundle
- * is there when it is whole; so a state that is saved before the end leaves what was written until then as a bundle of its own, PATH.part-N, and the
- * parts are put together at the end. */
+ * In memory they are the dataset's, once a cursor came to the end. In files they are a tensor bundle with keys of element and
+ * component. A bundle is there when it is whole; so a state that is saved before the end leaves what was written until then as a
+ * bundle of its own, PATH.part-N, and the parts are put together at the end. */
 #include "data/state.h"
 #include "format/format.h"
 #include "op/guard.h"
@@ -164,7 +164,8 @@ static tw_status copy_part(cache_cursor *c, const cache_dataset *self, int64_t p
 static void remove_parts(const cache_dataset *self)
 {
     for (int64_t part = 0;; part++) {
-        char *path = part_path(self, part), *index = path ? tw__format("%s.index", path) : NULL, *data = path ? tw__bundle_shard_path(path, 0, 1) : NULL;
+        char *path = part_path(self, part), *index = path ? tw__format("%s.index", path) : NULL,
+             *data = path ? tw__bundle_shard_path(path, 0, 1) : NULL;
         bool there = index && data && tw__path_exists(index);
         if (there) {
             (void)tw__file_remove(index);
@@ -195,7 +196,8 @@ static tw_status finish_file(cache_cursor *c)
         status = copy_part(c, self, part, &at, element);
     tw__free(element);
     if (status == TW_OK && at != c->written)
-        status = tw__fail(TW_DATA_LOSS, "%s: the parts of the cache hold %lld elements, expected %lld", self->path, (long long)at, (long long)c->written);
+        status = tw__fail(TW_DATA_LOSS, "%s: the parts of the cache hold %lld elements, expected %lld", self->path, (long long)at,
+                          (long long)c->written);
     tw__bundle_writer *writer = c->writer;
     c->writer = NULL;
     if (status != TW_OK || !c->at) {
@@ -288,7 +290,11 @@ enum { COLLECTING, KEPT, WRITING, READING, DONE };
 
 static int64_t phase_of(const cache_cursor *c)
 {
-    return c->reader ? READING : c->kept ? KEPT : c->writer ? WRITING : ((const cache_dataset *)c->base.dataset)->path ? DONE : COLLECTING;
+    return c->reader                                        ? READING
+           : c->kept                                        ? KEPT
+           : c->writer                                      ? WRITING
+           : ((const cache_dataset *)c->base.dataset)->path ? DONE
+                                                            : COLLECTING;
 }
 
 static void end_files(cache_cursor *c)
@@ -307,12 +313,14 @@ static tw_status restore_files(cache_cursor *c, const cache_dataset *self, int64
         return TW_OK;
     TW_TRY(open_file(c, self));
     if (phase == READING && !c->reader)
-        return tw__fail(TW_NOT_FOUND, "CacheDataset: %s.index is not there, from which the iterator was reading when it was saved", self->path);
+        return tw__fail(TW_NOT_FOUND,
+                        "CacheDataset: %s.index is not there, from which the iterator was reading when it was saved", self->path);
     for (int64_t part = 0; c->writer && part < c->parts; part++) {
         char *path = part_path(self, part);
         int shards = path ? tw__bundle_shards(path) : -1;
         if (path && shards < 1)
-            tw__fail(TW_NOT_FOUND, "CacheDataset: %s.index is not there, which holds what the iterator had written when it was saved", path);
+            tw__fail(TW_NOT_FOUND,
+                     "CacheDataset: %s.index is not there, which holds what the iterator had written when it was saved", path);
         tw__free(path);
         if (shards < 1)
             return tw__error_status();
@@ -362,8 +370,14 @@ static void cache_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind cache_kind = {
-    .class = TW_DATASET_CLASS("CacheDataset", cache_dataset, cache_destroy), .cursor_size = sizeof(cache_cursor), .starts_inputs = true,
-    .start = cache_start, .next = cache_next, .stop = cache_stop, .cardinality = cache_cardinality, .state = cache_state,
+    .class = TW_DATASET_CLASS("CacheDataset", cache_dataset, cache_destroy),
+    .cursor_size = sizeof(cache_cursor),
+    .starts_inputs = true,
+    .start = cache_start,
+    .next = cache_next,
+    .stop = cache_stop,
+    .cardinality = cache_cardinality,
+    .state = cache_state,
 };
 
 static tw_status cache_compute(tw__kernel *kernel)
@@ -377,10 +391,10 @@ static tw_status cache_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(CacheDatasetV2,
-    .inputs = "input_dataset: variant, filename: string, cache: resource", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = cache_compute, .stateful = true,
-    .touches = TW_WRITES_FILES, .paths = "filename", .doc = "The elements, kept in memory or in a file when the first pass is done.");
+TW_OP(CacheDatasetV2, .inputs = "input_dataset: variant, filename: string, cache: resource",
+      .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = cache_compute,
+      .stateful = true, .touches = TW_WRITES_FILES, .paths = "filename",
+      .doc = "The elements, kept in memory or in a file when the first pass is done.");
 
 static tw_status cache_init(void *self, const void *arguments)
 {
@@ -394,4 +408,3 @@ static tw_status cache_init(void *self, const void *arguments)
 
 TW_CLASS(dataset_cache, "data.CacheDataset(input_dataset: dataset, filename: tensor = None) -> dataset", TW_STEP(cache_init),
          .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.");
-

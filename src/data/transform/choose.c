@@ -1,4 +1,5 @@
-/* Steps that ask a function about elements: filter, take_while, and scan, whose function also keeps a state; and reduce, which gives the state. */
+/* Steps that ask a function about elements: filter, take_while, and scan, whose function also keeps a state; and reduce, which
+ * gives the state. */
 #include "data/state.h"
 #include "rows.h"
 
@@ -115,16 +116,25 @@ static void scan_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind filter_kind = {
-    .class = TW_DATASET_CLASS("FilterDataset", choose_dataset, choose_destroy), .next = filter_next, .cardinality = tw__cardinality_unknown,
+    .class = TW_DATASET_CLASS("FilterDataset", choose_dataset, choose_destroy),
+    .next = filter_next,
+    .cardinality = tw__cardinality_unknown,
     .state = choose_state,
 };
 static const tw__dataset_kind take_while_kind = {
-    .class = TW_DATASET_CLASS("TakeWhileDataset", choose_dataset, choose_destroy), .next = take_while_next,
-    .cardinality = tw__cardinality_unknown, .state = choose_state,
+    .class = TW_DATASET_CLASS("TakeWhileDataset", choose_dataset, choose_destroy),
+    .next = take_while_next,
+    .cardinality = tw__cardinality_unknown,
+    .state = choose_state,
 };
 static const tw__dataset_kind scan_kind = {
-    .class = TW_DATASET_CLASS("ScanDataset", choose_dataset, choose_destroy), .cursor_size = sizeof(scan_cursor), .start = scan_start,
-    .next = scan_next, .stop = scan_stop, .cardinality = scan_cardinality, .state = scan_state,
+    .class = TW_DATASET_CLASS("ScanDataset", choose_dataset, choose_destroy),
+    .cursor_size = sizeof(scan_cursor),
+    .start = scan_start,
+    .next = scan_next,
+    .stop = scan_stop,
+    .cardinality = scan_cardinality,
+    .state = scan_state,
 };
 
 static tw_status choose_compute(tw__kernel *kernel, const tw__dataset_kind *kind)
@@ -181,7 +191,8 @@ static tw_status reduce_with(tw__kernel *kernel, tw__cursor *cursor, const tw__d
     tw_status status = space ? TW_OK : tw__error_status();
     bool end = false;
     if (status == TW_OK && f->function->output_count != states)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state", f->function->name, f->function->output_count, states);
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state", f->function->name,
+                            f->function->output_count, states);
     while (status == TW_OK && !end) {
         status = tw__pause();
         if (status == TW_OK)
@@ -206,7 +217,8 @@ static tw_status reduce_compute(tw__kernel *kernel)
     tw__data_function f = { 0 };
     tw_tensor **state = tw__alloc_array((size_t)states + 1, sizeof *state);
     tw__cursor *cursor = dataset && state ? tw__cursor_new(dataset) : NULL;
-    tw_status status = cursor ? tw__data_function_read(&f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments")) : tw__error_status();
+    tw_status status = cursor ? tw__data_function_read(&f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments"))
+                              : tw__error_status();
     for (int i = 0; status == TW_OK && i < states; i++)
         state[i] = tw_retain(kernel->inputs[1 + i]);
     if (status == TW_OK && states != kernel->output_count)
@@ -233,7 +245,8 @@ static tw_status single_compute(tw__kernel *kernel)
     tw_status status = more ? TW_OK : tw__error_status();
     bool end = false;
     if (status == TW_OK && dataset->count != kernel->output_count)
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements have %d components, expected %d", dataset->count, kernel->output_count);
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements have %d components, expected %d", dataset->count,
+                            kernel->output_count);
     if (status == TW_OK)
         status = tw__cursor_next(cursor, kernel->outputs, &end);
     if (status == TW_OK && end)
@@ -247,37 +260,36 @@ static tw_status single_compute(tw__kernel *kernel)
     return tw__data_plain_error(status);
 }
 
-TW_OP(FilterDataset,
-    .inputs = "input_dataset: variant, other_arguments: Targuments",
-    .attrs = "predicate: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = filter_compute, .doc = "The elements of which the predicate is true.");
+TW_OP(FilterDataset, .inputs = "input_dataset: variant, other_arguments: Targuments",
+      .attrs = "predicate: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw_shape_scalar, .compute = filter_compute, .doc = "The elements of which the predicate is true.");
 
-TW_OP(TakeWhileDataset,
-    .inputs = "input_dataset: variant, other_arguments: Targuments",
-    .attrs = "predicate: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = take_while_compute, .doc = "The elements before the first of which the predicate is false.");
+TW_OP(TakeWhileDataset, .inputs = "input_dataset: variant, other_arguments: Targuments",
+      .attrs = "predicate: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw_shape_scalar, .compute = take_while_compute,
+      .doc = "The elements before the first of which the predicate is false.");
 
-TW_OP(ScanDataset,
-    .inputs = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments",
-    .attrs = "f: func, Tstate: list(type) >= 1, Targuments: list(type) >= 0, " TW_ELEMENTS
-             ", preserve_cardinality: bool = false, use_default_device: bool = true, metadata: string = ''",
-    TW_DATASET_OP, .shape = tw_shape_scalar, .compute = scan_compute, .doc = "What f makes of a state and an element: the next state, and an element.");
+TW_OP(ScanDataset, .inputs = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments",
+      .attrs = "f: func, Tstate: list(type) >= 1, Targuments: list(type) >= 0, " TW_ELEMENTS
+               ", preserve_cardinality: bool = false, use_default_device: bool = true, metadata: string = ''",
+      TW_DATASET_OP, .shape = tw_shape_scalar, .compute = scan_compute,
+      .doc = "What f makes of a state and an element: the next state, and an element.");
 
-TW_OP(ReduceDataset,
-    .inputs = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments", .outputs = "components: output_types",
-    .attrs = "f: func, Tstate: list(type) >= 1, Targuments: list(type) >= 0, " TW_ELEMENTS
-             ", use_inter_op_parallelism: bool = true, metadata: string = ''",
-    .shape = tw__elements_shape, .compute = reduce_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The state after f was called with every element.");
+TW_OP(ReduceDataset, .inputs = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments",
+      .outputs = "components: output_types",
+      .attrs = "f: func, Tstate: list(type) >= 1, Targuments: list(type) >= 0, " TW_ELEMENTS
+               ", use_inter_op_parallelism: bool = true, metadata: string = ''",
+      .shape = tw__elements_shape, .compute = reduce_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "The state after f was called with every element.");
 
-TW_OP(DatasetToSingleElement,
-    .inputs = "dataset: variant", .outputs = "components: output_types", .attrs = TW_ELEMENTS ", metadata: string = ''",
-    .shape = tw__elements_shape, .compute = single_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
-    .doc = "The only element.");
+TW_OP(DatasetToSingleElement, .inputs = "dataset: variant", .outputs = "components: output_types",
+      .attrs = TW_ELEMENTS ", metadata: string = ''", .shape = tw__elements_shape, .compute = single_compute, .stateful = true,
+      .makes_outputs = true, .no_gradient = true, .doc = "The only element.");
 
 /* ---- classes ---- */
 
-static tw_status ask_init(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op, const char *who)
+static tw_status ask_init(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op,
+                          const char *who)
 {
     tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, who);
     return f ? tw__dataset_apply_function(self, input, op, "predicate", f, NULL, NULL, 0, NULL, 0) : tw__error_status();
@@ -298,8 +310,8 @@ static tw_status take_while_init(void *self, const void *arguments)
     return ask_init(self, args->input_dataset, args->predicate, &tw__op_TakeWhileDataset, "Dataset.take_while");
 }
 
-TW_CLASS(dataset_take_while, "data._TakeWhileDataset(input_dataset: dataset, predicate: function) -> dataset", TW_STEP(take_while_init),
-         .doc = "The elements before the first of which a predicate is false.");
+TW_CLASS(dataset_take_while, "data._TakeWhileDataset(input_dataset: dataset, predicate: function) -> dataset",
+         TW_STEP(take_while_init), .doc = "The elements before the first of which a predicate is false.");
 
 /* The function for a state and an element. */
 static tw__function *state_function(void *function, tw_tensors state, const struct tw_dataset *input, const char *who)
@@ -311,7 +323,8 @@ static tw__function *state_function(void *function, tw_tensors state, const stru
     tw__function *f = specs ? tw__data_function_for(function, specs, count, who) : NULL;
     tw__free(specs);
     if (f && f->output_count < state.count) {
-        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors; the state alone has %d", who, f->output_count, (int)state.count);
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors; the state alone has %d", who, f->output_count,
+                 (int)state.count);
         tw_release(f);
         return NULL;
     }
@@ -352,8 +365,8 @@ static tw_status scan_init(void *self, const void *arguments)
     tw_dtype *captured, *state = state_types(args->initial_state);
     tw_attr attrs[] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true), TW_A_TYPES("Tstate", state, states),
                         tw__data_capture_types("Targuments", f, &captured) };
-    tw_status status = inputs && captured && state ? tw__dataset_apply(self, &tw__op_ScanDataset, inputs, count, attrs, 4, specs + states,
-                                                                       f->output_count - states)
+    tw_status status = inputs && captured && state ? tw__dataset_apply(self, &tw__op_ScanDataset, inputs, count, attrs, 4,
+                                                                       specs + states, f->output_count - states)
                                                    : tw__error_status();
     tw__free(inputs);
     tw__free(captured);
@@ -362,8 +375,8 @@ static tw_status scan_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_scan, "data._ScanDataset(input_dataset: dataset, initial_state: tensors, scan_func: function) -> dataset", TW_STEP(scan_init),
-         .doc = "What a function makes of a state and each element: the next state, and an element.");
+TW_CLASS(dataset_scan, "data._ScanDataset(input_dataset: dataset, initial_state: tensors, scan_func: function) -> dataset",
+         TW_STEP(scan_init), .doc = "What a function makes of a state and each element: the next state, and an element.");
 
 TW_METHOD(dataset_reduce, "data.Dataset._reduce(self: dataset, initial_state: tensors, reduce_func: function) -> tensors",
           "The state after a function of the state and an element was called with every element.")
@@ -385,7 +398,10 @@ TW_METHOD(dataset_reduce, "data.Dataset._reduce(self: dataset, initial_state: te
             shapes[i] = TW_UNKNOWN_SHAPE;
     }
     if (status == TW_OK) {
-        tw_attr attrs[] = { TW_A_FUNC("f", f), TW_A_TYPES("Tstate", dtypes, states), arguments, TW_A_TYPES("output_types", dtypes, states),
+        tw_attr attrs[] = { TW_A_FUNC("f", f),
+                            TW_A_TYPES("Tstate", dtypes, states),
+                            arguments,
+                            TW_A_TYPES("output_types", dtypes, states),
                             { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = states, .shapes = shapes } };
         int made = states;
         status = tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results.items, &made);

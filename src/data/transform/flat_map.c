@@ -58,7 +58,8 @@ static void flat_stop(tw__cursor *cursor)
 /* Begins with the dataset that the function makes of the turn's argument. */
 static tw_status begin_turn(const flat_dataset *self, turn *t)
 {
-    tw__cursor *cursor = tw__data_cursor_of(&self->f, t->argument, self->base.input->count, NULL, 0, tw_class_name(self), self->base.count);
+    tw__cursor *cursor =
+        tw__data_cursor_of(&self->f, t->argument, self->base.input->count, NULL, 0, tw_class_name(self), self->base.count);
     if (cursor && self->ahead) {
         tw__dataset *dataset = tw_retain(cursor->dataset);
         t->ahead = tw__workers_prefetch(dataset, cursor, TW_AUTOTUNE);
@@ -151,9 +152,11 @@ static tw_status flat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     return TW_OK;
 }
 
-#define FLAT_KIND(name_)                                                                                                              \
-    { .class = TW_DATASET_CLASS(name_, flat_dataset, flat_destroy), .cursor_size = sizeof(flat_cursor), .start = flat_start,          \
-      .next = flat_next, .stop = flat_stop, .cardinality = tw__cardinality_unknown, .state = flat_state }
+#define FLAT_KIND(name_)                                                                                                       \
+    {                                                                                                                          \
+        .class = TW_DATASET_CLASS(name_, flat_dataset, flat_destroy), .cursor_size = sizeof(flat_cursor), .start = flat_start, \
+        .next = flat_next, .stop = flat_stop, .cardinality = tw__cardinality_unknown, .state = flat_state                      \
+    }
 static const tw__dataset_kind flat_map_kind = FLAT_KIND("FlatMapDataset");
 static const tw__dataset_kind interleave_kind = FLAT_KIND("InterleaveDataset");
 
@@ -186,7 +189,8 @@ static tw_status flat_map_compute(tw__kernel *kernel)
 static tw_status interleave_compute(tw__kernel *kernel)
 {
     int first = kernel->input_count - 2;
-    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0), tw_tensor_int_at(kernel->inputs[first + 1], 0), false);
+    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0),
+                     tw_tensor_int_at(kernel->inputs[first + 1], 0), false);
 }
 
 static tw_status parallel_interleave_compute(tw__kernel *kernel)
@@ -196,32 +200,38 @@ static tw_status parallel_interleave_compute(tw__kernel *kernel)
     if (calls < 1 && calls != TW_AUTOTUNE)
         return tw__fail(TW_INVALID_ARGUMENT, "`num_parallel_calls` must be > 0 [Op:%s]", kernel->op->name);
     if (calls > cycle && cycle != TW_AUTOTUNE)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a value less than or "
-                        "equal to `cycle_length`. However, `num_parallel_calls` is %lld and `cycle_length` is %lld [Op:%s]",
-                        (long long)calls, (long long)cycle, kernel->op->name);
-    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0), tw_tensor_int_at(kernel->inputs[first + 1], 0), true);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a value less than or "
+            "equal to `cycle_length`. However, `num_parallel_calls` is %lld and `cycle_length` is %lld [Op:%s]",
+            (long long)calls, (long long)cycle, kernel->op->name);
+    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0),
+                     tw_tensor_int_at(kernel->inputs[first + 1], 0), true);
 }
 
-TW_OP(FlatMapDataset,
-    .inputs = "input_dataset: variant, other_arguments: Targuments",
-    .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = flat_map_compute, .doc = "The elements of the datasets that f makes of elements, one dataset behind the other.");
+TW_OP(FlatMapDataset, .inputs = "input_dataset: variant, other_arguments: Targuments",
+      .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw_shape_scalar, .compute = flat_map_compute,
+      .doc = "The elements of the datasets that f makes of elements, one dataset behind the other.");
 
 TW_OP(InterleaveDataset,
-    .inputs = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64",
-    .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = interleave_compute, .doc = "The elements of the datasets that f makes of elements, of cycle_length datasets in turns.");
+      .inputs = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64",
+      .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw_shape_scalar, .compute = interleave_compute,
+      .doc = "The elements of the datasets that f makes of elements, of cycle_length datasets in turns.");
 
-TW_OP(ParallelInterleaveDatasetV4,
-    .inputs = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, "
-              "prefetch_input_elements: int64, num_parallel_calls: int64",
-    .attrs = "f: func, deterministic: string = 'default', Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-    .shape = tw_shape_scalar, .compute = parallel_interleave_compute,
+TW_OP(
+    ParallelInterleaveDatasetV4,
+    .inputs =
+        "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, "
+        "prefetch_input_elements: int64, num_parallel_calls: int64",
+    .attrs = "f: func, deterministic: string = 'default', Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''",
+    TW_DATASET_OP, .shape = tw_shape_scalar, .compute = parallel_interleave_compute,
     .doc = "InterleaveDataset with a thread per open dataset; the order is the same.");
 
-static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *input, void *function, const struct tw_dataset *element, const tw_op *op,
-                           tw_tensor *const *last, int last_count, const char *who)
+static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *input, void *function,
+                           const struct tw_dataset *element, const tw_op *op, tw_tensor *const *last, int last_count,
+                           const char *who)
 {
     tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, who);
     struct tw_dataset like = { .count = 0 };
@@ -239,38 +249,46 @@ static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *inp
 static tw_status flat_map_init(void *self, const void *arguments)
 {
     const tw_dataset_flat_map_args *args = arguments;
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_FlatMapDataset, NULL, 0, "Dataset.flat_map");
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_FlatMapDataset, NULL, 0,
+                     "Dataset.flat_map");
 }
 
-TW_CLASS(dataset_flat_map, "data._FlatMapDataset(input_dataset: dataset, map_func: function, element: dataset = None) -> dataset",
-         TW_STEP(flat_map_init),
-         .doc = "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, for "
-                "functions whose graph does not tell.");
+TW_CLASS(
+    dataset_flat_map, "data._FlatMapDataset(input_dataset: dataset, map_func: function, element: dataset = None) -> dataset",
+    TW_STEP(flat_map_init),
+    .doc =
+        "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, for "
+        "functions whose graph does not tell.");
 
 static tw_status interleave_init(void *self, const void *arguments)
 {
     const tw_dataset_interleave_args *args = arguments;
     tw_tensor *last[2] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
                            tw__data_number(args->block_length, args->block_length_object, "block_length") };
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_InterleaveDataset, last, 2, "Dataset.interleave");
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_InterleaveDataset, last, 2,
+                     "Dataset.interleave");
 }
 
-TW_CLASS(dataset_interleave,
-         "data._InterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
-         "element: dataset = None) -> dataset",
-         TW_STEP(interleave_init), .doc = "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns.");
+TW_CLASS(
+    dataset_interleave,
+    "data._InterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
+    "element: dataset = None) -> dataset",
+    TW_STEP(interleave_init),
+    .doc = "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns.");
 
 static tw_status parallel_interleave_init(void *self, const void *arguments)
 {
     const tw_dataset_parallel_interleave_args *args = arguments;
     tw_tensor *last[5] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
-                           tw__data_number(args->block_length, args->block_length_object, "block_length"), tw_tensor_int64(TW_AUTOTUNE),
-                           tw_tensor_int64(TW_AUTOTUNE),
+                           tw__data_number(args->block_length, args->block_length_object, "block_length"),
+                           tw_tensor_int64(TW_AUTOTUNE), tw_tensor_int64(TW_AUTOTUNE),
                            tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls") };
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_ParallelInterleaveDatasetV4, last, 5, "Dataset.interleave");
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_ParallelInterleaveDatasetV4, last, 5,
+                     "Dataset.interleave");
 }
 
-TW_CLASS(dataset_parallel_interleave,
-         "data._ParallelInterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
-         "num_parallel_calls: number = -1, element: dataset = None) -> dataset",
-         TW_STEP(parallel_interleave_init), .doc = "Like _InterleaveDataset, with a thread per open dataset.");
+TW_CLASS(
+    dataset_parallel_interleave,
+    "data._ParallelInterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
+    "num_parallel_calls: number = -1, element: dataset = None) -> dataset",
+    TW_STEP(parallel_interleave_init), .doc = "Like _InterleaveDataset, with a thread per open dataset.");

@@ -52,25 +52,33 @@ static void prefetch_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind prefetch_kind = {
-    .class = TW_DATASET_CLASS("PrefetchDataset", number_dataset, NULL), .cursor_size = sizeof(prefetch_cursor), .starts_inputs = true,
-    .start = prefetch_start, .next = prefetch_next, .stop = prefetch_stop, .cardinality = tw__cardinality_same, .state = prefetch_state,
+    .class = TW_DATASET_CLASS("PrefetchDataset", number_dataset, NULL),
+    .cursor_size = sizeof(prefetch_cursor),
+    .starts_inputs = true,
+    .start = prefetch_start,
+    .next = prefetch_next,
+    .stop = prefetch_stop,
+    .cardinality = tw__cardinality_same,
+    .state = prefetch_state,
 };
 
 static tw_status prefetch_compute(tw__kernel *kernel)
 {
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0);
     if (size < 0 && size != TW_AUTOTUNE)
-        return tw__fail(TW_INVALID_ARGUMENT, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning [Op:PrefetchDataset]");
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning [Op:PrefetchDataset]");
     number_dataset *self = tw__dataset_make(kernel, &prefetch_kind, true);
     if (self)
         self->number = size;
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(PrefetchDataset,
-    .inputs = "input_dataset: variant, buffer_size: int64",
-    .attrs = TW_ELEMENTS ", slack_period: int = 0, legacy_autotune: bool = true, buffer_size_min: int = 0, metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = prefetch_compute, .doc = "The elements, made ready by a thread before they are asked for.");
+TW_OP(PrefetchDataset, .inputs = "input_dataset: variant, buffer_size: int64",
+      .attrs = TW_ELEMENTS
+      ", slack_period: int = 0, legacy_autotune: bool = true, buffer_size_min: int = 0, metadata: string = ''",
+      TW_DATASET_OP, .shape = tw__scalars_shape, .compute = prefetch_compute,
+      .doc = "The elements, made ready by a thread before they are asked for.");
 
 static tw_status prefetch_init(void *self, const void *arguments)
 {
@@ -79,7 +87,8 @@ static tw_status prefetch_init(void *self, const void *arguments)
                             TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_prefetch, "data._PrefetchDataset(input_dataset: dataset, buffer_size: number = -1) -> dataset", TW_STEP(prefetch_init),
+TW_CLASS(dataset_prefetch, "data._PrefetchDataset(input_dataset: dataset, buffer_size: number = -1) -> dataset",
+         TW_STEP(prefetch_init),
          .doc = "The elements, up to buffer_size of them made ready by a thread before they are asked for; -1: some.");
 
 /* ---- unique ---- */
@@ -148,8 +157,12 @@ static void unique_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind unique_kind = {
-    .class = TW_DATASET_CLASS("UniqueDataset", tw__dataset, NULL), .cursor_size = sizeof(unique_cursor), .next = unique_next,
-    .stop = unique_stop, .cardinality = tw__cardinality_unknown, .state = unique_state,
+    .class = TW_DATASET_CLASS("UniqueDataset", tw__dataset, NULL),
+    .cursor_size = sizeof(unique_cursor),
+    .next = unique_next,
+    .stop = unique_stop,
+    .cardinality = tw__cardinality_unknown,
+    .state = unique_state,
 };
 
 static tw_status unique_compute(tw__kernel *kernel)
@@ -162,16 +175,17 @@ static tw_status unique_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(UniqueDataset,
-    .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = unique_compute, .doc = "The elements that did not come before.");
+TW_OP(UniqueDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = unique_compute, .doc = "The elements that did not come before.");
 
 static tw_status unique_init(void *self, const void *arguments)
 {
-    return tw__dataset_step(self, ((const tw_dataset_unique_args *)arguments)->input_dataset, NULL, &tw__op_UniqueDataset, NULL, 0, NULL, 0);
+    return tw__dataset_step(self, ((const tw_dataset_unique_args *)arguments)->input_dataset, NULL, &tw__op_UniqueDataset, NULL,
+                            0, NULL, 0);
 }
 
-TW_CLASS(dataset_unique, "data._UniqueDataset(input_dataset: dataset) -> dataset", TW_STEP(unique_init), .doc = "The elements that did not come before.");
+TW_CLASS(dataset_unique, "data._UniqueDataset(input_dataset: dataset) -> dataset", TW_STEP(unique_init),
+         .doc = "The elements that did not come before.");
 
 /* ---- ignore_errors ---- */
 
@@ -194,7 +208,9 @@ static void no_state(__attribute__((unused)) tw__cursor *cursor, __attribute__((
 }
 
 static const tw__dataset_kind ignore_kind = {
-    .class = TW_DATASET_CLASS("IgnoreErrorsDataset", number_dataset, NULL), .next = ignore_next, .cardinality = tw__cardinality_unknown,
+    .class = TW_DATASET_CLASS("IgnoreErrorsDataset", number_dataset, NULL),
+    .next = ignore_next,
+    .cardinality = tw__cardinality_unknown,
     .state = no_state,
 };
 
@@ -206,9 +222,8 @@ static tw_status ignore_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(IgnoreErrorsDataset,
-    .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", log_warning: bool = false", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = ignore_compute, .doc = "The elements whose making does not fail.");
+TW_OP(IgnoreErrorsDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", log_warning: bool = false", TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = ignore_compute, .doc = "The elements whose making does not fail.");
 
 static tw_status ignore_init(void *self, const void *arguments)
 {
@@ -217,8 +232,8 @@ static tw_status ignore_init(void *self, const void *arguments)
                             TW_WITH(TW_A_BOOL("log_warning", args->log_warning)), 1);
 }
 
-TW_CLASS(dataset_ignore_errors, "data._IgnoreErrorsDataset(input_dataset: dataset, log_warning: bool = False) -> dataset", TW_STEP(ignore_init),
-         .doc = "The elements whose making does not fail.");
+TW_CLASS(dataset_ignore_errors, "data._IgnoreErrorsDataset(input_dataset: dataset, log_warning: bool = False) -> dataset",
+         TW_STEP(ignore_init), .doc = "The elements whose making does not fail.");
 
 /* ---- assert_cardinality ---- */
 
@@ -236,14 +251,18 @@ static tw_status assert_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     const char *plural = expected == 1 ? "" : "s";
     if (*end && expected != TW_UNKNOWN_COUNT && (expected == TW_INFINITE || c->seen < expected))
         return expected == TW_INFINITE
-                   ? tw__fail(TW_FAILED_PRECONDITION, "Input dataset was expected to contain an infinite number of elements but contained only %lld "
-                                                      "element%s. [Op:IteratorGetNext]", (long long)c->seen, c->seen == 1 ? "" : "s")
-                   : tw__fail(TW_FAILED_PRECONDITION, "Input dataset was expected to contain %lld element%s but contained only %lld element%s. "
+                   ? tw__fail(TW_FAILED_PRECONDITION,
+                              "Input dataset was expected to contain an infinite number of elements but contained only %lld "
+                              "element%s. [Op:IteratorGetNext]",
+                              (long long)c->seen, c->seen == 1 ? "" : "s")
+                   : tw__fail(TW_FAILED_PRECONDITION,
+                              "Input dataset was expected to contain %lld element%s but contained only %lld element%s. "
                               "[Op:IteratorGetNext]",
                               (long long)expected, plural, (long long)c->seen, c->seen == 1 ? "" : "s");
     if (!*end && expected >= 0 && c->seen > expected) {
         tw__element_end(element, cursor->dataset->count);
-        return tw__fail(TW_FAILED_PRECONDITION, "Input dataset was expected to contain %lld element%s but contained at least %lld element%s. "
+        return tw__fail(TW_FAILED_PRECONDITION,
+                        "Input dataset was expected to contain %lld element%s but contained at least %lld element%s. "
                         "[Op:IteratorGetNext]",
                         (long long)expected, plural, (long long)c->seen, c->seen == 1 ? "" : "s");
     }
@@ -262,8 +281,11 @@ static void assert_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind assert_kind = {
-    .class = TW_DATASET_CLASS("AssertCardinalityDataset", number_dataset, NULL), .cursor_size = sizeof(count_cursor), .next = assert_next,
-    .cardinality = assert_cardinality, .state = assert_state,
+    .class = TW_DATASET_CLASS("AssertCardinalityDataset", number_dataset, NULL),
+    .cursor_size = sizeof(count_cursor),
+    .next = assert_next,
+    .cardinality = assert_cardinality,
+    .state = assert_state,
 };
 
 static tw_status assert_compute(tw__kernel *kernel)
@@ -274,9 +296,8 @@ static tw_status assert_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(AssertCardinalityDataset,
-    .inputs = "input_dataset: variant, cardinality: int64", .attrs = TW_ELEMENTS, TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = assert_compute, .doc = "The elements; an error if they are not as many as said.");
+TW_OP(AssertCardinalityDataset, .inputs = "input_dataset: variant, cardinality: int64", .attrs = TW_ELEMENTS, TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = assert_compute, .doc = "The elements; an error if they are not as many as said.");
 
 static tw_status assert_init(void *self, const void *arguments)
 {
@@ -285,8 +306,8 @@ static tw_status assert_init(void *self, const void *arguments)
                             TW_IN(tw__data_number(args->expected, args->expected_object, "expected_cardinality")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_assert_cardinality, "data._AssertCardinalityDataset(input_dataset: dataset, expected: number) -> dataset", TW_STEP(assert_init),
-         .doc = "The elements; an error if they are not as many as said.");
+TW_CLASS(dataset_assert_cardinality, "data._AssertCardinalityDataset(input_dataset: dataset, expected: number) -> dataset",
+         TW_STEP(assert_init), .doc = "The elements; an error if they are not as many as said.");
 
 /* ---- options ---- */
 
@@ -296,7 +317,9 @@ static tw_status options_next(tw__cursor *cursor, tw_tensor **element, bool *end
 }
 
 static const tw__dataset_kind options_kind = {
-    .class = TW_DATASET_CLASS("OptionsDataset", tw__dataset, NULL), .next = options_next, .cardinality = tw__cardinality_same,
+    .class = TW_DATASET_CLASS("OptionsDataset", tw__dataset, NULL),
+    .next = options_next,
+    .cardinality = tw__cardinality_same,
     .state = no_state,
 };
 
@@ -305,9 +328,9 @@ static tw_status options_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, tw__dataset_make(kernel, &options_kind, true));
 }
 
-TW_OP(OptionsDataset,
-    .inputs = "input_dataset: variant", .attrs = "serialized_options: string, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = options_compute, .doc = "The elements; the options are those of TensorFlow's own runtime.");
+TW_OP(OptionsDataset, .inputs = "input_dataset: variant",
+      .attrs = "serialized_options: string, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
+      .compute = options_compute, .doc = "The elements; the options are those of TensorFlow's own runtime.");
 
 static tw_status options_init(void *self, const void *arguments)
 {
@@ -316,5 +339,5 @@ static tw_status options_init(void *self, const void *arguments)
                             TW_WITH(TW_A_STRING("serialized_options", args->options ? args->options : "")), 1);
 }
 
-TW_CLASS(dataset_with_options, "data._OptionsDataset(input_dataset: dataset, options: str = None) -> dataset", TW_STEP(options_init),
-         .doc = "The elements; the options are those of TensorFlow's own runtime.");
+TW_CLASS(dataset_with_options, "data._OptionsDataset(input_dataset: dataset, options: str = None) -> dataset",
+         TW_STEP(options_init), .doc = "The elements; the options are those of TensorFlow's own runtime.");

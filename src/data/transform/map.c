@@ -48,7 +48,10 @@ static void map_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind map_kind = {
-    .class = TW_DATASET_CLASS("MapDataset", map_dataset, map_destroy), .next = map_next, .cardinality = map_cardinality, .state = map_state,
+    .class = TW_DATASET_CLASS("MapDataset", map_dataset, map_destroy),
+    .next = map_next,
+    .cardinality = map_cardinality,
+    .state = map_state,
 };
 
 /* ---- several at a time ---- */
@@ -85,8 +88,14 @@ static void parallel_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind parallel_kind = {
-    .class = TW_DATASET_CLASS("ParallelMapDataset", map_dataset, map_destroy), .cursor_size = sizeof(parallel_cursor), .starts_inputs = true,
-    .start = parallel_start, .next = parallel_next, .stop = parallel_stop, .cardinality = map_cardinality, .state = parallel_state,
+    .class = TW_DATASET_CLASS("ParallelMapDataset", map_dataset, map_destroy),
+    .cursor_size = sizeof(parallel_cursor),
+    .starts_inputs = true,
+    .start = parallel_start,
+    .next = parallel_next,
+    .stop = parallel_stop,
+    .cardinality = map_cardinality,
+    .state = parallel_state,
 };
 
 static tw_status make_map(tw__kernel *kernel, const tw__dataset_kind *kind, map_dataset **made)
@@ -125,32 +134,36 @@ static tw_status parallel_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(MapDataset,
-    .inputs = "input_dataset: variant, other_arguments: Targuments", .outputs = "handle: variant",
-    .attrs = "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
-             "use_inter_op_parallelism: bool = true, preserve_cardinality: bool = false, metadata: string = ''",
-    .shape = tw_shape_scalar, .compute = map_compute, .makes_outputs = true, .no_gradient = true, .doc = "What f makes of every element.");
+TW_OP(MapDataset, .inputs = "input_dataset: variant, other_arguments: Targuments", .outputs = "handle: variant",
+      .attrs = "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
+               "use_inter_op_parallelism: bool = true, preserve_cardinality: bool = false, metadata: string = ''",
+      .shape = tw_shape_scalar, .compute = map_compute, .makes_outputs = true, .no_gradient = true,
+      .doc = "What f makes of every element.");
 
-TW_OP(ParallelMapDatasetV2,
-    .inputs = "input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64", .outputs = "handle: variant",
-    .attrs = "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
-             "use_inter_op_parallelism: bool = true, deterministic: string = 'default', preserve_cardinality: bool = false, metadata: string = ''",
+TW_OP(
+    ParallelMapDatasetV2, .inputs = "input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64",
+    .outputs = "handle: variant",
+    .attrs =
+        "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
+        "use_inter_op_parallelism: bool = true, deterministic: string = 'default', preserve_cardinality: bool = false, metadata: string = ''",
     .shape = tw_shape_scalar, .compute = parallel_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "What f makes of every element, for several elements at a time; -1: as many as there are processors.");
 
-static tw_status apply_map(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op, tw_tensor *parallel,
-                           const tw_attr *more, int more_count)
+static tw_status apply_map(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op,
+                           tw_tensor *parallel, const tw_attr *more, int more_count)
 {
     tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, "Dataset.map");
     tw_spec *specs = NULL;
     if (!f || tw__data_results(f, &specs) != TW_OK)
         return tw__error_status();
     int count = 0;
-    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, &parallel, parallel != NULL, &count);
+    tw_tensor **inputs =
+        tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, &parallel, parallel != NULL, &count);
     tw_attr attrs[4] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true) };
     for (int i = 0; i < more_count; i++)
         attrs[2 + i] = more[i];
-    tw_status status = inputs ? tw__dataset_apply(self, op, inputs, count, attrs, 2 + more_count, specs, f->output_count) : tw__error_status();
+    tw_status status =
+        inputs ? tw__dataset_apply(self, op, inputs, count, attrs, 2 + more_count, specs, f->output_count) : tw__error_status();
     tw__free(inputs);
     tw__free(specs);
     return status;
@@ -163,7 +176,8 @@ static tw_status map_init(void *self, const void *arguments)
 }
 
 TW_CLASS(dataset_map, "data._MapDataset(input_dataset: dataset, map_func: function) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = map_init, .drop_config = true, .doc = "What a function makes of every element of a dataset.");
+         .size = sizeof(struct tw_dataset), .init = map_init, .drop_config = true,
+         .doc = "What a function makes of every element of a dataset.");
 
 static tw_status parallel_init(void *self, const void *arguments)
 {
@@ -175,8 +189,10 @@ static tw_status parallel_init(void *self, const void *arguments)
                      TW_WITH(TW_A_STRING("deterministic", args->deterministic)), 1);
 }
 
-TW_CLASS(dataset_parallel_map,
-         "data._ParallelMapDataset(input_dataset: dataset, map_func: function, num_parallel_calls: number = -1, deterministic: str = default) -> "
-         "dataset",
-         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_init, .drop_config = true,
-         .doc = "What a function makes of every element of a dataset, for several elements at a time; -1: as many as there are processors.");
+TW_CLASS(
+    dataset_parallel_map,
+    "data._ParallelMapDataset(input_dataset: dataset, map_func: function, num_parallel_calls: number = -1, deterministic: str = default) -> "
+    "dataset",
+    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_init, .drop_config = true,
+    .doc =
+        "What a function makes of every element of a dataset, for several elements at a time; -1: as many as there are processors.");

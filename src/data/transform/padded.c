@@ -7,8 +7,8 @@ typedef struct padded_dataset {
     tw__dataset base;
     int64_t size;
     bool drop_remainder;
-    tw_shape *padded;    /* per component; -1: as much as the largest needs */
-    tw_tensor **values;  /* what is put in */
+    tw_shape *padded;   /* per component; -1: as much as the largest needs */
+    tw_tensor **values; /* what is put in */
 } padded_dataset;
 
 static void padded_destroy(void *pointer)
@@ -48,8 +48,11 @@ static tw_status pad_one(const padded_dataset *self, tw_tensor *const *items, in
     for (int64_t i = 0; i < size; i++) {
         const tw_shape *item = &items[i * count + k]->shape;
         if (item->rank != shape.rank)
-            return tw__fail(TW_INVALID_ARGUMENT, "All elements in a batch must have the same rank as the padded shape for component%d: expected rank %d but "
-                                                 "got element with rank %d", k, shape.rank, item->rank);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "All elements in a batch must have the same rank as the padded shape for component%d: expected rank %d but "
+                "got element with rank %d",
+                k, shape.rank, item->rank);
         for (int d = 0; d < shape.rank; d++) {
             if (self->padded[k].dims[d] < 0)
                 shape.dims[d] = item->dims[d] > shape.dims[d] ? item->dims[d] : shape.dims[d];
@@ -114,7 +117,10 @@ static void padded_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind padded_kind = {
-    .class = TW_DATASET_CLASS("PaddedBatchDataset", padded_dataset, padded_destroy), .next = padded_next, .cardinality = padded_cardinality, .state = padded_state,
+    .class = TW_DATASET_CLASS("PaddedBatchDataset", padded_dataset, padded_destroy),
+    .next = padded_next,
+    .cardinality = padded_cardinality,
+    .state = padded_state,
 };
 
 static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)
@@ -160,9 +166,12 @@ static tw_status padded_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(PaddedBatchDatasetV2,
-    .inputs = "input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types, drop_remainder: bool",
-    .attrs = "parallel_copy: bool = false, Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, N: int >= 1, metadata: string = ''",
+TW_OP(
+    PaddedBatchDatasetV2,
+    .inputs =
+        "input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types, drop_remainder: bool",
+    .attrs =
+        "parallel_copy: bool = false, Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, N: int >= 1, metadata: string = ''",
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = padded_compute, .doc = "Elements stacked, smaller ones filled up.");
 
 static tw_status padded_init(void *pointer, const void *arguments)
@@ -202,7 +211,9 @@ static tw_status padded_init(void *pointer, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_padded_batch,
-         "data._PaddedBatchDataset(input_dataset: dataset, batch_size: number, padded_shapes: tensors, padding_values: tensors, drop_remainder: bool "
-         "= False) -> dataset",
-         TW_STEP(padded_init), .doc = "Elements stacked, smaller ones filled up to padded_shapes (-1: to the largest of the batch) with padding_values.");
+TW_CLASS(
+    dataset_padded_batch,
+    "data._PaddedBatchDataset(input_dataset: dataset, batch_size: number, padded_shapes: tensors, padding_values: tensors, drop_remainder: bool "
+    "= False) -> dataset",
+    TW_STEP(padded_init),
+    .doc = "Elements stacked, smaller ones filled up to padded_shapes (-1: to the largest of the batch) with padding_values.");

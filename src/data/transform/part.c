@@ -147,16 +147,22 @@ static void repeat_state(tw__cursor *cursor, tw__state *state)
 
 /* ---- kernels ---- */
 
-#define PART_KIND(name_, next_, cardinality_)                                                                                             \
-    { .class = TW_DATASET_CLASS(name_, part_dataset, NULL), .cursor_size = sizeof(part_cursor), .next = next_, .cardinality = cardinality_, \
-      .state = part_state }
+#define PART_KIND(name_, next_, cardinality_)                                                                    \
+    {                                                                                                            \
+        .class = TW_DATASET_CLASS(name_, part_dataset, NULL), .cursor_size = sizeof(part_cursor), .next = next_, \
+        .cardinality = cardinality_, .state = part_state                                                         \
+    }
 
 static const tw__dataset_kind take_kind = PART_KIND("TakeDataset", take_next, take_cardinality);
 static const tw__dataset_kind skip_kind = PART_KIND("SkipDataset", skip_next, skip_cardinality);
 static const tw__dataset_kind shard_kind = PART_KIND("ShardDataset", shard_next, shard_cardinality);
 static const tw__dataset_kind repeat_kind = {
-    .class = TW_DATASET_CLASS("RepeatDataset", part_dataset, NULL), .cursor_size = sizeof(part_cursor), .starts_inputs = true,
-    .next = repeat_next, .cardinality = repeat_cardinality, .state = repeat_state,
+    .class = TW_DATASET_CLASS("RepeatDataset", part_dataset, NULL),
+    .cursor_size = sizeof(part_cursor),
+    .starts_inputs = true,
+    .next = repeat_next,
+    .cardinality = repeat_cardinality,
+    .state = repeat_state,
 };
 
 static tw_status part_compute(tw__kernel *kernel, const tw__dataset_kind *kind)
@@ -186,7 +192,8 @@ static tw_status shard_compute(tw__kernel *kernel)
 {
     int64_t count = tw_tensor_int_at(kernel->inputs[1], 0), index = tw_tensor_int_at(kernel->inputs[2], 0);
     if (count < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Number of shards must be greater than zero (currently num_shards = %lld). [Op:ShardDataset]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Number of shards must be greater than zero (currently num_shards = %lld). [Op:ShardDataset]",
                         (long long)count);
     if (index < 0 || index >= count)
         return tw__fail(TW_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld). [Op:ShardDataset]",
@@ -199,26 +206,25 @@ static tw_status shard_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(TakeDataset,
-    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = tw__scalars_shape, .compute = take_compute, .makes_outputs = true, .no_gradient = true, .doc = "The first elements; -1: all of them.");
+TW_OP(TakeDataset, .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+      .shape = tw__scalars_shape, .compute = take_compute, .makes_outputs = true, .no_gradient = true,
+      .doc = "The first elements; -1: all of them.");
 
-TW_OP(SkipDataset,
-    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = tw__scalars_shape, .compute = skip_compute, .makes_outputs = true, .no_gradient = true,
-    .doc = "The elements behind the first ones; -1: none.");
+TW_OP(SkipDataset, .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+      .shape = tw__scalars_shape, .compute = skip_compute, .makes_outputs = true, .no_gradient = true,
+      .doc = "The elements behind the first ones; -1: none.");
 
-TW_OP(RepeatDataset,
-    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
-    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = tw__scalars_shape, .compute = repeat_compute, .makes_outputs = true, .no_gradient = true,
-    .doc = "The elements again and again; -1: without end.");
+TW_OP(RepeatDataset, .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+      .shape = tw__scalars_shape, .compute = repeat_compute, .makes_outputs = true, .no_gradient = true,
+      .doc = "The elements again and again; -1: without end.");
 
-TW_OP(ShardDataset,
-    .inputs = "input_dataset: variant, num_shards: int64, index: int64", .outputs = "handle: variant",
-    .attrs = "require_non_empty: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+TW_OP(
+    ShardDataset, .inputs = "input_dataset: variant, num_shards: int64, index: int64", .outputs = "handle: variant",
+    .attrs =
+        "require_non_empty: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
     .shape = tw__scalars_shape, .compute = shard_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "Every num_shards-th element, from the one at index on.");
 
@@ -227,32 +233,35 @@ TW_OP(ShardDataset,
 static tw_status take_init(void *self, const void *arguments)
 {
     const tw_dataset_take_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_TakeDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
-                            NULL, 0);
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_TakeDataset,
+                            TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
 }
 
 TW_CLASS(dataset_take, "data._TakeDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true, .doc = "The first elements of a dataset; -1: all.");
+         .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true,
+         .doc = "The first elements of a dataset; -1: all.");
 
 static tw_status skip_init(void *self, const void *arguments)
 {
     const tw_dataset_skip_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_SkipDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
-                            NULL, 0);
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_SkipDataset,
+                            TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
 }
 
 TW_CLASS(dataset_skip, "data._SkipDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true, .doc = "A dataset without its first elements; -1: without all.");
+         .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true,
+         .doc = "A dataset without its first elements; -1: without all.");
 
 static tw_status repeat_init(void *self, const void *arguments)
 {
     const tw_dataset_repeat_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_RepeatDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
-                            NULL, 0);
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_RepeatDataset,
+                            TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_repeat, "data._RepeatDataset(input_dataset: dataset, count: number = -1) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = repeat_init, .drop_config = true, .doc = "A dataset several times; -1: without end.");
+TW_CLASS(dataset_repeat, "data._RepeatDataset(input_dataset: dataset, count: number = -1) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = repeat_init, .drop_config = true,
+         .doc = "A dataset several times; -1: without end.");
 
 static tw_status shard_init(void *self, const void *arguments)
 {

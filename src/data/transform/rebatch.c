@@ -50,7 +50,8 @@ static tw_status refill(rebatch_cursor *c)
         for (int i = 0; i < count; i++) {
             const tw_shape *shape = &c->batch[i]->shape;
             if (shape->rank < 1 || (i && shape->dims[0] != c->rows))
-                return tw__fail(TW_INVALID_ARGUMENT, "Input element must have a non-scalar value in each component. [Op:IteratorGetNext]");
+                return tw__fail(TW_INVALID_ARGUMENT,
+                                "Input element must have a non-scalar value in each component. [Op:IteratorGetNext]");
             c->rows = shape->dims[0];
         }
     }
@@ -118,8 +119,13 @@ static void rebatch_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind rebatch_kind = {
-    .class = TW_DATASET_CLASS("RebatchDataset", rebatch_dataset, rebatch_destroy), .cursor_size = sizeof(rebatch_cursor), .start = rebatch_start,
-    .next = rebatch_next, .stop = rebatch_stop, .cardinality = tw__cardinality_unknown, .state = rebatch_state,
+    .class = TW_DATASET_CLASS("RebatchDataset", rebatch_dataset, rebatch_destroy),
+    .cursor_size = sizeof(rebatch_cursor),
+    .start = rebatch_start,
+    .next = rebatch_next,
+    .stop = rebatch_stop,
+    .cardinality = tw__cardinality_unknown,
+    .state = rebatch_state,
 };
 
 static tw_status rebatch_compute(tw__kernel *kernel)
@@ -146,9 +152,9 @@ static tw_status rebatch_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RebatchDatasetV2,
-    .inputs = "input_dataset: variant, batch_sizes: int64, drop_remainder: bool", .attrs = TW_ELEMENTS, TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = rebatch_compute, .doc = "The rows of batches in batches of other sizes.");
+TW_OP(RebatchDatasetV2, .inputs = "input_dataset: variant, batch_sizes: int64, drop_remainder: bool", .attrs = TW_ELEMENTS,
+      TW_DATASET_OP, .shape = tw_shape_scalar, .compute = rebatch_compute,
+      .doc = "The rows of batches in batches of other sizes.");
 
 static tw_status rebatch_init(void *self, const void *arguments)
 {
@@ -161,9 +167,10 @@ static tw_status rebatch_init(void *self, const void *arguments)
         if (specs[i].shape.rank > 0)
             specs[i].shape.dims[0] = known ? tw_tensor_int_at(args->batch_sizes, 0) : -1;
     }
-    return tw__dataset_step(self, input, specs, &tw__op_RebatchDatasetV2, TW_IN(tw_retain(args->batch_sizes), tw_tensor_bool(args->drop_remainder)), 2,
-                            NULL, 0);
+    return tw__dataset_step(self, input, specs, &tw__op_RebatchDatasetV2,
+                            TW_IN(tw_retain(args->batch_sizes), tw_tensor_bool(args->drop_remainder)), 2, NULL, 0);
 }
 
-TW_CLASS(dataset_rebatch, "data._RebatchDataset(input_dataset: dataset, batch_sizes: tensor<int64>, drop_remainder: bool = False) -> dataset",
+TW_CLASS(dataset_rebatch,
+         "data._RebatchDataset(input_dataset: dataset, batch_sizes: tensor<int64>, drop_remainder: bool = False) -> dataset",
          TW_STEP(rebatch_init), .doc = "The rows of batches in batches of other sizes, which are taken in turns.");

@@ -45,7 +45,8 @@ static void several_stop(tw__cursor *cursor)
 
 /* ---- zip ---- */
 
-/* Moves on by one element, with the error that is set already: the inputs stay side by side, so that whoever ignores the error goes on rightly. */
+/* Moves on by one element, with the error that is set already: the inputs stay side by side, so that whoever ignores the error
+ * goes on rightly. */
 static tw_status skip_one(tw__cursor *cursor, const tw__dataset *dataset, bool *end)
 {
     tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
@@ -68,7 +69,8 @@ static tw_status zip_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     int made = 0;
     bool failed = false;
     for (int i = 0; !*end && i < self->input_count; i++) {
-        tw_status now = failed ? skip_one(c->inputs[i], self->inputs[i], end) : tw__cursor_next(c->inputs[i], element + made, end);
+        tw_status now =
+            failed ? skip_one(c->inputs[i], self->inputs[i], end) : tw__cursor_next(c->inputs[i], element + made, end);
         made += now == TW_OK && !*end && !failed ? self->inputs[i]->count : 0;
         failed |= now != TW_OK;
     }
@@ -146,7 +148,8 @@ static tw_status directed_next(tw__cursor *cursor, tw_tensor **element, bool *en
         int64_t which = tw_tensor_int_at(chosen, 0);
         tw_release(chosen);
         if (which < 0 || which >= self->input_count - 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Selector index out of range: %lld >= %d", (long long)which, self->input_count - 1);
+            return tw__fail(TW_INVALID_ARGUMENT, "Selector index out of range: %lld >= %d", (long long)which,
+                            self->input_count - 1);
         TW_TRY(tw__cursor_next(c->inputs[which + 1], element, end));
         if (!*end || self->stops)
             return TW_OK;
@@ -172,12 +175,15 @@ static tw__dataset *several_input(tw__dataset *dataset, int number)
     return number < self->input_count ? self->inputs[number] : NULL;
 }
 
-#define SEVERAL_KIND(name_, start_, next_, cardinality_)                                                                                 \
-    { .class = TW_DATASET_CLASS(name_, several_dataset, several_destroy), .cursor_size = sizeof(several_cursor), .start = start_,        \
-      .next = next_, .stop = several_stop, .cardinality = cardinality_, .state = several_state,           \
-      .other_input = several_input }
+#define SEVERAL_KIND(name_, start_, next_, cardinality_)                                                           \
+    {                                                                                                              \
+        .class = TW_DATASET_CLASS(name_, several_dataset, several_destroy), .cursor_size = sizeof(several_cursor), \
+        .start = start_, .next = next_, .stop = several_stop, .cardinality = cardinality_, .state = several_state, \
+        .other_input = several_input                                                                               \
+    }
 static const tw__dataset_kind zip_kind = SEVERAL_KIND("ZipDataset", several_start, zip_next, zip_cardinality);
-static const tw__dataset_kind concatenate_kind = SEVERAL_KIND("ConcatenateDataset", concatenate_start, concatenate_next, concatenate_cardinality);
+static const tw__dataset_kind concatenate_kind =
+    SEVERAL_KIND("ConcatenateDataset", concatenate_start, concatenate_next, concatenate_cardinality);
 static const tw__dataset_kind directed_kind = SEVERAL_KIND("DirectedInterleaveDataset", several_start, directed_next, NULL);
 
 static several_dataset *make_several(tw__kernel *kernel, const tw__dataset_kind *kind)
@@ -208,8 +214,8 @@ static tw_status check_count(tw__kernel *kernel, const several_dataset *self, in
 {
     for (int i = first; i < self->input_count; i++) {
         if (self->inputs[i]->count != self->base.count)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d has elements of %d components, expected %d", i, self->inputs[i]->count,
-                              self->base.count);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d has elements of %d components, expected %d", i,
+                              self->inputs[i]->count, self->base.count);
     }
     return TW_OK;
 }
@@ -251,18 +257,16 @@ static tw_status directed_compute(tw__kernel *kernel)
     return give(kernel, self, status);
 }
 
-TW_OP(ZipDataset,
-    .inputs = "input_datasets: N * variant", .attrs = TW_ELEMENTS ", N: int >= 1, metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = zip_compute, .doc = "Elements of several datasets side by side.");
+TW_OP(ZipDataset, .inputs = "input_datasets: N * variant", .attrs = TW_ELEMENTS ", N: int >= 1, metadata: string = ''",
+      TW_DATASET_OP, .shape = tw__scalars_shape, .compute = zip_compute, .doc = "Elements of several datasets side by side.");
 
-TW_OP(ConcatenateDataset,
-    .inputs = "input_dataset: variant, another_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = concatenate_compute, .doc = "One dataset behind the other.");
+TW_OP(ConcatenateDataset, .inputs = "input_dataset: variant, another_dataset: variant",
+      .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = concatenate_compute,
+      .doc = "One dataset behind the other.");
 
-TW_OP(DirectedInterleaveDataset,
-    .inputs = "selector_input_dataset: variant, data_input_datasets: N * variant",
-    .attrs = TW_ELEMENTS ", N: int >= 1, stop_on_empty_dataset: bool = false", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = directed_compute, .doc = "Elements of the datasets whose numbers the first one gives.");
+TW_OP(DirectedInterleaveDataset, .inputs = "selector_input_dataset: variant, data_input_datasets: N * variant",
+      .attrs = TW_ELEMENTS ", N: int >= 1, stop_on_empty_dataset: bool = false", TW_DATASET_OP, .shape = tw__scalars_shape,
+      .compute = directed_compute, .doc = "Elements of the datasets whose numbers the first one gives.");
 
 /* ---- classes ---- */
 
@@ -293,13 +297,15 @@ static tw_status zip_init(void *self, const void *arguments)
             specs[at++] = d->specs[k];
     }
     tw_tensor **inputs = variants_of(NULL, args->datasets, &count);
-    tw_status status = specs && inputs ? tw__dataset_apply(self, &tw__op_ZipDataset, inputs, count, NULL, 0, specs, all) : tw__error_status();
+    tw_status status =
+        specs && inputs ? tw__dataset_apply(self, &tw__op_ZipDataset, inputs, count, NULL, 0, specs, all) : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
     return status;
 }
 
-TW_CLASS(dataset_zip, "data._ZipDataset(datasets: list<dataset>) -> dataset", TW_STEP(zip_init), .doc = "Elements of several datasets side by side.");
+TW_CLASS(dataset_zip, "data._ZipDataset(datasets: list<dataset>) -> dataset", TW_STEP(zip_init),
+         .doc = "Elements of several datasets side by side.");
 
 /* What holds of the elements of all: dtypes must be equal, dimensions that differ are unknown. */
 static tw_spec *common_specs(tw_objects datasets, const char *who)
@@ -337,11 +343,12 @@ static tw_status concatenate_init(void *self, const void *arguments)
     tw_spec *specs = common_specs(TW_OBJECTS(args->input_dataset, args->dataset), "Dataset.concatenate");
     if (!specs)
         return tw__error_status();
-    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_ConcatenateDataset, TW_IN(tw_retain(args->dataset->variant)), 1, NULL, 0);
+    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_ConcatenateDataset,
+                            TW_IN(tw_retain(args->dataset->variant)), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_concatenate, "data._ConcatenateDataset(input_dataset: dataset, dataset: dataset) -> dataset", TW_STEP(concatenate_init),
-         .doc = "One dataset behind the other.");
+TW_CLASS(dataset_concatenate, "data._ConcatenateDataset(input_dataset: dataset, dataset: dataset) -> dataset",
+         TW_STEP(concatenate_init), .doc = "One dataset behind the other.");
 
 static tw_status choose_init(void *self, const void *arguments)
 {
@@ -352,14 +359,15 @@ static tw_status choose_init(void *self, const void *arguments)
     tw_spec *specs = common_specs(args->datasets, "Dataset.choose_from_datasets");
     tw_tensor **inputs = specs ? variants_of(args->choice_dataset, args->datasets, &count) : NULL;
     tw_status status = inputs ? tw__dataset_apply(self, &tw__op_DirectedInterleaveDataset, inputs, count,
-                                                  TW_WITH(TW_A_BOOL("stop_on_empty_dataset", args->stop_on_empty_dataset)), 1, specs,
-                                                  ((const struct tw_dataset *)args->datasets.items[0])->count)
+                                                  TW_WITH(TW_A_BOOL("stop_on_empty_dataset", args->stop_on_empty_dataset)), 1,
+                                                  specs, ((const struct tw_dataset *)args->datasets.items[0])->count)
                               : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
     return status;
 }
 
-TW_CLASS(dataset_choose,
-         "data._DirectedInterleaveDataset(choice_dataset: dataset, datasets: list<dataset>, stop_on_empty_dataset: bool = False) -> dataset",
-         TW_STEP(choose_init), .doc = "Elements of the datasets whose numbers choice_dataset gives.");
+TW_CLASS(
+    dataset_choose,
+    "data._DirectedInterleaveDataset(choice_dataset: dataset, datasets: list<dataset>, stop_on_empty_dataset: bool = False) -> dataset",
+    TW_STEP(choose_init), .doc = "Elements of the datasets whose numbers choice_dataset gives.");

@@ -1,5 +1,6 @@
-/* shuffle: a buffer of elements, of which one at random is given and replaced. The order is TensorFlow's for the same seeds: Philox numbers, one
- * word per element. With reshuffle_each_iteration every pass draws its seeds from a generator that belongs to the dataset. */
+/* shuffle: a buffer of elements, of which one at random is given and replaced. The order is TensorFlow's for the same seeds:
+ * Philox numbers, one word per element. With reshuffle_each_iteration every pass draws its seeds from a generator that belongs to
+ * the dataset. */
 #include "api/random.h"
 #include "data/state.h"
 #include "kernel/random.h"
@@ -7,7 +8,7 @@
 
 typedef struct shuffle_dataset {
     tw__dataset base;
-    int64_t buffer_size;   /* TW_UNKNOWN_COUNT: as many as there are */
+    int64_t buffer_size; /* TW_UNKNOWN_COUNT: as many as there are */
     int64_t seed, seed2;
     bool reshuffles;
     tw__words generator;   /* of seeds */
@@ -17,7 +18,7 @@ typedef struct shuffle_dataset {
 typedef struct shuffle_cursor {
     tw__cursor base;
     tw__words words;
-    tw__elements buffer;   /* a ring over [start, end), once it is full */
+    tw__elements buffer; /* a ring over [start, end), once it is full */
     uint64_t start, end;
     bool input_ended;
 } shuffle_cursor;
@@ -99,7 +100,8 @@ static void words_state(tw__state *state, const char *name, tw__words *words)
         *words = read;
 }
 
-/* What later passes draw from. A dataset that a function made is met through its cursor only, so it is part of that state, too. */
+/* What later passes draw from. A dataset that a function made is met through its cursor only, so it is part of that state, too.
+ */
 static void seeds_state(tw__dataset *dataset, tw__state *state)
 {
     shuffle_dataset *self = (shuffle_dataset *)dataset;
@@ -159,8 +161,13 @@ static void shuffle_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind shuffle_kind = {
-    .class = TW_DATASET_CLASS("ShuffleDataset", shuffle_dataset, NULL), .cursor_size = sizeof(shuffle_cursor), .start = shuffle_start,
-    .next = shuffle_next, .stop = shuffle_stop, .cardinality = tw__cardinality_same, .state = shuffle_state,
+    .class = TW_DATASET_CLASS("ShuffleDataset", shuffle_dataset, NULL),
+    .cursor_size = sizeof(shuffle_cursor),
+    .start = shuffle_start,
+    .next = shuffle_next,
+    .stop = shuffle_stop,
+    .cardinality = tw__cardinality_same,
+    .state = shuffle_state,
     .shared = seeds_state,
 };
 
@@ -180,7 +187,8 @@ static tw_status shuffle_compute(tw__kernel *kernel)
 {
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0);
     if (size < 1 && size != TW_UNKNOWN_COUNT)
-        return tw__fail(TW_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]");
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]");
     shuffle_dataset *self = tw__dataset_make(kernel, &shuffle_kind, true);
     if (!self)
         return tw__error_status();
@@ -201,18 +209,19 @@ static tw_status own_state_compute(tw__kernel *kernel)
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
-TW_OP(DummySeedGenerator,
-    .inputs = "", .outputs = "handle: resource", .attrs = "", .shape = tw_shape_scalar, .compute = own_state_compute, .stateful = true,
-    .makes_outputs = true, .no_gradient = true, .doc = "Says that a dataset keeps its generator of seeds itself.");
+TW_OP(DummySeedGenerator, .inputs = "", .outputs = "handle: resource", .attrs = "", .shape = tw_shape_scalar,
+      .compute = own_state_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "Says that a dataset keeps its generator of seeds itself.");
 
-TW_OP(DummyMemoryCache,
-    .inputs = "", .outputs = "handle: resource", .attrs = "", .shape = tw_shape_scalar, .compute = own_state_compute, .stateful = true,
-    .makes_outputs = true, .no_gradient = true, .doc = "Says that a dataset keeps its cache itself.");
+TW_OP(DummyMemoryCache, .inputs = "", .outputs = "handle: resource", .attrs = "", .shape = tw_shape_scalar,
+      .compute = own_state_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "Says that a dataset keeps its cache itself.");
 
 TW_OP(ShuffleDatasetV3,
-    .inputs = "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource",
-    .attrs = "reshuffle_each_iteration: bool = true, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = shuffle_compute, .stateful = true, .doc = "The elements in an order that chance gives, within a buffer.");
+      .inputs = "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource",
+      .attrs = "reshuffle_each_iteration: bool = true, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = shuffle_compute, .stateful = true,
+      .doc = "The elements in an order that chance gives, within a buffer.");
 
 static tw_status shuffle_init(void *self, const void *arguments)
 {
@@ -222,15 +231,16 @@ static tw_status shuffle_init(void *self, const void *arguments)
     int count = 1;
     TW_TRY(tw__apply(&tw__op_DummySeedGenerator, NULL, 0, NULL, 0, &generator, &count));
     return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_ShuffleDatasetV3,
-                            TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"), tw_tensor_int64(seeds.seed),
-                                  tw_tensor_int64(seeds.seed2), generator),
+                            TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"),
+                                  tw_tensor_int64(seeds.seed), tw_tensor_int64(seeds.seed2), generator),
                             4, TW_WITH(TW_A_BOOL("reshuffle_each_iteration", !args->no_reshuffle_each_iteration)), 1);
 }
 
-TW_CLASS(dataset_shuffle,
-         "data._ShuffleDataset(input_dataset: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool = True) -> dataset",
-         TW_STEP(shuffle_init),
-         .doc = "The elements in an order that chance gives: one of the next buffer_size elements at a time. buffer_size -2: of all.");
+TW_CLASS(
+    dataset_shuffle,
+    "data._ShuffleDataset(input_dataset: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool = True) -> dataset",
+    TW_STEP(shuffle_init),
+    .doc = "The elements in an order that chance gives: one of the next buffer_size elements at a time. buffer_size -2: of all.");
 
 /* ---- random numbers as a dataset ---- */
 
@@ -272,8 +282,13 @@ static void random_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind random_kind = {
-    .class = TW_DATASET_CLASS("RandomDataset", shuffle_dataset, NULL), .cursor_size = sizeof(random_cursor), .start = random_start,
-    .next = random_next, .cardinality = endless, .state = random_state, .shared = seeds_state,
+    .class = TW_DATASET_CLASS("RandomDataset", shuffle_dataset, NULL),
+    .cursor_size = sizeof(random_cursor),
+    .start = random_start,
+    .next = random_next,
+    .cardinality = endless,
+    .state = random_state,
+    .shared = seeds_state,
 };
 
 static tw_status random_compute(tw__kernel *kernel)
@@ -286,10 +301,9 @@ static tw_status random_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(RandomDatasetV2,
-    .inputs = "seed: int64, seed2: int64, seed_generator: resource",
-    .attrs = "rerandomize_each_iteration: bool = false, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = random_compute, .stateful = true, .doc = "Random numbers without end.");
+TW_OP(RandomDatasetV2, .inputs = "seed: int64, seed2: int64, seed_generator: resource",
+      .attrs = "rerandomize_each_iteration: bool = false, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = random_compute, .stateful = true, .doc = "Random numbers without end.");
 
 static tw_status random_init(void *self, const void *arguments)
 {
@@ -297,7 +311,8 @@ static tw_status random_init(void *self, const void *arguments)
     tw__seeds seeds = tw__seed_pair(args->seed);
     tw_tensor *inputs[3] = { tw_tensor_int64(seeds.seed), tw_tensor_int64(seeds.seed2), NULL };
     int count = 1;
-    tw_status status = inputs[0] && inputs[1] ? tw__apply(&tw__op_DummySeedGenerator, NULL, 0, NULL, 0, &inputs[2], &count) : tw__error_status();
+    tw_status status =
+        inputs[0] && inputs[1] ? tw__apply(&tw__op_DummySeedGenerator, NULL, 0, NULL, 0, &inputs[2], &count) : tw__error_status();
     if (status == TW_OK)
         status = tw__dataset_apply(self, &tw__op_RandomDatasetV2, inputs, 3,
                                    TW_WITH(TW_A_BOOL("rerandomize_each_iteration", args->rerandomize_each_iteration)), 1,
@@ -307,5 +322,5 @@ static tw_status random_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_random, "data._RandomDataset(seed: int = None, rerandomize_each_iteration: bool = False) -> dataset", TW_STEP(random_init),
-         .doc = "Random numbers below 2**32, without end.");
+TW_CLASS(dataset_random, "data._RandomDataset(seed: int = None, rerandomize_each_iteration: bool = False) -> dataset",
+         TW_STEP(random_init), .doc = "Random numbers below 2**32, without end.");

@@ -1,4 +1,5 @@
-/* Elements in groups without stacking them: window (a dataset per component), group_by_window; and unbatch, the inverse of batch. */
+/* Elements in groups without stacking them: window (a dataset per component), group_by_window; and unbatch, the inverse of batch.
+ */
 #include "data/state.h"
 #include "rows.h"
 
@@ -123,8 +124,13 @@ static void window_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind window_kind = {
-    .class = TW_DATASET_CLASS("WindowDataset", window_dataset, NULL), .cursor_size = sizeof(window_cursor), .start = window_start,
-    .next = window_next, .stop = window_stop, .cardinality = window_cardinality, .state = window_state,
+    .class = TW_DATASET_CLASS("WindowDataset", window_dataset, NULL),
+    .cursor_size = sizeof(window_cursor),
+    .start = window_start,
+    .next = window_next,
+    .stop = window_stop,
+    .cardinality = window_cardinality,
+    .state = window_state,
 };
 
 static tw_status window_compute(tw__kernel *kernel)
@@ -146,15 +152,15 @@ static tw_status window_compute(tw__kernel *kernel)
     int64_t all;
     if (self->base.count != self->base.input->count || __builtin_mul_overflow(self->size, self->stride, &all)) {
         tw_release(self);
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "a window of %lld by %lld elements", (long long)values[0], (long long)values[2]);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "a window of %lld by %lld elements", (long long)values[0],
+                          (long long)values[2]);
     }
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(WindowDataset,
-    .inputs = "input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool",
-    .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = window_compute,
-    .doc = "Datasets of size elements, every stride-th; the next one begins shift elements farther.");
+TW_OP(WindowDataset, .inputs = "input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool",
+      .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = window_compute,
+      .doc = "Datasets of size elements, every stride-th; the next one begins shift elements farther.");
 
 static tw_status window_init(void *self, const void *arguments)
 {
@@ -169,14 +175,16 @@ static tw_status window_init(void *self, const void *arguments)
                             TW_IN(tw__data_number(args->size, args->size_object, "size"),
                                   shifted ? tw__data_number(args->shift, args->shift_object, "shift")
                                           : tw__data_number(args->size, args->size_object, "size"),
-                                  tw__data_number(args->stride, args->stride_object, "stride"), tw_tensor_bool(args->drop_remainder)),
+                                  tw__data_number(args->stride, args->stride_object, "stride"),
+                                  tw_tensor_bool(args->drop_remainder)),
                             4, NULL, 0);
 }
 
-TW_CLASS(dataset_window,
-         "data._WindowDataset(input_dataset: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = False) -> "
-         "dataset",
-         TW_STEP(window_init), .doc = "Elements in groups: each component of an element is a dataset of the group's.");
+TW_CLASS(
+    dataset_window,
+    "data._WindowDataset(input_dataset: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = False) -> "
+    "dataset",
+    TW_STEP(window_init), .doc = "Elements in groups: each component of an element is a dataset of the group's.");
 
 /* ---- group_by_window ---- */
 
@@ -351,8 +359,12 @@ static void grouped_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind grouped_kind = {
-    .class = TW_DATASET_CLASS("GroupByWindowDataset", grouped_dataset, grouped_destroy), .cursor_size = sizeof(grouped_cursor),
-    .next = grouped_next, .stop = grouped_stop, .cardinality = tw__cardinality_unknown, .state = grouped_state,
+    .class = TW_DATASET_CLASS("GroupByWindowDataset", grouped_dataset, grouped_destroy),
+    .cursor_size = sizeof(grouped_cursor),
+    .next = grouped_next,
+    .stop = grouped_stop,
+    .cardinality = tw__cardinality_unknown,
+    .state = grouped_state,
 };
 
 static tw_status grouped_compute(tw__kernel *kernel)
@@ -360,7 +372,8 @@ static tw_status grouped_compute(tw__kernel *kernel)
     grouped_dataset *self = tw__dataset_make(kernel, &grouped_kind, true);
     if (!self)
         return tw__error_status();
-    int keys = tw__data_list_count(kernel, "Tkey_func_other_arguments"), reduces = tw__data_list_count(kernel, "Treduce_func_other_arguments");
+    int keys = tw__data_list_count(kernel, "Tkey_func_other_arguments"),
+        reduces = tw__data_list_count(kernel, "Treduce_func_other_arguments");
     tw_status status = tw__data_function_read(&self->key, kernel, "key_func", 1, keys);
     if (status == TW_OK)
         status = tw__data_function_read(&self->reduce, kernel, "reduce_func", 1 + keys, reduces);
@@ -374,14 +387,16 @@ static tw_status grouped_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(GroupByWindowDataset,
+TW_OP(
+    GroupByWindowDataset,
     .inputs = "input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, reduce_func_other_arguments: "
               "Treduce_func_other_arguments, window_size_func_other_arguments: Twindow_size_func_other_arguments",
     .attrs = "key_func: func, reduce_func: func, window_size_func: func, Tkey_func_other_arguments: list(type) >= 0, "
              "Treduce_func_other_arguments: list(type) >= 0, Twindow_size_func_other_arguments: list(type) >= 0, " TW_ELEMENTS
              ", metadata: string = ''",
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = grouped_compute,
-    .doc = "Elements grouped by a key; a group that has its size, and at the end every group, becomes the dataset that reduce_func makes of it.");
+    .doc =
+        "Elements grouped by a key; a group that has its size, and at the end every group, becomes the dataset that reduce_func makes of it.");
 
 static tw_status grouped_init(void *self, const void *arguments)
 {
@@ -390,15 +405,19 @@ static tw_status grouped_init(void *self, const void *arguments)
     const tw_spec key_spec = { TW_INT64, TW_SCALAR }, pair[2] = { key_spec, { TW_VARIANT, TW_SCALAR } };
     tw_auto tw__function *key = tw__data_function_for(args->key_func, input->specs, input->count, "Dataset.group_by_window");
     tw_auto tw__function *reduce = key ? tw__data_function_for(args->reduce_func, pair, 2, "Dataset.group_by_window") : NULL;
-    tw_auto tw__function *size = reduce ? tw__data_function_for(args->window_size_func, &key_spec, 1, "Dataset.group_by_window") : NULL;
+    tw_auto tw__function *size =
+        reduce ? tw__data_function_for(args->window_size_func, &key_spec, 1, "Dataset.group_by_window") : NULL;
     tw_spec *specs = NULL;
     int count = 0, elements = 0;
-    tw_status status = size ? tw__data_inner_specs(reduce, args->element, "Dataset.group_by_window", &specs, &elements) : tw__error_status();
+    tw_status status =
+        size ? tw__data_inner_specs(reduce, args->element, "Dataset.group_by_window", &specs, &elements) : tw__error_status();
     const tw__function *functions[3] = { key, reduce, size };
     tw_tensor **inputs = status == TW_OK ? tw__data_inputs(&input->variant, 1, functions, 3, NULL, 0, &count) : NULL;
     tw_dtype *captured[3] = { NULL };
     if (inputs) {
-        tw_attr attrs[] = { TW_A_FUNC("key_func", key), TW_A_FUNC("reduce_func", reduce), TW_A_FUNC("window_size_func", size),
+        tw_attr attrs[] = { TW_A_FUNC("key_func", key),
+                            TW_A_FUNC("reduce_func", reduce),
+                            TW_A_FUNC("window_size_func", size),
                             tw__data_capture_types("Tkey_func_other_arguments", key, &captured[0]),
                             tw__data_capture_types("Treduce_func_other_arguments", reduce, &captured[1]),
                             tw__data_capture_types("Twindow_size_func_other_arguments", size, &captured[2]) };
@@ -415,10 +434,11 @@ static tw_status grouped_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_group_by_window,
-         "data._GroupByWindowDataset(input_dataset: dataset, key_func: function, reduce_func: function, window_size_func: function, element: "
-         "dataset = None) -> dataset",
-         TW_STEP(grouped_init), .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.");
+TW_CLASS(
+    dataset_group_by_window,
+    "data._GroupByWindowDataset(input_dataset: dataset, key_func: function, reduce_func: function, window_size_func: function, element: "
+    "dataset = None) -> dataset",
+    TW_STEP(grouped_init), .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.");
 
 /* ---- unbatch ---- */
 
@@ -448,8 +468,9 @@ static tw_status next_batch(unbatch_cursor *c, int count, bool *end)
         if (shape->rank < 1 || (i && shape->dims[0] != c->rows)) {
             tw__element_end(c->batch, count);
             c->rows = 0;
-            return shape->rank < 1 ? tw__fail(TW_INVALID_ARGUMENT, "Input element must have a non-scalar value in each component.")
-                                   : tw__fail(TW_INVALID_ARGUMENT, "Input element must have the same batch size in each component.");
+            return shape->rank < 1
+                       ? tw__fail(TW_INVALID_ARGUMENT, "Input element must have a non-scalar value in each component.")
+                       : tw__fail(TW_INVALID_ARGUMENT, "Input element must have the same batch size in each component.");
         }
         c->rows = shape->dims[0];
     }
@@ -497,8 +518,12 @@ static void unbatch_state(tw__cursor *cursor, tw__state *state)
 }
 
 static const tw__dataset_kind unbatch_kind = {
-    .class = TW_DATASET_CLASS("UnbatchDataset", tw__dataset, NULL), .cursor_size = sizeof(unbatch_cursor), .next = unbatch_next,
-    .stop = unbatch_stop, .cardinality = unbatch_cardinality, .state = unbatch_state,
+    .class = TW_DATASET_CLASS("UnbatchDataset", tw__dataset, NULL),
+    .cursor_size = sizeof(unbatch_cursor),
+    .next = unbatch_next,
+    .stop = unbatch_stop,
+    .cardinality = unbatch_cardinality,
+    .state = unbatch_state,
 };
 
 static tw_status unbatch_compute(tw__kernel *kernel)
@@ -511,9 +536,8 @@ static tw_status unbatch_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-TW_OP(UnbatchDataset,
-    .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
-    .compute = unbatch_compute, .doc = "The rows of elements.");
+TW_OP(UnbatchDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+      .shape = tw__scalars_shape, .compute = unbatch_compute, .doc = "The rows of elements.");
 
 static tw_status unbatch_init(void *self, const void *arguments)
 {
@@ -529,4 +553,5 @@ static tw_status unbatch_init(void *self, const void *arguments)
     return specs ? tw__dataset_step(self, input, specs, &tw__op_UnbatchDataset, NULL, 0, NULL, 0) : tw__error_status();
 }
 
-TW_CLASS(dataset_unbatch, "data._UnbatchDataset(input_dataset: dataset) -> dataset", TW_STEP(unbatch_init), .doc = "The rows of elements: the inverse of batch.");
+TW_CLASS(dataset_unbatch, "data._UnbatchDataset(input_dataset: dataset) -> dataset", TW_STEP(unbatch_init),
+         .doc = "The rows of elements: the inverse of batch.");

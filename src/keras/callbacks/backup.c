@@ -1,6 +1,7 @@
-/* keras.callbacks.BackupAndRestore: a checkpoint of the model, its optimizer and the place of the training after every epoch, or every so many batches, in
- * DIRECTORY/chief; a fit that finds one goes on behind that place. The end of the training deletes it. Beyond what Keras keeps there are the random
- * streams and where the data stand (models/resume.c), so that what follows is what would have followed. */
+/* keras.callbacks.BackupAndRestore: a checkpoint of the model, its optimizer and the place of the training after every epoch, or
+ * every so many batches, in DIRECTORY/chief; a fit that finds one goes on behind that place. The end of the training deletes it.
+ * Beyond what Keras keeps there are the random streams and where the data stand (models/resume.c), so that what follows is what
+ * would have followed. */
 #include "format/format.h"
 #include "keras/models/training.h"
 #include "saving/saving.h"
@@ -33,7 +34,8 @@ static tw_status backup_init(void *self, const void *given)
     (void)self;
     const tw_callbacks_backup_and_restore_args *args = given;
     if (args->save_freq != TW_NO_INT && args->save_freq < 1)
-        return tw__fail(TW_VALUE_ERROR, "BackupAndRestore: save_freq is %lld, expected \"epoch\" or a number of batches", (long long)args->save_freq);
+        return tw__fail(TW_VALUE_ERROR, "BackupAndRestore: save_freq is %lld, expected \"epoch\" or a number of batches",
+                        (long long)args->save_freq);
     if (args->save_before_preemption)
         return tw__fail(TW_UNIMPLEMENTED, "BackupAndRestore: save_before_preemption is not supported");
     if (!*args->backup_dir)
@@ -79,8 +81,9 @@ static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *direc
     b->state = nothing ? tw__variable_new(nothing, "training_state", false, NULL) : NULL;
     if (!b->state)
         return tw__error_status();
-    b->checkpoint = tw_checkpoint(NULL, TW_PAIRS({ "model", trainer->model }, { "ckpt_saved_epoch", b->epoch }, { "ckpt_saved_batch", b->batch },
-                                                 { "train_counter", b->steps }, { "training_state", b->state }));
+    b->checkpoint = tw_checkpoint(NULL, TW_PAIRS({ "model", trainer->model }, { "ckpt_saved_epoch", b->epoch },
+                                                 { "ckpt_saved_batch", b->batch }, { "train_counter", b->steps },
+                                                 { "training_state", b->state }));
     b->manager = b->checkpoint ? tw_checkpoint_manager(b->checkpoint, b->directory, 1) : NULL;
     if (!b->manager)
         return tw__error_status();
@@ -88,7 +91,8 @@ static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *direc
     if (!path)
         return tw_error_code();
     tw__free(path);
-    tw_auto tw_tensor *epoch = tw__variable_read(b->epoch), *batch = tw__variable_read(b->batch), *steps = tw__variable_read(b->steps);
+    tw_auto tw_tensor *epoch = tw__variable_read(b->epoch), *batch = tw__variable_read(b->batch),
+                      *steps = tw__variable_read(b->steps);
     tw_auto tw_tensor *state = tw__variable_read(b->state);
     if (!epoch || !batch || !steps || !state)
         return tw__error_status();
@@ -121,7 +125,8 @@ static tw_status backup_on(tw_callback *self, tw_event event, int64_t index, tw_
     if (event == TW_EPOCH_END)
         return by_batches ? TW_OK : back_up(b, trainer, index, 0);
     tw_status status = !args->no_delete_checkpoint && tw__path_exists(b->directory)
-                           ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory }) : TW_OK;
+                           ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory })
+                           : TW_OK;
     backup_end(b);
     return status;
 }
@@ -135,11 +140,16 @@ static void backup_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, (tw_object *)b->manager);
 }
 
-static const tw__callback_methods backup_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_BEGIN) | TW_ON(TW_TRAIN_BATCH_END) | TW_ON(TW_EPOCH_END) |
-                                                              TW_ON(TW_TRAIN_END), .on = backup_on };
+static const tw__callback_methods backup_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_BEGIN) |
+                                                               TW_ON(TW_TRAIN_BATCH_END) | TW_ON(TW_EPOCH_END) |
+                                                               TW_ON(TW_TRAIN_END),
+                                                     .on = backup_on };
 
-TW_CLASS(callbacks_backup_and_restore,
+TW_CLASS(
+    callbacks_backup_and_restore,
     "keras.callbacks.BackupAndRestore(backup_dir: str, save_freq: int = None, delete_checkpoint: bool = True, "
     "save_before_preemption: bool = False) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(backup), .init = backup_init, .destroy = backup_end, .visit = backup_visit, .clear = backup_end,
-    .methods = &backup_methods, .doc = "Saves the state of the training after every epoch, or after save_freq batches; a fit that was interrupted goes on from there.");
+    .parent = &tw__class_callback, .size = sizeof(backup), .init = backup_init, .destroy = backup_end, .visit = backup_visit,
+    .clear = backup_end, .methods = &backup_methods,
+    .doc =
+        "Saves the state of the training after every epoch, or after save_freq batches; a fit that was interrupted goes on from there.");

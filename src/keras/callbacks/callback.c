@@ -4,8 +4,9 @@
 #include "keras/models/training.h"
 
 const char *const tw__event_names[TW_EVENTS] = {
-    "on_train_begin", "on_train_end", "on_test_begin", "on_test_end", "on_predict_begin", "on_predict_end", "on_epoch_begin", "on_epoch_end",
-    "on_train_batch_begin", "on_train_batch_end", "on_test_batch_begin", "on_test_batch_end", "on_predict_batch_begin", "on_predict_batch_end",
+    "on_train_begin",      "on_train_end",      "on_test_begin",          "on_test_end",          "on_predict_begin",
+    "on_predict_end",      "on_epoch_begin",    "on_epoch_end",           "on_train_batch_begin", "on_train_batch_end",
+    "on_test_batch_begin", "on_test_batch_end", "on_predict_batch_begin", "on_predict_batch_end",
 };
 
 /* ---- the base ---- */
@@ -28,16 +29,18 @@ static void callback_clear(void *self)
 }
 
 TW_CLASS(callback, "keras.callbacks.Callback()", .size = sizeof(tw_callback), .destroy = callback_clear, .visit = callback_visit,
-    .clear = callback_clear, .doc = "The base of callbacks: told what happens while a model is trained, evaluated or run.");
+         .clear = callback_clear, .doc = "The base of callbacks: told what happens while a model is trained, evaluated or run.");
 
-TW_PROPERTY(callback_model, "keras.callbacks.Callback.model(self: callback) -> value", "The model that is trained; None outside of that.")
+TW_PROPERTY(callback_model, "keras.callbacks.Callback.model(self: callback) -> value",
+            "The model that is trained; None outside of that.")
 {
     if (!args->self->model)
         return (tw_value){ .kind = TW_VALUE_NONE };
     return (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(args->self->model) };
 }
 
-TW_METHOD(callback_set_model, "keras.callbacks.Callback._set_model|keras.callbacks.Callback.set_model(self: callback, model: layer = None)",
+TW_METHOD(callback_set_model,
+          "keras.callbacks.Callback._set_model|keras.callbacks.Callback.set_model(self: callback, model: layer = None)",
           "Says which model is trained.")
 {
     tw__set(&args->self->model, args->model);
@@ -49,7 +52,8 @@ TW_PROPERTY(callback_params, "keras.callbacks.Callback.params(self: callback) ->
     return tw__value_copy(&args->self->params);
 }
 
-TW_METHOD(callback_set_params, "keras.callbacks.Callback._set_params|keras.callbacks.Callback.set_params(self: callback, params: value = None)",
+TW_METHOD(callback_set_params,
+          "keras.callbacks.Callback._set_params|keras.callbacks.Callback.set_params(self: callback, params: value = None)",
           "Sets those.")
 {
     tw_value old = args->self->params;
@@ -102,10 +106,13 @@ TW_METHOD(callback_event, "keras.callbacks.Callback._event(self: callback, event
     tw__dict logs = { 0 };
     tw_value given = tw__value_copy(&args->logs);
     if (given.kind == TW_VALUE_DICT)
-        logs = (tw__dict){ .items = given.list.items, .count = (size_t)given.list.count, .capacity = (size_t)given.list.count + 1 };
+        logs =
+            (tw__dict){ .items = given.list.items, .count = (size_t)given.list.count, .capacity = (size_t)given.list.count + 1 };
     else
         tw_value_free(&given);
-    tw_status status = args->event >= 0 && args->event < TW_EVENTS ? TW_OK : tw__fail(TW_VALUE_ERROR, "_event: there is no event %lld", (long long)args->event);
+    tw_status status = args->event >= 0 && args->event < TW_EVENTS
+                           ? TW_OK
+                           : tw__fail(TW_VALUE_ERROR, "_event: there is no event %lld", (long long)args->event);
     if (status == TW_OK)
         status = tw__callback_own(args->self, (tw_event)args->event, args->index, &logs);
     if (status == TW_OK)
@@ -148,7 +155,8 @@ static tw_status append(tw__callback_list *list, tw_callback *callback, const tw
     tw__dict params = { 0 };
     tw__dict_put(&params, "verbose", (tw_value){ .kind = TW_VALUE_INT, .i = setup->verbose });
     tw__dict_put(&params, "epochs", (tw_value){ .kind = TW_VALUE_INT, .i = setup->epochs });
-    tw__dict_put(&params, "steps", setup->steps < 0 ? (tw_value){ .kind = TW_VALUE_NONE } : (tw_value){ .kind = TW_VALUE_INT, .i = setup->steps });
+    tw__dict_put(&params, "steps",
+                 setup->steps < 0 ? (tw_value){ .kind = TW_VALUE_NONE } : (tw_value){ .kind = TW_VALUE_INT, .i = setup->steps });
     tw_value old = callback->params;
     callback->params = tw__dict_take(&params);
     tw_value_free(&old);
@@ -178,7 +186,8 @@ tw_status tw__callbacks_open(tw__callback_list *list, const tw__callback_setup *
     for (int64_t i = 0; status == TW_OK && i < setup->given.count; i++) {
         tw_callback *callback = setup->given.items[i];
         if (!callback || !tw__is(callback, &tw__class_callback)) {
-            status = tw__fail(TW_TYPE_ERROR, "callbacks: a callback is expected, got %s", callback ? tw_class_name(callback) : "NULL");
+            status =
+                tw__fail(TW_TYPE_ERROR, "callbacks: a callback is expected, got %s", callback ? tw_class_name(callback) : "NULL");
             break;
         }
         history &= !tw__is(callback, &tw__class_callbacks_history);
@@ -281,7 +290,7 @@ static void history_destroy(void *self)
 }
 
 TW_CLASS(callbacks_history, "keras.callbacks.History() -> callback", .parent = &tw__class_callback, .size = sizeof(history),
-    .destroy = history_destroy, .methods = &history_methods, .doc = "Keeps the values of all epochs.");
+         .destroy = history_destroy, .methods = &history_methods, .doc = "Keeps the values of all epochs.");
 
 TW_METHOD(history_values, "keras.callbacks.History._values(self: callback) -> value", "The values of every epoch by name.")
 {
@@ -390,7 +399,8 @@ static tw_status show(progbar *p, int64_t current, const tw__dict *logs, bool la
     for (size_t i = 0; logs && i + 1 < logs->count; i += 2) {
         double number;
         if (tw__value_number(&logs->items[i + 1], &number))
-            TW_TRY(tw__progress_value_at(&p->progress, current, logs->items[i].s.data, number, is_as_is(p, logs->items[i].s.data)));
+            TW_TRY(
+                tw__progress_value_at(&p->progress, current, logs->items[i].s.data, number, is_as_is(p, logs->items[i].s.data)));
     }
     tw__progress_update(&p->progress, current, last);
     return TW_OK;
@@ -458,8 +468,9 @@ static tw_status progbar_on(tw_callback *self, tw_event event, int64_t index, tw
 }
 
 static const tw__callback_methods progbar_methods = {
-    .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_TRAIN_END) | TW_ON(TW_TEST_BEGIN) | TW_ON(TW_TEST_END) | TW_ON(TW_PREDICT_BEGIN) | TW_ON(TW_PREDICT_END) | TW_ON(TW_EPOCH_BEGIN) |
-        TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END) | TW_ON(TW_TEST_BATCH_END) | TW_ON(TW_PREDICT_BATCH_END),
+    .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_TRAIN_END) | TW_ON(TW_TEST_BEGIN) | TW_ON(TW_TEST_END) | TW_ON(TW_PREDICT_BEGIN) |
+              TW_ON(TW_PREDICT_END) | TW_ON(TW_EPOCH_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END) |
+              TW_ON(TW_TEST_BATCH_END) | TW_ON(TW_PREDICT_BATCH_END),
     .on = progbar_on
 };
 
@@ -479,6 +490,6 @@ static void progbar_destroy(void *self)
     stop_bar(self);
 }
 
-TW_CLASS(callbacks_progbar_logger, "keras.callbacks.ProgbarLogger(count_mode: str = steps) -> callback", .parent = &tw__class_callback,
-    .size = sizeof(progbar), .init = progbar_init, .destroy = progbar_destroy, .methods = &progbar_methods,
-    .doc = "Prints a bar with the metrics.");
+TW_CLASS(callbacks_progbar_logger, "keras.callbacks.ProgbarLogger(count_mode: str = steps) -> callback",
+         .parent = &tw__class_callback, .size = sizeof(progbar), .init = progbar_init, .destroy = progbar_destroy,
+         .methods = &progbar_methods, .doc = "Prints a bar with the metrics.");

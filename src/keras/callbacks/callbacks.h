@@ -1,5 +1,5 @@
-/* Callbacks from the inside. What happens is an event with a number (of the epoch or the batch) and logs, values by name that a callback may
- * change. A class says which events it listens to; a subclass of an embedding language is asked through a hook. */
+/* Callbacks from the inside. What happens is an event with a number (of the epoch or the batch) and logs, values by name that a
+ * callback may change. A class says which events it listens to; a subclass of an embedding language is asked through a hook. */
 #ifndef TW_CALLBACKS_H
 #define TW_CALLBACKS_H
 
@@ -13,9 +13,9 @@ extern const char *const tw__event_names[TW_EVENTS]; /* "on_train_begin", … */
 
 struct tw_callback {
     tw_object object;
-    tw_layer *model;  /* a reference, or NULL */
-    tw_value params;  /* a dict */
-    uint32_t foreign; /* events that the embedding language's class listens to */
+    tw_layer *model;               /* a reference, or NULL */
+    tw_value params;               /* a dict */
+    uint32_t foreign;              /* events that the embedding language's class listens to */
     tw_callback_function function; /* of a C program; or NULL */
     void *state;
 };
@@ -40,7 +40,7 @@ tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index,
 typedef struct tw__callback_list {
     tw_callback **items; /* references */
     int count, capacity;
-    uint32_t events;     /* that any of them listens to */
+    uint32_t events; /* that any of them listens to */
     struct tw__deep_lock *lock;
 } tw__callback_list;
 typedef struct tw__callback_setup {
@@ -48,7 +48,7 @@ typedef struct tw__callback_setup {
     bool history, progress;
     tw_layer *model;
     int verbose;
-    int64_t epochs, steps; /* steps -1: not known */
+    int64_t epochs, steps;      /* steps -1: not known */
     struct tw__deep_lock *lock; /* let go while an embedding language's callbacks run; or NULL */
 } tw__callback_setup;
 tw_status tw__callbacks_open(tw__callback_list *list, const tw__callback_setup *setup);
@@ -56,7 +56,7 @@ void tw__callbacks_close(tw__callback_list *list);
 tw_status tw__callbacks_tell(tw__callback_list *list, tw_event event, int64_t index, tw__dict *logs);
 
 /* ---- logs (logs.c) ---- */
-tw_value *tw__logs_find(const tw__dict *logs, const char *name);          /* borrowed; NULL */
+tw_value *tw__logs_find(const tw__dict *logs, const char *name); /* borrowed; NULL */
 bool tw__logs_number(const tw__dict *logs, const char *name, double *number);
 tw_status tw__logs_set(tw__dict *logs, const char *name, tw_value value); /* takes the value; replaces */
 tw_status tw__logs_copy(const tw__dict *logs, tw__dict *copy);

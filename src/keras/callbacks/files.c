@@ -25,14 +25,17 @@ static tw_status saver_init(void *self, const void *given)
         tw__log("WARNING", "ModelCheckpoint mode %s is unknown, fallback to auto mode.", mode);
         mode = "auto";
     }
-    s->larger = *mode == 'm' ? strcmp(mode, "max") == 0 : strstr(args->monitor, "acc") || tw__starts_with(args->monitor, "fmeasure");
+    s->larger =
+        *mode == 'm' ? strcmp(mode, "max") == 0 : strstr(args->monitor, "acc") || tw__starts_with(args->monitor, "fmeasure");
     s->best = !isnan(args->initial_value_threshold) ? args->initial_value_threshold : s->larger ? -INFINITY : INFINITY;
     s->last_batch = -1;
     if (args->save_freq != TW_NO_INT && args->save_freq < 1)
-        return tw__fail(TW_VALUE_ERROR, "Unrecognized save_freq: %lld. Expected save_freq are \"epoch\" or integer", (long long)args->save_freq);
+        return tw__fail(TW_VALUE_ERROR, "Unrecognized save_freq: %lld. Expected save_freq are \"epoch\" or integer",
+                        (long long)args->save_freq);
     s->every = args->save_freq != TW_NO_INT ? args->save_freq : 0;
     if (args->period != TW_NO_INT)
-        tw__log("WARNING", "`period` argument is deprecated. Please use `save_freq` to specify the frequency in number of batches seen.");
+        tw__log("WARNING",
+                "`period` argument is deprecated. Please use `save_freq` to specify the frequency in number of batches seen.");
     return TW_OK;
 }
 
@@ -51,7 +54,8 @@ static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, 
     if (!s->every && s->epochs < period)
         return TW_OK;
     s->epochs = 0;
-    char *path = tw__logs_format(args->filepath, s->epoch + 1, batch < 0 ? -1 : batch + 1, logs), *directory = path ? tw__path_directory(path) : NULL;
+    char *path = tw__logs_format(args->filepath, s->epoch + 1, batch < 0 ? -1 : batch + 1, logs),
+         *directory = path ? tw__path_directory(path) : NULL;
     tw_status status = directory ? TW_OK : tw__error_status();
     if (status == TW_OK && *directory && !tw__path_exists(directory))
         status = tw__make_directories(directory);
@@ -63,8 +67,8 @@ static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, 
         if (!found)
             tw__log("WARNING", "Can save best model only with %s available, skipping.", args->monitor);
         else if (args->verbose > 0 && saves)
-            tw__callback_print("\nEpoch %lld: %s improved from %.5f to %.5f, saving model to %s", (long long)s->epoch + 1, args->monitor, s->best,
-                               current, path);
+            tw__callback_print("\nEpoch %lld: %s improved from %.5f to %.5f, saving model to %s", (long long)s->epoch + 1,
+                               args->monitor, s->best, current, path);
         else if (args->verbose > 0)
             tw__callback_print("\nEpoch %lld: %s did not improve from %.5f", (long long)s->epoch + 1, args->monitor, s->best);
         if (saves)
@@ -110,9 +114,11 @@ static void saver_state(const tw_callback *self, tw__dict *state)
     tw__dict_put(state, "epochs_since_last_save", (tw_value){ .kind = TW_VALUE_INT, .i = ((const saver *)self)->epochs });
 }
 
-static const tw__callback_methods saver_methods = { TW_ON(TW_EPOCH_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END), saver_on, saver_state };
+static const tw__callback_methods saver_methods = { TW_ON(TW_EPOCH_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END),
+                                                    saver_on, saver_state };
 
-TW_CLASS(callbacks_model_checkpoint,
+TW_CLASS(
+    callbacks_model_checkpoint,
     "keras.callbacks.ModelCheckpoint(filepath: str, monitor: str = val_loss, verbose: int = 0, save_best_only: bool = False, "
     "save_weights_only: bool = False, mode: str = auto, save_freq: int = None, options: checkpoint_options = None, "
     "initial_value_threshold: float = None, period: int = None) -> callback",
@@ -213,7 +219,9 @@ static tw_status csv_epoch(csv *c, const tw_callbacks_csv_logger_args *args, int
     }
     tw__text_add(&line, "\r\n");
     bool good = !line.failed && fwrite(line.data, 1, line.size, c->file) == line.size && fflush(c->file) == 0;
-    tw_status status = good ? TW_OK : line.failed ? tw__error_status() : tw__fail_errno(errno, "CSVLogger: can't write", args->filename);
+    tw_status status = good          ? TW_OK
+                       : line.failed ? tw__error_status()
+                                     : tw__fail_errno(errno, "CSVLogger: can't write", args->filename);
     tw__text_free(&line);
     return status;
 }
@@ -229,8 +237,10 @@ static tw_status csv_on(tw_callback *self, tw_event event, int64_t index, tw__di
     return TW_OK;
 }
 
-static const tw__callback_methods csv_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END), .on = csv_on };
+static const tw__callback_methods csv_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END),
+                                                  .on = csv_on };
 
-TW_CLASS(callbacks_csv_logger, "keras.callbacks.CSVLogger(filename: str, separator: str = None, append: bool = False) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(csv), .destroy = csv_destroy, .methods = &csv_methods,
-    .doc = "Writes the values of every epoch to a table.");
+TW_CLASS(callbacks_csv_logger,
+         "keras.callbacks.CSVLogger(filename: str, separator: str = None, append: bool = False) -> callback",
+         .parent = &tw__class_callback, .size = sizeof(csv), .destroy = csv_destroy, .methods = &csv_methods,
+         .doc = "Writes the values of every epoch to a table.");

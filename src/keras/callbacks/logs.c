@@ -153,11 +153,13 @@ char *tw__logs_format(const char *pattern, int64_t epoch, int64_t batch, const t
         bool counts = strcmp(field, "epoch") == 0 || (batch >= 0 && strcmp(field, "batch") == 0);
         if (counts)
             number = (double)(field[0] == 'e' ? epoch : batch);
-        tw_status status = counts || tw__logs_number(logs, field, &number)
-            ? TW_OK
-            : tw__fail(TW_KEY_ERROR, "Failed to format this callback filepath: \"%s\". Reason: '%s'", pattern, field);
+        tw_status status =
+            counts || tw__logs_number(logs, field, &number)
+                ? TW_OK
+                : tw__fail(TW_KEY_ERROR, "Failed to format this callback filepath: \"%s\". Reason: '%s'", pattern, field);
         if (status == TW_OK && !add_field(&text, colon ? colon + 1 : "", number, counts))
-            status = tw__fail(TW_VALUE_ERROR, "Failed to format this callback filepath: \"%s\": the format '%s' is not supported", pattern, colon + 1);
+            status = tw__fail(TW_VALUE_ERROR, "Failed to format this callback filepath: \"%s\": the format '%s' is not supported",
+                              pattern, colon + 1);
         tw__free(field);
         if (status != TW_OK) {
             tw__text_free(&text);

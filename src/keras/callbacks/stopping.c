@@ -5,7 +5,7 @@
 
 typedef struct watcher {
     tw_callback callback;
-    bool larger;         /* is better */
+    bool larger; /* is better */
     double best;
     int64_t wait, stopped_epoch, best_epoch, cooldown;
     tw_tensor **weights; /* of the best epoch */
@@ -47,7 +47,10 @@ static void watcher_state(const tw_callback *self, tw__dict *state)
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = { { "wait", w->wait }, { "stopped_epoch", w->stopped_epoch }, { "best_epoch", w->best_epoch }, { "cooldown_counter", w->cooldown } };
+    } numbers[] = { { "wait", w->wait },
+                    { "stopped_epoch", w->stopped_epoch },
+                    { "best_epoch", w->best_epoch },
+                    { "cooldown_counter", w->cooldown } };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         tw__dict_put(state, numbers[i].name, (tw_value){ .kind = TW_VALUE_INT, .i = numbers[i].value });
 }
@@ -89,7 +92,8 @@ static tw_status restore_weights(watcher *w)
     tw_variable **variables;
     int64_t count;
     TW_TRY(tw__collect_variables(&w->callback.model->trackable, TW_ALL_VARIABLES, &variables, &count));
-    tw_status status = count == w->weight_count ? TW_OK : tw__fail(TW_VALUE_ERROR, "EarlyStopping: the model's weights are others than before");
+    tw_status status =
+        count == w->weight_count ? TW_OK : tw__fail(TW_VALUE_ERROR, "EarlyStopping: the model's weights are others than before");
     for (int64_t i = 0; status == TW_OK && i < count; i++)
         status = tw__traced_assign(&tw__op_AssignVariableOp, variables[i], tw_retain(w->weights[i]));
     tw__free(variables);
@@ -158,13 +162,15 @@ static tw_status stopping_on(tw_callback *self, tw_event event, int64_t index, t
     return TW_OK;
 }
 
-static const tw__callback_methods stopping_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END), stopping_on, watcher_state };
+static const tw__callback_methods stopping_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END),
+                                                       stopping_on, watcher_state };
 
-TW_CLASS(callbacks_early_stopping,
+TW_CLASS(
+    callbacks_early_stopping,
     "keras.callbacks.EarlyStopping(monitor: str = val_loss, min_delta: float = 0.0, patience: int = 0, verbose: int = 0, mode: str = auto, "
     "baseline: float = None, restore_best_weights: bool = False, start_from_epoch: int = 0) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .destroy = watcher_destroy, .methods = &stopping_methods,
-    .doc = "Ends the training when a value has stopped improving.");
+    .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .destroy = watcher_destroy,
+    .methods = &stopping_methods, .doc = "Ends the training when a value has stopped improving.");
 
 /* ---- ReduceLROnPlateau ---- */
 
@@ -181,7 +187,8 @@ static tw_status plateau_init(void *self, const void *given)
     if (args->factor >= 1) {
         tw__text number = { 0 };
         tw__print_float(&number, args->factor, TW_FLOAT64);
-        tw_status status = tw__fail(TW_VALUE_ERROR, "ReduceLROnPlateau does not support a factor >= 1.0. Got %s", number.data ? number.data : "");
+        tw_status status = tw__fail(TW_VALUE_ERROR, "ReduceLROnPlateau does not support a factor >= 1.0. Got %s",
+                                    number.data ? number.data : "");
         tw__text_free(&number);
         return status;
     }
@@ -224,7 +231,8 @@ static tw_status plateau_on(tw_callback *self, tw_event event, int64_t index, tw
         tw__text number = { 0 };
         tw__print_float(&number, rate, TW_FLOAT64);
         if (!number.failed)
-            tw__callback_print("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.", (long long)index + 1, number.data);
+            tw__callback_print("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.", (long long)index + 1,
+                               number.data);
         tw__text_free(&number);
     }
     w->cooldown = args->cooldown;
@@ -234,11 +242,12 @@ static tw_status plateau_on(tw_callback *self, tw_event event, int64_t index, tw
 
 static const tw__callback_methods plateau_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END), plateau_on, watcher_state };
 
-TW_CLASS(callbacks_reduce_lr,
+TW_CLASS(
+    callbacks_reduce_lr,
     "keras.callbacks.ReduceLROnPlateau(monitor: str = val_loss, factor: float = 0.1, patience: int = 10, verbose: int = 0, mode: str = auto, "
     "min_delta: float = 0.0001, cooldown: int = 0, min_lr: float = 0.0) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(watcher), .init = plateau_init, .destroy = watcher_destroy, .methods = &plateau_methods,
-    .doc = "Lowers the learning rate when a value has stopped improving.");
+    .parent = &tw__class_callback, .size = sizeof(watcher), .init = plateau_init, .destroy = watcher_destroy,
+    .methods = &plateau_methods, .doc = "Lowers the learning rate when a value has stopped improving.");
 
 /* ---- TerminateOnNaN ---- */
 
@@ -255,5 +264,5 @@ static tw_status nan_on(tw_callback *self, tw_event event, int64_t index, tw__di
 
 static const tw__callback_methods nan_methods = { .events = TW_ON(TW_TRAIN_BATCH_END), .on = nan_on };
 
-TW_CLASS(callbacks_terminate_on_nan, "keras.callbacks.TerminateOnNaN() -> callback", .parent = &tw__class_callback, .size = sizeof(tw_callback),
-    .methods = &nan_methods, .doc = "Ends the training when the loss is no number any more.");
+TW_CLASS(callbacks_terminate_on_nan, "keras.callbacks.TerminateOnNaN() -> callback", .parent = &tw__class_callback,
+         .size = sizeof(tw_callback), .methods = &nan_methods, .doc = "Ends the training when the loss is no number any more.");

@@ -18,11 +18,11 @@ static tw_status constraint_init(void *self, const void *given)
     return tw__callable_init(self, call);
 }
 
-TW_CLASS(constraint, "keras.constraints.Constraint() -> constraint",
-    .parent = &tw__callable_class, .size = sizeof(tw_constraint), .init = constraint_init,
-    .doc = "Base class: gives a value as it is.");
+TW_CLASS(constraint, "keras.constraints.Constraint() -> constraint", .parent = &tw__callable_class, .size = sizeof(tw_constraint),
+         .init = constraint_init, .doc = "Base class: gives a value as it is.");
 
-TW_METHOD(constraint_call, "keras.constraints.Constraint.__call__(self: constraint, w: tensor) -> tensor", "The value that the constraint allows.")
+TW_METHOD(constraint_call, "keras.constraints.Constraint.__call__(self: constraint, w: tensor) -> tensor",
+          "The value that the constraint allows.")
 {
     return call(&args->self->callable, args->w);
 }
@@ -38,11 +38,11 @@ TW_METHOD(constraint_get_config, "keras.constraints.Constraint.get_config(self: 
 /* ---- by name ---- */
 
 static const tw__callable_name names[] = {
-    { "max_norm", "constraints_max_norm" },         { "MaxNorm", "constraints_max_norm" },
-    { "non_neg", "constraints_non_neg" },           { "NonNeg", "constraints_non_neg" },
-    { "nonneg", "constraints_non_neg" },            { "maxnorm", "constraints_max_norm" },
-    { "unit_norm", "constraints_unit_norm" },       { "UnitNorm", "constraints_unit_norm" },
-    { "unitnorm", "constraints_unit_norm" },        { "min_max_norm", "constraints_min_max_norm" },
+    { "max_norm", "constraints_max_norm" },       { "MaxNorm", "constraints_max_norm" },
+    { "non_neg", "constraints_non_neg" },         { "NonNeg", "constraints_non_neg" },
+    { "nonneg", "constraints_non_neg" },          { "maxnorm", "constraints_max_norm" },
+    { "unit_norm", "constraints_unit_norm" },     { "UnitNorm", "constraints_unit_norm" },
+    { "unitnorm", "constraints_unit_norm" },      { "min_max_norm", "constraints_min_max_norm" },
     { "MinMaxNorm", "constraints_min_max_norm" },
 };
 
@@ -58,7 +58,8 @@ tw_status tw__constraint_check(tw_named named)
     return !named || found ? TW_OK : tw__error_status();
 }
 
-TW_API(constraints_get, "keras.constraints._get(identifier: named<constraint>) -> callable", "The constraint of that name, or the object itself.")
+TW_API(constraints_get, "keras.constraints._get(identifier: named<constraint>) -> callable",
+       "The constraint of that name, or the object itself.")
 {
     return tw__constraint_get(args->identifier);
 }
@@ -70,7 +71,8 @@ static tw_tensor *norms_of(tw_tensor *value, tw_ints axis)
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(axis.items, axis.count, TW_INT32);
     tw_auto tw_tensor *squares = TW_UNARY(Square, value);
-    tw_tensor *sums = axes && squares ? tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums =
+        axes && squares ? tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
     return TW_G1(Sqrt, sums);
 }
 
@@ -96,9 +98,9 @@ static tw_tensor *max_norm(tw_constraint *self, tw_tensor *value)
 static const tw__constraint_methods max_norm_methods = { max_norm };
 
 TW_CLASS(constraints_max_norm,
-    "keras.constraints.MaxNorm|keras.constraints.max_norm(max_value: float = 2, axis: ints = 0) -> constraint",
-    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &max_norm_methods,
-    .doc = "Norms along an axis are at most max_value.");
+         "keras.constraints.MaxNorm|keras.constraints.max_norm(max_value: float = 2, axis: ints = 0) -> constraint",
+         .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &max_norm_methods,
+         .doc = "Norms along an axis are at most max_value.");
 
 static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
 {
@@ -115,8 +117,8 @@ static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
 static const tw__constraint_methods non_neg_methods = { non_neg };
 
 TW_CLASS(constraints_non_neg, "keras.constraints.NonNeg|keras.constraints.non_neg() -> constraint",
-    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &non_neg_methods,
-    .doc = "Values below 0 become 0.");
+         .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &non_neg_methods,
+         .doc = "Values below 0 become 0.");
 
 static tw_tensor *unit_norm(tw_constraint *self, tw_tensor *value)
 {
@@ -127,8 +129,8 @@ static tw_tensor *unit_norm(tw_constraint *self, tw_tensor *value)
 static const tw__constraint_methods unit_norm_methods = { unit_norm };
 
 TW_CLASS(constraints_unit_norm, "keras.constraints.UnitNorm|keras.constraints.unit_norm(axis: ints = 0) -> constraint",
-    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &unit_norm_methods,
-    .doc = "Norms along an axis are 1.");
+         .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &unit_norm_methods,
+         .doc = "Norms along an axis are 1.");
 
 static tw_tensor *min_max_norm(tw_constraint *self, tw_tensor *value)
 {
@@ -141,7 +143,8 @@ static tw_tensor *min_max_norm(tw_constraint *self, tw_tensor *value)
 }
 static const tw__constraint_methods min_max_norm_methods = { min_max_norm };
 
-TW_CLASS(constraints_min_max_norm,
+TW_CLASS(
+    constraints_min_max_norm,
     "keras.constraints.MinMaxNorm|keras.constraints.min_max_norm(min_value: float = 0, max_value: float = 1, rate: float = 1, "
     "axis: ints = 0) -> constraint",
     .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &min_max_norm_methods,

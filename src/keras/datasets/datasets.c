@@ -1,7 +1,8 @@
 /* keras.datasets: data sets from files that are there already; nothing is fetched.
  *
- * Looked for in this order: Keras's cache ($KERAS_HOME or ~/.keras, in datasets/), then the folder that THALWEG_DATASETS names, else
- * Debian's /usr/share/datasets. MNIST is mnist.npz with the members x_train, y_train, x_test, y_test; Fashion-MNIST is four IDX files. */
+ * Looked for in this order: Keras's cache ($KERAS_HOME or ~/.keras, in datasets/), then the folder that THALWEG_DATASETS names,
+ * else Debian's /usr/share/datasets. MNIST is mnist.npz with the members x_train, y_train, x_test, y_test; Fashion-MNIST is four
+ * IDX files. */
 #include <stdlib.h>
 
 #include "format/format.h"

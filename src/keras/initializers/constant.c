@@ -15,7 +15,8 @@ static bool is_number(tw_dtype dtype)
 static tw_tensor *filled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double number)
 {
     if (!is_number(dtype) || !tw__cast_has(TW_FLOAT64, dtype)) {
-        tw__fail(TW_VALUE_ERROR, "%s: Expected numeric or boolean dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        tw__fail(TW_VALUE_ERROR, "%s: Expected numeric or boolean dtype, got <dtype: '%s'>.", tw_class_name(self),
+                 tw_dtype_name(dtype));
         return NULL;
     }
     tw_tensor *values = tw__tensor_empty(dtype, shape);
@@ -37,10 +38,10 @@ static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dty
 }
 static const tw__initializer_methods zeros_methods = { zeros_make };
 
-TW_CLASS(initializers_zeros,
+TW_CLASS(
+    initializers_zeros,
     "keras.initializers.Zeros|keras.initializers.zeros|initializers.Zeros|initializers.zeros|zeros_initializer() -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &zeros_methods,
-    .doc = "Zeros.");
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &zeros_methods, .doc = "Zeros.");
 
 static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
@@ -50,9 +51,8 @@ static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtyp
 static const tw__initializer_methods ones_methods = { ones_make };
 
 TW_CLASS(initializers_ones,
-    "keras.initializers.Ones|keras.initializers.ones|initializers.Ones|initializers.ones|ones_initializer() -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &ones_methods,
-    .doc = "Ones.");
+         "keras.initializers.Ones|keras.initializers.ones|initializers.Ones|initializers.ones|ones_initializer() -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &ones_methods, .doc = "Ones.");
 
 /* ---- Constant ---- */
 
@@ -80,8 +80,8 @@ static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const 
         tw__cast_run(value->dtype, dtype, elements, values->data, value->count, false);
         return values;
     }
-    tw__fail(TW_TYPE_ERROR, "Constant: a value of dtype %s and shape %s can't give dtype %s and shape %s", tw_dtype_name(value->dtype),
-             tw__shape_text(&value->shape), tw_dtype_name(dtype), tw__shape_text(shape));
+    tw__fail(TW_TYPE_ERROR, "Constant: a value of dtype %s and shape %s can't give dtype %s and shape %s",
+             tw_dtype_name(value->dtype), tw__shape_text(&value->shape), tw_dtype_name(dtype), tw__shape_text(shape));
     tw_release(values);
     return NULL;
 }
@@ -104,11 +104,11 @@ static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_
 }
 static const tw__initializer_methods constant_methods = { constant_make };
 
-TW_CLASS(initializers_constant,
+TW_CLASS(
+    initializers_constant,
     "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
     "(value: tensor<float64> = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = constant_init,
-    .methods = &constant_methods,
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = constant_init, .methods = &constant_methods,
     .doc = "A number in all places, or a list of them; 0 if none is given.");
 
 /* ---- Identity ---- */
@@ -126,7 +126,8 @@ static tw_tensor *identity_make(tw_initializer *self, const tw_shape *shape, tw_
     }
     double gain = ((const tw_initializers_identity_args *)self->object.config)->gain;
     if (tw__in_graph()) {
-        tw_auto tw_tensor *factor = tw__float_scalar(dtype, gain), *ones = tw_eye((int)shape->dims[0], .num_columns = shape->dims[1], .dtype = dtype);
+        tw_auto tw_tensor *factor = tw__float_scalar(dtype, gain),
+                          *ones = tw_eye((int)shape->dims[0], .num_columns = shape->dims[1], .dtype = dtype);
         return factor && ones ? TW_BINARY(Mul, factor, ones) : NULL;
     }
     tw_tensor *values = filled(self, shape, dtype, 0);
@@ -138,7 +139,7 @@ static tw_tensor *identity_make(tw_initializer *self, const tw_shape *shape, tw_
 static const tw__initializer_methods identity_methods = { identity_make };
 
 TW_CLASS(initializers_identity,
-    "keras.initializers.Identity|keras.initializers.identity|keras.initializers.IdentityInitializer|initializers.Identity|"
-    "initializers.identity(gain: float = 1.0) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &identity_methods,
-    .doc = "gain times the identity matrix.");
+         "keras.initializers.Identity|keras.initializers.identity|keras.initializers.IdentityInitializer|initializers.Identity|"
+         "initializers.identity(gain: float = 1.0) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &identity_methods,
+         .doc = "gain times the identity matrix.");

@@ -5,11 +5,11 @@
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
-TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer() -> initializer",
-    .size = sizeof(tw_initializer),
-    .doc = "Base class: makes the first value of a variable.");
+TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer() -> initializer", .size = sizeof(tw_initializer),
+         .doc = "Base class: makes the first value of a variable.");
 
-TW_METHOD(initializer_call, "keras.initializers.Initializer.__call__(self: initializer, shape: shape, dtype: dtype = None) -> tensor",
+TW_METHOD(initializer_call,
+          "keras.initializers.Initializer.__call__(self: initializer, shape: shape, dtype: dtype = None) -> tensor",
           "Values of that shape and dtype.")
 {
     return tw__initializer_make(args->self, &args->shape, args->dtype);
@@ -56,8 +56,10 @@ tw_status tw__initializer_seed(tw_initializer *initializer, int64_t *seed)
 static const struct {
     const char *name, *class_id;
 } other_names[] = {
-    { "zero", "initializers_zeros" },     { "one", "initializers_ones" },
-    { "uniform", "initializers_random_uniform" }, { "normal", "initializers_random_normal" },
+    { "zero", "initializers_zeros" },
+    { "one", "initializers_ones" },
+    { "uniform", "initializers_random_uniform" },
+    { "normal", "initializers_random_normal" },
 };
 
 static const tw_class *class_of_name(const char *name)
@@ -82,8 +84,10 @@ tw_initializer *tw__initializer_get(tw_named named)
     }
     const tw_class *class = named ? class_of_name(named) : NULL;
     if (!class) {
-        tw__fail(TW_VALUE_ERROR, "Unknown initializer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this "
-                 "object is included in the scope.", named ? (const char *)named : "None");
+        tw__fail(TW_VALUE_ERROR,
+                 "Unknown initializer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this "
+                 "object is included in the scope.",
+                 named ? (const char *)named : "None");
         return NULL;
     }
     return tw__class_make_default(class);
@@ -98,7 +102,9 @@ tw_named tw__initializer_again(tw_named named, tw_initializer **made)
     const tw_initializer *given = named;
     bool plain = !given->foreign_make && tw_class_signature(class) && tw_object_config(named);
     tw_value config = plain ? (tw_value){ .kind = TW_VALUE_NONE } : tw__serialize(named, "keras.initializers");
-    *made = plain ? tw_class_make(class, tw_object_config(named)) : config.kind != TW_VALUE_NONE ? tw__deserialize(&config, "initializer") : NULL;
+    *made = plain                          ? tw_class_make(class, tw_object_config(named))
+            : config.kind != TW_VALUE_NONE ? tw__deserialize(&config, "initializer")
+                                           : NULL;
     tw_value_free(&config);
     return *made;
 }
@@ -155,7 +161,8 @@ static tw_tensor *number_of(tw_dtype dtype, double number)
 }
 
 /* In a lasting graph the values are made by nodes, whenever a session asks for them. */
-static tw_tensor *in_graph(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double first, double second, tw__distribution distribution)
+static tw_tensor *in_graph(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double first, double second,
+                           tw__distribution distribution)
 {
     tw_auto tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32), *seed = dims ? seed_pair(self) : NULL;
     tw_auto tw_tensor *one = seed ? number_of(dtype, first) : NULL, *other = one ? number_of(dtype, second) : NULL;
@@ -163,8 +170,9 @@ static tw_tensor *in_graph(tw_initializer *self, const tw_shape *shape, tw_dtype
         return NULL;
     if (distribution == TW__UNIFORM)
         return tw_random_stateless_uniform(dims, seed, .minval = one, .maxval = other, .dtype = dtype);
-    return distribution == TW__NORMAL ? tw_random_stateless_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype)
-                                      : tw_random_stateless_truncated_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype);
+    return distribution == TW__NORMAL
+               ? tw_random_stateless_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype)
+               : tw_random_stateless_truncated_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype);
 }
 
 tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double low, double high)
@@ -178,7 +186,8 @@ tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_d
                       (high < 0 ? (uint64_t)(int64_t)high : (uint64_t)high) - (low < 0 ? (uint64_t)(int64_t)low : (uint64_t)low));
     }
     if (!tw__dtype_is_float(dtype)) {
-        tw__fail(TW_VALUE_ERROR, "%s: Expected float or integer dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        tw__fail(TW_VALUE_ERROR, "%s: Expected float or integer dtype, got <dtype: '%s'>.", tw_class_name(self),
+                 tw_dtype_name(dtype));
         return NULL;
     }
     if (tw__in_graph())
@@ -194,10 +203,12 @@ tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_d
     return values;
 }
 
-tw_tensor *tw__initial_normal(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double mean, double deviation, bool truncated)
+tw_tensor *tw__initial_normal(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double mean, double deviation,
+                              bool truncated)
 {
     if (!tw__dtype_is_float(dtype)) {
-        tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self),
+                 tw_dtype_name(dtype));
         return NULL;
     }
     if (tw__in_graph())

@@ -1,8 +1,8 @@
 /* Initializers: objects that make the first values of variables.
  *
- * They have no state but a seed: the same object gives the same values at each call. One without a seed draws it at first use from Keras's own
- * generator, which keras.utils.set_random_seed starts; before that, from the embedding language's (Python's random module), or in a C
- * program from the operating system. */
+ * They have no state but a seed: the same object gives the same values at each call. One without a seed draws it at first use
+ * from Keras's own generator, which keras.utils.set_random_seed starts; before that, from the embedding language's (Python's
+ * random module), or in a C program from the operating system. */
 #ifndef TW_INITIALIZERS_H
 #define TW_INITIALIZERS_H
 
@@ -24,7 +24,8 @@ struct tw_initializer {
 /* The values, a new reference. A dtype of none means float32. */
 tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *shape, tw_dtype dtype);
 /* By name ("glorot_uniform", "GlorotUniform") a new object with its defaults, or the object itself; a new reference. */
-/* The same again without what it has drawn: an object of its own for an object, else what is named. Borrowed names, new objects. */
+/* The same again without what it has drawn: an object of its own for an object, else what is named. Borrowed names, new objects.
+ */
 tw_named tw__initializer_again(tw_named named, tw_initializer **made);
 tw_initializer *tw__initializer_get(tw_named named);
 

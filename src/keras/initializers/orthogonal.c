@@ -1,4 +1,5 @@
-/* Orthogonal: the Q of the QR decomposition of a normal matrix. Signs are chosen so that R's diagonal is positive, which makes Q unique. */
+/* Orthogonal: the Q of the QR decomposition of a normal matrix. Signs are chosen so that R's diagonal is positive, which makes Q
+ * unique. */
 #include <thalweg/api.h>
 
 #include "eager/eager.h"
@@ -32,7 +33,8 @@ static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, t
     tw_auto tw_tensor *signs = diagonal ? TW_UNARY(Sign, diagonal) : NULL;
     tw_auto tw_tensor *unique = signs ? TW_BINARY(Mul, q, signs) : NULL;
     tw_auto tw_tensor *turned = unique && wide ? tw_linalg_matrix_transpose(unique) : tw_retain(unique);
-    tw_auto tw_tensor *dims = turned ? tw__tensor_of_shape(shape, TW_INT32) : NULL, *factor = dims ? tw__float_scalar(dtype, gain) : NULL;
+    tw_auto tw_tensor *dims = turned ? tw__tensor_of_shape(shape, TW_INT32) : NULL,
+                      *factor = dims ? tw__float_scalar(dtype, gain) : NULL;
     tw_auto tw_tensor *shaped = factor ? TW_BINARY(Reshape, turned, dims) : NULL;
     return shaped ? TW_BINARY(Mul, factor, shaped) : NULL;
 }
@@ -47,7 +49,7 @@ static tw_status orthogonal_init(void *self, const void *given)
 }
 
 TW_CLASS(initializers_orthogonal,
-    "keras.initializers.Orthogonal|keras.initializers.orthogonal|initializers.Orthogonal|initializers.orthogonal"
-    "(gain: float = 1.0, seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = orthogonal_init, .methods = &orthogonal_methods,
-    .doc = "gain times a random matrix with orthonormal rows or columns.");
+         "keras.initializers.Orthogonal|keras.initializers.orthogonal|initializers.Orthogonal|initializers.orthogonal"
+         "(gain: float = 1.0, seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = orthogonal_init,
+         .methods = &orthogonal_methods, .doc = "gain times a random matrix with orthonormal rows or columns.");

@@ -1,5 +1,5 @@
-/* Initializers of random values: RandomUniform, RandomNormal, TruncatedNormal, and those scaled by the number of inputs and outputs
- * (VarianceScaling, Glorot, He, Lecun). */
+/* Initializers of random values: RandomUniform, RandomNormal, TruncatedNormal, and those scaled by the number of inputs and
+ * outputs (VarianceScaling, Glorot, He, Lecun). */
 #include <math.h>
 
 #include "keras/initializers/initializers.h"
@@ -13,9 +13,9 @@ static tw_status take_seed(void *self, int64_t seed)
     return TW_OK;
 }
 
-#define INIT(name)                                                        \
-    static tw_status name##_init(void *self, const void *given)           \
-    {                                                                     \
+#define INIT(name)                                                                    \
+    static tw_status name##_init(void *self, const void *given)                       \
+    {                                                                                 \
         return take_seed(self, ((const tw_initializers_##name##_args *)given)->seed); \
     }
 INIT(random_uniform)
@@ -35,11 +35,12 @@ static tw_tensor *random_uniform_make(tw_initializer *self, const tw_shape *shap
 }
 static const tw__initializer_methods random_uniform_methods = { random_uniform_make };
 
-TW_CLASS(initializers_random_uniform,
+TW_CLASS(
+    initializers_random_uniform,
     "keras.initializers.RandomUniform|keras.initializers.random_uniform|initializers.RandomUniform|initializers.random_uniform"
     "(minval: float = -0.05, maxval: float = 0.05, seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_uniform_init, .methods = &random_uniform_methods,
-    .doc = "Values from [minval, maxval), all equally likely.");
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_uniform_init,
+    .methods = &random_uniform_methods, .doc = "Values from [minval, maxval), all equally likely.");
 
 static tw_tensor *random_normal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
@@ -49,10 +50,10 @@ static tw_tensor *random_normal_make(tw_initializer *self, const tw_shape *shape
 static const tw__initializer_methods random_normal_methods = { random_normal_make };
 
 TW_CLASS(initializers_random_normal,
-    "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal"
-    "(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_normal_init, .methods = &random_normal_methods,
-    .doc = "Normal values.");
+         "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal"
+         "(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_normal_init,
+         .methods = &random_normal_methods, .doc = "Normal values.");
 
 static tw_tensor *truncated_normal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
@@ -61,10 +62,12 @@ static tw_tensor *truncated_normal_make(tw_initializer *self, const tw_shape *sh
 }
 static const tw__initializer_methods truncated_normal_methods = { truncated_normal_make };
 
-TW_CLASS(initializers_truncated_normal,
+TW_CLASS(
+    initializers_truncated_normal,
     "keras.initializers.TruncatedNormal|keras.initializers.truncated_normal|initializers.TruncatedNormal|initializers.truncated_normal"
     "(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = truncated_normal_init, .methods = &truncated_normal_methods,
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = truncated_normal_init,
+    .methods = &truncated_normal_methods,
     .doc = "Normal values, those farther than two standard deviations from the mean drawn again.");
 
 /* ---- scaled by the size of the layer ---- */
@@ -85,13 +88,15 @@ void tw__initializer_fans(const tw_shape *shape, double *in, double *out)
 
 typedef enum spread { UNIFORM, NORMAL, TRUNCATED_NORMAL } spread;
 
-static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double factor, char mode, spread distribution)
+static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double factor, char mode,
+                         spread distribution)
 {
     double in, out;
     tw__initializer_fans(shape, &in, &out);
     double fan = mode == 'i' ? in : mode == 'o' ? out : (in + out) / 2;
     if (!tw__dtype_is_float(dtype)) {
-        tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self),
+                 tw_dtype_name(dtype));
         return NULL;
     }
     double variance = factor / (fan > 1 ? fan : 1);
@@ -115,24 +120,28 @@ static tw_status variance_scaling_init(void *self, const void *given)
 static tw_tensor *variance_scaling_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
     const tw_initializers_variance_scaling_args *args = self->object.config;
-    spread distribution = *args->distribution == 'n' ? TRUNCATED_NORMAL : *args->distribution == 't' ? TRUNCATED_NORMAL
-                          : strcmp(args->distribution, "uniform") == 0 ? UNIFORM : NORMAL;
+    spread distribution = *args->distribution == 'n'                   ? TRUNCATED_NORMAL
+                          : *args->distribution == 't'                 ? TRUNCATED_NORMAL
+                          : strcmp(args->distribution, "uniform") == 0 ? UNIFORM
+                                                                       : NORMAL;
     return scaled(self, shape, dtype, args->scale, args->mode[4], distribution);
 }
 static const tw__initializer_methods variance_scaling_methods = { variance_scaling_make };
 
-TW_CLASS(initializers_variance_scaling,
+TW_CLASS(
+    initializers_variance_scaling,
     "keras.initializers.VarianceScaling|keras.initializers.variance_scaling|initializers.VarianceScaling|initializers.variance_scaling"
     "(scale: float = 1.0, mode: str {fan_in, fan_out, fan_avg} = fan_in, "
     "distribution: str {truncated_normal, untruncated_normal, uniform, normal} = truncated_normal, seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = variance_scaling_init, .methods = &variance_scaling_methods,
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = variance_scaling_init,
+    .methods = &variance_scaling_methods,
     .doc = "Values whose variance is scale divided by the number of inputs, of outputs, or their mean.");
 
-#define MAKE(name, factor, mode, distribution)                                                              \
-    static tw_tensor *name##_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)              \
-    {                                                                                                       \
-        return scaled(self, shape, dtype, factor, mode, distribution);                                      \
-    }                                                                                                       \
+#define MAKE(name, factor, mode, distribution)                                                 \
+    static tw_tensor *name##_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype) \
+    {                                                                                          \
+        return scaled(self, shape, dtype, factor, mode, distribution);                         \
+    }                                                                                          \
     static const tw__initializer_methods name##_methods = { name##_make };
 MAKE(glorot_uniform, 1, 'a', UNIFORM)
 MAKE(glorot_normal, 1, 'a', TRUNCATED_NORMAL)
@@ -141,37 +150,39 @@ MAKE(he_normal, 2, 'i', TRUNCATED_NORMAL)
 MAKE(lecun_uniform, 1, 'i', UNIFORM)
 MAKE(lecun_normal, 1, 'i', TRUNCATED_NORMAL)
 
-TW_CLASS(initializers_glorot_uniform,
+TW_CLASS(
+    initializers_glorot_uniform,
     "keras.initializers.GlorotUniform|keras.initializers.glorot_uniform|initializers.GlorotUniform|initializers.glorot_uniform"
     "(seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = glorot_uniform_init, .methods = &glorot_uniform_methods,
-    .doc = "Uniform in [-l, l), l = sqrt(6 / (inputs + outputs)).");
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = glorot_uniform_init,
+    .methods = &glorot_uniform_methods, .doc = "Uniform in [-l, l), l = sqrt(6 / (inputs + outputs)).");
 
 TW_CLASS(initializers_glorot_normal,
-    "keras.initializers.GlorotNormal|keras.initializers.glorot_normal|initializers.GlorotNormal|initializers.glorot_normal"
-    "(seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = glorot_normal_init, .methods = &glorot_normal_methods,
-    .doc = "Truncated normal of variance 2 / (inputs + outputs).");
+         "keras.initializers.GlorotNormal|keras.initializers.glorot_normal|initializers.GlorotNormal|initializers.glorot_normal"
+         "(seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = glorot_normal_init,
+         .methods = &glorot_normal_methods, .doc = "Truncated normal of variance 2 / (inputs + outputs).");
 
 TW_CLASS(initializers_he_uniform,
-    "keras.initializers.HeUniform|keras.initializers.he_uniform|initializers.HeUniform|initializers.he_uniform"
-    "(seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = he_uniform_init, .methods = &he_uniform_methods,
-    .doc = "Uniform in [-l, l), l = sqrt(6 / inputs).");
+         "keras.initializers.HeUniform|keras.initializers.he_uniform|initializers.HeUniform|initializers.he_uniform"
+         "(seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = he_uniform_init,
+         .methods = &he_uniform_methods, .doc = "Uniform in [-l, l), l = sqrt(6 / inputs).");
 
-TW_CLASS(initializers_he_normal,
+TW_CLASS(
+    initializers_he_normal,
     "keras.initializers.HeNormal|keras.initializers.he_normal|initializers.HeNormal|initializers.he_normal(seed: int = None) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = he_normal_init, .methods = &he_normal_methods,
     .doc = "Truncated normal of variance 2 / inputs.");
 
 TW_CLASS(initializers_lecun_uniform,
-    "keras.initializers.LecunUniform|keras.initializers.lecun_uniform|initializers.LecunUniform|initializers.lecun_uniform"
-    "(seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = lecun_uniform_init, .methods = &lecun_uniform_methods,
-    .doc = "Uniform in [-l, l), l = sqrt(3 / inputs).");
+         "keras.initializers.LecunUniform|keras.initializers.lecun_uniform|initializers.LecunUniform|initializers.lecun_uniform"
+         "(seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = lecun_uniform_init,
+         .methods = &lecun_uniform_methods, .doc = "Uniform in [-l, l), l = sqrt(3 / inputs).");
 
 TW_CLASS(initializers_lecun_normal,
-    "keras.initializers.LecunNormal|keras.initializers.lecun_normal|initializers.LecunNormal|initializers.lecun_normal"
-    "(seed: int = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = lecun_normal_init, .methods = &lecun_normal_methods,
-    .doc = "Truncated normal of variance 1 / inputs.");
+         "keras.initializers.LecunNormal|keras.initializers.lecun_normal|initializers.LecunNormal|initializers.lecun_normal"
+         "(seed: int = None) -> initializer",
+         .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = lecun_normal_init,
+         .methods = &lecun_normal_methods, .doc = "Truncated normal of variance 1 / inputs.");

@@ -1,5 +1,5 @@
-/* Keras's own seed generator, a Python random.Random. It is the thread's that called set_random_seed, as in Keras: other threads (replicas of a
- * strategy) draw from the embedding language's generator, which that call seeded, too. */
+/* Keras's own seed generator, a Python random.Random. It is the thread's that called set_random_seed, as in Keras: other threads
+ * (replicas of a strategy) draw from the embedding language's generator, which that call seeded, too. */
 #include "api/random.h"
 #include "distribute/distribute.h"
 #include "keras/initializers/initializers.h"

@@ -1,5 +1,5 @@
-/* Metrics that layers add while they are called (add_metric), and the layers by which a functional model adds a loss or a metric of one of its
- * Keras tensors: AddLoss and AddMetric, which hand on what they are given. */
+/* Metrics that layers add while they are called (add_metric), and the layers by which a functional model adds a loss or a metric
+ * of one of its Keras tensors: AddLoss and AddMetric, which hand on what they are given. */
 #include "keras/layers/layers.h"
 #include "keras/metrics/metrics.h"
 #include "keras/models/functional.h"
@@ -52,19 +52,23 @@ static tw_status add_metric(tw_layer *layer, tw_tensor *value, const char *name)
     if (metric)
         return keep(layer, metric);
     if (!name)
-        return tw__fail(TW_VALUE_ERROR, "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
-                        "name='mean_activation')` (layer \"%s\")", layer->name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                        "name='mean_activation')` (layer \"%s\")",
+                        layer->name);
     if (!(metric = mean_named(layer, name, value->dtype)))
         return tw__error_status();
     return tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = metric, .values = value });
 }
 
-TW_METHOD(layer_add_metric, "keras.layers.Layer.add_metric(self: layer, value: value, name: str = None, aggregation: str = None)",
-          "Adds a metric: the mean of a tensor over the batches, or the metric whose result is given. It is among the model's metrics.")
+TW_METHOD(
+    layer_add_metric, "keras.layers.Layer.add_metric(self: layer, value: value, name: str = None, aggregation: str = None)",
+    "Adds a metric: the mean of a tensor over the batches, or the metric whose result is given. It is among the model's metrics.")
 {
     const tw_value *value = &args->value;
     if (args->aggregation && strcmp(args->aggregation, "mean") != 0)
-        return tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_metric: aggregation is '%s', expected 'mean' or None", args->self->name, args->aggregation);
+        return tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_metric: aggregation is '%s', expected 'mean' or None",
+                        args->self->name, args->aggregation);
     if (value->kind == TW_VALUE_TENSOR)
         return add_metric(args->self, value->tensor, args->name);
     if (value->kind == TW_VALUE_OBJECT && tw__is_keras_tensor(value->object))
@@ -141,8 +145,9 @@ static tw_tensor *add_loss_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods add_loss_methods = { .call = add_loss_call };
 
-TW_CLASS(layers_add_loss, "keras.src.engine.base_layer.AddLoss(unconditional: bool = False, **layer) -> layer", .parent = &tw__class_layer,
-    .size = sizeof(tw_layer), .methods = &add_loss_methods, .doc = "Adds what it is given to the model's loss.");
+TW_CLASS(layers_add_loss, "keras.src.engine.base_layer.AddLoss(unconditional: bool = False, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &add_loss_methods,
+         .doc = "Adds what it is given to the model's loss.");
 
 static tw_tensor *add_metric_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -153,8 +158,10 @@ static tw_tensor *add_metric_call(tw_layer *self, tw_tensor *input, int training
 
 static const tw__layer_methods add_metric_methods = { .call = add_metric_call };
 
-TW_CLASS(layers_add_metric, "keras.src.engine.base_layer.AddMetric(aggregation: str = None, metric_name: str = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &add_metric_methods, .doc = "The mean of what it is given is a metric of the model.");
+TW_CLASS(layers_add_metric,
+         "keras.src.engine.base_layer.AddMetric(aggregation: str = None, metric_name: str = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &add_metric_methods,
+         .doc = "The mean of what it is given is a metric of the model.");
 
 tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor)
 {
@@ -165,8 +172,10 @@ tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor)
 tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name)
 {
     if (!name)
-        return tw__fail(TW_VALUE_ERROR, "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
-                        "name='mean_activation')` (model \"%s\")", model->name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                        "name='mean_activation')` (model \"%s\")",
+                        model->name);
     tw_layers_add_metric_args args = { .metric_name = name };
     tw_args_complete(tw_class_signature(&tw__class_layers_add_metric), &args);
     tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_add_metric, &args);

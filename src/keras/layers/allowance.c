@@ -19,8 +19,10 @@ tw_status tw__weights_take(const char *layer, const char *weight, const tw_shape
         return TW_OK;
     TW_TRY(tw__shape_count(shape, &count));
     if (count > allowed)
-        return tw__fail(TW_VALUE_ERROR, "layer \"%s\": the config asks for a weight `%s` of shape %s, but the file has room for %lld more elements of weights", layer,
-                        weight, tw__shape_text(shape), (long long)allowed);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "layer \"%s\": the config asks for a weight `%s` of shape %s, but the file has room for %lld more elements of weights",
+            layer, weight, tw__shape_text(shape), (long long)allowed);
     allowed -= count;
     return TW_OK;
 }
@@ -31,7 +33,9 @@ tw_status tw__weights_check_input(const char *layer, const tw_shape *shape)
     if (allowed == TW_NO_ALLOWANCE)
         return TW_OK;
     TW_TRY(tw__shape_count(shape, &count));
-    return count <= MOST_INPUT ? TW_OK
-                               : tw__fail(TW_VALUE_ERROR, "layer \"%s\": the file says that it was built for inputs of shape %s, expected at most %d elements", layer,
-                                          tw__shape_text(shape), MOST_INPUT);
+    return count <= MOST_INPUT
+               ? TW_OK
+               : tw__fail(TW_VALUE_ERROR,
+                          "layer \"%s\": the file says that it was built for inputs of shape %s, expected at most %d elements",
+                          layer, tw__shape_text(shape), MOST_INPUT);
 }

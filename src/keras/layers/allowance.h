@@ -1,5 +1,6 @@
-/* How many elements the weights of a model that is read from a file may have: as many as the file holds. A config of a few bytes may name any size;
- * so what it asks for is compared with the file before memory is taken. Outside of loading there is no such limit. */
+/* How many elements the weights of a model that is read from a file may have: as many as the file holds. A config of a few bytes
+ * may name any size; so what it asks for is compared with the file before memory is taken. Outside of loading there is no such
+ * limit. */
 #ifndef TW_KERAS_ALLOWANCE_H
 #define TW_KERAS_ALLOWANCE_H
 

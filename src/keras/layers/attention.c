@@ -1,4 +1,5 @@
-/* keras.layers.Attention, AdditiveAttention and MultiHeadAttention: weighted means of values, the weights from queries and keys. */
+/* keras.layers.Attention, AdditiveAttention and MultiHeadAttention: weighted means of values, the weights from queries and keys.
+ */
 #include <math.h>
 
 #include "api/nn.h"
@@ -86,7 +87,9 @@ static tw_status attention_build(tw_layer *self, const tw_value *given)
     attention *layer = (attention *)self;
     tw_tensor *value = item(&given[0], 1);
     if (!item(&given[0], 0) || !value)
-        return tw__fail(TW_VALUE_ERROR, "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].", tw_class_name(self));
+        return tw__fail(TW_VALUE_ERROR,
+                        "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].",
+                        tw_class_name(self));
     tw_shape scalar = TW_SCALAR, vector = TW_SHAPE(value->shape.dims[value->shape.rank - 1]);
     if (layer->use_scale && !tw__layer_add_weight(self, "scale", layer->additive ? &vector : &scalar, self->dtype,
                                                   layer->additive ? "glorot_uniform" : "ones", true))
@@ -123,11 +126,13 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
     tw_tensor *query_mask = item(&given[MASK], 0), *value_mask = item(&given[MASK], 1);
     tw_value none = { .kind = TW_VALUE_NONE };
     if (!query || !value) {
-        tw__fail(TW_VALUE_ERROR, "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].", tw_class_name(self));
+        tw__fail(TW_VALUE_ERROR, "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].",
+                 tw_class_name(self));
         return none;
     }
     tw_auto tw_tensor *scores = scores_of(layer, query, key ? key : value), *result = NULL, *weights = NULL;
-    tw_tensor *visible = both(value_mask ? expand(tw_retain(value_mask), -2) : NULL, is_true(&given[USE_CAUSAL]) ? causal(query, key ? key : value) : NULL);
+    tw_tensor *visible = both(value_mask ? expand(tw_retain(value_mask), -2) : NULL,
+                              is_true(&given[USE_CAUSAL]) ? causal(query, key ? key : value) : NULL);
     if (scores && visible) { /* what is not seen gets a score far below all others */
         tw_tensor *hidden = cast(TW_G1(LogicalNot, visible), scores->dtype);
         tw_tensor *less = TW_G2(Sub, tw_retain(scores), TW_GN(Mul, scores->dtype == TW_FLOAT16 ? 65504 : 1e9, hidden));
@@ -154,7 +159,8 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
 }
 
 static const tw__layer_methods attention_methods = { .arguments = "inputs mask training return_attention_scores use_causal_mask",
-                                                     .call_values = attention_call, .build_values = attention_build };
+                                                     .call_values = attention_call,
+                                                     .build_values = attention_build };
 
 static tw_status attention_init(void *self, const void *given)
 {
@@ -167,7 +173,8 @@ static tw_status attention_init(void *self, const void *given)
     return TW_OK;
 }
 
-TW_CLASS(layers_attention,
+TW_CLASS(
+    layers_attention,
     "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, dropout: float = 0.0, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(attention), .init = attention_init, .methods = &attention_methods,
     .doc = "Attention by products of queries and keys.");
@@ -182,9 +189,10 @@ static tw_status additive_init(void *self, const void *given)
     return TW_OK;
 }
 
-TW_CLASS(layers_additive_attention, "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(attention), .init = additive_init, .methods = &attention_methods,
-    .doc = "Attention by sums of queries and keys.");
+TW_CLASS(layers_additive_attention,
+         "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(attention), .init = additive_init, .methods = &attention_methods,
+         .doc = "Attention by sums of queries and keys.");
 
 /* ---- MultiHeadAttention ---- */
 
@@ -202,16 +210,20 @@ static tw_status multi_init(void *self, const void *given)
     layer->heads = args->num_heads;
     layer->key_size = args->key_dim;
     layer->value_size = args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
-    if (args->attention_axes.given && (args->attention_axes.count != 1 || args->attention_axes.items[0] != 1)) /* (1,) is all there is at rank 3 */
-        return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported", layer->layer.name);
+    if (args->attention_axes.given &&
+        (args->attention_axes.count != 1 || args->attention_axes.items[0] != 1)) /* (1,) is all there is at rank 3 */
+        return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported",
+                        layer->layer.name);
     if (layer->heads <= 0 || layer->key_size <= 0 || layer->value_size <= 0 || args->output_shape.rank > 1)
-        return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": num_heads, key_dim and value_dim must be positive, output_shape one number", layer->layer.name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "MultiHeadAttention \"%s\": num_heads, key_dim and value_dim must be positive, output_shape one number",
+                        layer->layer.name);
     return TW_OK;
 }
 
 /* An EinsumDense with the layer's initializers and the like, as a child. */
-static tw_status add_part(tw_layer *self, const char *child, const char *name, const char *equation, const char *bias_axes, tw_shape output,
-                          const tw_shape *input)
+static tw_status add_part(tw_layer *self, const char *child, const char *name, const char *equation, const char *bias_axes,
+                          tw_shape output, const tw_shape *input)
 {
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
     tw_layers_einsum_dense_args own;
@@ -244,7 +256,9 @@ static tw_status multi_build(tw_layer *self, const tw_value *given)
     multi_head *layer = (multi_head *)self;
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
     for (int i = 0; i < 3; i++) {
-        tw_tensor *tensor = given[i].kind == TW_VALUE_TENSOR ? given[i].tensor : i == 2 && given[1].kind == TW_VALUE_TENSOR ? given[1].tensor : NULL;
+        tw_tensor *tensor = given[i].kind == TW_VALUE_TENSOR             ? given[i].tensor
+                            : i == 2 && given[1].kind == TW_VALUE_TENSOR ? given[1].tensor
+                                                                         : NULL;
         if (!tensor || tensor->shape.rank != 3)
             return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query, value and key are tensors of rank 3", self->name);
         layer->shapes[i] = tensor->shape;
@@ -270,14 +284,16 @@ static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
 {
     multi_head *layer = (multi_head *)self;
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
-    tw_tensor *query = tw__value_first_tensor(&given[QUERY]), *value = tw__value_first_tensor(&given[VALUE]), *key = tw__value_first_tensor(&given[KEY]);
+    tw_tensor *query = tw__value_first_tensor(&given[QUERY]), *value = tw__value_first_tensor(&given[VALUE]),
+              *key = tw__value_first_tensor(&given[KEY]);
     tw_value none = { .kind = TW_VALUE_NONE };
     if (!query || !value) {
         tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query and value must be tensors", self->name);
         return none;
     }
     key = key ? key : value;
-    tw_tensor *given_mask = tw__value_first_tensor(&given[ATTENTION_MASK]), *masks[3] = { tw__mask_of(query), tw__mask_of(value), tw__mask_of(key) };
+    tw_tensor *given_mask = tw__value_first_tensor(&given[ATTENTION_MASK]),
+              *masks[3] = { tw__mask_of(query), tw__mask_of(value), tw__mask_of(key) };
     tw_tensor *mask = NULL;
     if (masks[0])
         mask = expand(tw_retain(masks[0]), -1);
@@ -289,7 +305,8 @@ static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
         mask = both(mask, causal(query, value));
     if (given_mask)
         mask = both(mask, given_mask->dtype == TW_BOOL ? tw_retain(given_mask) : cast(tw_retain(given_mask), TW_BOOL));
-    tw_auto tw_tensor *q = part_call(self, "_query_dense", query), *k = part_call(self, "_key_dense", key), *v = part_call(self, "_value_dense", value);
+    tw_auto tw_tensor *q = part_call(self, "_query_dense", query), *k = part_call(self, "_key_dense", key),
+                      *v = part_call(self, "_value_dense", value);
     tw_auto tw_tensor *scaled = q ? TW_GN(Mul, 1 / sqrt((double)layer->key_size), tw_retain(q)) : NULL;
     tw_tensor *scores = einsum("aecd,abcd->acbe", k, scaled);
     if (mask && scores) { /* one axis more, for the heads */
@@ -301,7 +318,9 @@ static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
         tw_release(mask);
     }
     tw_auto tw_tensor *weights = TW_G1(Softmax, scores);
-    tw_auto tw_tensor *used = weights && training == 1 && args->dropout > 0 ? tw__dropout(weights, args->dropout, NULL, TW_NO_INT, NULL) : tw_retain(weights);
+    tw_auto tw_tensor *used = weights && training == 1 && args->dropout > 0
+                                  ? tw__dropout(weights, args->dropout, NULL, TW_NO_INT, NULL)
+                                  : tw_retain(weights);
     tw_auto tw_tensor *heads = einsum("acbe,aecd->abcd", used, v);
     tw_tensor *output = part_call(self, "_output_dense", heads);
     if (!output)
@@ -315,20 +334,27 @@ static void multi_config(tw_layer *self, tw__dict *dict)
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
     static const char *const names[] = { "query_shape", "value_shape", "key_shape" };
     tw__dict_put(dict, "value_dim", (tw_value){ .kind = TW_VALUE_INT, .i = layer->value_size });
-    tw__dict_put(dict, "output_shape", args->output_shape.rank == 1 ? (tw_value){ .kind = TW_VALUE_INT, .i = args->output_shape.dims[0] }
-                                                                    : (tw_value){ .kind = TW_VALUE_NONE });
-    tw__dict_put(dict, "attention_axes", self->built ? tw__sizes_value((int64_t[]){ 1 }, 1) : (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(dict, "output_shape",
+                 args->output_shape.rank == 1 ? (tw_value){ .kind = TW_VALUE_INT, .i = args->output_shape.dims[0] }
+                                              : (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(dict, "attention_axes",
+                 self->built ? tw__sizes_value((int64_t[]){ 1 }, 1) : (tw_value){ .kind = TW_VALUE_NONE });
     for (int i = 0; i < 3; i++)
         tw__dict_put(dict, names[i], self->built ? tw__shape_value(&layer->shapes[i]) : (tw_value){ .kind = TW_VALUE_NONE });
 }
 
 static void *multi_from_config(const tw_value *config);
 static const tw__layer_methods multi_methods = {
-    .from_config = multi_from_config, .arguments = "query value key attention_mask return_attention_scores training use_causal_mask", .call_values = multi_call,
-    .build_values = multi_build, .config = multi_config, .own_config = " value_dim output_shape attention_axes "
+    .from_config = multi_from_config,
+    .arguments = "query value key attention_mask return_attention_scores training use_causal_mask",
+    .call_values = multi_call,
+    .build_values = multi_build,
+    .config = multi_config,
+    .own_config = " value_dim output_shape attention_axes "
 };
 
-TW_CLASS(layers_multi_head_attention,
+TW_CLASS(
+    layers_multi_head_attention,
     "keras.layers.MultiHeadAttention(num_heads: int, key_dim: int, value_dim: int = None, dropout: float = 0.0, use_bias: bool = True, "
     "output_shape: shape = None, attention_axes: ints = None, kernel_initializer: named<initializer> = glorot_uniform, "
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
@@ -346,7 +372,8 @@ static void *multi_from_config(const tw_value *config)
     bool known = own.kind == TW_VALUE_DICT;
     for (int i = 0; i < 3; i++) {
         const tw_value *said = own.kind == TW_VALUE_DICT ? tw__value_get(&own, names[i]) : NULL;
-        known = known && said && said->kind != TW_VALUE_NONE && tw__shape_of_value(said, &shapes[i]) == TW_OK && shapes[i].rank == 3;
+        known =
+            known && said && said->kind != TW_VALUE_NONE && tw__shape_of_value(said, &shapes[i]) == TW_OK && shapes[i].rank == 3;
         tw__value_drop(&own, names[i]);
     }
     tw_layer *layer = tw_error_code() == TW_OK ? tw__object_of_config(&tw__class_layers_multi_head_attention, &own) : NULL;

@@ -255,7 +255,8 @@ static tw_tensor *spread(const batch_normalization *layer, tw_tensor *value)
 }
 
 /* The moments of the batch over all axes but the layer's own; only where the mask is true, if there is one. */
-static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, tw_tensor *mask, tw_tensor **mean, tw_tensor **variance)
+static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, tw_tensor *mask, tw_tensor **mean,
+                               tw_tensor **variance)
 {
     int64_t others[TW_MAX_RANK], count = 0;
     for (int i = 0; i < layer->rank; i++) {
@@ -318,7 +319,8 @@ static tw_value norm_call(tw_layer *self, const tw_value *given, int training)
         return (tw_value){ .kind = TW_VALUE_NONE };
     bool learns = training == 1 && self->trainable; /* a frozen layer keeps to its moving averages */
     if (layer->fused && mask)
-        tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".", self->name);
+        tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".",
+                self->name);
     return tw__value_tensor(layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, mask, learns));
 }
 
@@ -349,12 +351,12 @@ static const tw__layer_methods norm_methods = { .build = norm_build,
                                                 .own_config = " axis synchronized " };
 
 TW_CLASS(layers_batch_normalization,
-    "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
-    "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
-    "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
-    "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
-    "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
-    "**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy,
-    .methods = &norm_methods,
-    .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");
+         "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
+         "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
+         "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
+         "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
+         "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
+         "**layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy,
+         .methods = &norm_methods,
+         .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");

@@ -273,15 +273,19 @@ static void conv_config(tw_layer *self, tw__dict *dict)
         tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
 }
 
-#define METHODS(build_function)                                                                                         \
-    { .build = build_function, .call = conv_call, .output_shape = conv_output_shape, .config = conv_config,             \
-      .own_config = " kernel_size strides padding data_format dilation_rate " }
+#define METHODS(build_function)                                                                               \
+    {                                                                                                         \
+        .build = build_function, .call = conv_call, .output_shape = conv_output_shape, .config = conv_config, \
+        .own_config = " kernel_size strides padding data_format dilation_rate "                               \
+    }
 #define CLASS .parent = &tw__class_layer, .size = sizeof(conv), .destroy = conv_clear, .visit = conv_visit, .clear = conv_clear
-#define OPTIONS(args, prefix)                                                                                                    \
-    { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,     \
-      (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                                   \
-      { (args)->prefix##_regularizer, (args)->bias_regularizer, (args)->activity_regularizer },                                 \
-      (args)->prefix##_constraint, (args)->bias_constraint }
+#define OPTIONS(args, prefix)                                                                                                  \
+    {                                                                                                                          \
+        (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation, \
+            (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                           \
+            { (args)->prefix##_regularizer, (args)->bias_regularizer, (args)->activity_regularizer },                          \
+            (args)->prefix##_constraint, (args)->bias_constraint                                                               \
+    }
 
 /* ---- Conv2D ---- */
 
@@ -304,16 +308,16 @@ static tw_status conv2d_build(tw_layer *self, const tw_shape *input_shape)
 static const tw__layer_methods conv2d_methods = METHODS(conv2d_build);
 
 TW_CLASS(layers_conv2d,
-    "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
-    "padding: str = valid, "
-    "data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, activation: named<activation> = None, "
-    "use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = conv2d_init, .methods = &conv2d_methods,
-    .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
+         "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
+         "padding: str = valid, "
+         "data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, activation: named<activation> = None, "
+         "use_bias: bool = True, "
+         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
+         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         CLASS, .init = conv2d_init, .methods = &conv2d_methods,
+         .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
 
 /* ---- Conv1D ---- */
 
@@ -335,7 +339,8 @@ static tw_status conv1d_build(tw_layer *self, const tw_shape *input_shape)
 
 static const tw__layer_methods conv1d_methods = METHODS(conv1d_build);
 
-TW_CLASS(layers_conv1d,
+TW_CLASS(
+    layers_conv1d,
     "keras.layers.Conv1D|keras.layers.Convolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
     "data_format: str = channels_last, dilation_rate: ints = 1, groups: int = 1, activation: named<activation> = None, "
     "use_bias: bool = True, "
@@ -387,16 +392,17 @@ static tw_status depthwise1d_build(tw_layer *self, const tw_shape *input_shape)
 static const tw__layer_methods depthwise1d_methods = METHODS(depthwise1d_build);
 
 TW_CLASS(layers_depthwise_conv1d,
-    "keras.layers.DepthwiseConv1D(kernel_size: ints, strides: ints = 1, padding: str = valid, depth_multiplier: int = 1, "
-    "data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, "
-    "depthwise_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = depthwise1d_init, .methods = &depthwise1d_methods,
-    .doc = "A convolution of every channel of a sequence with kernels of its own.");
+         "keras.layers.DepthwiseConv1D(kernel_size: ints, strides: ints = 1, padding: str = valid, depth_multiplier: int = 1, "
+         "data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, "
+         "depthwise_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+         "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+         "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
+         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         CLASS, .init = depthwise1d_init, .methods = &depthwise1d_methods,
+         .doc = "A convolution of every channel of a sequence with kernels of its own.");
 
-TW_CLASS(layers_depthwise_conv2d,
+TW_CLASS(
+    layers_depthwise_conv2d,
     "keras.layers.DepthwiseConv2D(kernel_size: ints, strides: ints = (1, 1), padding: str = valid, depth_multiplier: int = 1, "
     "data_format: str = None, dilation_rate: ints = (1, 1), activation: named<activation> = None, use_bias: bool = True, "
     "depthwise_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "

@@ -1,7 +1,8 @@
-/* keras.layers.SeparableConv1D/2D (every channel for itself, then all together) and Conv1DTranspose/Conv2DTranspose (the gradient of a convolution).
+/* keras.layers.SeparableConv1D/2D (every channel for itself, then all together) and Conv1DTranspose/Conv2DTranspose (the gradient
+ * of a convolution).
  *
- * A sequence is an image of one row. Kernels: depthwise [size…, channels, multiplier], pointwise [1…, channels * multiplier, filters]; of a
- * transposed one [size…, filters, channels]. */
+ * A sequence is an image of one row. Kernels: depthwise [size…, channels, multiplier], pointwise [1…, channels * multiplier,
+ * filters]; of a transposed one [size…, filters, channels]. */
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
@@ -54,14 +55,16 @@ static tw_status init(conv_more *layer, int axes, int64_t filters, int64_t multi
         TW_TRY(tw__layer_sizes("output_padding", o->output_padding, axes, true, layer->output_padding));
     for (int i = 0; i < axes; i++) {
         if (o->output_padding.given && layer->output_padding[i] >= layer->stride[i])
-            return tw__fail(TW_VALUE_ERROR, "Strides must be greater than output padding. Received strides=%lld, output_padding=%lld.",
+            return tw__fail(TW_VALUE_ERROR,
+                            "Strides must be greater than output padding. Received strides=%lld, output_padding=%lld.",
                             (long long)layer->stride[i], (long long)layer->output_padding[i]);
     }
     if (layer->channels_first)
-        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": data_format='channels_first' is not supported", tw_class_name(layer), layer->layer.name);
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": data_format='channels_first' is not supported", tw_class_name(layer),
+                        layer->layer.name);
     if (!layer->transposed && axes == 2 && layer->stride[0] != layer->stride[1])
-        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": strides=(%lld, %lld), expected equal ones", tw_class_name(layer), layer->layer.name,
-                        (long long)layer->stride[0], (long long)layer->stride[1]);
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": strides=(%lld, %lld), expected equal ones", tw_class_name(layer),
+                        layer->layer.name, (long long)layer->stride[0], (long long)layer->stride[1]);
     return tw__activation_find(&layer->activation, o->activation);
 }
 
@@ -79,7 +82,8 @@ static void more_clear(void *self)
 
 /* ---- weights ---- */
 
-static tw_variable *add_kernel(conv_more *layer, const char *name, const int64_t *size, int64_t in, int64_t out, tw_named initializer)
+static tw_variable *add_kernel(conv_more *layer, const char *name, const int64_t *size, int64_t in, int64_t out,
+                               tw_named initializer)
 {
     tw_shape shape = { .rank = layer->axes + 2 };
     for (int i = 0; i < layer->axes; i++)
@@ -95,13 +99,15 @@ static tw_status more_build(tw_layer *self, const tw_shape *input)
     TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
     int64_t channels = input->rank > 0 ? input->dims[input->rank - 1] : -1, inner;
     if (channels < 0)
-        return tw__fail(TW_VALUE_ERROR, "The channel dimension of the inputs should be defined. Found `None`. Full input shape received: %s",
+        return tw__fail(TW_VALUE_ERROR,
+                        "The channel dimension of the inputs should be defined. Found `None`. Full input shape received: %s",
                         tw__shape_text(input));
     if (__builtin_mul_overflow(channels, layer->multiplier, &inner))
         return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier is too large", tw_class_name(self));
-    bool made = layer->transposed ? add_kernel(layer, "kernel", layer->size, layer->filters, channels, layer->initializers[0]) != NULL
-                                  : add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier, layer->initializers[0]) &&
-                                        add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters, layer->initializers[1]);
+    bool made = layer->transposed
+                    ? add_kernel(layer, "kernel", layer->size, layer->filters, channels, layer->initializers[0]) != NULL
+                    : add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier, layer->initializers[0]) &&
+                          add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters, layer->initializers[1]);
     tw_shape bias = TW_SHAPE(layer->filters);
     if (!made || (layer->has_bias && !tw__layer_add_weight(self, "bias", &bias, self->dtype, layer->initializers[2], true)))
         return tw__error_status();
@@ -124,7 +130,8 @@ static tw_tensor *of_images(const conv_more *layer, tw_tensor *kernel)
 static tw_tensor *separable(conv_more *layer, tw_tensor *images)
 {
     int64_t strides[4] = { 1, layer->stride[0], layer->axes == 2 ? layer->stride[1] : layer->stride[0], 1 };
-    int64_t dilations[4] = { 1, layer->dilation[0], layer->axes == 2 ? layer->dilation[1] : layer->dilation[0], 1 }, ones[4] = { 1, 1, 1, 1 };
+    int64_t dilations[4] = { 1, layer->dilation[0], layer->axes == 2 ? layer->dilation[1] : layer->dilation[0], 1 },
+            ones[4] = { 1, 1, 1, 1 };
     tw_auto tw_tensor *x = tw_retain(images);
     if (layer->padding[0] == 'c') {
         int32_t amounts[8] = { [4] = (int32_t)((layer->size[0] - 1) * layer->dilation[0]) };
@@ -155,14 +162,15 @@ static int64_t transposed_length(const conv_more *layer, int64_t in, int i)
 static tw_tensor *transposed(conv_more *layer, tw_tensor *images)
 {
     int first = layer->axes == 2 ? 1 : 2;
-    int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, sizes[4] = { images->shape.dims[0], 1, 1, layer->filters };
+    int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 },
+            sizes[4] = { images->shape.dims[0], 1, 1, layer->filters };
     for (int i = 0; i < layer->axes; i++) {
         strides[first + i] = layer->stride[i];
         dilations[first + i] = layer->dilation[i];
         sizes[first + i] = transposed_length(layer, images->shape.dims[first + i], i);
         if (sizes[first + i] < 0) {
-            tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": the size of the input is not known, its shape is %s", tw_class_name(layer), layer->layer.name,
-                     tw__shape_text(&images->shape));
+            tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": the size of the input is not known, its shape is %s", tw_class_name(layer),
+                     layer->layer.name, tw__shape_text(&images->shape));
             return NULL;
         }
     }
@@ -177,7 +185,8 @@ static tw_tensor *transposed(conv_more *layer, tw_tensor *images)
     }
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),
                         TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID") };
-    tw_auto tw_tensor *made = whole && kernel ? tw__call(&tw__op_Conv2DBackpropInput, TW_IN(whole, kernel, images), 3, attrs, 3) : NULL;
+    tw_auto tw_tensor *made =
+        whole && kernel ? tw__call(&tw__op_Conv2DBackpropInput, TW_IN(whole, kernel, images), 3, attrs, 3) : NULL;
     tw_shape shape = { .rank = 4 };
     memcpy(shape.dims, sizes, sizeof sizes);
     return made && sizes[0] < 0 ? tw__reshape(made, &shape) : tw_retain(made);
@@ -209,9 +218,9 @@ static tw_status more_shape(tw_layer *self, const tw_shape *input, tw_shape *out
     TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
     *output = *input;
     for (int i = 0; i < layer->axes; i++)
-        output->dims[1 + i] = layer->transposed
-                                  ? transposed_length(layer, input->dims[1 + i], i)
-                                  : tw__layer_places(input->dims[1 + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
+        output->dims[1 + i] = layer->transposed ? transposed_length(layer, input->dims[1 + i], i)
+                                                : tw__layer_places(input->dims[1 + i], layer->size[i], layer->stride[i],
+                                                                   layer->dilation[i], layer->padding);
     output->dims[layer->axes + 1] = layer->filters;
     return TW_OK;
 }
@@ -227,55 +236,78 @@ static void more_config(tw_layer *self, tw__dict *dict)
     if (!layer->transposed)
         return;
     tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
-    tw__dict_put(dict, "output_padding", layer->output_padding[0] < 0 ? (tw_value){ .kind = TW_VALUE_NONE }
-                                                                     : tw__sizes_value(layer->output_padding, layer->axes));
+    tw__dict_put(dict, "output_padding",
+                 layer->output_padding[0] < 0 ? (tw_value){ .kind = TW_VALUE_NONE }
+                                              : tw__sizes_value(layer->output_padding, layer->axes));
 }
 
-static const tw__layer_methods more_methods = { .build = more_build, .call = more_call, .output_shape = more_shape, .config = more_config,
-                                                .own_config = " kernel_size strides dilation_rate padding data_format output_padding " };
-#define CLASS .parent = &tw__class_layer, .size = sizeof(conv_more), .destroy = more_clear, .visit = more_visit, .clear = more_clear, \
+static const tw__layer_methods more_methods = { .build = more_build,
+                                                .call = more_call,
+                                                .output_shape = more_shape,
+                                                .config = more_config,
+                                                .own_config =
+                                                    " kernel_size strides dilation_rate padding data_format output_padding " };
+#define CLASS                                                                                                               \
+    .parent = &tw__class_layer, .size = sizeof(conv_more), .destroy = more_clear, .visit = more_visit, .clear = more_clear, \
     .methods = &more_methods
 
 /* As in Keras these layers take and tell the settings of a single kernel, which they do not have. */
-static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer, tw_named constraint)
+static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer,
+                              tw_named constraint)
 {
     if (groups != 1)
-        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": groups=%lld is not supported, expected 1", tw_class_name(layer), layer->name, (long long)groups);
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": groups=%lld is not supported, expected 1", tw_class_name(layer),
+                        layer->name, (long long)groups);
     TW_TRY(tw__layer_check_initializer(initializer));
     TW_TRY(tw__regularizer_check(regularizer));
     return tw__constraint_check(constraint);
 }
 
-#define SEPARABLE(id, axes)                                                                                                              \
-    static tw_status id##_init(void *self, const void *given)                                                                            \
-    {                                                                                                                                    \
-        const tw_layers_##id##_args *args = given;                                                                                       \
-        TW_TRY(check_unused(self, args->groups, args->kernel_initializer, args->kernel_regularizer, args->kernel_constraint));           \
-        return init(self, axes, args->filters, args->depth_multiplier,                                                                   \
-                    &(options){ args->kernel_size, args->strides, args->dilation_rate, { 0 }, args->padding, args->data_format,          \
-                                args->activation, { args->depthwise_initializer, args->pointwise_initializer, args->bias_initializer },  \
-                                { args->depthwise_regularizer, args->pointwise_regularizer, args->bias_regularizer,                      \
-                                  args->activity_regularizer },                                                                          \
-                                { args->depthwise_constraint, args->pointwise_constraint, args->bias_constraint }, args->no_bias });     \
+#define SEPARABLE(id, axes)                                                                                                    \
+    static tw_status id##_init(void *self, const void *given)                                                                  \
+    {                                                                                                                          \
+        const tw_layers_##id##_args *args = given;                                                                             \
+        TW_TRY(check_unused(self, args->groups, args->kernel_initializer, args->kernel_regularizer, args->kernel_constraint)); \
+        return init(self, axes, args->filters, args->depth_multiplier,                                                         \
+                    &(options){ args->kernel_size,                                                                             \
+                                args->strides,                                                                                 \
+                                args->dilation_rate,                                                                           \
+                                { 0 },                                                                                         \
+                                args->padding,                                                                                 \
+                                args->data_format,                                                                             \
+                                args->activation,                                                                              \
+                                { args->depthwise_initializer, args->pointwise_initializer, args->bias_initializer },          \
+                                { args->depthwise_regularizer, args->pointwise_regularizer, args->bias_regularizer,            \
+                                  args->activity_regularizer },                                                                \
+                                { args->depthwise_constraint, args->pointwise_constraint, args->bias_constraint },             \
+                                args->no_bias });                                                                              \
     }
 SEPARABLE(separable_conv1d, 1)
 SEPARABLE(separable_conv2d, 2)
 
-#define TRANSPOSED(id, axes)                                                                                                         \
-    static tw_status id##_init(void *self, const void *given)                                                                        \
-    {                                                                                                                                \
-        const tw_layers_##id##_args *args = given;                                                                                   \
-        ((conv_more *)self)->transposed = true;                                                                                      \
-        return init(self, axes, args->filters, 1,                                                                                    \
-                    &(options){ args->kernel_size, args->strides, args->dilation_rate, args->output_padding, args->padding,          \
-                                args->data_format, args->activation, { args->kernel_initializer, NULL, args->bias_initializer },     \
-                                { args->kernel_regularizer, NULL, args->bias_regularizer, args->activity_regularizer },              \
-                                { args->kernel_constraint, NULL, args->bias_constraint }, args->no_bias });                          \
+#define TRANSPOSED(id, axes)                                                                                            \
+    static tw_status id##_init(void *self, const void *given)                                                           \
+    {                                                                                                                   \
+        const tw_layers_##id##_args *args = given;                                                                      \
+        ((conv_more *)self)->transposed = true;                                                                         \
+        return init(self, axes, args->filters, 1,                                                                       \
+                    &(options){ args->kernel_size,                                                                      \
+                                args->strides,                                                                          \
+                                args->dilation_rate,                                                                    \
+                                args->output_padding,                                                                   \
+                                args->padding,                                                                          \
+                                args->data_format,                                                                      \
+                                args->activation,                                                                       \
+                                { args->kernel_initializer, NULL, args->bias_initializer },                             \
+                                { args->kernel_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
+                                { args->kernel_constraint, NULL, args->bias_constraint },                               \
+                                args->no_bias });                                                                       \
     }
 TRANSPOSED(conv1d_transpose, 1)
 TRANSPOSED(conv2d_transpose, 2)
 
-TW_CLASS(layers_separable_conv1d,
+TW_CLASS(
+    layers_separable_conv1d,
     "keras.layers.SeparableConv1D|keras.layers.SeparableConvolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
     "data_format: str = None, dilation_rate: ints = 1, depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
     "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
@@ -285,20 +317,20 @@ TW_CLASS(layers_separable_conv1d,
     "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
     "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = separable_conv1d_init,
-    .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+    CLASS, .init = separable_conv1d_init, .doc = "A convolution of every channel for itself, then one that mixes the channels.");
 
-TW_CLASS(layers_conv1d_transpose,
+TW_CLASS(
+    layers_conv1d_transpose,
     "keras.layers.Conv1DTranspose|keras.layers.Convolution1DTranspose(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
     "output_padding: ints = None, data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = conv1d_transpose_init,
-    .doc = "The opposite of a convolution's change of shape.");
+    CLASS, .init = conv1d_transpose_init, .doc = "The opposite of a convolution's change of shape.");
 
-TW_CLASS(layers_separable_conv2d,
+TW_CLASS(
+    layers_separable_conv2d,
     "keras.layers.SeparableConv2D|keras.layers.SeparableConvolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
     "data_format: str = None, dilation_rate: ints = (1, 1), depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
     "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
@@ -308,15 +340,14 @@ TW_CLASS(layers_separable_conv2d,
     "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
     "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = separable_conv2d_init,
-    .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+    CLASS, .init = separable_conv2d_init, .doc = "A convolution of every channel for itself, then one that mixes the channels.");
 
-TW_CLASS(layers_conv2d_transpose,
+TW_CLASS(
+    layers_conv2d_transpose,
     "keras.layers.Conv2DTranspose|keras.layers.Convolution2DTranspose(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
     "output_padding: ints = None, data_format: str = None, dilation_rate: ints = (1, 1), activation: named<activation> = None, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = conv2d_transpose_init,
-    .doc = "The opposite of a convolution's change of shape.");
+    CLASS, .init = conv2d_transpose_init, .doc = "The opposite of a convolution's change of shape.");

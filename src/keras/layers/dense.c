@@ -16,7 +16,8 @@ static tw_status dense_init(void *self, const void *given)
     dense *layer = self;
     const tw_layers_dense_args *args = given;
     if (args->units < 0)
-        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for `units`, expected a positive integer. Received: units=%lld",
+        return tw__fail(TW_VALUE_ERROR,
+                        "Received an invalid value for `units`, expected a positive integer. Received: units=%lld",
                         (long long)args->units);
     TW_TRY(tw__regularizer_check(args->kernel_regularizer));
     TW_TRY(tw__regularizer_check(args->bias_regularizer));
@@ -58,8 +59,10 @@ static tw_status dense_build(tw_layer *self, const tw_shape *input_shape)
                         tw_dtype_name(self->dtype));
     int64_t last = input_shape->rank > 0 ? input_shape->dims[input_shape->rank - 1] : -1;
     if (last < 0 || !args)
-        return tw__fail(TW_VALUE_ERROR, "The last dimension of the inputs to a Dense layer should be defined. Found None. "
-                        "Full input shape received: %s", tw__shape_text(input_shape));
+        return tw__fail(TW_VALUE_ERROR,
+                        "The last dimension of the inputs to a Dense layer should be defined. Found None. "
+                        "Full input shape received: %s",
+                        tw__shape_text(input_shape));
     tw_shape kernel = TW_SHAPE(last, layer->units), bias = TW_SHAPE(layer->units);
     if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, args->kernel_initializer, true))
         return tw__error_status();
@@ -133,11 +136,10 @@ static tw_status dense_output_shape(tw_layer *self, const tw_shape *input_shape,
 static const tw__layer_methods dense_methods = { .build = dense_build, .call = dense_call, .output_shape = dense_output_shape };
 
 TW_CLASS(layers_dense,
-    "keras.layers.Dense(units: int, activation: named<activation> = None, use_bias: bool = True, "
-    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
-    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
-    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
-    "bias_constraint: named<constraint> = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(dense), .init = dense_init, .destroy = dense_clear, .visit = dense_visit,
-    .clear = dense_clear, .methods = &dense_methods,
-    .doc = "Fully connected layer: activation(inputs @ kernel + bias).");
+         "keras.layers.Dense(units: int, activation: named<activation> = None, use_bias: bool = True, "
+         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
+         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(dense), .init = dense_init, .destroy = dense_clear, .visit = dense_visit,
+         .clear = dense_clear, .methods = &dense_methods, .doc = "Fully connected layer: activation(inputs @ kernel + bias).");

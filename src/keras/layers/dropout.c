@@ -40,5 +40,5 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
 static const tw__layer_methods dropout_methods = { .call = dropout_call, .count_call = dropout_count_call };
 
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .methods = &dropout_methods,
-    .doc = "While training, sets elements to 0 with the probability rate and scales the others up.");
+         .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .methods = &dropout_methods,
+         .doc = "While training, sets elements to 0 with the probability rate and scales the others up.");

@@ -1,4 +1,5 @@
-/* keras.layers.EinsumDense: activation(einsum(equation, inputs, kernel) + bias). "...x,xy->...y" may leave out axes on the left. */
+/* keras.layers.EinsumDense: activation(einsum(equation, inputs, kernel) + bias). "...x,xy->...y" may leave out axes on the left.
+ */
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
@@ -42,7 +43,9 @@ static tw_status einsum_init(void *self, const void *given)
     bool good = read_letters(&at, layer->input) && skip(&at, ",") && read_letters(&at, layer->kernel) && skip(&at, "->") &&
                 skip(&at, "...") == layer->left && read_letters(&at, layer->output) && !*at;
     if (!good)
-        return tw__fail(TW_VALUE_ERROR, "Invalid einsum equation '%s'. Equations must be in the form [X],[Y]->[Z] or ...[X],[Y]->...[Z].", args->equation);
+        return tw__fail(TW_VALUE_ERROR,
+                        "Invalid einsum equation '%s'. Equations must be in the form [X],[Y]->[Z] or ...[X],[Y]->...[Z].",
+                        args->equation);
     TW_TRY(tw__layer_check_initializer(args->kernel_initializer));
     TW_TRY(tw__layer_check_initializer(args->bias_initializer));
     TW_TRY(tw__regularizer_check(args->kernel_regularizer));
@@ -72,7 +75,8 @@ static tw_status einsum_shape(tw_layer *self, const tw_shape *input, tw_shape *o
     int letters = (int)strlen(layer->output), given = args->output_shape.rank, in = (int)strlen(layer->input);
     int elided = layer->left ? input->rank - in : 0;
     if (input->rank < 0 || elided < 0 || input->rank != in + elided)
-        return tw__fail(TW_VALUE_ERROR, "EinsumDense \"%s\": an input of shape %s for the equation %s", self->name, tw__shape_text(input), args->equation);
+        return tw__fail(TW_VALUE_ERROR, "EinsumDense \"%s\": an input of shape %s for the equation %s", self->name,
+                        tw__shape_text(input), args->equation);
     int whole = letters + elided, first = whole - given;
     if (given > whole || whole > MOST)
         return tw__fail(TW_VALUE_ERROR, "EinsumDense \"%s\": output_shape has rank %d, the output %d", self->name, given, whole);
@@ -97,8 +101,11 @@ static tw_status einsum_build(tw_layer *self, const tw_shape *input)
         const char *in = strchr(layer->input, layer->kernel[i]), *out = strchr(layer->output, layer->kernel[i]);
         kernel.dims[i] = in ? input->dims[elided + (in - layer->input)] : out ? output.dims[elided + (out - layer->output)] : -1;
         if (kernel.dims[i] < 0)
-            return tw__fail(TW_VALUE_ERROR, "Weight dimension '%c' did not have a match in either the input spec '%s' or the output spec '%s'. For this layer, "
-                            "the weight must be fully specified.", layer->kernel[i], layer->input, layer->output);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Weight dimension '%c' did not have a match in either the input spec '%s' or the output spec '%s'. For this layer, "
+                "the weight must be fully specified.",
+                layer->kernel[i], layer->input, layer->output);
     }
     if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, args->kernel_initializer, true))
         return tw__error_status();
@@ -107,7 +114,9 @@ static tw_status einsum_build(tw_layer *self, const tw_shape *input)
         if (has || bias.rank)
             bias.dims[bias.rank++] = has ? output.dims[elided + (int)i] : 1;
     }
-    return !args->bias_axes || tw__layer_add_weight(self, "bias", &bias, self->dtype, args->bias_initializer, true) ? TW_OK : tw__error_status();
+    return !args->bias_axes || tw__layer_add_weight(self, "bias", &bias, self->dtype, args->bias_initializer, true)
+               ? TW_OK
+               : tw__error_status();
 }
 
 static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
@@ -116,7 +125,8 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
     einsum_dense *layer = (einsum_dense *)self;
     const tw_layers_einsum_dense_args *args = tw_object_config(self);
     tw_auto tw_tensor *kernel = tw__layer_read(self, "kernel");
-    tw_tensor *output = kernel ? tw__call(&tw__op_Einsum, TW_IN(input, kernel), 2, TW_WITH(TW_A_STRING("equation", args->equation)), 1) : NULL;
+    tw_tensor *output =
+        kernel ? tw__call(&tw__op_Einsum, TW_IN(input, kernel), 2, TW_WITH(TW_A_STRING("equation", args->equation)), 1) : NULL;
     if (output && args->bias_axes)
         output = TW_G2(AddV2, output, tw__layer_read(self, "bias"));
     tw_tensor *result = output ? tw__activation_call(&layer->activation, output) : NULL;
@@ -126,11 +136,11 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
 
-TW_CLASS(layers_einsum_dense,
+TW_CLASS(
+    layers_einsum_dense,
     "keras.layers.EinsumDense|keras.layers.experimental.EinsumDense(equation: str, output_shape: shape, activation: named<activation> = None, "
     "bias_axes: str = None, kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .destroy = einsum_clear, .visit = einsum_visit,
-    .clear = einsum_clear, .methods = &einsum_methods,
-    .doc = "A dense layer over axes that an equation names.");
+    .clear = einsum_clear, .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");

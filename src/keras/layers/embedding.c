@@ -89,7 +89,8 @@ static const tw__layer_methods embedding_methods = { .build = embedding_build,
                                                      .config = embedding_config,
                                                      .own_config = " sparse " };
 
-TW_CLASS(layers_embedding,
+TW_CLASS(
+    layers_embedding,
     "keras.layers.Embedding(input_dim: int, output_dim: int, embeddings_initializer: named<initializer> = uniform, "
     "embeddings_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
     "embeddings_constraint: named<constraint> = None, mask_zero: bool = False, input_length: int = None, sparse: bool = False, "

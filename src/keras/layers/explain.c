@@ -1,4 +1,5 @@
-/* What the call of a layer fails with, in Keras's words: the innermost layer's name and class, the error itself, and what the layer was called with. */
+/* What the call of a layer fails with, in Keras's words: the innermost layer's name and class, the error itself, and what the
+ * layer was called with. */
 #include <stdlib.h>
 
 #include "keras/keras.h"
@@ -19,7 +20,8 @@ static void add_value(tw__text *text, const tw_value *value, bool inside)
     case TW_VALUE_TENSOR: {
         char *shape = tw__shape_tuple(&value->tensor->shape);
         const char *quote = inside ? "'" : "";
-        tw__text_format(text, "%stf.Tensor(shape=%s, dtype=%s)%s", quote, shape ? shape : "", tw_dtype_name(value->tensor->dtype), quote);
+        tw__text_format(text, "%stf.Tensor(shape=%s, dtype=%s)%s", quote, shape ? shape : "", tw_dtype_name(value->tensor->dtype),
+                        quote);
         tw__free(shape);
         break;
     }
@@ -82,7 +84,8 @@ static bool is_plain(const char *message)
 void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given, int count)
 {
     tw_status code = tw_error_code();
-    if (code == TW_OK || code == TW_RESOURCE_EXHAUSTED || code == TW_CANCELLED || code == TW_ABORTED || (code != TW_FOREIGN_ERROR && is_plain(tw_error_message())))
+    if (code == TW_OK || code == TW_RESOURCE_EXHAUSTED || code == TW_CANCELLED || code == TW_ABORTED ||
+        (code != TW_FOREIGN_ERROR && is_plain(tw_error_message())))
         return;
     tw__saved_error error = tw__error_take();
     tw_value own = { .kind = TW_VALUE_NONE };

@@ -78,7 +78,8 @@ static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
     if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
         return NULL;
     const tw_layers_flatten_args *args = tw_object_config(self);
-    if (args && args->data_format && strcmp(args->data_format, "channels_first") == 0 && input->shape.rank > 2) { /* the channels go last */
+    if (args && args->data_format && strcmp(args->data_format, "channels_first") == 0 &&
+        input->shape.rank > 2) { /* the channels go last */
         int64_t order[TW_MAX_RANK] = { 0 };
         for (int i = 1; i < input->shape.rank; i++)
             order[i] = i + 1 < input->shape.rank ? i + 1 : 1;
@@ -91,9 +92,9 @@ static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
 static const tw__layer_methods flatten_methods = { .call = flatten_call, .output_shape = flatten_output_shape };
 
 TW_CLASS(layers_flatten,
-    "keras.layers.Flatten(data_format: str {channels_last, channels_first} = channels_last, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = flatten_init, .methods = &flatten_methods,
-    .doc = "All axes but the first become one.");
+         "keras.layers.Flatten(data_format: str {channels_last, channels_first} = channels_last, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = flatten_init, .methods = &flatten_methods,
+         .doc = "All axes but the first become one.");
 
 /* ---- Reshape ---- */
 
@@ -110,8 +111,10 @@ static tw_status reshape_output_shape(tw_layer *self, const tw_shape *input, tw_
         int64_t dim = args->target_shape.items[i];
         output->dims[i + 1] = dim;
         if (dim < -1 || (dim == -1 && unknown >= 0) || (dim >= 0 && __builtin_mul_overflow(known, dim, &known)))
-            return tw__fail(TW_VALUE_ERROR, "There must be at most one unknown dimension (-1) in target_shape. Reshape \"%s\", dimension %d: %lld",
-                            self->name, i, (long long)dim);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "There must be at most one unknown dimension (-1) in target_shape. Reshape \"%s\", dimension %d: %lld",
+                self->name, i, (long long)dim);
         if (dim == -1)
             unknown = i + 1;
     }
@@ -139,9 +142,8 @@ static tw_tensor *reshape_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods reshape_methods = { .call = reshape_call, .output_shape = reshape_output_shape };
 
-TW_CLASS(layers_reshape, "keras.layers.Reshape(target_shape: ints, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &reshape_methods,
-    .doc = "Gives every example another shape.");
+TW_CLASS(layers_reshape, "keras.layers.Reshape(target_shape: ints, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .methods = &reshape_methods, .doc = "Gives every example another shape.");
 
 /* ---- Activation ---- */
 
@@ -178,9 +180,9 @@ static tw_tensor *activation_call(tw_layer *self, tw_tensor *input, int training
 static const tw__layer_methods activation_methods = { .call = activation_call };
 
 TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(activation_layer), .init = activation_init, .destroy = activation_clear,
-    .visit = activation_visit, .clear = activation_clear, .methods = &activation_methods,
-    .doc = "Applies a function to its input.");
+         .parent = &tw__class_layer, .size = sizeof(activation_layer), .init = activation_init, .destroy = activation_clear,
+         .visit = activation_visit, .clear = activation_clear, .methods = &activation_methods,
+         .doc = "Applies a function to its input.");
 
 /* ---- Softmax ---- */
 
@@ -209,7 +211,8 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
     if (axis == -1 || axis == rank - 1)
         return tw__value_tensor(TW_UNARY(Softmax, x));
     if (rank < 0 || axis < -rank || axis >= rank) {
-        tw__fail(TW_VALUE_ERROR, "Softmax \"%s\": axis=%lld, the input's shape is %s", self->name, (long long)axis, tw__shape_text(&x->shape));
+        tw__fail(TW_VALUE_ERROR, "Softmax \"%s\": axis=%lld, the input's shape is %s", self->name, (long long)axis,
+                 tw__shape_text(&x->shape));
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
     return tw__value_tensor(tw__softmax_along(&tw__op_Softmax, x, axis < 0 ? axis + rank : axis));
@@ -217,6 +220,6 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
 
 static const tw__layer_methods softmax_methods = { .arguments = "inputs mask", .call_values = softmax_call };
 
-TW_CLASS(layers_softmax, "keras.layers.Softmax(axis: int = -1, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = softmax_init, .methods = &softmax_methods,
-    .doc = "exp(x) / sum(exp(x)) along an axis.");
+TW_CLASS(layers_softmax, "keras.layers.Softmax(axis: int = -1, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = softmax_init, .methods = &softmax_methods,
+         .doc = "exp(x) / sum(exp(x)) along an axis.");

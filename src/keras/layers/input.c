@@ -1,4 +1,5 @@
-/* keras.layers.InputLayer: where a model's input comes in; it says shape and dtype. Named input_1, input_2, … unless told otherwise. */
+/* keras.layers.InputLayer: where a model's input comes in; it says shape and dtype. Named input_1, input_2, … unless told
+ * otherwise. */
 #include "keras/models/functional.h"
 
 static tw_status input_init(void *self, const void *given)
@@ -43,7 +44,8 @@ static tw_tensor *input_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods input_methods = { .call = input_call, .whole_config = input_config, .any_dtype = true };
 
-TW_CLASS(layers_input_layer,
+TW_CLASS(
+    layers_input_layer,
     "keras.layers.InputLayer(input_shape: shape = None, batch_size: int = None, dtype: dtype = None, sparse: bool = False, name: str = None, "
     "ragged: bool = False, batch_input_shape: shape = None) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = input_init, .methods = &input_methods,

@@ -1,5 +1,5 @@
-/* Lambda: a function of a tensor as a layer. Its config holds the function as code of the language that it is written in, as Keras's does; in safe mode
- * (safe_mode.h) such a config is refused. */
+/* Lambda: a function of a tensor as a layer. Its config holds the function as code of the language that it is written in, as
+ * Keras's does; in safe mode (safe_mode.h) such a config is refused. */
 #include "keras/callable.h"
 #include "keras/layers/layers.h"
 #include "keras/safe_mode.h"
@@ -73,7 +73,8 @@ static void lambda_config(tw_layer *self, tw__dict *dict)
 /* A function of a config that is code: made by the language that wrote it, if that is allowed. */
 static void *lambda_decode(const tw_value *config, const tw_value *function)
 {
-    const tw_value *module = tw__value_get(config, "module"), *arguments = tw__value_get(config, "arguments"), none = { .kind = TW_VALUE_NONE };
+    const tw_value *module = tw__value_get(config, "module"), *arguments = tw__value_get(config, "arguments"),
+                   none = { .kind = TW_VALUE_NONE };
     if (tw__safe_mode()) {
         tw__refuse_code("a Lambda layer with a Python `lambda` inside it", "Lambda layer");
         return NULL;
@@ -89,7 +90,8 @@ static void *lambda_decode(const tw_value *config, const tw_value *function)
 static bool is_code(const tw_value *config, const char *name, const char *type)
 {
     const tw_value *value = tw__value_get(config, name);
-    const char *said = tw__value_text(config, type), *class = value && value->kind == TW_VALUE_DICT ? tw__value_text(value, "class_name") : NULL;
+    const char *said = tw__value_text(config, type),
+               *class = value && value->kind == TW_VALUE_DICT ? tw__value_text(value, "class_name") : NULL;
     return (said && strcmp(said, "lambda") == 0) || (class && strcmp(class, "__lambda__") == 0);
 }
 
@@ -130,10 +132,12 @@ static void *lambda_from_config(const tw_value *config)
     return layer;
 }
 
-static const tw__layer_methods lambda_methods = { .call = lambda_call, .output_shape = lambda_shape, .own_config = "function output_shape ",
-                                                  .config = lambda_config, .from_config = lambda_from_config };
+static const tw__layer_methods lambda_methods = { .call = lambda_call,
+                                                  .output_shape = lambda_shape,
+                                                  .own_config = "function output_shape ",
+                                                  .config = lambda_config,
+                                                  .from_config = lambda_from_config };
 
 TW_CLASS(layers_lambda, "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(lambda), .init = lambda_init, .destroy = lambda_clear, .visit = lambda_visit,
-    .clear = lambda_clear, .methods = &lambda_methods,
-    .doc = "A function of a tensor as a layer.");
+         .parent = &tw__class_layer, .size = sizeof(lambda), .init = lambda_init, .destroy = lambda_clear, .visit = lambda_visit,
+         .clear = lambda_clear, .methods = &lambda_methods, .doc = "A function of a tensor as a layer.");

@@ -79,7 +79,8 @@ static tw_tensor *identity_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods layer_methods = { .call = identity_call };
 
-TW_CLASS(layer,
+TW_CLASS(
+    layer,
     "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
     "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None)",
     .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
@@ -109,8 +110,8 @@ void tw__layer_end(tw_layer *layer)
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found)
 {
     char *wanted = tw__shape_tuple(expected), *given = tw__shape_tuple(found);
-    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at, layer->name,
-             wanted ? wanted : "", given ? given : "");
+    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at,
+             layer->name, wanted ? wanted : "", given ? given : "");
     tw__free(wanted);
     tw__free(given);
     return tw__error_status();
@@ -128,11 +129,15 @@ static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
         return TW_OK;
     char *text = tw__shape_tuple(shape);
     if (*expected == 'r')
-        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
-                 "Full shape received: %s", layer->name, layer->minimum_rank, shape->rank, text ? text : "");
+        tw__fail(TW_VALUE_ERROR,
+                 "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
+                 "Full shape received: %s",
+                 layer->name, layer->minimum_rank, shape->rank, text ? text : "");
     else
-        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
-                 "but received input with shape %s", layer->name, (long long)layer->last_axis, text ? text : "");
+        tw__fail(TW_VALUE_ERROR,
+                 "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
+                 "but received input with shape %s",
+                 layer->name, (long long)layer->last_axis, text ? text : "");
     tw__free(text);
     return tw__error_status();
 }
@@ -142,7 +147,8 @@ tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
     if (check_input(layer, &input->shape) != TW_OK)
         return NULL;
     const tw__layer_methods *methods = tw__methods(layer);
-    if (input->dtype == layer->dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) || !tw__dtype_is_float(layer->dtype))
+    if (input->dtype == layer->dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) ||
+        !tw__dtype_is_float(layer->dtype))
         return tw_retain(input);
     tw_attr target = TW_A_TYPE("DstT", layer->dtype);
     return tw__call(&tw__op_Cast, &input, 1, &target, 1);
@@ -303,7 +309,8 @@ static tw_status track_weight(tw_layer *layer, const char *name, tw_variable *va
     return layer->extra_count ? keep(layer, variable) : TW_OK;
 }
 
-/* What the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel; "_regularizer" alike. */
+/* What the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel;
+ * "_regularizer" alike. */
 static tw_named named_for(const tw_layer *layer, const char *name, const char *suffix)
 {
     const tw_signature *signature = tw_class_signature(tw_class_of(layer));
@@ -338,7 +345,8 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         name = "Variable";
     tw_shape whole = shape->rank < 0 ? TW_SCALAR : *shape;
     if (!tw__shape_known(&whole)) {
-        tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_weight: the shape %s of `%s` is not complete", layer->name, tw__shape_text(&whole), name);
+        tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_weight: the shape %s of `%s` is not complete", layer->name,
+                 tw__shape_text(&whole), name);
         return NULL;
     }
     if (tw__weights_take(layer->name, name, &whole) != TW_OK)
@@ -376,7 +384,8 @@ TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, 
     int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;
     const tw__layer_methods *methods = tw__methods(args->self);
     if (methods->call_values) {
-        tw_value given[8] = { { .kind = TW_VALUE_TENSOR, .tensor = args->inputs } }, result = methods->call_values(args->self, given, said);
+        tw_value given[8] = { { .kind = TW_VALUE_TENSOR, .tensor = args->inputs } },
+                 result = methods->call_values(args->self, given, said);
         if (result.kind == TW_VALUE_TENSOR)
             return result.tensor;
         if (result.kind != TW_VALUE_NONE)

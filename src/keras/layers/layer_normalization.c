@@ -1,5 +1,5 @@
-/* keras.layers.LayerNormalization, GroupNormalization (mean 0 and variance 1 within every example, or within groups of its channels, then a scale
- * and an offset that are learnt) and UnitNormalization (length 1). */
+/* keras.layers.LayerNormalization, GroupNormalization (mean 0 and variance 1 within every example, or within groups of its
+ * channels, then a scale and an offset that are learnt) and UnitNormalization (length 1). */
 #include "api/nn.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
@@ -37,7 +37,9 @@ static tw_status init(norm *layer, const options *o)
         layer->initializers[i] = o->initializers[i];
     }
     if (o->axis.count < 1 || o->axis.count > TW_MAX_RANK)
-        return tw__fail(TW_TYPE_ERROR, "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them", (long long)o->axis.count);
+        return tw__fail(TW_TYPE_ERROR,
+                        "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
+                        (long long)o->axis.count);
     layer->axis_count = (int)o->axis.count;
     layer->axis_single = o->axis.single;
     memcpy(layer->axes, o->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
@@ -49,8 +51,10 @@ static tw_status settle_axes(norm *layer, const tw_shape *input)
     for (int i = 0; i < layer->axis_count; i++) {
         int64_t *axis = &layer->axes[i];
         if (input->rank < 0 || *axis < -input->rank || *axis >= input->rank)
-            return tw__fail(TW_VALUE_ERROR, "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). Received: axis=%lld",
-                            input->rank, (long long)*axis);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). Received: axis=%lld",
+                input->rank, (long long)*axis);
         *axis += *axis < 0 ? input->rank : 0;
     }
     return TW_OK;
@@ -64,15 +68,17 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
     for (int i = 0; i < layer->axis_count; i++) {
         shape.dims[i] = input->dims[layer->axes[i]];
         if (shape.dims[i] < 0)
-            return tw__fail(TW_VALUE_ERROR, "Axis %lld of input tensor should have a defined dimension but the layer received an input with shape %s.",
-                            (long long)layer->axes[i], tw__shape_text(input));
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Axis %lld of input tensor should have a defined dimension but the layer received an input with shape %s.",
+                (long long)layer->axes[i], tw__shape_text(input));
     }
     if (layer->by_groups) {
         int64_t channels = shape.dims[0];
         layer->groups = layer->groups == -1 ? channels : layer->groups;
         if (layer->groups <= 0 || channels < layer->groups || channels % layer->groups)
-            return tw__fail(TW_VALUE_ERROR, "Number of groups (%lld) must be a divisor of the number of channels (%lld).", (long long)layer->groups,
-                            (long long)channels);
+            return tw__fail(TW_VALUE_ERROR, "Number of groups (%lld) must be a divisor of the number of channels (%lld).",
+                            (long long)layer->groups, (long long)channels);
     }
     if (layer->scale && !tw__layer_add_weight(self, "gamma", &shape, self->dtype, layer->initializers[0], true))
         return tw__error_status();
@@ -110,7 +116,8 @@ static tw_tensor *norm_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     norm *layer = (norm *)self;
-    tw_auto tw_tensor *gamma = parameter(layer, "gamma", layer->scale, input->shape.rank), *beta = parameter(layer, "beta", layer->center, input->shape.rank);
+    tw_auto tw_tensor *gamma = parameter(layer, "gamma", layer->scale, input->shape.rank),
+                      *beta = parameter(layer, "beta", layer->center, input->shape.rank);
     if ((layer->scale && !gamma) || (layer->center && !beta))
         return NULL;
     return normalized(layer, input, (tw_ints){ layer->axes, layer->axis_count, true, false }, gamma, beta);
@@ -129,17 +136,21 @@ static tw_tensor *group_call(tw_layer *self, tw_tensor *input, int training)
     }
     tw_shape apart = { .rank = rank + 1 };
     for (int i = 0; i <= rank; i++) {
-        apart.dims[i] = i < axis ? input->shape.dims[i] : i == axis ? layer->groups : i == axis + 1 ? input->shape.dims[axis] / layer->groups
-                                                                                                     : input->shape.dims[i - 1];
+        apart.dims[i] = i < axis        ? input->shape.dims[i]
+                        : i == axis     ? layer->groups
+                        : i == axis + 1 ? input->shape.dims[axis] / layer->groups
+                                        : input->shape.dims[i - 1];
         unknown += apart.dims[i] < 0;
         if (i > 0 && i != axis)
             over[count++] = i;
     }
     if (unknown > 1) {
-        tw__fail(TW_UNIMPLEMENTED, "GroupNormalization \"%s\": the input's shape %s is not known well enough", self->name, tw__shape_text(&input->shape));
+        tw__fail(TW_UNIMPLEMENTED, "GroupNormalization \"%s\": the input's shape %s is not known well enough", self->name,
+                 tw__shape_text(&input->shape));
         return NULL;
     }
-    tw_auto tw_tensor *gamma = parameter(layer, "gamma", layer->scale, rank), *beta = parameter(layer, "beta", layer->center, rank);
+    tw_auto tw_tensor *gamma = parameter(layer, "gamma", layer->scale, rank),
+                      *beta = parameter(layer, "beta", layer->center, rank);
     tw_auto tw_tensor *groups = tw__reshape(input, &apart);
     if (!groups || (layer->scale && !gamma) || (layer->center && !beta))
         return NULL;
@@ -168,16 +179,24 @@ static void norm_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "axis", axis);
 }
 
-static const tw__layer_methods norm_methods = { .build = norm_build, .call = norm_call, .config = norm_config, .own_config = " axis " };
+static const tw__layer_methods norm_methods = {
+    .build = norm_build, .call = norm_call, .config = norm_config, .own_config = " axis "
+};
 
 static tw_status layer_norm_init(void *self, const void *given)
 {
     const tw_layers_layer_normalization_args *args = given;
-    return init(self, &(options){ args->axis, args->epsilon, args->no_center, args->no_scale, { args->gamma_initializer, args->beta_initializer },
-                                  { args->gamma_regularizer, args->beta_regularizer }, { args->gamma_constraint, args->beta_constraint } });
+    return init(self, &(options){ args->axis,
+                                  args->epsilon,
+                                  args->no_center,
+                                  args->no_scale,
+                                  { args->gamma_initializer, args->beta_initializer },
+                                  { args->gamma_regularizer, args->beta_regularizer },
+                                  { args->gamma_constraint, args->beta_constraint } });
 }
 
-TW_CLASS(layers_layer_normalization,
+TW_CLASS(
+    layers_layer_normalization,
     "keras.layers.LayerNormalization(axis: ints = -1, epsilon: float = 0.001, center: bool = True, scale: bool = True, "
     "beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, beta_regularizer: named<regularizer> = None, "
     "gamma_regularizer: named<regularizer> = None, beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, "
@@ -185,7 +204,9 @@ TW_CLASS(layers_layer_normalization,
     .parent = &tw__class_layer, .size = sizeof(norm), .init = layer_norm_init, .methods = &norm_methods,
     .doc = "Gives every example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
 
-static const tw__layer_methods group_methods = { .build = norm_build, .call = group_call, .config = norm_config, .own_config = " axis groups " };
+static const tw__layer_methods group_methods = {
+    .build = norm_build, .call = group_call, .config = norm_config, .own_config = " axis groups "
+};
 
 static tw_status group_norm_init(void *self, const void *given)
 {
@@ -193,18 +214,24 @@ static tw_status group_norm_init(void *self, const void *given)
     norm *layer = self;
     layer->by_groups = true;
     layer->groups = args->groups;
-    return init(layer, &(options){ { &args->axis, 1, true, true }, args->epsilon, args->no_center, args->no_scale,
-                                   { args->gamma_initializer, args->beta_initializer }, { args->gamma_regularizer, args->beta_regularizer },
+    return init(layer, &(options){ { &args->axis, 1, true, true },
+                                   args->epsilon,
+                                   args->no_center,
+                                   args->no_scale,
+                                   { args->gamma_initializer, args->beta_initializer },
+                                   { args->gamma_regularizer, args->beta_regularizer },
                                    { args->gamma_constraint, args->beta_constraint } });
 }
 
-TW_CLASS(layers_group_normalization,
+TW_CLASS(
+    layers_group_normalization,
     "keras.layers.GroupNormalization(groups: int = 32, axis: int = -1, epsilon: float = 0.001, center: bool = True, scale: bool = True, "
     "beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, beta_regularizer: named<regularizer> = None, "
     "gamma_regularizer: named<regularizer> = None, beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, "
     "**layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(norm), .init = group_norm_init, .methods = &group_methods,
-    .doc = "Gives every group of channels of an example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
+    .doc =
+        "Gives every group of channels of an example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
 
 /* ---- UnitNormalization ---- */
 
@@ -218,7 +245,8 @@ static tw_status unit_init(void *self, const void *given)
     const tw_layers_unit_normalization_args *args = given;
     ((tw_layer *)self)->supports_masking = true;
     if (args->axis.count < 1 || args->axis.count > TW_MAX_RANK)
-        return tw__fail(TW_TYPE_ERROR, "Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received %lld of them",
+        return tw__fail(TW_TYPE_ERROR,
+                        "Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received %lld of them",
                         (long long)args->axis.count);
     return TW_OK;
 }
@@ -228,7 +256,8 @@ static tw_tensor *unit_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     const tw_layers_unit_normalization_args *args = tw_object_config(self);
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32), *square = TW_UNARY(Square, input);
-    tw_tensor *sums = axes && square ? tw__call(&tw__op_Sum, TW_IN(square, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums =
+        axes && square ? tw__call(&tw__op_Sum, TW_IN(square, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
     return TW_G2(Mul, tw_retain(input), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
 }
 
@@ -255,8 +284,10 @@ static tw_status unit_build(tw_layer *self, const tw_shape *input)
     return TW_OK;
 }
 
-static const tw__layer_methods unit_methods = { .build = unit_build, .call = unit_call, .config = unit_config, .own_config = " axis " };
+static const tw__layer_methods unit_methods = {
+    .build = unit_build, .call = unit_call, .config = unit_config, .own_config = " axis "
+};
 
 TW_CLASS(layers_unit_normalization, "keras.layers.UnitNormalization(axis: ints = -1, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(unit), .init = unit_init, .methods = &unit_methods,
-    .doc = "Gives inputs the length 1 along an axis.");
+         .parent = &tw__class_layer, .size = sizeof(unit), .init = unit_init, .methods = &unit_methods,
+         .doc = "Gives inputs the length 1 along an axis.");

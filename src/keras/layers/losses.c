@@ -1,5 +1,6 @@
-/* What layers add to the loss: penalties of their weights (regularizers), computed when they are asked for; losses of the last call, among
- * them those of the activity regularizer; functions that give losses. A call of the outermost layer forgets the losses of the call before. */
+/* What layers add to the loss: penalties of their weights (regularizers), computed when they are asked for; losses of the last
+ * call, among them those of the activity regularizer; functions that give losses. A call of the outermost layer forgets the
+ * losses of the call before. */
 #include "keras/callable.h"
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
@@ -190,7 +191,8 @@ static tw_status add_value(tw_layer *layer, const tw_value *value)
     default:
         break;
     }
-    return tw__fail(TW_TYPE_ERROR, "layer \"%s\", add_loss: losses are tensors, numbers or functions without arguments", layer->name);
+    return tw__fail(TW_TYPE_ERROR, "layer \"%s\", add_loss: losses are tensors, numbers or functions without arguments",
+                    layer->name);
 }
 
 TW_METHOD(layer_add_loss, "keras.layers.Layer.add_loss(self: layer, losses: value)",

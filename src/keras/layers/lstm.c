@@ -4,25 +4,25 @@
 #include "spec/spec.h"
 
 /* The cell's arguments are those of the layer that it has too; its name is always the same. */
-#define OWN_CELL(rnn, args, id, cell_name)                                                                                      \
-    ({                                                                                                                          \
-        tw_layers_##id##_args own_;                                                                                             \
-        tw__args_project(tw_class_signature(tw_class_of(rnn)), args, tw_class_signature(&tw__class_layers_##id), &own_);        \
-        own_.name = (cell_name);                                                                                                \
-        own_.input_shape = own_.batch_input_shape = TW_UNKNOWN_SHAPE;                                                           \
-        own_.input_dim = own_.batch_size = TW_NO_INT;                                                                           \
-        own_.weights = (tw_tensors){ 0 };                                                                                       \
-        tw_class_make(&tw__class_layers_##id, &own_);                                                                           \
+#define OWN_CELL(rnn, args, id, cell_name)                                                                               \
+    ({                                                                                                                   \
+        tw_layers_##id##_args own_;                                                                                      \
+        tw__args_project(tw_class_signature(tw_class_of(rnn)), args, tw_class_signature(&tw__class_layers_##id), &own_); \
+        own_.name = (cell_name);                                                                                         \
+        own_.input_shape = own_.batch_input_shape = TW_UNKNOWN_SHAPE;                                                    \
+        own_.input_dim = own_.batch_size = TW_NO_INT;                                                                    \
+        own_.weights = (tw_tensors){ 0 };                                                                                \
+        tw_class_make(&tw__class_layers_##id, &own_);                                                                    \
     })
 
-#define OPTIONS(rnn, args)                                        \
-    (rnn)->return_sequences = (args)->return_sequences;           \
-    (rnn)->return_state = (args)->return_state;                   \
-    (rnn)->go_backwards = (args)->go_backwards;                   \
-    (rnn)->stateful = (args)->stateful;                           \
-    (rnn)->unroll = (args)->unroll;                               \
-    (rnn)->time_major = (args)->time_major;                       \
-    (rnn)->zero_output_for_mask = (args)->zero_output_for_mask;   \
+#define OPTIONS(rnn, args)                                      \
+    (rnn)->return_sequences = (args)->return_sequences;         \
+    (rnn)->return_state = (args)->return_state;                 \
+    (rnn)->go_backwards = (args)->go_backwards;                 \
+    (rnn)->stateful = (args)->stateful;                         \
+    (rnn)->unroll = (args)->unroll;                             \
+    (rnn)->time_major = (args)->time_major;                     \
+    (rnn)->zero_output_for_mask = (args)->zero_output_for_mask; \
     TW_TRY(tw__regularizer_check((args)->activity_regularizer))
 
 static tw_status simple_init(void *self, const void *given)
@@ -49,7 +49,8 @@ static tw_status gru_init(void *self, const void *given)
     return tw__rnn_setup(rnn, OWN_CELL(rnn, args, gru_cell, "gru_cell"));
 }
 
-TW_CLASS(layers_simple_rnn,
+TW_CLASS(
+    layers_simple_rnn,
     "keras.layers.SimpleRNN(units: int, activation: named<activation> = tanh, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
@@ -61,7 +62,8 @@ TW_CLASS(layers_simple_rnn,
     .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = simple_init,
     .doc = "A recurrent layer whose output is its state: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
-TW_CLASS(layers_lstm,
+TW_CLASS(
+    layers_lstm,
     "keras.layers.LSTM(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, kernel_regularizer: named<regularizer> = None, "
@@ -70,10 +72,10 @@ TW_CLASS(layers_lstm,
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = lstm_init,
-    .doc = "Long short-term memory.");
+    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = lstm_init, .doc = "Long short-term memory.");
 
-TW_CLASS(layers_gru,
+TW_CLASS(
+    layers_gru,
     "keras.layers.GRU(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, "
@@ -82,5 +84,4 @@ TW_CLASS(layers_gru,
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = gru_init,
-    .doc = "Gated recurrent units.");
+    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = gru_init, .doc = "Gated recurrent units.");

@@ -1,7 +1,8 @@
-/* Masks: which steps of a sequence count. A mask goes along with a tensor, from the layer that made it (Embedding, Masking) through those that
- * support masks to those that use them (RNN, losses).
+/* Masks: which steps of a sequence count. A mask goes along with a tensor, from the layer that made it (Embedding, Masking)
+ * through those that support masks to those that use them (RNN, losses).
  *
- * A tensor's `config` holds what Keras noted of it: nothing, the logits it was made of (a tensor), or both kinds of notes in one object. */
+ * A tensor's `config` holds what Keras noted of it: nothing, the logits it was made of (a tensor), or both kinds of notes in one
+ * object. */
 #include "keras/layers/layers.h"
 
 typedef struct notes {
@@ -97,7 +98,8 @@ tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, t
     return made ? tw__mask_set(output, made) : tw_error_code() == TW_OK ? TW_OK : tw__error_status();
 }
 
-TW_PROPERTY(layer_supports_masking, "keras.layers.Layer.supports_masking(self: layer) -> bool", "Whether masks of inputs reach the output.")
+TW_PROPERTY(layer_supports_masking, "keras.layers.Layer.supports_masking(self: layer) -> bool",
+            "Whether masks of inputs reach the output.")
 {
     return args->self->supports_masking;
 }

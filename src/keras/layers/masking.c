@@ -51,9 +51,9 @@ static tw_tensor *masking_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods masking_methods = { .call = masking_call, .mask = masking_mask };
 
-TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &masking_methods,
-    .doc = "Steps whose elements all have the value are left out by the layers behind.");
+TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = supports_masks, .methods = &masking_methods,
+         .doc = "Steps whose elements all have the value are left out by the layers behind.");
 
 /* ---- ELU, ThresholdedReLU, PReLU ---- */
 
@@ -76,14 +76,15 @@ static void elu_config(tw_layer *self, tw__dict *dict)
 
 static const tw__layer_methods elu_methods = { .call = elu_call, .config = elu_config, .own_config = " alpha " };
 
-TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &elu_methods,
-    .doc = "x above 0, alpha * (exp(x) - 1) below.");
+TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = supports_masks, .methods = &elu_methods,
+         .doc = "x above 0, alpha * (exp(x) - 1) below.");
 
 static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    tw_auto tw_tensor *theta = tw__grad_constant(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta, input);
+    tw_auto tw_tensor *theta =
+        tw__grad_constant(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta, input);
     return theta ? TW_G2(Mul, tw_retain(input), as_dtype(TW_BINARY(Greater, input, theta), input->dtype)) : NULL;
 }
 
@@ -92,11 +93,13 @@ static void threshold_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "theta", narrow(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta));
 }
 
-static const tw__layer_methods threshold_methods = { .call = threshold_call, .config = threshold_config, .own_config = " theta " };
+static const tw__layer_methods threshold_methods = { .call = threshold_call,
+                                                     .config = threshold_config,
+                                                     .own_config = " theta " };
 
 TW_CLASS(layers_thresholded_re_lu, "keras.layers.ThresholdedReLU(theta: float = 1.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &threshold_methods,
-    .doc = "x above theta, 0 elsewhere.");
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &threshold_methods,
+         .doc = "x above theta, 0 elsewhere.");
 
 static tw_status prelu_init(void *self, const void *given)
 {
@@ -117,7 +120,8 @@ static tw_status prelu_build(tw_layer *self, const tw_shape *input)
     for (int64_t i = 0; i < args->shared_axes.count; i++) {
         int64_t axis = args->shared_axes.items[i];
         if (axis < 1 || axis >= input->rank)
-            return tw__fail(TW_VALUE_ERROR, "PReLU \"%s\": shared_axes has %lld, expected 1 to %d", self->name, (long long)axis, input->rank - 1);
+            return tw__fail(TW_VALUE_ERROR, "PReLU \"%s\": shared_axes has %lld, expected 1 to %d", self->name, (long long)axis,
+                            input->rank - 1);
         shape.dims[axis - 1] = 1;
     }
     return tw__layer_add_weight(self, "alpha", &shape, self->dtype, args->alpha_initializer, true) ? TW_OK : tw__error_status();
@@ -133,10 +137,10 @@ static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
 static const tw__layer_methods prelu_methods = { .build = prelu_build, .call = prelu_call };
 
 TW_CLASS(layers_p_re_lu,
-    "keras.layers.PReLU(alpha_initializer: named<initializer> = zeros, alpha_regularizer: named<regularizer> = None, "
-    "alpha_constraint: named<constraint> = None, shared_axes: ints = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = prelu_init, .methods = &prelu_methods,
-    .doc = "x above 0, alpha * x below, with an alpha that is learnt.");
+         "keras.layers.PReLU(alpha_initializer: named<initializer> = zeros, alpha_regularizer: named<regularizer> = None, "
+         "alpha_constraint: named<constraint> = None, shared_axes: ints = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = prelu_init, .methods = &prelu_methods,
+         .doc = "x above 0, alpha * x below, with an alpha that is learnt.");
 
 /* ---- ActivityRegularization ---- */
 
@@ -145,7 +149,8 @@ static tw_status activity_init(void *self, const void *given)
     const tw_layers_activity_regularization_args *args = given;
     tw_layer *layer = self;
     layer->supports_masking = true;
-    layer->activity_regularizer = tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = args->l1, .l2 = args->l2 });
+    layer->activity_regularizer =
+        tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = args->l1, .l2 = args->l2 });
     return layer->activity_regularizer ? TW_OK : tw__error_status();
 }
 
@@ -157,13 +162,13 @@ static tw_tensor *same_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods same_methods = { .call = same_call };
 
-TW_CLASS(layers_activity_regularization, "keras.layers.ActivityRegularization(l1: float = 0.0, l2: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = activity_init, .methods = &same_methods,
-    .doc = "Inputs pass; a penalty of them is added to the loss.");
+TW_CLASS(layers_activity_regularization,
+         "keras.layers.ActivityRegularization(l1: float = 0.0, l2: float = 0.0, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = activity_init, .methods = &same_methods,
+         .doc = "Inputs pass; a penalty of them is added to the loss.");
 
-TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &same_methods,
-    .doc = "Inputs pass.");
+TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(tw_layer),
+         .methods = &same_methods, .doc = "Inputs pass.");
 
 /* ---- Rescaling ---- */
 
@@ -172,15 +177,15 @@ static tw_tensor *rescale_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     const tw_layers_rescaling_args *args = tw_object_config(self);
     tw_auto tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
-    tw_auto tw_tensor *scale = x ? tw__grad_constant(args->scale, x) : NULL, *offset = x ? tw__grad_constant(args->offset, x) : NULL;
+    tw_auto tw_tensor *scale = x ? tw__grad_constant(args->scale, x) : NULL,
+                      *offset = x ? tw__grad_constant(args->offset, x) : NULL;
     return scale && offset ? TW_G2(AddV2, TW_BINARY(Mul, x, scale), tw_retain(offset)) : NULL;
 }
 
 static const tw__layer_methods rescale_methods = { .call = rescale_call };
 
 TW_CLASS(layers_rescaling, "keras.layers.Rescaling(scale: float, offset: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods,
-    .doc = "inputs * scale + offset.");
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods, .doc = "inputs * scale + offset.");
 
 /* ---- Resizing ---- */
 
@@ -188,7 +193,8 @@ static tw_status resizing_shape(tw_layer *self, const tw_shape *input, tw_shape 
 {
     const tw_layers_resizing_args *args = tw_object_config(self);
     if (input->rank != 3 && input->rank != 4)
-        return tw__fail(TW_VALUE_ERROR, "Resizing \"%s\": images have rank 3 or 4, the shape is %s", self->name, tw__shape_text(input));
+        return tw__fail(TW_VALUE_ERROR, "Resizing \"%s\": images have rank 3 or 4, the shape is %s", self->name,
+                        tw__shape_text(input));
     *output = *input;
     output->dims[input->rank - 3] = args->height;
     output->dims[input->rank - 2] = args->width;
@@ -199,7 +205,8 @@ static tw_status resizing_init(void *self, const void *given)
 {
     const tw_layers_resizing_args *args = given;
     if (args->crop_to_aspect_ratio)
-        return tw__fail(TW_UNIMPLEMENTED, "Resizing \"%s\": crop_to_aspect_ratio=True is not supported", ((tw_layer *)self)->name);
+        return tw__fail(TW_UNIMPLEMENTED, "Resizing \"%s\": crop_to_aspect_ratio=True is not supported",
+                        ((tw_layer *)self)->name);
     return TW_OK;
 }
 
@@ -218,7 +225,8 @@ static tw_tensor *resizing_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods resizing_methods = { .call = resizing_call, .output_shape = resizing_shape };
 
-TW_CLASS(layers_resizing,
+TW_CLASS(
+    layers_resizing,
     "keras.layers.Resizing(height: int, width: int, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, lanczos5, mitchellcubic, nearest} "
     "= bilinear, crop_to_aspect_ratio: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = resizing_init, .methods = &resizing_methods,

@@ -1,4 +1,5 @@
-/* Layers that make one tensor of several: Add, Subtract, Multiply, Average, Maximum, Minimum, Concatenate, Dot; and the same as functions.
+/* Layers that make one tensor of several: Add, Subtract, Multiply, Average, Maximum, Minimum, Concatenate, Dot; and the same as
+ * functions.
  *
  * Inputs of different ranks are brought together by axes of size 1 behind the batch's, as in Keras. */
 #include "keras/layers/layers.h"
@@ -6,8 +7,8 @@
 
 typedef struct merge {
     tw_layer layer;
-    int64_t axis;     /* of Concatenate */
-    int64_t axes[2];  /* of Dot */
+    int64_t axis;    /* of Concatenate */
+    int64_t axes[2]; /* of Dot */
     bool normalize;
 } merge;
 
@@ -20,8 +21,9 @@ static tw_status read_parts(const tw_layer *self, const tw_value *given, int64_t
 {
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
     if (!list || given->list.count < least)
-        return tw__fail(TW_VALUE_ERROR, "A merge layer should be called on a list of at least %lld input%s. Received: %s (layer \"%s\")", (long long)least,
-                        least == 1 ? "" : "s", list ? "fewer" : "not a list of tensors", self->name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "A merge layer should be called on a list of at least %lld input%s. Received: %s (layer \"%s\")",
+                        (long long)least, least == 1 ? "" : "s", list ? "fewer" : "not a list of tensors", self->name);
     out->count = given->list.count;
     out->items = tw__alloc_array((size_t)out->count + 1, sizeof *out->items);
     for (int64_t i = 0; out->items && i < out->count; i++) {
@@ -69,8 +71,8 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
     for (int64_t i = 0; i < p.count; i++)
         rank = p.items[i]->shape.rank > rank ? p.items[i]->shape.rank : rank;
     if (most && p.count > most) {
-        tw__fail(TW_VALUE_ERROR, "A `%s` layer should be called on exactly %lld inputs. Received: %lld inputs", tw_class_name(self), (long long)most,
-                 (long long)p.count);
+        tw__fail(TW_VALUE_ERROR, "A `%s` layer should be called on exactly %lld inputs. Received: %lld inputs",
+                 tw_class_name(self), (long long)most, (long long)p.count);
         tw__free(p.items);
         return none;
     }
@@ -128,13 +130,15 @@ static tw_tensor *all_masks(tw_layer *self, const tw_value *inputs, const tw_val
     return all;
 }
 
-#define MERGE(name_, op_, least_, most_, mean_)                                             \
-    static tw_value name_##_values(tw_layer *self, const tw_value *given, int training)     \
-    {                                                                                       \
-        (void)training;                                                                     \
-        return merge_pairwise(self, given, &tw__op_##op_, least_, most_, mean_);            \
-    }                                                                                       \
-    static const tw__layer_methods name_##_methods = { .arguments = "inputs", .call_values = name_##_values, .merge_masks = all_masks }
+#define MERGE(name_, op_, least_, most_, mean_)                                         \
+    static tw_value name_##_values(tw_layer *self, const tw_value *given, int training) \
+    {                                                                                   \
+        (void)training;                                                                 \
+        return merge_pairwise(self, given, &tw__op_##op_, least_, most_, mean_);        \
+    }                                                                                   \
+    static const tw__layer_methods name_##_methods = { .arguments = "inputs",           \
+                                                       .call_values = name_##_values,   \
+                                                       .merge_masks = all_masks }
 MERGE(add, AddV2, 1, 0, false);
 MERGE(subtract, Sub, 2, 2, false);
 MERGE(multiply, Mul, 1, 0, false);
@@ -142,18 +146,18 @@ MERGE(average, AddV2, 1, 0, true);
 MERGE(maximum, Maximum, 1, 0, false);
 MERGE(minimum, Minimum, 1, 0, false);
 
-TW_CLASS(layers_add, "keras.layers.Add(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &add_methods, .doc = "The sum of its inputs.");
-TW_CLASS(layers_subtract, "keras.layers.Subtract(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
-TW_CLASS(layers_multiply, "keras.layers.Multiply(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
-TW_CLASS(layers_average, "keras.layers.Average(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &average_methods, .doc = "The mean of its inputs.");
-TW_CLASS(layers_maximum, "keras.layers.Maximum(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
-TW_CLASS(layers_minimum, "keras.layers.Minimum(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
+TW_CLASS(layers_add, "keras.layers.Add(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init,
+         .methods = &add_methods, .doc = "The sum of its inputs.");
+TW_CLASS(layers_subtract, "keras.layers.Subtract(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
+         .init = merge_init, .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
+TW_CLASS(layers_multiply, "keras.layers.Multiply(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
+         .init = merge_init, .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
+TW_CLASS(layers_average, "keras.layers.Average(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
+         .init = merge_init, .methods = &average_methods, .doc = "The mean of its inputs.");
+TW_CLASS(layers_maximum, "keras.layers.Maximum(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
+         .init = merge_init, .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
+TW_CLASS(layers_minimum, "keras.layers.Minimum(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
+         .init = merge_init, .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
 
 /* ---- Concatenate ---- */
 
@@ -182,10 +186,12 @@ static tw_tensor *concatenated_masks(tw_layer *self, const tw_value *inputs, con
     tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all), *result = NULL;
     bool good = all != NULL;
     for (int64_t i = 0; good && i < count; i++)
-        good = (all[i] = wide_mask(inputs->list.items[i].tensor, masks->list.items[i].kind == TW_VALUE_TENSOR ? masks->list.items[i].tensor : NULL));
+        good = (all[i] = wide_mask(inputs->list.items[i].tensor,
+                                   masks->list.items[i].kind == TW_VALUE_TENSOR ? masks->list.items[i].tensor : NULL));
     if (good && (all[count] = tw_tensor_int((int32_t)((merge *)self)->axis))) {
         tw_attr size = TW_A_INT("N", count);
-        tw_auto tw_tensor *joined = count == 1 ? tw_retain(all[0]) : tw__call(&tw__op_ConcatV2, all, (int)count + 1, &size, 1), *last = tw_tensor_int(-1);
+        tw_auto tw_tensor *joined = count == 1 ? tw_retain(all[0]) : tw__call(&tw__op_ConcatV2, all, (int)count + 1, &size, 1),
+                          *last = tw_tensor_int(-1);
         result = joined && last ? TW_BINARY(All, joined, last) : NULL;
     }
     for (int64_t i = 0; all && i <= count; i++)
@@ -213,8 +219,10 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
     tw_tensor *out = NULL;
     if (!fits) {
         char *text = shapes_text(&p);
-        tw__fail(TW_VALUE_ERROR, "A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: input_shape=%s",
-                 text ? text : "");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: input_shape=%s",
+            text ? text : "");
         tw__free(text);
     } else {
         tw_auto tw_tensor *number = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ (int32_t)axis });
@@ -231,12 +239,13 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
     return tw__value_tensor(out);
 }
 
-static const tw__layer_methods concatenate_methods = { .arguments = "inputs", .call_values = concatenate_values,
+static const tw__layer_methods concatenate_methods = { .arguments = "inputs",
+                                                       .call_values = concatenate_values,
                                                        .merge_masks = concatenated_masks };
 
-TW_CLASS(layers_concatenate, "keras.layers.Concatenate(axis: int = -1, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = concatenate_init, .methods = &concatenate_methods,
-    .doc = "Its inputs one behind the other along an axis.");
+TW_CLASS(layers_concatenate, "keras.layers.Concatenate(axis: int = -1, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(merge), .init = concatenate_init, .methods = &concatenate_methods,
+         .doc = "Its inputs one behind the other along an axis.");
 
 /* ---- Dot ---- */
 
@@ -245,7 +254,8 @@ static tw_status dot_init(void *self, const void *given)
     merge *layer = self;
     const tw_layers_dot_args *args = given;
     if (args->axes.count != 1 && args->axes.count != 2)
-        return tw__fail(TW_VALUE_ERROR, "Invalid format for argument `axes`: expected two elements list. Received: axes of %lld elements",
+        return tw__fail(TW_VALUE_ERROR,
+                        "Invalid format for argument `axes`: expected two elements list. Received: axes of %lld elements",
                         (long long)args->axes.count);
     layer->axes[0] = args->axes.items[0];
     layer->axes[1] = args->axes.items[args->axes.count - 1];
@@ -299,15 +309,18 @@ static tw_value dot_values(tw_layer *self, const tw_value *given, int training)
     tw__free(p.items);
     a += a < 0 ? x->shape.rank : 0;
     b += b < 0 ? y->shape.rank : 0;
-    if (count != 2 || x->shape.rank < 2 || y->shape.rank < 2 || x->shape.rank > 6 || y->shape.rank > 6 || a < 1 || b < 1 || a >= x->shape.rank ||
-        b >= y->shape.rank) {
-        tw__fail(TW_VALUE_ERROR, "A `Dot` layer should be called on a list of 2 inputs with axes of theirs (layer \"%s\")", self->name);
+    if (count != 2 || x->shape.rank < 2 || y->shape.rank < 2 || x->shape.rank > 6 || y->shape.rank > 6 || a < 1 || b < 1 ||
+        a >= x->shape.rank || b >= y->shape.rank) {
+        tw__fail(TW_VALUE_ERROR, "A `Dot` layer should be called on a list of 2 inputs with axes of theirs (layer \"%s\")",
+                 self->name);
         return none;
     }
     int64_t left = x->shape.dims[a], right = y->shape.dims[b];
     if (left >= 0 && right >= 0 && left != right) {
-        tw__fail(TW_VALUE_ERROR, "Incompatible input shapes: axis values %lld (at axis %lld) != %lld (at axis %lld). Full input shapes: %s, %s",
-                 (long long)left, (long long)a, (long long)right, (long long)b, tw__shape_text(&x->shape), tw__shape_text(&y->shape));
+        tw__fail(TW_VALUE_ERROR,
+                 "Incompatible input shapes: axis values %lld (at axis %lld) != %lld (at axis %lld). Full input shapes: %s, %s",
+                 (long long)left, (long long)a, (long long)right, (long long)b, tw__shape_text(&x->shape),
+                 tw__shape_text(&y->shape));
         return none;
     }
     tw_auto tw_tensor *first = layer->normalize ? unit(x, a) : tw_retain(x);
@@ -327,11 +340,13 @@ static void dot_config(tw_layer *self, tw__dict *dict)
         tw__dict_put(dict, "axes", tw__sizes_value(layer->axes, 2));
 }
 
-static const tw__layer_methods dot_methods = { .arguments = "inputs", .call_values = dot_values, .config = dot_config, .own_config = " axes " };
+static const tw__layer_methods dot_methods = {
+    .arguments = "inputs", .call_values = dot_values, .config = dot_config, .own_config = " axes "
+};
 
-TW_CLASS(layers_dot, "keras.layers.Dot(axes: ints, normalize: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .init = dot_init, .methods = &dot_methods,
-    .doc = "Products of two inputs over an axis of each, for every element of the batch.");
+TW_CLASS(layers_dot, "keras.layers.Dot(axes: ints, normalize: bool = False, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(merge), .init = dot_init, .methods = &dot_methods,
+         .doc = "Products of two inputs over an axis of each, for every element of the batch.");
 
 /* ---- as functions ---- */
 
@@ -353,7 +368,8 @@ TW_API(layers_add_of, "keras.layers.add(inputs: value, name: str = None) -> valu
     return merged(tw_layers_add(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_subtract_of, "keras.layers.subtract(inputs: value, name: str = None) -> value", "The first of two tensors minus the second.")
+TW_API(layers_subtract_of, "keras.layers.subtract(inputs: value, name: str = None) -> value",
+       "The first of two tensors minus the second.")
 {
     return merged(tw_layers_subtract(.name = args->name), &args->inputs);
 }
@@ -378,12 +394,14 @@ TW_API(layers_minimum_of, "keras.layers.minimum(inputs: value, name: str = None)
     return merged(tw_layers_minimum(.name = args->name), &args->inputs);
 }
 
-TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, name: str = None) -> value", "Tensors one behind the other.")
+TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, name: str = None) -> value",
+       "Tensors one behind the other.")
 {
     return merged(tw_layers_concatenate(.axis = args->axis ? args->axis : TW_ZERO, .name = args->name), &args->inputs);
 }
 
-TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, name: str = None) -> value", "Products over an axis.")
+TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, name: str = None) -> value",
+       "Products over an axis.")
 {
     return merged(tw_layers_dot(args->axes, .normalize = args->normalize, .name = args->name), &args->inputs);
 }

@@ -1,5 +1,5 @@
-/* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. A graph that a program builds counts its
- * own. */
+/* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. A graph that a program
+ * builds counts its own. */
 #include <ctype.h>
 
 #include "graph/graph.h"
@@ -13,8 +13,8 @@ static bool small_or_digit(char c)
     return islower((unsigned char)c) || isdigit((unsigned char)c);
 }
 
-/* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters or digits behind it,
- * unless the character before it belongs to another such word, and between a small letter and a capital. */
+/* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters or digits behind
+ * it, unless the character before it belongs to another such word, and between a small letter and a capital. */
 char *tw__snake_case(const char *name)
 {
     tw__text words = { 0 }, text = { 0 };

@@ -33,7 +33,8 @@ static tw_tensor *draw(tw_layer *self, const tw_op *op, tw_tensor *shape, tw_dty
 {
     int64_t seed = ((noise *)self)->seed;
     count_call(self);
-    const tw_attr attrs[] = { TW_A_TYPE("dtype", dtype), TW_A_INT("seed", seed == TW_NO_INT ? 0 : 87654321), TW_A_INT("seed2", seed == TW_NO_INT ? 0 : seed) };
+    const tw_attr attrs[] = { TW_A_TYPE("dtype", dtype), TW_A_INT("seed", seed == TW_NO_INT ? 0 : 87654321),
+                              TW_A_INT("seed2", seed == TW_NO_INT ? 0 : seed) };
     return shape ? tw__call(op, TW_IN(shape), 1, attrs, 3) : NULL;
 }
 
@@ -61,8 +62,8 @@ static tw_tensor *gaussian_noise_call(tw_layer *self, tw_tensor *input, int trai
 static const tw__layer_methods gaussian_noise_methods = { .call = gaussian_noise_call, .count_call = count_call };
 
 TW_CLASS(layers_gaussian_noise, "keras.layers.GaussianNoise(stddev: float, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_noise_init, .methods = &gaussian_noise_methods,
-    .doc = "While training, adds normal noise.");
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_noise_init, .methods = &gaussian_noise_methods,
+         .doc = "While training, adds normal noise.");
 
 /* ---- GaussianDropout ---- */
 
@@ -83,8 +84,8 @@ static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int tr
 static const tw__layer_methods gaussian_dropout_methods = { .call = gaussian_dropout_call, .count_call = count_call };
 
 TW_CLASS(layers_gaussian_dropout, "keras.layers.GaussianDropout(rate: float, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_dropout_init, .methods = &gaussian_dropout_methods,
-    .doc = "While training, multiplies by normal values around 1.");
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_dropout_init, .methods = &gaussian_dropout_methods,
+         .doc = "While training, multiplies by normal values around 1.");
 
 /* ---- AlphaDropout ---- */
 
@@ -110,11 +111,14 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     return TW_GN(AddV2, offset, TW_GN(Mul, scale, chosen));
 }
 
-static const tw__layer_methods alpha_dropout_methods = { .call = alpha_dropout_call, .count_call = count_call, .own_config = " noise_shape " };
+static const tw__layer_methods alpha_dropout_methods = { .call = alpha_dropout_call,
+                                                         .count_call = count_call,
+                                                         .own_config = " noise_shape " };
 
-TW_CLASS(layers_alpha_dropout, "keras.layers.AlphaDropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = alpha_dropout_init, .methods = &alpha_dropout_methods,
-    .doc = "Dropout that keeps the mean and the variance of selu's outputs.");
+TW_CLASS(layers_alpha_dropout,
+         "keras.layers.AlphaDropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = alpha_dropout_init, .methods = &alpha_dropout_methods,
+         .doc = "Dropout that keeps the mean and the variance of selu's outputs.");
 
 /* ---- SpatialDropout ---- */
 
@@ -134,7 +138,8 @@ static tw_tensor *drop_channels(tw_layer *self, tw_tensor *input, double rate, i
 
 static tw_status spatial1d_init(void *self, const void *given)
 {
-    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate, ((const tw_layers_spatial_dropout1d_args *)given)->seed);
+    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate,
+                ((const tw_layers_spatial_dropout1d_args *)given)->seed);
 }
 
 static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
@@ -145,9 +150,10 @@ static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
 
 static const tw__layer_methods spatial1d_methods = { .call = spatial1d_call, .count_call = count_call };
 
-TW_CLASS(layers_spatial_dropout1d, "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial1d_init, .methods = &spatial1d_methods,
-    .doc = "Dropout of whole channels of sequences.");
+TW_CLASS(layers_spatial_dropout1d,
+         "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial1d_init, .methods = &spatial1d_methods,
+         .doc = "Dropout of whole channels of sequences.");
 
 static tw_status spatial2d_init(void *self, const void *given)
 {
@@ -161,11 +167,17 @@ static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
 {
     const tw_layers_spatial_dropout2d_args *args = tw_object_config(self);
     bool first;
-    return tw__layer_channels_first(args->data_format, &first) == TW_OK ? drop_channels(self, input, args->rate, 2, first, training) : NULL;
+    return tw__layer_channels_first(args->data_format, &first) == TW_OK
+               ? drop_channels(self, input, args->rate, 2, first, training)
+               : NULL;
 }
 
-static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call, .count_call = count_call, .own_config = " data_format " };
+static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call,
+                                                     .count_call = count_call,
+                                                     .own_config = " data_format " };
 
-TW_CLASS(layers_spatial_dropout2d, "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+TW_CLASS(
+    layers_spatial_dropout2d,
+    "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial2d_init, .methods = &spatial2d_methods,
     .doc = "Dropout of whole channels of images.");

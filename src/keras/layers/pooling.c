@@ -90,11 +90,11 @@ static const tw__layer_methods pool_methods = { .call = pool_call,
                                                 .config = pool_config,
                                                 .own_config = " pool_size padding strides data_format " };
 
-#define POOLING(id, op_name, axes)                                                                                            \
-    static tw_status id##_init(void *self, const void *given)                                                                 \
-    {                                                                                                                         \
-        const tw_layers_##id##_args *args = given;                                                                            \
-        return init(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format);         \
+#define POOLING(id, op_name, axes)                                                                                    \
+    static tw_status id##_init(void *self, const void *given)                                                         \
+    {                                                                                                                 \
+        const tw_layers_##id##_args *args = given;                                                                    \
+        return init(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format); \
     }
 POOLING(max_pooling2d, MaxPool, 2)
 POOLING(average_pooling2d, AvgPool, 2)
@@ -104,28 +104,25 @@ POOLING(average_pooling1d, AvgPool, 1)
 #define CLASS .parent = &tw__class_layer, .size = sizeof(pooling)
 
 TW_CLASS(layers_max_pooling2d,
-    "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
-    "data_format: str = None, **layer) -> layer",
-    CLASS, .init = max_pooling2d_init, .methods = &pool_methods,
-    .doc = "The greatest value of each window of images.");
+         "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
+         "data_format: str = None, **layer) -> layer",
+         CLASS, .init = max_pooling2d_init, .methods = &pool_methods, .doc = "The greatest value of each window of images.");
 
-TW_CLASS(layers_average_pooling2d,
+TW_CLASS(
+    layers_average_pooling2d,
     "keras.layers.AveragePooling2D|keras.layers.AvgPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
     "data_format: str = None, **layer) -> layer",
-    CLASS, .init = average_pooling2d_init, .methods = &pool_methods,
-    .doc = "The mean of each window of images.");
+    CLASS, .init = average_pooling2d_init, .methods = &pool_methods, .doc = "The mean of each window of images.");
 
 TW_CLASS(layers_max_pooling1d,
-    "keras.layers.MaxPooling1D|keras.layers.MaxPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
-    "data_format: str = channels_last, **layer) -> layer",
-    CLASS, .init = max_pooling1d_init, .methods = &pool_methods,
-    .doc = "The greatest value of each window of sequences.");
+         "keras.layers.MaxPooling1D|keras.layers.MaxPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
+         "data_format: str = channels_last, **layer) -> layer",
+         CLASS, .init = max_pooling1d_init, .methods = &pool_methods, .doc = "The greatest value of each window of sequences.");
 
 TW_CLASS(layers_average_pooling1d,
-    "keras.layers.AveragePooling1D|keras.layers.AvgPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
-    "data_format: str = channels_last, **layer) -> layer",
-    CLASS, .init = average_pooling1d_init, .methods = &pool_methods,
-    .doc = "The mean of each window of sequences.");
+         "keras.layers.AveragePooling1D|keras.layers.AvgPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
+         "data_format: str = channels_last, **layer) -> layer",
+         CLASS, .init = average_pooling1d_init, .methods = &pool_methods, .doc = "The mean of each window of sequences.");
 
 /* ---- the whole of every channel ---- */
 
@@ -184,7 +181,8 @@ static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
     int32_t steps = layer->channels_first ? 2 : 1, wide = layer->channels_first ? 1 : 2;
     tw_auto tw_tensor *axis = tw_tensor_int(wide), *over = tw_tensor_int(steps);
     tw_auto tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
-    tw_auto tw_tensor *factors = flags && axis ? TW_BINARY(ExpandDims, flags, axis) : NULL, *kept = factors ? TW_BINARY(Mul, input, factors) : NULL;
+    tw_auto tw_tensor *factors = flags && axis ? TW_BINARY(ExpandDims, flags, axis) : NULL,
+                      *kept = factors ? TW_BINARY(Mul, input, factors) : NULL;
     tw_attr keep = TW_A_BOOL("keep_dims", layer->keepdims);
     tw_auto tw_tensor *sum = kept && over ? tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1) : NULL;
     tw_auto tw_tensor *count = sum ? tw__call(&tw__op_Sum, TW_IN(factors, over), 2, &keep, 1) : NULL;
@@ -197,14 +195,18 @@ static tw_tensor *no_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
     return NULL;
 }
 
-static const tw__layer_methods masked_methods = { .arguments = "inputs mask", .call_values = masked_mean, .output_shape = global_output_shape,
-                                                  .mask = no_mask, .config = global_config, .own_config = " data_format " };
+static const tw__layer_methods masked_methods = { .arguments = "inputs mask",
+                                                  .call_values = masked_mean,
+                                                  .output_shape = global_output_shape,
+                                                  .mask = no_mask,
+                                                  .config = global_config,
+                                                  .own_config = " data_format " };
 
-#define GLOBAL(id, op_name, axes)                                                                             \
-    static tw_status id##_init(void *self, const void *given)                                                 \
-    {                                                                                                         \
-        const tw_layers_##id##_args *args = given;                                                            \
-        return init_global(self, &tw__op_##op_name, axes, args->data_format, args->keepdims);                 \
+#define GLOBAL(id, op_name, axes)                                                             \
+    static tw_status id##_init(void *self, const void *given)                                 \
+    {                                                                                         \
+        const tw_layers_##id##_args *args = given;                                            \
+        return init_global(self, &tw__op_##op_name, axes, args->data_format, args->keepdims); \
     }
 GLOBAL(global_max_pooling2d, Max, 2)
 GLOBAL(global_average_pooling2d, Mean, 2)
@@ -212,25 +214,25 @@ GLOBAL(global_max_pooling1d, Max, 1)
 GLOBAL(global_average_pooling1d, Mean, 1)
 
 TW_CLASS(layers_global_max_pooling2d,
-    "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
-    "**layer) -> layer",
-    CLASS, .init = global_max_pooling2d_init, .methods = &global_methods,
-    .doc = "The greatest value of every channel of an image.");
+         "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
+         "**layer) -> layer",
+         CLASS, .init = global_max_pooling2d_init, .methods = &global_methods,
+         .doc = "The greatest value of every channel of an image.");
 
 TW_CLASS(layers_global_average_pooling2d,
-    "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, "
-    "**layer) -> layer",
-    CLASS, .init = global_average_pooling2d_init, .methods = &global_methods,
-    .doc = "The mean of every channel of an image.");
+         "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, "
+         "**layer) -> layer",
+         CLASS, .init = global_average_pooling2d_init, .methods = &global_methods,
+         .doc = "The mean of every channel of an image.");
 
 TW_CLASS(layers_global_max_pooling1d,
-    "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, "
-    "keepdims: bool = False, **layer) -> layer",
-    CLASS, .init = global_max_pooling1d_init, .methods = &global_methods,
-    .doc = "The greatest value of every channel of a sequence.");
+         "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, "
+         "keepdims: bool = False, **layer) -> layer",
+         CLASS, .init = global_max_pooling1d_init, .methods = &global_methods,
+         .doc = "The greatest value of every channel of a sequence.");
 
-TW_CLASS(layers_global_average_pooling1d,
+TW_CLASS(
+    layers_global_average_pooling1d,
     "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
     "**layer) -> layer",
-    CLASS, .init = global_average_pooling1d_init, .methods = &masked_methods,
-    .doc = "The mean of every channel of a sequence.");
+    CLASS, .init = global_average_pooling1d_init, .methods = &masked_methods, .doc = "The mean of every channel of a sequence.");

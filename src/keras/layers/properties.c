@@ -15,8 +15,10 @@ static tw_objects retain_all(tw_status status, void **items, int64_t count)
 static tw_objects variables_of(tw_layer *layer, tw__which which)
 {
     if (tw__is(layer, &tw__class_sequential) && !layer->built) {
-        tw__fail(TW_VALUE_ERROR, "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
-                 "inputs or `build()` is called with an `input_shape`.", layer->name);
+        tw__fail(TW_VALUE_ERROR,
+                 "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
+                 "inputs or `build()` is called with an `input_shape`.",
+                 layer->name);
         return (tw_objects){ 0 };
     }
     tw_variable **variables;
@@ -50,7 +52,8 @@ TW_PROPERTY(layer_name, "keras.layers.Layer.name(self: layer) -> str", "The name
     return tw__strdup(args->self->name);
 }
 
-TW_METHOD(layer_set_name, "keras.layers.Layer._set_name(self: layer, value: str)", "Renames the layer; variables keep their names.")
+TW_METHOD(layer_set_name, "keras.layers.Layer._set_name(self: layer, value: str)",
+          "Renames the layer; variables keep their names.")
 {
     char *name = tw__strdup(args->value);
     if (!name)
@@ -99,7 +102,8 @@ TW_METHOD(layer_set_trainable, "keras.layers.Layer._set_trainable(self: layer, v
     return TW_OK;
 }
 
-TW_PROPERTY(layer_dtype, "keras.layers.Layer.dtype|keras.layers.Layer.compute_dtype|keras.layers.Layer.variable_dtype(self: layer) -> str",
+TW_PROPERTY(layer_dtype,
+            "keras.layers.Layer.dtype|keras.layers.Layer.compute_dtype|keras.layers.Layer.variable_dtype(self: layer) -> str",
             "The dtype of the variables, by name.")
 {
     return tw__strdup(tw_dtype_name(args->self->dtype));
@@ -128,17 +132,19 @@ TW_METHOD(layer_compute_output_shape, "keras.layers.Layer.compute_output_shape(s
     return tw__layer_output_shape(args->self, &args->input_shape, &shape) == TW_OK ? shape : TW_UNKNOWN_SHAPE;
 }
 
-TW_METHOD(layer_add_weight,
-          "keras.layers.Layer.add_weight|keras.layers.Layer.add_variable(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
-          "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True, "
-          "constraint: named<constraint> = None) -> variable",
-          "Makes a variable and tracks it under its name.")
+TW_METHOD(
+    layer_add_weight,
+    "keras.layers.Layer.add_weight|keras.layers.Layer.add_variable(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
+    "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True, "
+    "constraint: named<constraint> = None) -> variable",
+    "Makes a variable and tracks it under its name.")
 {
     if (tw__regularizer_check(args->regularizer) != TW_OK)
         return NULL;
     if (tw__constraint_check(args->constraint) != TW_OK)
         return NULL;
-    tw_variable *variable = tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, !args->no_trainable);
+    tw_variable *variable =
+        tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, !args->no_trainable);
     if (variable && args->constraint) {
         tw_auto tw_callable *constraint = tw__constraint_get(args->constraint);
         tw__set(&variable->constraint, constraint);
@@ -152,8 +158,10 @@ TW_METHOD(layer_count_params, "keras.layers.Layer.count_params(self: layer) -> i
 {
     tw_layer *layer = args->self;
     if (!layer->built) {
-        tw__fail(TW_VALUE_ERROR, "You tried to call `count_params` on layer %s, but the layer isn't built. You can build it manually via: "
-                 "`%s.build(batch_input_shape)`.", layer->name, layer->name);
+        tw__fail(TW_VALUE_ERROR,
+                 "You tried to call `count_params` on layer %s, but the layer isn't built. You can build it manually via: "
+                 "`%s.build(batch_input_shape)`.",
+                 layer->name, layer->name);
         return 0;
     }
     tw_variable **variables;
@@ -187,8 +195,8 @@ static tw_status set_weight(tw_layer *layer, tw_variable *variable, tw_tensor *v
     tw__resource *resource = variable->resource;
     if (!tw__shape_compatible(&resource->shape, &value->shape)) {
         char *own = tw__shape_tuple(&resource->shape), *given = tw__shape_tuple(&value->shape);
-        tw_status status = tw__fail(TW_VALUE_ERROR, "Layer %s weight shape %s is not compatible with provided weight shape %s.", layer->name,
-                                    own ? own : "", given ? given : "");
+        tw_status status = tw__fail(TW_VALUE_ERROR, "Layer %s weight shape %s is not compatible with provided weight shape %s.",
+                                    layer->name, own ? own : "", given ? given : "");
         tw__free(own);
         tw__free(given);
         return status;
@@ -206,8 +214,11 @@ TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weight
     tw_objects variables = variables_of(layer, TW_ALL_VARIABLES);
     tw_status status = tw_error_code();
     if (status == TW_OK && variables.count != args->weights.count)
-        status = tw__fail(TW_VALUE_ERROR, "You called `set_weights(weights)` on layer \"%s\" with a weight list of length %lld, but the layer was "
-                          "expecting %lld weights.", layer->name, (long long)args->weights.count, (long long)variables.count);
+        status =
+            tw__fail(TW_VALUE_ERROR,
+                     "You called `set_weights(weights)` on layer \"%s\" with a weight list of length %lld, but the layer was "
+                     "expecting %lld weights.",
+                     layer->name, (long long)args->weights.count, (long long)variables.count);
     for (int64_t i = 0; status == TW_OK && i < variables.count; i++)
         status = set_weight(layer, variables.items[i], args->weights.items[i]);
     tw_objects_free(&variables);

@@ -48,7 +48,8 @@ static inline bool tw__value_is_list(const tw_value *value)
     return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE;
 }
 int tw__states_count(const tw_value *sizes);
-/* The tensors of a structure, borrowed, from place `at` on; the place behind them, or -1: it holds something else. Sizes likewise. */
+/* The tensors of a structure, borrowed, from place `at` on; the place behind them, or -1: it holds something else. Sizes
+ * likewise. */
 int tw__states_flatten(const tw_value *value, tw_tensor **tensors, int at);
 int tw__states_sizes(const tw_value *sizes, tw_shape *out, int at);
 /* The structure of the sizes again; new references. */
@@ -67,11 +68,13 @@ typedef struct tw__sequence {
 
 /* One step of any cell: the output and the new states are new references. */
 tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *const *states, tw_tensor **output, tw_tensor **next);
-/* states (references) become the last ones; *outputs: those of every step, time first, or the last one. Of known length, by a loop, as one op. */
+/* states (references) become the last ones; *outputs: those of every step, time first, or the last one. Of known length, by a
+ * loop, as one op. */
 tw_status tw__sequence_steps(const tw__sequence *s, int64_t length, bool every, tw_tensor **states, tw_tensor **outputs);
 tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs);
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s);
-tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states, tw_tensor **outputs);
+tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states,
+                             tw_tensor **outputs);
 
 /* ---- RNN (rnn.c) ---- */
 typedef struct tw__rnn {

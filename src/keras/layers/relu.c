@@ -10,12 +10,17 @@ static tw_status relu_init(void *self, const void *given)
 {
     const tw_layers_re_lu_args *args = given;
     ((tw_layer *)self)->supports_masking = true;
-    const char *wrong = args->max_value < 0 ? "max_value" : !(args->negative_slope >= 0) ? "negative_slope"
-        : !(args->threshold >= 0) ? "threshold" : NULL;
+    const char *wrong = args->max_value < 0            ? "max_value"
+                        : !(args->negative_slope >= 0) ? "negative_slope"
+                        : !(args->threshold >= 0)      ? "threshold"
+                                                       : NULL;
     if (!wrong)
         return TW_OK;
     return tw__fail(TW_VALUE_ERROR, "%s of a ReLU layer cannot be a negative value. Received: %g (layer \"%s\")", wrong,
-                    *wrong == 'm' ? args->max_value : *wrong == 'n' ? args->negative_slope : args->threshold, ((tw_layer *)self)->name);
+                    *wrong == 'm'   ? args->max_value
+                    : *wrong == 'n' ? args->negative_slope
+                                    : args->threshold,
+                    ((tw_layer *)self)->name);
 }
 
 /* x above the threshold, 0 below. */
@@ -54,7 +59,9 @@ static tw_tensor *relu_call(tw_layer *self, tw_tensor *input, int training)
     if (args->negative_slope != 0 && !bounded && args->threshold == 0)
         return tw__call(&tw__op_LeakyRelu, TW_IN(input), 1, TW_WITH(TW_A_FLOAT("alpha", args->negative_slope)), 1);
     bool six = bounded && args->max_value == 6 && args->threshold == 0;
-    tw_tensor *output = args->threshold != 0 ? above(input, args->threshold) : six ? TW_UNARY(Relu6, input) : TW_UNARY(Relu, input);
+    tw_tensor *output = args->threshold != 0 ? above(input, args->threshold)
+                        : six                ? TW_UNARY(Relu6, input)
+                                             : TW_UNARY(Relu, input);
     if (bounded && !six) {
         tw_tensor *less = cut(output, args->max_value);
         tw_release(output);
@@ -82,13 +89,14 @@ static void relu_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "threshold", narrow(args ? args->threshold : 0));
 }
 
-static const tw__layer_methods relu_methods = { .call = relu_call, .config = relu_config,
+static const tw__layer_methods relu_methods = { .call = relu_call,
+                                                .config = relu_config,
                                                 .own_config = " max_value negative_slope threshold " };
 
 TW_CLASS(layers_re_lu,
-    "keras.layers.ReLU(max_value: float = None, negative_slope: float = 0.0, threshold: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = relu_init, .methods = &relu_methods,
-    .doc = "max(x, 0), with an upper bound, a slope below and a threshold if wanted.");
+         "keras.layers.ReLU(max_value: float = None, negative_slope: float = 0.0, threshold: float = 0.0, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = relu_init, .methods = &relu_methods,
+         .doc = "max(x, 0), with an upper bound, a slope below and a threshold if wanted.");
 
 /* ---- LeakyReLU ---- */
 
@@ -114,6 +122,5 @@ static void leaky_config(tw_layer *self, tw__dict *dict)
 
 static const tw__layer_methods leaky_methods = { .call = leaky_call, .config = leaky_config, .own_config = " alpha " };
 
-TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = leaky_init, .methods = &leaky_methods,
-    .doc = "x above 0, alpha * x below.");
+TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = leaky_init, .methods = &leaky_methods, .doc = "x above 0, alpha * x below.");

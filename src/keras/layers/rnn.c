@@ -1,7 +1,8 @@
 /* keras.layers.RNN: a cell, step by step over a sequence; StackedRNNCells: cells one above the other.
  *
- * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by step, one of
- * unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2. */
+ * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by
+ * step, one of unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2.
+ */
 #include "graph/graph.h"
 #include "keras/layers/allowance.h"
 #include "keras/layers/recurrent.h"
@@ -33,7 +34,8 @@ static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *s
     memcpy(shape.dims + 1, size->dims, (size_t)size->rank * sizeof *shape.dims);
     if (shape.dims[0] >= 0)
         return tw_tensor_new(dtype, shape, NULL);
-    tw_auto tw_tensor *batch = TW_G3(GatherV2, TW_UNARY(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
+    tw_auto tw_tensor *batch =
+        TW_G3(GatherV2, TW_UNARY(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
     tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
     tw_auto tw_tensor *dims = batch && rest && axis ? tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0) : NULL;
@@ -44,8 +46,9 @@ static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *s
 /* Given states count only while those that are kept are all zero. Takes `given`. */
 static tw_tensor *kept_or_given(const tw__rnn *rnn, tw_tensor *kept, tw_tensor *any, tw_tensor *given)
 {
-    tw_auto tw_tensor *wanted = given && given->dtype != rnn->layer.dtype ? tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", rnn->layer.dtype)), 1)
-                                                                       : tw_retain(given);
+    tw_auto tw_tensor *wanted = given && given->dtype != rnn->layer.dtype
+                                    ? tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", rnn->layer.dtype)), 1)
+                                    : tw_retain(given);
     tw_release(given);
     return kept && any && wanted ? tw__call(&tw__op_SelectV2, TW_IN(any, kept, wanted), 3, NULL, 0) : NULL;
 }
@@ -76,7 +79,8 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
     if (initial->kind != TW_VALUE_NONE) {
         int count = tw__states_flatten(initial, states, 0);
         if (count != s->count)
-            return tw__fail(TW_VALUE_ERROR, "Layer %s expects %d state(s), but it received %d initial state(s). Input received: initial_state",
+            return tw__fail(TW_VALUE_ERROR,
+                            "Layer %s expects %d state(s), but it received %d initial state(s). Input received: initial_state",
                             rnn->layer.name, s->count, count < 0 ? 0 : count);
         for (int i = 0; i < count; i++)
             tw_retain(states[i]);
@@ -84,9 +88,11 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
     }
     tw_shape sizes[TW_MOST_STATES];
     if (tw__states_sizes(&s->sizes, sizes, 0) != s->count)
-        return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes", rnn->layer.name);
+        return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes",
+                        rnn->layer.name);
     for (int i = 0; i < s->count; i++) {
-        states[i] = rnn->stateful ? tw__variable_read(rnn->states[i]) : zeros_for(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
+        states[i] = rnn->stateful ? tw__variable_read(rnn->states[i])
+                                  : zeros_for(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
         if (!states[i])
             return tw__error_status();
     }
@@ -144,7 +150,8 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
     int64_t length = s->inputs->shape.dims[0];
     bool block = tw__sequence_fits_block(own, s);
     if (length == 0 || (length < 0 && rnn->unroll && !block))
-        return tw__fail(TW_VALUE_ERROR, "Cannot unroll a RNN if the time dimension is undefined or equal to 0 (layer \"%s\")", rnn->layer.name);
+        return tw__fail(TW_VALUE_ERROR, "Cannot unroll a RNN if the time dimension is undefined or equal to 0 (layer \"%s\")",
+                        rnn->layer.name);
     if (block)
         return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
     if (length > 0 && (!tw__tracing || rnn->unroll || length <= 64))
@@ -162,7 +169,8 @@ static const char rnn_arguments[] = "inputs initial_state constants mask trainin
 static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
 {
     tw__rnn *rnn = (tw__rnn *)self;
-    tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]), *mask = tw__value_first_tensor(&given[MASK]);
+    tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]),
+              *mask = tw__value_first_tensor(&given[MASK]);
     tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none();
     if (given[CONSTANTS].kind != TW_VALUE_NONE) {
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported", tw_class_name(self), self->name);
@@ -174,15 +182,21 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     }
     if (!x || x->shape.rank < 3) {
         char *text = x ? tw__shape_tuple(&x->shape) : NULL;
-        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
-                 self->name, x ? x->shape.rank : 0, text ? text : "");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
+            self->name, x ? x->shape.rank : 0, text ? text : "");
         tw__free(text);
         return result;
     }
-    tw__sequence s = { .cell = rnn->cell, .sizes = tw__cell_state_sizes(rnn->cell), .training = training, .zero_masked = rnn->zero_output_for_mask };
+    tw__sequence s = { .cell = rnn->cell,
+                       .sizes = tw__cell_state_sizes(rnn->cell),
+                       .training = training,
+                       .zero_masked = rnn->zero_output_for_mask };
     s.count = tw__states_count(&s.sizes);
     if (s.count > TW_MOST_STATES)
-        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name, s.count, TW_MOST_STATES);
+        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name,
+                 s.count, TW_MOST_STATES);
     tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(x) : swap(tw_retain(x));
     tw_auto tw_tensor *flags = mask ? (rnn->time_major ? tw_retain(mask) : swap(tw_retain(mask))) : NULL;
     if (rnn->go_backwards) {
@@ -233,10 +247,11 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
     int count = tw__states_sizes(&sizes, flat, 0);
     tw_value_free(&sizes);
     if (batch < 0 || count < 0)
-        return tw__fail(TW_VALUE_ERROR,
-                        "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
-                        "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
-                        "specify the batch size by passing a `batch_shape` argument to your Input layer.");
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
+            "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
+            "specify the batch size by passing a `batch_shape` argument to your Input layer.");
     rnn->states = tw__alloc_array((size_t)count, sizeof *rnn->states);
     if (!rnn->states)
         return tw__error_status();
@@ -245,7 +260,8 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
     for (int i = 0; i < count && status == TW_OK; i++) {
         tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
-        tw_auto tw_tensor *zeros = tw__weights_take(rnn->layer.name, "state", &shape) == TW_OK ? tw_tensor_new(rnn->layer.dtype, shape, NULL) : NULL;
+        tw_auto tw_tensor *zeros =
+            tw__weights_take(rnn->layer.name, "state", &shape) == TW_OK ? tw_tensor_new(rnn->layer.dtype, shape, NULL) : NULL;
         char *name = tw__format("%s/Variable", rnn->layer.name);
         rnn->states[i] = zeros && name ? tw__variable_new(zeros, name, false, &shape) : NULL;
         tw__free(name);
@@ -261,8 +277,10 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
     tw__rnn *rnn = (tw__rnn *)self;
     if (input->rank < 3) {
         char *text = tw__shape_tuple(input);
-        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
-                 self->name, input->rank, text ? text : "");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
+            self->name, input->rank, text ? text : "");
         tw__free(text);
         return tw__error_status();
     }
@@ -287,7 +305,8 @@ static int64_t output_size(tw_layer *cell)
         return args->cells.count ? output_size(args->cells.items[args->cells.count - 1]) : -1;
     }
     tw_value size = tw__value_none();
-    if (!tw__cell_of(cell) && cell->foreign_attribute && cell->foreign_attribute(cell, "output_size", &size) && size.kind == TW_VALUE_INT)
+    if (!tw__cell_of(cell) && cell->foreign_attribute && cell->foreign_attribute(cell, "output_size", &size) &&
+        size.kind == TW_VALUE_INT)
         return size.i;
     tw_value_free(&size);
     tw_clear_error();
@@ -373,16 +392,20 @@ static void rnn_config(tw_layer *self, tw__dict *dict)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }
 
-static const tw__layer_methods rnn_methods = { .build = rnn_build, .arguments = rnn_arguments, .call_values = rnn_call,
-                                               .output_shape = rnn_output_shape, .mask = rnn_mask, .config = rnn_config,
+static const tw__layer_methods rnn_methods = { .build = rnn_build,
+                                               .arguments = rnn_arguments,
+                                               .call_values = rnn_call,
+                                               .output_shape = rnn_output_shape,
+                                               .mask = rnn_mask,
+                                               .config = rnn_config,
                                                .own_config = " cell zero_output_for_mask " };
 
-TW_CLASS(layers_rnn,
+TW_CLASS(
+    layers_rnn,
     "keras.layers.RNN(cell: list<layer>, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .destroy = rnn_clear, .visit = rnn_visit, .clear = rnn_clear,
-    .methods = &rnn_methods,
-    .doc = "A recurrent layer made of a cell, or of several one above the other.");
+    .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .destroy = rnn_clear, .visit = rnn_visit,
+    .clear = rnn_clear, .methods = &rnn_methods, .doc = "A recurrent layer made of a cell, or of several one above the other.");
 
 TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>", "The states of a stateful layer.")
 {
@@ -461,7 +484,8 @@ static tw_status stacked_build(tw_layer *self, const tw_shape *input)
 static tw_value stacked_call(tw_layer *self, const tw_value *given, int training)
 {
     const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
-    tw_tensor *states[TW_MOST_STATES], *made[TW_MOST_STATES] = { 0 }, *x = given[0].kind == TW_VALUE_TENSOR ? tw_retain(given[0].tensor) : NULL;
+    tw_tensor *states[TW_MOST_STATES], *made[TW_MOST_STATES] = { 0 },
+                                       *x = given[0].kind == TW_VALUE_TENSOR ? tw_retain(given[0].tensor) : NULL;
     tw_value sizes = tw__cell_state_sizes(self), result = tw__value_none();
     int count = tw__states_flatten(&given[1], states, 0), at = 0;
     if (!x || sizes.kind == TW_VALUE_NONE || count != tw__states_count(&sizes))
@@ -500,34 +524,36 @@ static void stacked_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "cells", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? args->cells.count : 0 } });
 }
 
-static const tw__layer_methods stacked_methods = { .build = stacked_build, .arguments = "inputs states constants training", .call_values = stacked_call,
-                                                   .config = stacked_config, .own_config = " cells " };
+static const tw__layer_methods stacked_methods = { .build = stacked_build,
+                                                   .arguments = "inputs states constants training",
+                                                   .call_values = stacked_call,
+                                                   .config = stacked_config,
+                                                   .own_config = " cells " };
 
 TW_CLASS(layers_stacked_rnn_cells, "keras.layers.StackedRNNCells(cells: list<layer>, **layer) -> layer",
-    .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw_layer), .init = stacked_init, .methods = &stacked_methods,
-    .doc = "Cells that work as one: each takes the output of the one below.");
+         .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw_layer), .init = stacked_init,
+         .methods = &stacked_methods, .doc = "Cells that work as one: each takes the output of the one below.");
 
-TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer),
-    .doc = "A cell to be subclassed: it has state_size and output_size, and call(inputs, states) gives (output, states).");
+TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer),
+         .doc = "A cell to be subclassed: it has state_size and output_size, and call(inputs, states) gives (output, states).");
 
 /* ---- what cells answer ---- */
 
-TW_PROPERTY(cell_state_size,
-            "keras.layers.AbstractRNNCell.state_size(self: layer) -> value", "The sizes of the states.")
+TW_PROPERTY(cell_state_size, "keras.layers.AbstractRNNCell.state_size(self: layer) -> value", "The sizes of the states.")
 {
     return tw__cell_state_sizes(args->self);
 }
 
-TW_PROPERTY(cell_output_size,
-            "keras.layers.AbstractRNNCell.output_size(self: layer) -> int", "The size of the output.")
+TW_PROPERTY(cell_output_size, "keras.layers.AbstractRNNCell.output_size(self: layer) -> int", "The size of the output.")
 {
     return output_size(args->self);
 }
 
-TW_METHOD(cell_get_initial_state,
-          "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
-          "States of zeros.")
+TW_METHOD(
+    cell_get_initial_state,
+    "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
+    "States of zeros.")
 {
     tw_value sizes = tw__cell_state_sizes(args->self), result = tw__value_none();
     tw_shape flat[TW_MOST_STATES];
@@ -536,7 +562,8 @@ TW_METHOD(cell_get_initial_state,
     tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->dtype;
     bool good = count > 0;
     if (!args->inputs && args->batch_size == TW_NO_INT)
-        good = tw__fail(TW_VALUE_ERROR, "batch_size and dtype are required while constructing initial state. Received: batch_size=None") == TW_OK;
+        good = tw__fail(TW_VALUE_ERROR,
+                        "batch_size and dtype are required while constructing initial state. Received: batch_size=None") == TW_OK;
     for (int i = 0; good && i < count; i++) {
         tw_shape shape = { .rank = flat[i].rank + 1, .dims = { args->batch_size } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
@@ -550,8 +577,10 @@ TW_METHOD(cell_get_initial_state,
     return result;
 }
 
-TW_METHOD(cell_reset_masks,
-          "keras.layers.AbstractRNNCell.reset_dropout_mask|keras.layers.AbstractRNNCell.reset_recurrent_dropout_mask(self: layer)", "Forgets which elements dropout takes away.")
+TW_METHOD(
+    cell_reset_masks,
+    "keras.layers.AbstractRNNCell.reset_dropout_mask|keras.layers.AbstractRNNCell.reset_recurrent_dropout_mask(self: layer)",
+    "Forgets which elements dropout takes away.")
 {
     tw__cell *cell = tw__cell_of(args->self);
     if (cell)

@@ -1,6 +1,6 @@
-/* SimpleRNNCell, LSTMCell, GRUCell: one step of a recurrent layer. Gates stand side by side in the weights: LSTM input, forget, candidate,
- * output; GRU update, reset, candidate. cell(inputs, states) gives (output, states). `implementation` is Keras's choice between two ways to the same
- * values; here there is one. */
+/* SimpleRNNCell, LSTMCell, GRUCell: one step of a recurrent layer. Gates stand side by side in the weights: LSTM input, forget,
+ * candidate, output; GRU update, reset, candidate. cell(inputs, states) gives (output, states). `implementation` is Keras's
+ * choice between two ways to the same values; here there is one. */
 #include "api/nn.h"
 #include "graph/graph.h"
 #include "keras/constraints/constraints.h"
@@ -14,7 +14,8 @@ static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CE
 
 bool tw__is_cell(const tw_layer *layer)
 {
-    return tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) || tw__is(layer, &tw__class_layers_gru_cell);
+    return tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) ||
+           tw__is(layer, &tw__class_layers_gru_cell);
 }
 
 tw__cell *tw__cell_of(tw_layer *layer)
@@ -51,8 +52,11 @@ static tw_tensor *forget_bias_make(tw_initializer *self, const tw_shape *shape, 
 }
 
 static const tw__initializer_methods forget_bias_methods = { forget_bias_make };
-static const tw_class forget_bias_class = { .name = "UnitForgetBias", .parent = &tw__class_initializer, .size = sizeof(forget_bias),
-                                            .destroy = forget_bias_destroy, .methods = &forget_bias_methods };
+static const tw_class forget_bias_class = { .name = "UnitForgetBias",
+                                            .parent = &tw__class_initializer,
+                                            .size = sizeof(forget_bias),
+                                            .destroy = forget_bias_destroy,
+                                            .methods = &forget_bias_methods };
 
 static tw_status add_bias(tw__cell *cell)
 {
@@ -74,8 +78,8 @@ static tw_status cell_build(tw_layer *self, const tw_shape *input)
     tw__cell *cell = (tw__cell *)self;
     int64_t size = input->rank > 0 ? input->dims[input->rank - 1] : -1, wide = gates_of[cell->kind] * cell->units;
     if (size < 0)
-        return tw__fail(TW_VALUE_ERROR, "%s \"%s\": the last dimension of the inputs is not known, the shape is %s", tw_class_name(self), self->name,
-                        tw__shape_text(input));
+        return tw__fail(TW_VALUE_ERROR, "%s \"%s\": the last dimension of the inputs is not known, the shape is %s",
+                        tw_class_name(self), self->name, tw__shape_text(input));
     tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->units, wide);
     if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, cell->kernel_initializer, true) ||
         !tw__layer_add_weight(self, "recurrent_kernel", &recurrent, self->dtype, cell->recurrent_initializer, true))
@@ -130,7 +134,8 @@ static tw_status split(tw_tensor *x, int count, tw_tensor **parts)
 {
     tw_auto tw_tensor *whole = x, *axis = tw_tensor_int(1);
     int made = count;
-    return x && axis ? tw__apply(&tw__op_Split, TW_IN(axis, x), 2, TW_WITH(TW_A_INT("num_split", count)), 1, parts, &made) : tw__error_status();
+    return x && axis ? tw__apply(&tw__op_Split, TW_IN(axis, x), 2, TW_WITH(TW_A_INT("num_split", count)), 1, parts, &made)
+                     : tw__error_status();
 }
 
 static tw_tensor *activate(const tw__activation *function, tw_tensor *x) /* takes it */
@@ -142,7 +147,8 @@ static tw_tensor *activate(const tw__activation *function, tw_tensor *x) /* take
 
 static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
+                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
     if (!kernel || !recurrent)
         return tw__error_status();
     next[0] = activate(&cell->activation, TW_G2(AddV2, with_bias(cell, times(x, kernel)), times(h, recurrent)));
@@ -151,7 +157,8 @@ static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tens
 
 static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor *c, tw_tensor **next)
 {
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
+                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
     tw_tensor *z[4] = { 0 };
     if (!kernel || !recurrent)
         return tw__error_status();
@@ -164,7 +171,8 @@ static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor
     return next[0] && next[1] ? TW_OK : tw__error_status();
 }
 
-/* Row `row` of the two of a bias. Its gradient is dense, as Keras's: one of gathered rows would be clipped before its parts are summed. */
+/* Row `row` of the two of a bias. Its gradient is dense, as Keras's: one of gathered rows would be clipped before its parts are
+ * summed. */
 static tw_tensor *row_of(tw_tensor *bias, int row)
 {
     tw_tensor *rows[2] = { 0 };
@@ -178,13 +186,15 @@ static tw_tensor *row_of(tw_tensor *bias, int row)
 /* Columns [from, from + count) of a matrix. */
 static tw_tensor *columns_of(tw_tensor *matrix, int64_t from, int64_t count)
 {
-    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32), *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
+    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32),
+                      *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
     return begin && size ? tw__call(&tw__op_Slice, TW_IN(matrix, begin, size), 3, NULL, 0) : NULL;
 }
 
 static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
+                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
     tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(&cell->layer, "bias") : NULL;
     tw_tensor *from_x[3] = { 0 }, *from_h[3] = { 0 };
     if (!kernel || !recurrent || (cell->has_bias && !bias))
@@ -293,8 +303,9 @@ static void cell_config(tw_layer *self, tw__dict *dict)
     tw__cell_put_implementation((tw__cell *)self, dict);
 }
 
-static const tw__layer_methods cell_methods = { .build = cell_build, .arguments = "inputs states training", .call_values = cell_call,
-                                                .config = cell_config };
+static const tw__layer_methods cell_methods = {
+    .build = cell_build, .arguments = "inputs states training", .call_values = cell_call, .config = cell_config
+};
 
 /* ---- the classes ---- */
 
@@ -310,7 +321,8 @@ static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const o
     cell->units = units;
     cell->has_bias = !o->no_bias;
     if (units <= 0)
-        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.", (long long)units);
+        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.",
+                        (long long)units);
     for (int i = 0; i < 3; i++) {
         TW_TRY(tw__layer_check_initializer(o->initializers[i]));
         TW_TRY(tw__regularizer_check(o->regularizers[i]));
@@ -342,13 +354,17 @@ static void cell_clear(void *self)
     tw__cell_reset_masks(cell);
 }
 
-#define OPTIONS(args, gate)                                                                                                        \
-    &(options){ (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer },   \
-                { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                            \
-                { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint },                               \
-                (args)->dropout, (args)->recurrent_dropout, (args)->no_bias }
-#define CLASS .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, .clear = cell_clear, \
-    .methods = &cell_methods
+#define OPTIONS(args, gate)                                                                                                \
+    &(options)                                                                                                             \
+    {                                                                                                                      \
+        (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer }, \
+            { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                       \
+            { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint }, (args)->dropout,         \
+            (args)->recurrent_dropout, (args)->no_bias                                                                     \
+    }
+#define CLASS                                                                                                            \
+    .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, \
+    .clear = cell_clear, .methods = &cell_methods
 
 static tw_status simple_init(void *self, const void *given)
 {
@@ -356,14 +372,14 @@ static tw_status simple_init(void *self, const void *given)
     return init(self, TW_CELL_SIMPLE, args->units, OPTIONS(args, NULL));
 }
 
-TW_CLASS(layers_simple_rnn_cell,
+TW_CLASS(
+    layers_simple_rnn_cell,
     "keras.layers.SimpleRNNCell(units: int, activation: named<activation> = tanh, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
     "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
-    CLASS, .init = simple_init,
-    .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
+    CLASS, .init = simple_init, .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
 static tw_status lstm_init(void *self, const void *given)
 {
@@ -372,15 +388,15 @@ static tw_status lstm_init(void *self, const void *given)
     return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation));
 }
 
-TW_CLASS(layers_lstm_cell,
+TW_CLASS(
+    layers_lstm_cell,
     "keras.layers.LSTMCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, kernel_regularizer: named<regularizer> = None, "
     "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
-    CLASS, .init = lstm_init,
-    .doc = "A step of LSTM; the states are the hidden value and the cell's.");
+    CLASS, .init = lstm_init, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
 
 static tw_status gru_init(void *self, const void *given)
 {
@@ -389,12 +405,12 @@ static tw_status gru_init(void *self, const void *given)
     return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation));
 }
 
-TW_CLASS(layers_gru_cell,
+TW_CLASS(
+    layers_gru_cell,
     "keras.layers.GRUCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
     "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, "
     "implementation: int = 2, **layer) -> layer",
-    CLASS, .init = gru_init,
-    .doc = "A step of GRU.");
+    CLASS, .init = gru_init, .doc = "A step of GRU.");

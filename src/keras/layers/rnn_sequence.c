@@ -1,4 +1,5 @@
-/* Going through a sequence with a cell: step by step, by a loop in the graph, or all at once; and structures of states, flat and back. */
+/* Going through a sequence with a cell: step by step, by a loop in the graph, or all at once; and structures of states, flat and
+ * back. */
 #include "function/control.h"
 #include "graph/graph.h"
 #include "keras/layers/recurrent.h"
@@ -26,7 +27,8 @@ tw_value tw__cell_state_sizes(tw_layer *layer)
     }
     tw_value sizes = tw__value_none();
     if (!layer->foreign_attribute || !layer->foreign_attribute(layer, "state_size", &sizes))
-        tw__fail(TW_VALUE_ERROR, "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: %s",
+        tw__fail(TW_VALUE_ERROR,
+                 "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: %s",
                  tw_class_name(layer));
     return sizes;
 }
@@ -114,7 +116,8 @@ tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *cons
         for (int i = 0; i < s->count; i++)
             next[i] = tw_retain(found[i]);
     } else if (result.kind != TW_VALUE_NONE) {
-        tw__fail(TW_VALUE_ERROR, "RNN: the cell \"%s\" gave something else than (output, states) with %d states", s->cell->name, s->count);
+        tw__fail(TW_VALUE_ERROR, "RNN: the cell \"%s\" gave something else than (output, states) with %d states", s->cell->name,
+                 s->count);
     }
     tw_value_free(&result);
     return good ? TW_OK : tw__error_status();
@@ -144,9 +147,10 @@ void tw__tensors_release(tw_tensor **tensors, int count)
     }
 }
 
-/* A step under a mask: where it is false, states stay and the output is the last one (or zero). `last` may be NULL before the first step. */
-static tw_status step_masked(const tw__sequence *s, tw_tensor *x, tw_tensor *mask, tw_tensor *const *states, tw_tensor *last, tw_tensor **output,
-                             tw_tensor **next)
+/* A step under a mask: where it is false, states stay and the output is the last one (or zero). `last` may be NULL before the
+ * first step. */
+static tw_status step_masked(const tw__sequence *s, tw_tensor *x, tw_tensor *mask, tw_tensor *const *states, tw_tensor *last,
+                             tw_tensor **output, tw_tensor **next)
 {
     TW_TRY(tw__cell_step_any(s, x, states, output, next));
     if (!mask)
@@ -225,7 +229,9 @@ static tw_tensor *list_of(tw_tensor *steps)
 static tw_tensor *item_of(tw_tensor *list, tw_tensor *index, const tw_shape *shape, tw_dtype dtype)
 {
     tw_auto tw_tensor *element = tw__tensor_of_shape(shape, TW_INT32);
-    return element ? tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, element), 3, TW_WITH(TW_A_TYPE("element_dtype", dtype)), 1) : NULL;
+    return element ? tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, element), 3,
+                              TW_WITH(TW_A_TYPE("element_dtype", dtype)), 1)
+                   : NULL;
 }
 
 typedef struct loop {
@@ -266,7 +272,8 @@ static tw_status loop_step(void *context, tw_tensor *const *values, int count, t
         return tw__error_status();
     TW_TRY(step_masked(s, x, mask, values + 3, values[2], &output, made + 3));
     made[0] = TW_G2(AddV2, tw_retain(values[0]), tw_tensor_int(1));
-    made[1] = tw__call(&tw__op_TensorListSetItem, TW_IN(values[1], values[0], output), 3, TW_WITH(TW_A_TYPE("element_dtype", output->dtype)), 1);
+    made[1] = tw__call(&tw__op_TensorListSetItem, TW_IN(values[1], values[0], output), 3,
+                       TW_WITH(TW_A_TYPE("element_dtype", output->dtype)), 1);
     made[2] = output;
     return give(made, s->count + 3, outputs, output_count);
 }
@@ -286,7 +293,8 @@ static tw_tensor *first_output(const tw__sequence *s, tw_tensor *inputs, tw_tens
 tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs)
 {
     tw_auto tw_tensor *length = TW_G3(GatherV2, TW_UNARY(Shape, s->inputs), tw_tensor_int(0), tw_tensor_int(0));
-    tw_auto tw_tensor *first = first_output(s, s->inputs, states), *inputs = list_of(s->inputs), *mask = s->mask ? list_of(s->mask) : NULL;
+    tw_auto tw_tensor *first = first_output(s, s->inputs, states), *inputs = list_of(s->inputs),
+                      *mask = s->mask ? list_of(s->mask) : NULL;
     if (!length || !first || !inputs || (s->mask && !mask))
         return tw__error_status();
     s->step_shape = s->inputs->shape;
@@ -296,7 +304,9 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
     s->mask = mask;
     tw_shape element = first->shape;
     tw_auto tw_tensor *shape = tw__tensor_of_shape(&element, TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *list = shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1) : NULL;
+    tw_auto tw_tensor *list =
+        shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1)
+              : NULL;
     if (!list || !zero)
         return tw__error_status();
     tw_tensor *values[TW_MOST_STATES + 3] = { zero, list, first }, *results[TW_MOST_STATES + 3] = { 0 };
@@ -310,10 +320,17 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
     if (shapes[2].rank > 0)
         shapes[2].dims[0] = -1;
     loop around = { s, length };
-    tw__loop while_ = { .cond = loop_goes_on, .body = loop_step, .cond_context = &around, .body_context = &around, .values = values,
-                        .shapes = shapes, .count = s->count + 3, .maximum = length };
+    tw__loop while_ = { .cond = loop_goes_on,
+                        .body = loop_step,
+                        .cond_context = &around,
+                        .body_context = &around,
+                        .values = values,
+                        .shapes = shapes,
+                        .count = s->count + 3,
+                        .maximum = length };
     TW_TRY(tw__while(&while_, results));
-    *outputs = every ? tw__call(&tw__op_TensorListStack, TW_IN(results[1], shape), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1)
+    *outputs = every ? tw__call(&tw__op_TensorListStack, TW_IN(results[1], shape), 2,
+                                TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1)
                      : tw_retain(results[2]);
     for (int i = 0; i < s->count; i++) {
         tw_release(states[i]);
@@ -332,25 +349,31 @@ static bool plain(const tw__activation *activation, const tw_op *op)
 
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s)
 {
-    return cell && cell->kind == TW_CELL_LSTM && !s->mask && s->inputs->dtype == TW_FLOAT32 && plain(&cell->activation, &tw__op_Tanh) &&
-           plain(&cell->recurrent_activation, &tw__op_Sigmoid) && (s->training != 1 || cell->recurrent_dropout == 0) && s->inputs->shape.rank == 3;
+    return cell && cell->kind == TW_CELL_LSTM && !s->mask && s->inputs->dtype == TW_FLOAT32 &&
+           plain(&cell->activation, &tw__op_Tanh) && plain(&cell->recurrent_activation, &tw__op_Sigmoid) &&
+           (s->training != 1 || cell->recurrent_dropout == 0) && s->inputs->shape.rank == 3;
 }
 
 static tw_tensor *last_of(tw_tensor *steps)
 {
-    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *end = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32),
+                      *end = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                       *stride = tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32);
     const tw_attr attrs[] = { TW_A_INT("shrink_axis_mask", 1) };
     return begin && end && stride ? tw__call(&tw__op_StridedSlice, TW_IN(steps, begin, end, stride), 4, attrs, 1) : NULL;
 }
 
-tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states, tw_tensor **outputs)
+tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states,
+                             tw_tensor **outputs)
 {
     tw_layer *layer = &cell->layer;
-    tw_auto tw_tensor *kernel = tw__layer_read(layer, "kernel"), *recurrent = tw__layer_read(layer, "recurrent_kernel"), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *weights = kernel && recurrent && axis ? tw__call(&tw__op_ConcatV2, TW_IN(kernel, recurrent, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *kernel = tw__layer_read(layer, "kernel"), *recurrent = tw__layer_read(layer, "recurrent_kernel"),
+                      *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *weights =
+        kernel && recurrent && axis ? tw__call(&tw__op_ConcatV2, TW_IN(kernel, recurrent, axis), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *peep = tw_tensor_new(TW_FLOAT32, TW_SHAPE(cell->units), NULL);
-    tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
+    tw_auto tw_tensor *bias =
+        cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
     tw_auto tw_tensor *inputs = NULL, *length = NULL;
     TW_TRY(tw__cell_make_masks(cell, s->inputs, states[0], s->training));
     inputs = s->training == 1 && cell->masks[0] ? TW_BINARY(Mul, s->inputs, cell->masks[0]) : tw_retain(s->inputs);
@@ -365,9 +388,11 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
         return tw__error_status();
     tw_tensor *all[7] = { 0 };
     int count = 7;
-    TW_TRY(tw__apply(&tw__op_BlockLSTMV2, TW_IN(length, inputs, states[1], states[0], weights, peep, peep, peep, bias), 9, NULL, 0, all, &count));
+    TW_TRY(tw__apply(&tw__op_BlockLSTMV2, TW_IN(length, inputs, states[1], states[0], weights, peep, peep, peep, bias), 9, NULL,
+                     0, all, &count));
     *outputs = every ? tw_retain(all[6]) : last_of(all[6]);
-    tw_tensor *cell_state = want_states ? last_of(all[1]) : NULL, *hidden = want_states ? (every ? last_of(all[6]) : tw_retain(*outputs)) : NULL;
+    tw_tensor *cell_state = want_states ? last_of(all[1]) : NULL,
+              *hidden = want_states ? (every ? last_of(all[6]) : tw_retain(*outputs)) : NULL;
     bool good = *outputs && (!want_states || (cell_state && hidden));
     tw__tensors_release(all, 7);
     if (want_states) {

@@ -32,8 +32,11 @@ static tw_status permute_init(void *self, const void *given)
     }
     if (good)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "Invalid permutation argument `dims` for Permute Layer \"%s\". The set of indices in `dims` must be consecutive and "
-                    "start from 1.", ((tw_layer *)self)->name);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Invalid permutation argument `dims` for Permute Layer \"%s\". The set of indices in `dims` must be consecutive and "
+        "start from 1.",
+        ((tw_layer *)self)->name);
 }
 
 static tw_tensor *permute_call(tw_layer *self, tw_tensor *input, int training)
@@ -64,11 +67,13 @@ static void permute_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "dims", tw__sizes_value(args->dims.items, (int)args->dims.count));
 }
 
-static const tw__layer_methods permute_methods = { .call = permute_call, .output_shape = permute_shape, .config = permute_config, .own_config = " dims " };
+static const tw__layer_methods permute_methods = {
+    .call = permute_call, .output_shape = permute_shape, .config = permute_config, .own_config = " dims "
+};
 
-TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = permute_init, .methods = &permute_methods,
-    .doc = "Exchanges axes; 1 is the first one behind the batch.");
+TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .init = permute_init, .methods = &permute_methods,
+         .doc = "Exchanges axes; 1 is the first one behind the batch.");
 
 /* ---- RepeatVector ---- */
 
@@ -92,9 +97,8 @@ static tw_status repeat_shape(tw_layer *self, const tw_shape *input, tw_shape *o
 
 static const tw__layer_methods repeat_methods = { .call = repeat_call, .output_shape = repeat_shape };
 
-TW_CLASS(layers_repeat_vector, "keras.layers.RepeatVector(n: int, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &repeat_methods,
-    .doc = "[batch, features] n times: [batch, n, features].");
+TW_CLASS(layers_repeat_vector, "keras.layers.RepeatVector(n: int, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .methods = &repeat_methods, .doc = "[batch, features] n times: [batch, n, features].");
 
 /* ---- UpSampling ---- */
 
@@ -110,7 +114,8 @@ static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
     for (int i = 0; i <= rank; i++)
         factors[i] = i == axis + 1 ? times : 1;
     shape.dims[axis] = shape.dims[axis] < 0 ? -1 : shape.dims[axis] * times;
-    tw_auto tw_tensor *tiled = TW_G2(Tile, TW_G2(ExpandDims, tw_retain(x), tw_tensor_int(axis + 1)), tw__ints_tensor(factors, rank + 1, TW_INT32));
+    tw_auto tw_tensor *tiled =
+        TW_G2(Tile, TW_G2(ExpandDims, tw_retain(x), tw_tensor_int(axis + 1)), tw__ints_tensor(factors, rank + 1, TW_INT32));
     if (!tiled)
         return NULL;
     int unknown = 0;
@@ -128,8 +133,8 @@ static tw_tensor *resize(const shaping *layer, tw_tensor *images)
 {
     const tw_shape *shape = &images->shape;
     if (layer->channels_first || shape->dims[1] < 0 || shape->dims[2] < 0) {
-        tw__fail(TW_UNIMPLEMENTED, "UpSampling2D \"%s\": interpolation=%s needs channels_last and known sizes, the input is %s", layer->layer.name,
-                 layer->interpolation, tw__shape_text(shape));
+        tw__fail(TW_UNIMPLEMENTED, "UpSampling2D \"%s\": interpolation=%s needs channels_last and known sizes, the input is %s",
+                 layer->layer.name, layer->interpolation, tw__shape_text(shape));
         return NULL;
     }
     int64_t sizes[2] = { shape->dims[1] * layer->sizes[0], shape->dims[2] * layer->sizes[1] };
@@ -177,9 +182,8 @@ static tw_status up1d_init(void *self, const void *given)
 
 static const tw__layer_methods up1d_methods = { .call = up_call, .output_shape = up_shape };
 
-TW_CLASS(layers_up_sampling1d, "keras.layers.UpSampling1D(size: int > 0 = 2, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = up1d_init, .methods = &up1d_methods,
-    .doc = "Repeats every step of a sequence.");
+TW_CLASS(layers_up_sampling1d, "keras.layers.UpSampling1D(size: int > 0 = 2, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(shaping), .init = up1d_init, .methods = &up1d_methods, .doc = "Repeats every step of a sequence.");
 
 static void put_format(const shaping *layer, tw__dict *dict)
 {
@@ -202,9 +206,12 @@ static void up2d_config(tw_layer *self, tw__dict *dict)
     put_format((shaping *)self, dict);
 }
 
-static const tw__layer_methods up2d_methods = { .call = up_call, .output_shape = up_shape, .config = up2d_config, .own_config = " size data_format " };
+static const tw__layer_methods up2d_methods = {
+    .call = up_call, .output_shape = up_shape, .config = up2d_config, .own_config = " size data_format "
+};
 
-TW_CLASS(layers_up_sampling2d,
+TW_CLASS(
+    layers_up_sampling2d,
     "keras.layers.UpSampling2D(size: ints = (2, 2), data_format: str = None, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, "
     "lanczos5, mitchellcubic, nearest} = nearest, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(shaping), .init = up2d_init, .methods = &up2d_methods,
@@ -223,8 +230,9 @@ static tw_status read_edges(shaping *layer, const char *name, tw_ints given)
     }
     if (good)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "`%s` should be an int, a tuple of %d ints >= 0, or a tuple of %d tuples of 2 ints (layer \"%s\")", name, layer->axes,
-                    layer->axes, layer->layer.name);
+    return tw__fail(TW_VALUE_ERROR,
+                    "`%s` should be an int, a tuple of %d ints >= 0, or a tuple of %d tuples of 2 ints (layer \"%s\")", name,
+                    layer->axes, layer->axes, layer->layer.name);
 }
 
 static tw_value edges_value(const shaping *layer)
@@ -284,14 +292,17 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
         end[i] = -after;
         open |= after == 0 ? 1 << i : 0;
         if (inside && input->shape.dims[i] >= 0 && input->shape.dims[i] <= before + after) {
-            tw__fail(TW_VALUE_ERROR, "`cropping` parameter of `%s` layer must be smaller than the input shape. Received: input_shape=%s",
+            tw__fail(TW_VALUE_ERROR,
+                     "`cropping` parameter of `%s` layer must be smaller than the input shape. Received: input_shape=%s",
                      tw_class_name(self), tw__shape_text(&input->shape));
             return NULL;
         }
     }
     tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *to = tw__ints_tensor(end, rank, TW_INT32),
                       *strides = tw__ints_tensor(ones, rank, TW_INT32);
-    return from && to && strides ? tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1) : NULL;
+    return from && to && strides
+               ? tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1)
+               : NULL;
 }
 
 static tw_status crop_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -313,36 +324,39 @@ static void crop_config(tw_layer *self, tw__dict *dict)
         put_format((shaping *)self, dict);
 }
 
-static const tw__layer_methods pad_methods = { .call = pad_call, .output_shape = pad_shape, .config = pad_config, .own_config = " padding data_format " };
-static const tw__layer_methods crop_methods = { .call = crop_call, .output_shape = crop_shape, .config = crop_config,
-                                                .own_config = " cropping data_format " };
+static const tw__layer_methods pad_methods = {
+    .call = pad_call, .output_shape = pad_shape, .config = pad_config, .own_config = " padding data_format "
+};
+static const tw__layer_methods crop_methods = {
+    .call = crop_call, .output_shape = crop_shape, .config = crop_config, .own_config = " cropping data_format "
+};
 
-#define EDGES(id, count, field, format)                                                  \
-    static tw_status id##_init(void *self, const void *given)                            \
-    {                                                                                    \
-        shaping *layer = self;                                                           \
-        const tw_layers_##id##_args *args = given;                                       \
-        layer->axes = count;                                                             \
-        TW_TRY(tw__layer_channels_first(format, &layer->channels_first));                \
-        return read_edges(layer, #field, args->field);                                   \
+#define EDGES(id, count, field, format)                                   \
+    static tw_status id##_init(void *self, const void *given)             \
+    {                                                                     \
+        shaping *layer = self;                                            \
+        const tw_layers_##id##_args *args = given;                        \
+        layer->axes = count;                                              \
+        TW_TRY(tw__layer_channels_first(format, &layer->channels_first)); \
+        return read_edges(layer, #field, args->field);                    \
     }
 EDGES(zero_padding1d, 1, padding, NULL)
 EDGES(zero_padding2d, 2, padding, args->data_format)
 EDGES(cropping1d, 1, cropping, NULL)
 EDGES(cropping2d, 2, cropping, args->data_format)
 
-TW_CLASS(layers_zero_padding1d, "keras.layers.ZeroPadding1D(padding: ints = 1, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding1d_init, .methods = &pad_methods,
-    .doc = "Zeros before and after a sequence.");
+TW_CLASS(layers_zero_padding1d, "keras.layers.ZeroPadding1D(padding: ints = 1, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(shaping), .init = zero_padding1d_init, .methods = &pad_methods,
+         .doc = "Zeros before and after a sequence.");
 
 TW_CLASS(layers_zero_padding2d, "keras.layers.ZeroPadding2D(padding: ints = (1, 1), data_format: str = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding2d_init, .methods = &pad_methods,
-    .doc = "Zeros around images.");
+         .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding2d_init, .methods = &pad_methods,
+         .doc = "Zeros around images.");
 
-TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping1d_init, .methods = &crop_methods,
-    .doc = "Takes steps away at both ends of a sequence.");
+TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(shaping), .init = cropping1d_init, .methods = &crop_methods,
+         .doc = "Takes steps away at both ends of a sequence.");
 
 TW_CLASS(layers_cropping2d, "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0), data_format: str = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping2d_init, .methods = &crop_methods,
-    .doc = "Takes rows and columns away at the edges of images.");
+         .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping2d_init, .methods = &crop_methods,
+         .doc = "Takes rows and columns away at the edges of images.");

@@ -152,7 +152,8 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
     if (layer->foreign_call && tw__foreign_invoke) {
         while (count > 1 && given[count - 1].kind == TW_VALUE_NONE)
             count--;
-        tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)(uintptr_t)given, count } }, made = { .kind = TW_VALUE_NONE };
+        tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)(uintptr_t)given, count } },
+                 made = { .kind = TW_VALUE_NONE };
         tw__foreign_invoke(layer, &arguments, NULL, training, &made);
         return made;
     }
@@ -185,7 +186,8 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
         if (build(layer, all) == TW_OK)
             result = methods->call_values(layer, all, training);
         if (result.kind == TW_VALUE_NONE && tw_error_code() == TW_OK)
-            tw__fail(TW_TYPE_ERROR, "expected a tensor or a list of tensors, got a %s", all[0].kind == TW_VALUE_DICT ? "dict" : "value of another kind");
+            tw__fail(TW_TYPE_ERROR, "expected a tensor or a list of tensors, got a %s",
+                     all[0].kind == TW_VALUE_DICT ? "dict" : "value of another kind");
         if (result.kind == TW_VALUE_NONE && layer->built)
             tw__layer_explain(layer, methods->arguments, all, most);
         if (result.kind != TW_VALUE_NONE && finish(layer, all, mask_at >= 0 ? &all[mask_at] : &mask, &result) != TW_OK)

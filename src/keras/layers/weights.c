@@ -1,7 +1,8 @@
 /* The variables of layers and models, in Keras's order.
  *
- * A layer's own variables (attributes, also inside lists and dicts) come before those of the layers below it, the trainable ones first. A model
- * goes through what it holds in the order of tracking and puts its own variables last. A frozen layer counts all of them as not trainable. */
+ * A layer's own variables (attributes, also inside lists and dicts) come before those of the layers below it, the trainable ones
+ * first. A model goes through what it holds in the order of tracking and puts its own variables last. A frozen layer counts all
+ * of them as not trainable. */
 #include <stdlib.h>
 
 #include "keras/keras.h"
@@ -34,8 +35,8 @@ static bool is_on_way(const way *path, const tw_trackable *object)
 /* The walks, each a bit; those that ask for some of the variables take one bit for each tw__which from theirs on. */
 enum { WALK_LAYER = 1, WALK_BELOW = 8, WALK_CONTAINER = 64, WALK_OWN = 512, WALK_LAYERS = 2048 };
 
-/* True if this walk goes into the object for the first time. What is held twice would double the work at every level: a Sequential holds its
- * layers under two names. */
+/* True if this walk goes into the object for the first time. What is held twice would double the work at every level: a
+ * Sequential holds its layers under two names. */
 static bool enters(gathering *g, const tw_trackable *object, const way *path, int64_t walk)
 {
     if (g->status != TW_OK || is_on_way(path, object))

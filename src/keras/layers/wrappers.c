@@ -1,4 +1,5 @@
-/* Layers around layers: Wrapper, TimeDistributed (the layer on every step), Bidirectional (a recurrent layer forwards and backwards). */
+/* Layers around layers: Wrapper, TimeDistributed (the layer on every step), Bidirectional (a recurrent layer forwards and
+ * backwards). */
 #include "keras/layers/layers.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
@@ -7,9 +8,9 @@
 
 typedef struct wrapper {
     tw_layer layer;
-    tw_layer *inner;             /* borrowed: the child "layer", or of the arguments */
+    tw_layer *inner;              /* borrowed: the child "layer", or of the arguments */
     tw_layer *forward, *backward; /* of Bidirectional: children */
-    char merge;                  /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
+    char merge;                   /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
 } wrapper;
 
 static tw_status wrapper_init(void *self, const void *given)
@@ -37,11 +38,13 @@ static tw_tensor *wrapper_call(tw_layer *self, tw_tensor *input, int training)
     return tw__layer_call(((wrapper *)self)->inner, input, training);
 }
 
-static const tw__layer_methods wrapper_methods = { .build = wrapper_build, .call = wrapper_call, .config = wrapper_config, .own_config = " layer " };
+static const tw__layer_methods wrapper_methods = {
+    .build = wrapper_build, .call = wrapper_call, .config = wrapper_config, .own_config = " layer "
+};
 
-TW_CLASS(layers_wrapper, "keras.layers.Wrapper(layer: layer, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(wrapper), .init = wrapper_init, .methods = &wrapper_methods,
-    .doc = "A layer that holds another one; to be subclassed.");
+TW_CLASS(layers_wrapper, "keras.layers.Wrapper(layer: layer, **layer) -> layer", .parent = &tw__class_layer,
+         .size = sizeof(wrapper), .init = wrapper_init, .methods = &wrapper_methods,
+         .doc = "A layer that holds another one; to be subclassed.");
 
 /* ---- TimeDistributed ---- */
 
@@ -66,7 +69,8 @@ static tw_status distributed_build(tw_layer *self, const tw_shape *input)
 {
     tw_shape shape;
     if (input->rank < 3)
-        return tw__fail(TW_VALUE_ERROR, "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, received: %s",
+        return tw__fail(TW_VALUE_ERROR,
+                        "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, received: %s",
                         tw__shape_text(input));
     join(input, &shape);
     shape.dims[0] = input->dims[0];
@@ -84,7 +88,8 @@ static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int trainin
     for (int i = 0; i < shape.rank; i++)
         unknown += shape.dims[i] < 0;
     if (unknown > 1) {
-        tw__fail(TW_UNIMPLEMENTED, "TimeDistributed \"%s\": the input's shape %s is not known well enough", self->name, tw__shape_text(&input->shape));
+        tw__fail(TW_UNIMPLEMENTED, "TimeDistributed \"%s\": the input's shape %s is not known well enough", self->name,
+                 tw__shape_text(&input->shape));
         return NULL;
     }
     flat = tw__reshape(input, &shape);
@@ -118,13 +123,15 @@ static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input,
     return TW_OK;
 }
 
-static const tw__layer_methods distributed_methods = { .build = distributed_build, .call = distributed_call,
-                                                       .output_shape = distributed_output_shape, .config = wrapper_config,
+static const tw__layer_methods distributed_methods = { .build = distributed_build,
+                                                       .call = distributed_call,
+                                                       .output_shape = distributed_output_shape,
+                                                       .config = wrapper_config,
                                                        .own_config = " layer " };
 
 TW_CLASS(layers_time_distributed, "keras.layers.TimeDistributed(layer: layer, **layer) -> layer",
-    .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = distributed_init, .methods = &distributed_methods,
-    .doc = "Applies a layer to every step of a sequence.");
+         .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = distributed_init, .methods = &distributed_methods,
+         .doc = "Applies a layer to every step of a sequence.");
 
 /* ---- Bidirectional ---- */
 
@@ -170,14 +177,17 @@ static tw_status both_init(void *self, const void *given)
     for (int i = 0; args->merge_mode && i < 4; i++)
         w->merge = strcmp(args->merge_mode, modes[i]) == 0 ? modes[i][0] : w->merge;
     if (args->merge_mode && !w->merge)
-        return tw__fail(TW_VALUE_ERROR, "Invalid merge mode. Received: %s. Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", None}",
-                        args->merge_mode);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Invalid merge mode. Received: %s. Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", None}",
+            args->merge_mode);
     if (!tw__is(args->layer, &tw__class_layers_rnn))
-        return tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": the layer is a %s, expected a recurrent layer", w->layer.name, tw_class_name(args->layer));
+        return tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": the layer is a %s, expected a recurrent layer", w->layer.name,
+                        tw_class_name(args->layer));
     tw__rnn *rnn = (tw__rnn *)args->layer;
     bool backwards = rnn->go_backwards;
     w->forward = copy_of(args->layer, "forward", args->layer->name, backwards);
-    w->backward = !w->forward             ? NULL
+    w->backward = !w->forward            ? NULL
                   : args->backward_layer ? tw_retain(args->backward_layer)
                                          : copy_of(args->layer, "backward", args->layer->name, !backwards);
     tw_status status = w->forward && w->backward ? TW_OK : tw__error_status();
@@ -185,7 +195,8 @@ static tw_status both_init(void *self, const void *given)
     if (fits) /* as in Keras: steps that do not count are zero in both directions */
         ((tw__rnn *)w->forward)->zero_output_for_mask = ((tw__rnn *)w->backward)->zero_output_for_mask = rnn->return_sequences;
     if (status == TW_OK && !fits)
-        status = tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s", tw_class_name(w->backward));
+        status = tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s",
+                          tw_class_name(w->backward));
     if (status == TW_OK && args->backward_layer) { /* the layer itself, under a name of its own */
         char *name = tw__format(BACKWARD "%s", w->backward->name);
         status = name ? TW_OK : tw__error_status();
@@ -326,11 +337,16 @@ static void both_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "backward_layer", entry);
 }
 
-static const tw__layer_methods both_methods = { .build = both_build, .arguments = "inputs initial_state constants mask training",
-                                                .call_values = both_call, .output_shape = both_output_shape, .mask = both_mask,
-                                                .config = both_config, .own_config = " layer backward_layer weights " };
+static const tw__layer_methods both_methods = { .build = both_build,
+                                                .arguments = "inputs initial_state constants mask training",
+                                                .call_values = both_call,
+                                                .output_shape = both_output_shape,
+                                                .mask = both_mask,
+                                                .config = both_config,
+                                                .own_config = " layer backward_layer weights " };
 
-TW_CLASS(layers_bidirectional,
+TW_CLASS(
+    layers_bidirectional,
     "keras.layers.Bidirectional(layer: layer, merge_mode: str = concat, weights: tensors = None, backward_layer: layer = None, **layer) -> layer",
     .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = both_init, .methods = &both_methods,
     .doc = "A recurrent layer forwards and another one backwards, their outputs joined.");

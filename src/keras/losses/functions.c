@@ -1,8 +1,9 @@
-/* Losses as functions of labels and predictions, with Keras's arithmetic. Each gives one value per example: the last axis is gone.
+/* Losses as functions of labels and predictions, with Keras's arithmetic. Each gives one value per example: the last axis is
+ * gone.
  *
- * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what went into it, and
- * so do those that any softmax or sigmoid made in a graph; then the loss is computed from that, which is exact where probabilities have run
- * into 0 or 1. */
+ * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what
+ * went into it, and so do those that any softmax or sigmoid made in a graph; then the loss is computed from that, which is exact
+ * where probabilities have run into 0 or 1. */
 #include "api/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
@@ -62,14 +63,16 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
     return output;
 }
 
-/* One loss per label; labels [n], logits [n, classes], or with more leading axes. Labels of another rank are taken one after the other. */
+/* One loss per label; labels [n], logits [n, classes], or with more leading axes. Labels of another rank are taken one after the
+ * other. */
 static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 {
     int rank = logits->shape.rank;
     if (rank < 0 || labels->shape.rank < 0 || labels->shape.rank == rank - 1)
         return tw__sparse_cross_entropy_of(labels, logits);
     tw_auto tw_tensor *rows = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
-    tw_auto tw_tensor *columns = logits->shape.dims[rank - 1] >= 0 ? tw__ints_tensor(&logits->shape.dims[rank - 1], 1, TW_INT64) : tw__sizes_later(logits, -1, 0);
+    tw_auto tw_tensor *columns = logits->shape.dims[rank - 1] >= 0 ? tw__ints_tensor(&logits->shape.dims[rank - 1], 1, TW_INT64)
+                                                                   : tw__sizes_later(logits, -1, 0);
     tw_auto tw_tensor *matrix = columns ? tw__reshape_to(tw_retain(logits), TW_IN(rows, columns), 2) : NULL;
     tw_auto tw_tensor *vector = matrix ? tw__reshape(labels, &TW_SHAPE(-1)) : NULL;
     tw_auto tw_tensor *losses = vector ? tw__sparse_cross_entropy_of(vector, matrix) : NULL;
@@ -96,10 +99,11 @@ static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t 
     return output;
 }
 
-TW_API(sparse_categorical_crossentropy,
-       "keras.losses.sparse_categorical_crossentropy|keras.metrics.sparse_categorical_crossentropy(y_true: tensor, y_pred: tensor, "
-       "from_logits: bool = False, axis: int = -1, ignore_class: int = None) -> tensor",
-       "Cross-entropy of predicted distributions with classes given by number.")
+TW_API(
+    sparse_categorical_crossentropy,
+    "keras.losses.sparse_categorical_crossentropy|keras.metrics.sparse_categorical_crossentropy(y_true: tensor, y_pred: tensor, "
+    "from_logits: bool = False, axis: int = -1, ignore_class: int = None) -> tensor",
+    "Cross-entropy of predicted distributions with classes given by number.")
 {
     tw_tensor *y_pred = need_float(args->y_pred, "sparse_categorical_crossentropy");
     int rank = args->y_pred->shape.rank;
@@ -119,8 +123,9 @@ TW_API(sparse_categorical_crossentropy,
         tw_release(logits);
         logits = moved;
     }
-    tw_tensor *losses = !logits ? NULL : args->ignore_class == TW_NO_INT ? sparse_losses(labels, logits)
-                                                                        : sparse_ignoring(labels, logits, args->ignore_class);
+    tw_tensor *losses = !logits                           ? NULL
+                        : args->ignore_class == TW_NO_INT ? sparse_losses(labels, logits)
+                                                          : sparse_ignoring(labels, logits, args->ignore_class);
     tw_release(labels);
     tw_release(logits);
     return losses;
@@ -144,7 +149,8 @@ tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing)
     int64_t classes = rank > 0 ? y_true->shape.dims[rank - 1] : -1;
     if (smoothing == 0 || classes >= 0)
         return tw__smooth_labels(y_true, smoothing, smoothing / (double)classes);
-    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *share = tw__float_scalar(y_true->dtype, smoothing);
+    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing),
+                      *share = tw__float_scalar(y_true->dtype, smoothing);
     tw_auto tw_tensor *size = tw__sizes_later(y_true, -1, 0), *number = size ? tw__cast(size, y_true->dtype) : NULL;
     tw_auto tw_tensor *shift = number && share ? TW_BINARY(RealDiv, share, number) : NULL;
     tw_auto tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
@@ -170,7 +176,8 @@ TW_API(categorical_crossentropy,
     if (!y_pred)
         return NULL;
     if (y_pred->shape.rank == 0 || !tw__shape_compatible(&y_pred->shape, &args->y_true->shape)) {
-        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&args->y_true->shape), tw__shape_text(&y_pred->shape));
+        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&args->y_true->shape),
+                 tw__shape_text(&y_pred->shape));
         return NULL;
     }
     tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
@@ -220,7 +227,8 @@ static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
 /* -(z log(p + e) + (1 - z) log(1 - p + e)) */
 static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
 {
-    tw_tensor *p = tw__clip_probabilities(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
+    tw_tensor *p = tw__clip_probabilities(given), *one = tw__float_scalar(given->dtype, 1),
+              *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
     bool good = p && one && shift;
     tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_BINARY(Sub, one, p) : NULL;
     tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_BINARY(Sub, one, z) : NULL;
@@ -239,10 +247,11 @@ tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_log
     return kept || from_logits ? binary_from_logits(labels, kept ? kept : y_pred) : binary_from_probabilities(labels, y_pred);
 }
 
-TW_API(binary_crossentropy,
-       "keras.losses.binary_crossentropy|keras.metrics.binary_crossentropy(y_true: tensor, y_pred: tensor, from_logits: bool = False, "
-       "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
-       "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.")
+TW_API(
+    binary_crossentropy,
+    "keras.losses.binary_crossentropy|keras.metrics.binary_crossentropy(y_true: tensor, y_pred: tensor, from_logits: bool = False, "
+    "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
+    "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.")
 {
     tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");
     tw_tensor *cast = y_pred ? tw__cast(args->y_true, y_pred->dtype) : NULL;
@@ -257,10 +266,11 @@ TW_API(binary_crossentropy,
 
 /* ---- mean squared error ---- */
 
-TW_API(mean_squared_error,
-       "keras.losses.mean_squared_error|keras.losses.mse|keras.losses.MSE|keras.metrics.mean_squared_error|keras.metrics.mse|keras.metrics.MSE"
-       "(y_true: tensor, y_pred: tensor) -> tensor",
-       "The squared differences, averaged over the last axis.")
+TW_API(
+    mean_squared_error,
+    "keras.losses.mean_squared_error|keras.losses.mse|keras.losses.MSE|keras.metrics.mean_squared_error|keras.metrics.mse|keras.metrics.MSE"
+    "(y_true: tensor, y_pred: tensor) -> tensor",
+    "The squared differences, averaged over the last axis.")
 {
     tw_tensor *y_true = tw__cast(args->y_true, args->y_pred->dtype);
     tw_tensor *squares = y_true ? TW_BINARY(SquaredDifference, args->y_pred, y_true) : NULL;

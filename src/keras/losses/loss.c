@@ -14,7 +14,8 @@ static tw_status loss_init(void *self, const void *given)
     else if (strcmp(args->reduction, "none") == 0)
         loss->reduction = TW_EACH_LOSS;
     else if (strcmp(args->reduction, "auto") != 0 && strcmp(args->reduction, "sum_over_batch_size") != 0)
-        return tw__fail(TW_VALUE_ERROR, "Invalid Reduction Key: %s. Expected keys are \"('auto', 'none', 'sum', 'sum_over_batch_size')\"",
+        return tw__fail(TW_VALUE_ERROR,
+                        "Invalid Reduction Key: %s. Expected keys are \"('auto', 'none', 'sum', 'sum_over_batch_size')\"",
                         args->reduction);
     loss->name = args->name ? tw__strdup(args->name) : NULL;
     return args->name && !loss->name ? tw__error_status() : TW_OK;
@@ -25,8 +26,8 @@ static void loss_destroy(void *self)
     tw__free(((tw_loss *)self)->name);
 }
 
-TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .init = loss_init, .destroy = loss_destroy,
-    .doc = "The base of losses; a subclass gives `call(y_true, y_pred)`.");
+TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .init = loss_init,
+         .destroy = loss_destroy, .doc = "The base of losses; a subclass gives `call(y_true, y_pred)`.");
 
 /* What the class in C gives, also where a subclass overrides it: that one may ask for it. */
 static tw_tensor *own_values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
@@ -50,22 +51,23 @@ static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
     return loss->foreign_call ? loss->foreign_call(loss, y_true, y_pred) : own_values(loss, y_true, y_pred);
 }
 
-/* Which values count: what the mask of the predictions says, and that of the values themselves (classes that are ignored). NULL without an
- * error: all do. A new reference. */
+/* Which values count: what the mask of the predictions says, and that of the values themselves (classes that are ignored). NULL
+ * without an error: all do. A new reference. */
 static tw_tensor *mask_of(const tw_tensor *each, const tw_tensor *y_pred)
 {
     tw_tensor *in = tw__mask_of(y_pred), *out = tw__mask_of(each);
     return in && out ? TW_BINARY(LogicalAnd, in, out) : tw_retain(in ? in : out);
 }
 
-/* The weights of values of which only some count. In a mean over all values those that count weigh all / counting each, so that it becomes the
- * mean over them. A new reference. */
+/* The weights of values of which only some count. In a mean over all values those that count weigh all / counting each, so that
+ * it becomes the mean over them. A new reference. */
 static tw_tensor *masked_weights(const tw_loss *self, const tw_tensor *each, tw_tensor *sample_weight, tw_tensor *mask)
 {
     tw_auto tw_tensor *numbers = tw__cast(mask, each->dtype);
     if (!numbers || self->reduction != TW_MEAN_LOSS)
         return tw__mask_weights(sample_weight, numbers);
-    tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype), *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
+    tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype),
+                      *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
     tw_auto tw_tensor *share = all && counting ? TW_BINARY(RealDiv, all, counting) : NULL;
     tw_auto tw_tensor *scaled = share ? TW_BINARY(Mul, numbers, share) : NULL;
     return scaled ? tw__mask_weights(sample_weight, scaled) : NULL;
@@ -84,9 +86,11 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
     if (!each || self->reduction == TW_EACH_LOSS)
         return each;
     if (tw__replica >= 0 && tw__replicas > 1 && self->reduction != TW_SUM_LOSS && !tw__losses_of_parts) {
-        tw__fail(TW_VALUE_ERROR, "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction when losses are "
-                 "used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()` for use by the built-in training looop "
-                 "`Model.fit()`.\nPlease see https://www.tensorflow.org/tutorials/distribute/custom_training for more details.");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction when losses are "
+            "used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()` for use by the built-in training looop "
+            "`Model.fit()`.\nPlease see https://www.tensorflow.org/tutorials/distribute/custom_training for more details.");
         tw_release(each);
         return NULL;
     }
@@ -103,7 +107,8 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
     return output;
 }
 
-TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+TW_METHOD(loss_call,
+          "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "The loss of predictions, weighted and reduced.")
 {
     const char *name = args->self->name ? args->self->name : tw_class_name(args->self);
@@ -111,7 +116,8 @@ TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_p
     tw_tensor *each = values(args->self, args->y_true, args->y_pred), *output = NULL;
     bool masked = each && (tw__mask_of(args->y_pred) || tw__mask_of(each));
     tw_auto tw_tensor *mask = masked ? mask_of(each, args->y_pred) : NULL;
-    tw_auto tw_tensor *weights = mask ? masked_weights(args->self, each, args->sample_weight, mask) : tw_retain(args->sample_weight);
+    tw_auto tw_tensor *weights =
+        mask ? masked_weights(args->self, each, args->sample_weight, mask) : tw_retain(args->sample_weight);
     if (!each || (masked && !weights)) {
         tw_release(each);
         return tw__part_result(&part, NULL);
@@ -130,7 +136,8 @@ tw_tensor *tw__loss_of(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred, tw_t
 {
     if (loss->foreign_whole)
         return loss->foreign_whole(loss, y_true, y_pred, sample_weight);
-    return tw__impl_loss_call(&(tw_loss_call_args){ .self = loss, .y_true = y_true, .y_pred = y_pred, .sample_weight = sample_weight });
+    return tw__impl_loss_call(
+        &(tw_loss_call_args){ .self = loss, .y_true = y_true, .y_pred = y_pred, .sample_weight = sample_weight });
 }
 
 TW_PROPERTY(loss_name, "keras.losses.Loss.name(self: loss) -> str", "The name.")
@@ -146,7 +153,8 @@ TW_PROPERTY(loss_reduction, "keras.losses.Loss.reduction(self: loss) -> str", "H
     return tw__strdup(made.reduction);
 }
 
-TW_METHOD(loss_get_config, "keras.losses.Loss.get_config(self: loss) -> value", "The arguments that would make the same loss again.")
+TW_METHOD(loss_get_config, "keras.losses.Loss.get_config(self: loss) -> value",
+          "The arguments that would make the same loss again.")
 {
     const tw__loss_methods *methods = tw__methods(args->self);
     tw_loss_args made;
@@ -166,7 +174,11 @@ static tw_tensor *sparse_call(const tw_loss *self, tw_tensor *y_true, tw_tensor 
 {
     const tw_losses_sparse_categorical_crossentropy_args *made = tw_object_config(self);
     tw_sparse_categorical_crossentropy_args args = {
-        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .axis = -1, .ignore_class = made->ignore_class,
+        .y_true = y_true,
+        .y_pred = y_pred,
+        .from_logits = made->from_logits,
+        .axis = -1,
+        .ignore_class = made->ignore_class,
     };
     return tw__impl_sparse_categorical_crossentropy(&args);
 }
@@ -174,23 +186,28 @@ static tw_tensor *sparse_call(const tw_loss *self, tw_tensor *y_true, tw_tensor 
 static const tw__loss_methods sparse_methods = { sparse_call, "sparse_categorical_crossentropy" };
 
 TW_CLASS(losses_sparse_categorical_crossentropy,
-    "keras.losses.SparseCategoricalCrossentropy(from_logits: bool = False, ignore_class: int = None, reduction: str = auto, "
-    "name: str = sparse_categorical_crossentropy) -> loss",
-    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &sparse_methods,
-    .doc = "Cross-entropy of predicted distributions with classes given by number.");
+         "keras.losses.SparseCategoricalCrossentropy(from_logits: bool = False, ignore_class: int = None, reduction: str = auto, "
+         "name: str = sparse_categorical_crossentropy) -> loss",
+         .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &sparse_methods,
+         .doc = "Cross-entropy of predicted distributions with classes given by number.");
 
 static tw_tensor *categorical_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     const tw_losses_categorical_crossentropy_args *made = tw_object_config(self);
     tw_categorical_crossentropy_args args = {
-        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing, .axis = made->axis,
+        .y_true = y_true,
+        .y_pred = y_pred,
+        .from_logits = made->from_logits,
+        .label_smoothing = made->label_smoothing,
+        .axis = made->axis,
     };
     return tw__impl_categorical_crossentropy(&args);
 }
 
 static const tw__loss_methods categorical_methods = { categorical_call, "categorical_crossentropy" };
 
-TW_CLASS(losses_categorical_crossentropy,
+TW_CLASS(
+    losses_categorical_crossentropy,
     "keras.losses.CategoricalCrossentropy(from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, "
     "name: str = categorical_crossentropy) -> loss",
     .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &categorical_methods,
@@ -200,14 +217,19 @@ static tw_tensor *binary_call(const tw_loss *self, tw_tensor *y_true, tw_tensor 
 {
     const tw_losses_binary_crossentropy_args *made = tw_object_config(self);
     tw_binary_crossentropy_args args = {
-        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing, .axis = made->axis,
+        .y_true = y_true,
+        .y_pred = y_pred,
+        .from_logits = made->from_logits,
+        .label_smoothing = made->label_smoothing,
+        .axis = made->axis,
     };
     return tw__impl_binary_crossentropy(&args);
 }
 
 static const tw__loss_methods binary_methods = { binary_call, "binary_crossentropy" };
 
-TW_CLASS(losses_binary_crossentropy,
+TW_CLASS(
+    losses_binary_crossentropy,
     "keras.losses.BinaryCrossentropy(from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, "
     "name: str = binary_crossentropy) -> loss",
     .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &binary_methods,
@@ -222,6 +244,7 @@ static tw_tensor *mean_squared_call(const tw_loss *self, tw_tensor *y_true, tw_t
 
 static const tw__loss_methods mean_squared_methods = { mean_squared_call, "mean_squared_error" };
 
-TW_CLASS(losses_mean_squared_error, "keras.losses.MeanSquaredError(reduction: str = auto, name: str = mean_squared_error) -> loss",
-    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &mean_squared_methods,
-    .doc = "The mean of the squared differences.");
+TW_CLASS(losses_mean_squared_error,
+         "keras.losses.MeanSquaredError(reduction: str = auto, name: str = mean_squared_error) -> loss",
+         .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &mean_squared_methods,
+         .doc = "The mean of the squared differences.");

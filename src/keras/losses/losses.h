@@ -32,11 +32,11 @@ tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values);
 /* Weights times a mask that is already of numbers; without weights (NULL) the mask itself. A new reference. */
 tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask);
 tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
-double tw__keras_epsilon(void); /* keras.backend.epsilon() */
+double tw__keras_epsilon(void);                                 /* keras.backend.epsilon() */
 tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elements it has; by ops where that is not known yet */
 
-/* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true they are means over
- * the replica's part, which the training step divides by the number of replicas. (losses/loss.c) */
+/* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true
+ * they are means over the replica's part, which the training step divides by the number of replicas. (losses/loss.c) */
 extern _Thread_local bool tw__losses_of_parts;
 
 /* The loss as training asks for it: weighted and reduced, by the loss's class or by an embedding language's. */
@@ -46,7 +46,8 @@ tw_tensor *tw__loss_of(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred, tw_t
 /* One cross-entropy per element; labels have the predictions' dtype. */
 tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_logits);
 tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra); /* y_true (1 - smoothing) + extra */
-tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing);              /* the same; extra is the smoothing over the number of classes */
-tw_tensor *tw__clip_probabilities(tw_tensor *p);                                 /* so that logarithms are finite */
+tw_tensor *tw__smooth_classes(tw_tensor *y_true,
+                              double smoothing); /* the same; extra is the smoothing over the number of classes */
+tw_tensor *tw__clip_probabilities(tw_tensor *p); /* so that logarithms are finite */
 
 #endif

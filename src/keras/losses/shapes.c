@@ -83,8 +83,8 @@ tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
     tw_shape shape = cast->shape;
     int difference = shape.rank - values->shape.rank;
     if (difference == 1 && !ends_in_one(cast)) {
-        tw__fail(TW_INVALID_ARGUMENT, "sample_weight has shape %s, the values %s: its last axis should be 1", tw__shape_text(&shape),
-                 tw__shape_text(&values->shape));
+        tw__fail(TW_INVALID_ARGUMENT, "sample_weight has shape %s, the values %s: its last axis should be 1",
+                 tw__shape_text(&shape), tw__shape_text(&values->shape));
         tw_release(cast);
         return NULL;
     }

@@ -1,4 +1,5 @@
-/* Metrics that count true and false positives and negatives above one or several thresholds: the four counts, Precision, Recall, AUC. */
+/* Metrics that count true and false positives and negatives above one or several thresholds: the four counts, Precision, Recall,
+ * AUC. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,8 +55,8 @@ static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, con
     self->one = count == 1;
     tw_shape shape = TW_SHAPE(count);
     for (int i = 0; i < COUNTS; i++) {
-        if (names[i] &&
-            !(self->counts[i] = tw_retain(tw__layer_add_weight(&self->metric.layer, names[i], &shape, TW_DTYPE_NONE, "zeros", false))))
+        if (names[i] && !(self->counts[i] = tw_retain(
+                              tw__layer_add_weight(&self->metric.layer, names[i], &shape, TW_DTYPE_NONE, "zeros", false))))
             return tw__error_status();
     }
     return TW_OK;
@@ -70,10 +71,12 @@ static tw_tensor *keep_top(tw_tensor *x, int64_t k)
     tw_tensor *found[2] = { NULL, NULL };
     int outputs = 2;
     if (y_pred && (y_pred->shape.rank < 1 || y_pred->shape.dims[y_pred->shape.rank - 1] < 0)) {
-        tw__fail(TW_VALUE_ERROR, "top_k: y_pred has shape %s, expected a known number of classes", tw__shape_text(&y_pred->shape));
+        tw__fail(TW_VALUE_ERROR, "top_k: y_pred has shape %s, expected a known number of classes",
+                 tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    if (!y_pred || !number || tw__apply(&tw__op_TopKV2, TW_IN(y_pred, number), 2, TW_WITH(TW_A_BOOL("sorted", false)), 1, found, &outputs) != TW_OK)
+    if (!y_pred || !number ||
+        tw__apply(&tw__op_TopKV2, TW_IN(y_pred, number), 2, TW_WITH(TW_A_BOOL("sorted", false)), 1, found, &outputs) != TW_OK)
         return NULL;
     tw_auto tw_tensor *indices = found[1], *width = tw_tensor_int((int32_t)y_pred->shape.dims[y_pred->shape.rank - 1]);
     tw_release(found[0]);
@@ -106,7 +109,8 @@ static tw_tensor *counted(tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dty
 static tw_status count(confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
     tw_dtype dtype = self->metric.layer.dtype;
-    tw_auto tw_tensor *spread = sample_weight ? TW_G2(Mul, TW_UNARY(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
+    tw_auto tw_tensor *spread =
+        sample_weight ? TW_G2(Mul, TW_UNARY(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
     tw_auto tw_tensor *weights = spread ? as_row(tw__cast(spread, dtype)) : NULL;
     tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
     tw_auto tw_tensor *row = as_row(tw_retain(y_pred)), *above = row ? TW_BINARY(Greater, row, self->thresholds) : NULL;
@@ -149,7 +153,9 @@ static tw_tensor *single(const confusion *self, tw_tensor *x)
 }
 
 #define V(kind) tw__variable_read(self->counts[kind])
-#define CLASS .parent = &tw__class_counting_metric, .size = sizeof(confusion), .visit = confusion_visit, .clear = confusion_clear, .destroy = confusion_destroy
+#define CLASS                                                                                                            \
+    .parent = &tw__class_counting_metric, .size = sizeof(confusion), .visit = confusion_visit, .clear = confusion_clear, \
+    .destroy = confusion_destroy
 
 /* ---- one count ---- */
 
@@ -192,14 +198,22 @@ static tw_status false_negatives_init(void *self, const void *given)
     return count_init(self, ((const tw_metrics_false_negatives_args *)given)->thresholds, FALSE_NEGATIVES);
 }
 
-TW_CLASS(metrics_true_positives, "keras.metrics.TruePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-    CLASS, .init = true_positives_init, .methods = &count_methods, .doc = "How many predictions above the threshold are right.");
-TW_CLASS(metrics_true_negatives, "keras.metrics.TrueNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-    CLASS, .init = true_negatives_init, .methods = &count_methods, .doc = "How many predictions not above the threshold are right.");
-TW_CLASS(metrics_false_positives, "keras.metrics.FalsePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-    CLASS, .init = false_positives_init, .methods = &count_methods, .doc = "How many predictions above the threshold are wrong.");
-TW_CLASS(metrics_false_negatives, "keras.metrics.FalseNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-    CLASS, .init = false_negatives_init, .methods = &count_methods, .doc = "How many predictions not above the threshold are wrong.");
+TW_CLASS(metrics_true_positives,
+         "keras.metrics.TruePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+         CLASS, .init = true_positives_init, .methods = &count_methods,
+         .doc = "How many predictions above the threshold are right.");
+TW_CLASS(metrics_true_negatives,
+         "keras.metrics.TrueNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+         CLASS, .init = true_negatives_init, .methods = &count_methods,
+         .doc = "How many predictions not above the threshold are right.");
+TW_CLASS(metrics_false_positives,
+         "keras.metrics.FalsePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+         CLASS, .init = false_positives_init, .methods = &count_methods,
+         .doc = "How many predictions above the threshold are wrong.");
+TW_CLASS(metrics_false_negatives,
+         "keras.metrics.FalseNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+         CLASS, .init = false_negatives_init, .methods = &count_methods,
+         .doc = "How many predictions not above the threshold are wrong.");
 
 /* ---- precision and recall ---- */
 
@@ -239,11 +253,13 @@ static tw_status recall_init(void *self, const void *given)
     return share_init(self, args->thresholds, args->top_k, args->class_id, false);
 }
 
-TW_CLASS(metrics_precision,
+TW_CLASS(
+    metrics_precision,
     "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
     CLASS, .init = precision_init, .methods = &share_methods, .doc = "The part of the positive predictions that is right.");
-TW_CLASS(metrics_recall,
+TW_CLASS(
+    metrics_recall,
     "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
     CLASS, .init = recall_init, .methods = &share_methods, .doc = "The part of the positive labels that is predicted.");
@@ -265,13 +281,15 @@ static tw_status auc_init(void *self, const void *given)
         return tw__fail(TW_UNIMPLEMENTED, "AUC: multi_label, num_labels and label_weights are not supported");
     int64_t inner = args->thresholds ? args->thresholds->count : args->num_thresholds - 2;
     if (inner < 0 || inner > 1 << 24)
-        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld", (long long)args->num_thresholds);
+        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld",
+                        (long long)args->num_thresholds);
     tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(inner + 2));
     if (!all)
         return tw__error_status();
     float *values = all->data;
     for (int64_t i = 0; i < inner; i++)
-        values[i + 1] = (float)(args->thresholds ? tw_tensor_double_at(args->thresholds, i) : (double)(i + 1) / (double)(inner + 1));
+        values[i + 1] =
+            (float)(args->thresholds ? tw_tensor_double_at(args->thresholds, i) : (double)(i + 1) / (double)(inner + 1));
     qsort(values + 1, (size_t)inner, sizeof *values, by_value);
     values[0] = 0;
     values[inner + 1] = 1;
@@ -312,12 +330,15 @@ static tw_tensor *interpolated(const confusion *self)
     if (!p)
         return NULL;
     tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);
-    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)), *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
+    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)),
+                      *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
     tw_auto tw_tensor *slope = TW_G2(DivNoNan, tw_retain(rise), zeros_above(tw_retain(run)));
     tw_auto tw_tensor *base = TW_G2(Sub, tw_retain(tp_next), TW_G2(Mul, tw_retain(slope), tw_retain(p_next)));
     tw_auto tw_tensor *zero = base ? tw__grad_constant(0, base) : NULL;
-    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)), TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
-    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))), TW_G1(OnesLike, tw_retain(p_next)));
+    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)),
+                            TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
+    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))),
+                             TW_G1(OnesLike, tw_retain(p_next)));
     tw_tensor *part = TW_G2(Mul, tw_retain(slope), TW_G2(AddV2, tw_retain(rise), TW_G2(Mul, tw_retain(base), TW_G1(Log, ratio))));
     return total_of(TW_G2(DivNoNan, part, zeros_above(TW_G2(AddV2, tw_retain(tp_next), tw_retain(fn_next)))));
 }
@@ -346,8 +367,10 @@ static tw_tensor *auc_result(tw_metric *metric)
 
 static const tw__metric_methods auc_methods = { .update = confusion_update, .result = auc_result };
 
-TW_CLASS(metrics_auc,
+TW_CLASS(
+    metrics_auc,
     "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
     "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
     "label_weights: tensor = None, from_logits: bool = False) -> metric",
-    CLASS, .init = auc_init, .methods = &auc_methods, .doc = "The area under the curve of recall over false positives, or of precision over recall.");
+    CLASS, .init = auc_init, .methods = &auc_methods,
+    .doc = "The area under the curve of recall over false positives, or of precision over recall.");

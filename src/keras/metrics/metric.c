@@ -1,4 +1,5 @@
-/* keras.metrics: running means over batches. A metric is a layer with the variables `total` and `count`; its result is their quotient.
+/* keras.metrics: running means over batches. A metric is a layer with the variables `total` and `count`; its result is their
+ * quotient.
  *
  * Mean takes values; the others compute values from labels and predictions first (MeanMetricWrapper). */
 #include "distribute/distribute.h"
@@ -14,7 +15,8 @@ static tw_status metric_init(void *self, const void *given)
     tw_shape scalar = TW_SCALAR;
     metric->layer.built = true;
     metric->total = tw_retain(tw__layer_add_weight(&metric->layer, "total", &scalar, TW_DTYPE_NONE, "zeros", false));
-    metric->count = metric->total ? tw_retain(tw__layer_add_weight(&metric->layer, "count", &scalar, TW_DTYPE_NONE, "zeros", false)) : NULL;
+    metric->count =
+        metric->total ? tw_retain(tw__layer_add_weight(&metric->layer, "count", &scalar, TW_DTYPE_NONE, "zeros", false)) : NULL;
     return metric->count ? TW_OK : tw__error_status();
 }
 
@@ -37,14 +39,12 @@ static void metric_clear(void *self)
 /* Every metric's methods are of this type. */
 static const tw__metric_methods base_methods = { .values = NULL };
 
-TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", .parent = &tw__class_layer, .size = sizeof(tw_layer),
-    .methods = &base_methods,
-    .doc = "The base of metrics.");
+TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", .parent = &tw__class_layer,
+         .size = sizeof(tw_layer), .methods = &base_methods, .doc = "The base of metrics.");
 
-TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metric, .size = sizeof(tw_metric), .init = metric_init, .destroy = metric_clear, .visit = metric_visit,
-    .clear = metric_clear,
-    .doc = "The mean of all values so far.");
+TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
+         .size = sizeof(tw_metric), .init = metric_init, .destroy = metric_clear, .visit = metric_visit, .clear = metric_clear,
+         .doc = "The mean of all values so far.");
 
 /* ---- updating ---- */
 
@@ -87,13 +87,15 @@ static bool spreads(const tw_shape *weights, const tw_shape *values)
     return true;
 }
 
-tw_status tw__metric_weigh(tw_tensor *given, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum, tw_tensor **weight_sum)
+tw_status tw__metric_weigh(tw_tensor *given, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum,
+                           tw_tensor **weight_sum)
 {
     tw_auto tw_tensor *weights = tw__match_weights(sample_weight, given);
     if (!weights)
         return tw__error_status();
     bool fits = spreads(&weights->shape, &given->shape);
-    tw_auto tw_tensor *values = fits ? tw_retain(given) : reduce_to_rank(given, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean);
+    tw_auto tw_tensor *values =
+        fits ? tw_retain(given) : reduce_to_rank(given, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean);
     tw_auto tw_tensor *ones = values && fits ? TW_UNARY(OnesLike, values) : NULL;
     tw_auto tw_tensor *spread = ones ? TW_BINARY(Mul, ones, weights) : fits ? NULL : tw_retain(weights);
     tw_auto tw_tensor *weighted = values && spread ? TW_BINARY(Mul, values, weights) : NULL;
@@ -188,7 +190,8 @@ tw_tensor *tw__metric_called(tw_metric *metric, size_t since, tw_status updated)
 }
 
 /* The same for metrics whose methods are an embedding language's. */
-TW_METHOD(metric_call_begins, "keras.metrics.Metric._call_begins(self: metric) -> int", "How large the session's graph is that is being made; -1 elsewhere.")
+TW_METHOD(metric_call_begins, "keras.metrics.Metric._call_begins(self: metric) -> int",
+          "How large the session's graph is that is being made; -1 elsewhere.")
 {
     (void)args;
     return tw__in_lasting() ? (int64_t)tw__tracing->node_count : -1;
@@ -207,7 +210,8 @@ TW_METHOD(metric_result_ends, "keras.metrics.Metric._result_ends(self: metric, s
     return TW_OK;
 }
 
-TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
+TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)",
+          "Adds values.")
 {
     TW_TRY(check(args->self, "update_state"));
     return update(args->self, args->values, args->sample_weight);
@@ -217,10 +221,13 @@ TW_METHOD(mean_call, "keras.metrics.Mean.__call__(self: metric, values: tensor, 
           "Adds values and gives the mean.")
 {
     size_t since = tw__metric_call_begins();
-    return check(args->self, "__call__") == TW_OK ? tw__metric_called(args->self, since, update(args->self, args->values, args->sample_weight)) : NULL;
+    return check(args->self, "__call__") == TW_OK
+               ? tw__metric_called(args->self, since, update(args->self, args->values, args->sample_weight))
+               : NULL;
 }
 
-TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor", "The mean of everything added since the last reset.")
+TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor",
+          "The mean of everything added since the last reset.")
 {
     return check(args->self, "result") == TW_OK ? result(args->self) : NULL;
 }
@@ -240,12 +247,14 @@ TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Me
     return status;
 }
 
-TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor) -> tensor", "The result, which is known to be this metric's from now on.")
+TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor) -> tensor",
+          "The result, which is known to be this metric's from now on.")
 {
     return tw__note_metric(tw_retain(args->result), args->self);
 }
 
-TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> value", "The arguments that would make the same metric again.")
+TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> value",
+          "The arguments that would make the same metric again.")
 {
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "name", args->self->layer.name);
@@ -254,8 +263,12 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
     const tw_metrics_auc_args *made = area ? tw_object_config(args->self) : NULL;
     if (made) /* the thresholds are told where they were given, with the two at the ends counted in */
         tw__dict_put(&dict, "num_thresholds",
-                     (tw_value){ .kind = TW_VALUE_INT, .i = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds });
-    tw__dict_put_config(&dict, args->self, !made ? " name dtype " : made->thresholds ? " name dtype num_thresholds " : " name dtype num_thresholds thresholds ");
+                     (tw_value){ .kind = TW_VALUE_INT,
+                                 .i = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds });
+    tw__dict_put_config(&dict, args->self,
+                        !made              ? " name dtype "
+                        : made->thresholds ? " name dtype num_thresholds "
+                                           : " name dtype num_thresholds thresholds ");
     return tw__dict_take(&dict);
 }
 
@@ -274,8 +287,8 @@ static tw_status wrapper_init(void *self, const void *given)
 }
 
 TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init,
-    .doc = "The mean of a function of labels and predictions; the base of such metrics.");
+         .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init,
+         .doc = "The mean of a function of labels and predictions; the base of such metrics.");
 
 /* Both in the metric's dtype, and of ranks that fit: two new references. */
 static tw_status match(const tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **labels, tw_tensor **predictions)
@@ -324,34 +337,39 @@ TW_METHOD(wrapper_add, "keras.metrics.MeanMetricWrapper._add(self: metric, value
     return add_values(args->self, args->values, args->sample_weight);
 }
 
-TW_METHOD(metric_update,
-          "keras.metrics.MeanMetricWrapper.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)",
-          "Adds a batch.")
+TW_METHOD(
+    metric_update,
+    "keras.metrics.MeanMetricWrapper.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)",
+    "Adds a batch.")
 {
     return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight);
 }
 
-TW_METHOD(metric_call,
-          "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
-          "Adds a batch and gives the mean.")
+TW_METHOD(
+    metric_call,
+    "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+    "Adds a batch and gives the mean.")
 {
     size_t since = tw__metric_call_begins();
     return tw__metric_called(args->self, since, update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight));
 }
 
 /* The base of metrics that count: they have variables of their own. */
-TW_CLASS(counting_metric, "keras.metrics._CountingMetric(name: str = None, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
-    .size = sizeof(tw_metric), .doc = "The base of metrics that count labels and predictions.");
+TW_CLASS(counting_metric, "keras.metrics._CountingMetric(name: str = None, dtype: dtype = None) -> metric",
+         .parent = &tw__class_metric, .size = sizeof(tw_metric), .doc = "The base of metrics that count labels and predictions.");
 
-TW_METHOD(counting_metric_update,
-          "keras.metrics._CountingMetric.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)", "Adds a batch.")
+TW_METHOD(
+    counting_metric_update,
+    "keras.metrics._CountingMetric.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)",
+    "Adds a batch.")
 {
     return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight);
 }
 
-TW_METHOD(counting_metric_call,
-          "keras.metrics._CountingMetric.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
-          "Adds a batch and gives the result.")
+TW_METHOD(
+    counting_metric_call,
+    "keras.metrics._CountingMetric.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+    "Adds a batch and gives the result.")
 {
     size_t since = tw__metric_call_begins();
     return tw__metric_called(args->self, since, update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight));
@@ -382,8 +400,8 @@ static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pre
     bool same_rank = y_true->shape.rank == y_pred->shape.rank;
     int64_t last = same_rank ? y_true->shape.dims[y_true->shape.rank - 1] : 1;
     if (last != 1 && last != -1) {
-        tw__fail(TW_INVALID_ARGUMENT, "sparse_categorical_accuracy: y_true has shape %s and y_pred %s", tw__shape_text(&y_true->shape),
-                 tw__shape_text(&y_pred->shape));
+        tw__fail(TW_INVALID_ARGUMENT, "sparse_categorical_accuracy: y_true has shape %s and y_pred %s",
+                 tw__shape_text(&y_true->shape), tw__shape_text(&y_pred->shape));
         return NULL;
     }
     tw_tensor *labels = same_rank ? tw__drop_last_axis(y_true) : tw_retain(y_true);
@@ -437,19 +455,19 @@ static tw_tensor *equal_values(const tw_metric *self, tw_tensor *y_true, tw_tens
 static const tw__metric_methods sparse_methods = { .values = sparse_values };
 
 TW_CLASS(metrics_sparse_categorical_accuracy,
-    "keras.metrics.SparseCategoricalAccuracy(name: str = sparse_categorical_accuracy, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &sparse_methods,
-    .doc = "How often the largest prediction is the label's.");
+         "keras.metrics.SparseCategoricalAccuracy(name: str = sparse_categorical_accuracy, dtype: dtype = None) -> metric",
+         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &sparse_methods,
+         .doc = "How often the largest prediction is the label's.");
 
 static const tw__metric_methods categorical_methods = { .values = categorical_values };
 
 TW_CLASS(metrics_categorical_accuracy,
-    "keras.metrics.CategoricalAccuracy(name: str = categorical_accuracy, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &categorical_methods,
-    .doc = "How often the largest prediction stands where the largest label does.");
+         "keras.metrics.CategoricalAccuracy(name: str = categorical_accuracy, dtype: dtype = None) -> metric",
+         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &categorical_methods,
+         .doc = "How often the largest prediction stands where the largest label does.");
 
 static const tw__metric_methods accuracy_methods = { .values = equal_values };
 
 TW_CLASS(metrics_accuracy, "keras.metrics.Accuracy(name: str = accuracy, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &accuracy_methods,
-    .doc = "How often predictions equal labels.");
+         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &accuracy_methods,
+         .doc = "How often predictions equal labels.");

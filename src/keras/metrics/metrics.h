@@ -21,10 +21,11 @@ typedef struct tw__metric_methods {
 /* A call adds a batch and gives the result: where it begins, and what it gives after an update with this status. */
 size_t tw__metric_call_begins(void);
 tw_tensor *tw__metric_called(tw_metric *metric, size_t since, tw_status updated);
-tw_tensor *tw__metric_mean(tw_metric *metric);                       /* total / count */
-/* Sums of values by their weights, and of the weights. Values with more axes than the weights are averaged over those first, or summed. Sets new
- * references; weight_sum may be NULL. */
-tw_status tw__metric_weigh(tw_tensor *values, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum, tw_tensor **weight_sum);
-tw_status tw__metric_add(tw_variable *variable, tw_tensor *value);   /* a NULL value: the error is set */
+tw_tensor *tw__metric_mean(tw_metric *metric); /* total / count */
+/* Sums of values by their weights, and of the weights. Values with more axes than the weights are averaged over those first, or
+ * summed. Sets new references; weight_sum may be NULL. */
+tw_status tw__metric_weigh(tw_tensor *values, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum,
+                           tw_tensor **weight_sum);
+tw_status tw__metric_add(tw_variable *variable, tw_tensor *value); /* a NULL value: the error is set */
 
 #endif

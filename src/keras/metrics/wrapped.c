@@ -12,7 +12,8 @@ TW_API(binary_accuracy, "keras.metrics.binary_accuracy(y_true: tensor, y_pred: t
     tw_dtype dtype = args->y_pred->dtype;
     tw_auto tw_tensor *above = TW_G2(Greater, tw_retain(args->y_pred), tw__float_scalar(dtype, args->threshold));
     tw_auto tw_tensor *numbers = above ? tw__cast(above, dtype) : NULL, *labels = numbers ? tw__cast(args->y_true, dtype) : NULL;
-    tw_auto tw_tensor *equal = labels ? TW_BINARY(Equal, labels, numbers) : NULL, *matches = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
+    tw_auto tw_tensor *equal = labels ? TW_BINARY(Equal, labels, numbers) : NULL,
+                      *matches = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
     return matches ? tw__reduce_axis(&tw__op_Mean, matches, -1, false) : NULL;
 }
 
@@ -24,23 +25,29 @@ static tw_tensor *in_top(tw_tensor *labels, tw_tensor *y_pred, int64_t k)
         tw__fail(TW_VALUE_ERROR, "y_pred has shape %s, expected one value per class", tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    tw_auto tw_tensor *classes = tw__cast(labels, TW_INT32), *wide = tw__cast(y_pred, TW_FLOAT32), *number = tw_tensor_int((int32_t)k);
+    tw_auto tw_tensor *classes = tw__cast(labels, TW_INT32), *wide = tw__cast(y_pred, TW_FLOAT32),
+                      *number = tw_tensor_int((int32_t)k);
     tw_auto tw_tensor *flat = classes && classes->shape.rank == 1
-        ? tw_retain(classes) : TW_G2(Reshape, tw_retain(classes), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *rows = rank == 2 ? tw_retain(wide)
-        : TW_G2(Reshape, tw_retain(wide), tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
+                                  ? tw_retain(classes)
+                                  : TW_G2(Reshape, tw_retain(classes), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
+    tw_auto tw_tensor *rows = rank == 2
+                                  ? tw_retain(wide)
+                                  : TW_G2(Reshape, tw_retain(wide),
+                                          tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
     tw_auto tw_tensor *found = flat && rows && number ? tw__call(&tw__op_InTopKV2, TW_IN(rows, flat, number), 3, NULL, 0) : NULL;
     tw_tensor *matches = found ? tw__cast(found, TW_FLOAT32) : NULL;
     return tw__reshape_like(matches, labels);
 }
 
-TW_API(sparse_top_k_categorical_accuracy, "keras.metrics.sparse_top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
+TW_API(sparse_top_k_categorical_accuracy,
+       "keras.metrics.sparse_top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
        "1 where the label is among the k greatest predictions, else 0.")
 {
     return in_top(args->y_true, args->y_pred, args->k);
 }
 
-TW_API(top_k_categorical_accuracy, "keras.metrics.top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
+TW_API(top_k_categorical_accuracy,
+       "keras.metrics.top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
        "1 where the greatest label is among the k greatest predictions, else 0.")
 {
     tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = axis ? TW_BINARY(ArgMax, args->y_true, axis) : NULL;
@@ -49,12 +56,12 @@ TW_API(top_k_categorical_accuracy, "keras.metrics.top_k_categorical_accuracy(y_t
 
 /* ---- metrics ---- */
 
-#define VALUES(name, expression)                                                                        \
-    static tw_tensor *name##_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)        \
-    {                                                                                                   \
-        (void)self;                                                                                     \
-        return expression;                                                                              \
-    }                                                                                                   \
+#define VALUES(name, expression)                                                                 \
+    static tw_tensor *name##_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred) \
+    {                                                                                            \
+        (void)self;                                                                              \
+        return expression;                                                                       \
+    }                                                                                            \
     static const tw__metric_methods name##_methods = { .values = name##_values };
 
 VALUES(squared, tw_mean_squared_error(y_true, y_pred))
@@ -70,28 +77,32 @@ VALUES(log_cosh, tw_log_cosh(y_true, y_pred))
 
 #define CLASS .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric)
 
-TW_CLASS(metrics_mean_squared_error, "keras.metrics.MeanSquaredError(name: str = mean_squared_error, dtype: dtype = None) -> metric", CLASS,
-    .methods = &squared_methods, .doc = "The mean of squared differences.");
-TW_CLASS(metrics_mean_absolute_error, "keras.metrics.MeanAbsoluteError(name: str = mean_absolute_error, dtype: dtype = None) -> metric", CLASS,
-    .methods = &absolute_methods, .doc = "The mean of absolute differences.");
+TW_CLASS(metrics_mean_squared_error,
+         "keras.metrics.MeanSquaredError(name: str = mean_squared_error, dtype: dtype = None) -> metric", CLASS,
+         .methods = &squared_methods, .doc = "The mean of squared differences.");
+TW_CLASS(metrics_mean_absolute_error,
+         "keras.metrics.MeanAbsoluteError(name: str = mean_absolute_error, dtype: dtype = None) -> metric", CLASS,
+         .methods = &absolute_methods, .doc = "The mean of absolute differences.");
 TW_CLASS(metrics_mean_absolute_percentage_error,
-    "keras.metrics.MeanAbsolutePercentageError(name: str = mean_absolute_percentage_error, dtype: dtype = None) -> metric", CLASS,
-    .methods = &percentage_methods, .doc = "The mean of absolute differences in percent of the labels.");
+         "keras.metrics.MeanAbsolutePercentageError(name: str = mean_absolute_percentage_error, dtype: dtype = None) -> metric",
+         CLASS, .methods = &percentage_methods, .doc = "The mean of absolute differences in percent of the labels.");
 TW_CLASS(metrics_mean_squared_logarithmic_error,
-    "keras.metrics.MeanSquaredLogarithmicError(name: str = mean_squared_logarithmic_error, dtype: dtype = None) -> metric", CLASS,
-    .methods = &logarithmic_methods, .doc = "The mean of squared differences of log(1 + x).");
+         "keras.metrics.MeanSquaredLogarithmicError(name: str = mean_squared_logarithmic_error, dtype: dtype = None) -> metric",
+         CLASS, .methods = &logarithmic_methods, .doc = "The mean of squared differences of log(1 + x).");
 TW_CLASS(metrics_hinge, "keras.metrics.Hinge(name: str = hinge, dtype: dtype = None) -> metric", CLASS, .methods = &hinge_methods,
-    .doc = "The mean of max(1 - y_true * y_pred, 0).");
+         .doc = "The mean of max(1 - y_true * y_pred, 0).");
 TW_CLASS(metrics_squared_hinge, "keras.metrics.SquaredHinge(name: str = squared_hinge, dtype: dtype = None) -> metric", CLASS,
-    .methods = &squared_hinge_methods, .doc = "The mean of max(1 - y_true * y_pred, 0) squared.");
-TW_CLASS(metrics_categorical_hinge, "keras.metrics.CategoricalHinge(name: str = categorical_hinge, dtype: dtype = None) -> metric", CLASS,
-    .methods = &categorical_hinge_methods, .doc = "The mean categorical hinge.");
-TW_CLASS(metrics_kl_divergence, "keras.metrics.KLDivergence(name: str = kullback_leibler_divergence, dtype: dtype = None) -> metric", CLASS,
-    .methods = &divergence_methods, .doc = "The mean Kullback-Leibler divergence.");
-TW_CLASS(metrics_poisson, "keras.metrics.Poisson(name: str = poisson, dtype: dtype = None) -> metric", CLASS, .methods = &poisson_methods,
-    .doc = "The mean of y_pred - y_true * log(y_pred).");
+         .methods = &squared_hinge_methods, .doc = "The mean of max(1 - y_true * y_pred, 0) squared.");
+TW_CLASS(metrics_categorical_hinge,
+         "keras.metrics.CategoricalHinge(name: str = categorical_hinge, dtype: dtype = None) -> metric", CLASS,
+         .methods = &categorical_hinge_methods, .doc = "The mean categorical hinge.");
+TW_CLASS(metrics_kl_divergence,
+         "keras.metrics.KLDivergence(name: str = kullback_leibler_divergence, dtype: dtype = None) -> metric", CLASS,
+         .methods = &divergence_methods, .doc = "The mean Kullback-Leibler divergence.");
+TW_CLASS(metrics_poisson, "keras.metrics.Poisson(name: str = poisson, dtype: dtype = None) -> metric", CLASS,
+         .methods = &poisson_methods, .doc = "The mean of y_pred - y_true * log(y_pred).");
 TW_CLASS(metrics_log_cosh_error, "keras.metrics.LogCoshError(name: str = logcosh, dtype: dtype = None) -> metric", CLASS,
-    .methods = &log_cosh_methods, .doc = "The mean logarithm of the hyperbolic cosine of the differences.");
+         .methods = &log_cosh_methods, .doc = "The mean logarithm of the hyperbolic cosine of the differences.");
 
 /* The arguments with which the metric was made, and the call of its function with them. */
 #define MADE(type) const type *made = tw_object_config(self)
@@ -104,8 +115,9 @@ static tw_tensor *binary_accuracy_values(const tw_metric *self, tw_tensor *y_tru
 }
 static const tw__metric_methods binary_accuracy_methods = { .values = binary_accuracy_values };
 TW_CLASS(metrics_binary_accuracy,
-    "keras.metrics.BinaryAccuracy(name: str = binary_accuracy, dtype: dtype = None, threshold: float = 0.5) -> metric", CLASS,
-    .methods = &binary_accuracy_methods, .doc = "How often predictions, 1 above the threshold and else 0, equal labels.");
+         "keras.metrics.BinaryAccuracy(name: str = binary_accuracy, dtype: dtype = None, threshold: float = 0.5) -> metric",
+         CLASS, .methods = &binary_accuracy_methods,
+         .doc = "How often predictions, 1 above the threshold and else 0, equal labels.");
 
 static tw_tensor *top_k_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -113,9 +125,10 @@ static tw_tensor *top_k_values(const tw_metric *self, tw_tensor *y_true, tw_tens
     return CALL(top_k_categorical_accuracy, .k = made->k);
 }
 static const tw__metric_methods top_k_methods = { .values = top_k_values };
-TW_CLASS(metrics_top_k_categorical_accuracy,
-    "keras.metrics.TopKCategoricalAccuracy(k: int = 5, name: str = top_k_categorical_accuracy, dtype: dtype = None) -> metric", CLASS,
-    .methods = &top_k_methods, .doc = "How often the greatest label is among the k greatest predictions.");
+TW_CLASS(
+    metrics_top_k_categorical_accuracy,
+    "keras.metrics.TopKCategoricalAccuracy(k: int = 5, name: str = top_k_categorical_accuracy, dtype: dtype = None) -> metric",
+    CLASS, .methods = &top_k_methods, .doc = "How often the greatest label is among the k greatest predictions.");
 
 static tw_tensor *sparse_top_k_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -123,9 +136,10 @@ static tw_tensor *sparse_top_k_values(const tw_metric *self, tw_tensor *y_true, 
     return CALL(sparse_top_k_categorical_accuracy, .k = made->k);
 }
 static const tw__metric_methods sparse_top_k_methods = { .values = sparse_top_k_values };
-TW_CLASS(metrics_sparse_top_k_categorical_accuracy,
-    "keras.metrics.SparseTopKCategoricalAccuracy(k: int = 5, name: str = sparse_top_k_categorical_accuracy, dtype: dtype = None) -> metric", CLASS,
-    .methods = &sparse_top_k_methods, .doc = "How often the label is among the k greatest predictions.");
+TW_CLASS(
+    metrics_sparse_top_k_categorical_accuracy,
+    "keras.metrics.SparseTopKCategoricalAccuracy(k: int = 5, name: str = sparse_top_k_categorical_accuracy, dtype: dtype = None) -> metric",
+    CLASS, .methods = &sparse_top_k_methods, .doc = "How often the label is among the k greatest predictions.");
 
 static tw_tensor *binary_crossentropy_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -134,17 +148,20 @@ static tw_tensor *binary_crossentropy_values(const tw_metric *self, tw_tensor *y
 }
 static const tw__metric_methods binary_crossentropy_methods = { .values = binary_crossentropy_values };
 TW_CLASS(metrics_binary_crossentropy,
-    "keras.metrics.BinaryCrossentropy(name: str = binary_crossentropy, dtype: dtype = None, from_logits: bool = False, "
-    "label_smoothing: float = 0.0) -> metric",
-    CLASS, .methods = &binary_crossentropy_methods, .doc = "The mean cross-entropy of probabilities with labels of 0 and 1.");
+         "keras.metrics.BinaryCrossentropy(name: str = binary_crossentropy, dtype: dtype = None, from_logits: bool = False, "
+         "label_smoothing: float = 0.0) -> metric",
+         CLASS, .methods = &binary_crossentropy_methods,
+         .doc = "The mean cross-entropy of probabilities with labels of 0 and 1.");
 
 static tw_tensor *categorical_crossentropy_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     MADE(tw_metrics_categorical_crossentropy_args);
-    return CALL(categorical_crossentropy, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing, .axis = made->axis);
+    return CALL(categorical_crossentropy, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing,
+                .axis = made->axis);
 }
 static const tw__metric_methods categorical_crossentropy_methods = { .values = categorical_crossentropy_values };
-TW_CLASS(metrics_categorical_crossentropy,
+TW_CLASS(
+    metrics_categorical_crossentropy,
     "keras.metrics.CategoricalCrossentropy(name: str = categorical_crossentropy, dtype: dtype = None, from_logits: bool = False, "
     "label_smoothing: float = 0.0, axis: int = -1) -> metric",
     CLASS, .methods = &categorical_crossentropy_methods, .doc = "The mean cross-entropy of distributions.");
@@ -152,13 +169,16 @@ TW_CLASS(metrics_categorical_crossentropy,
 static tw_tensor *sparse_crossentropy_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     MADE(tw_metrics_sparse_categorical_crossentropy_args);
-    return CALL(sparse_categorical_crossentropy, .from_logits = made->from_logits, .ignore_class = made->ignore_class, .axis = made->axis);
+    return CALL(sparse_categorical_crossentropy, .from_logits = made->from_logits, .ignore_class = made->ignore_class,
+                .axis = made->axis);
 }
 static const tw__metric_methods sparse_crossentropy_methods = { .values = sparse_crossentropy_values };
-TW_CLASS(metrics_sparse_categorical_crossentropy,
+TW_CLASS(
+    metrics_sparse_categorical_crossentropy,
     "keras.metrics.SparseCategoricalCrossentropy(name: str = sparse_categorical_crossentropy, dtype: dtype = None, from_logits: bool = False, "
     "ignore_class: int = None, axis: int = -1) -> metric",
-    CLASS, .methods = &sparse_crossentropy_methods, .doc = "The mean cross-entropy of distributions with classes given by number.");
+    CLASS, .methods = &sparse_crossentropy_methods,
+    .doc = "The mean cross-entropy of distributions with classes given by number.");
 
 static tw_tensor *cosine_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -167,8 +187,8 @@ static tw_tensor *cosine_values(const tw_metric *self, tw_tensor *y_true, tw_ten
 }
 static const tw__metric_methods cosine_methods = { .values = cosine_values };
 TW_CLASS(metrics_cosine_similarity,
-    "keras.metrics.CosineSimilarity(name: str = cosine_similarity, dtype: dtype = None, axis: int = -1) -> metric", CLASS,
-    .methods = &cosine_methods, .doc = "The mean cosine of the angle between labels and predictions.");
+         "keras.metrics.CosineSimilarity(name: str = cosine_similarity, dtype: dtype = None, axis: int = -1) -> metric", CLASS,
+         .methods = &cosine_methods, .doc = "The mean cosine of the angle between labels and predictions.");
 
 /* ---- the root of the mean ---- */
 
@@ -186,8 +206,8 @@ static tw_tensor *root_result(tw_metric *self)
 static const tw__metric_methods root_methods = { .values = root_values, .result = root_result };
 
 TW_CLASS(metrics_root_mean_squared_error,
-    "keras.metrics.RootMeanSquaredError(name: str = root_mean_squared_error, dtype: dtype = None) -> metric", CLASS, .methods = &root_methods,
-    .doc = "The root of the mean of squared differences.");
+         "keras.metrics.RootMeanSquaredError(name: str = root_mean_squared_error, dtype: dtype = None) -> metric", CLASS,
+         .methods = &root_methods, .doc = "The root of the mean of squared differences.");
 
 /* ---- Sum ---- */
 
@@ -224,8 +244,9 @@ static tw_tensor *sum_result(tw_metric *self)
 
 static const tw__metric_methods sum_methods = { .result = sum_result };
 
-TW_CLASS(metrics_sum, "keras.metrics.Sum(name: str = sum, dtype: dtype = None) -> metric", .parent = &tw__class_metric, .size = sizeof(sum),
-    .init = sum_init, .visit = sum_visit, .clear = sum_clear, .destroy = sum_clear, .methods = &sum_methods, .doc = "The sum of all values so far.");
+TW_CLASS(metrics_sum, "keras.metrics.Sum(name: str = sum, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
+         .size = sizeof(sum), .init = sum_init, .visit = sum_visit, .clear = sum_clear, .destroy = sum_clear,
+         .methods = &sum_methods, .doc = "The sum of all values so far.");
 
 static tw_status sum_update(tw_metric *self, tw_tensor *given, tw_tensor *sample_weight)
 {
@@ -238,7 +259,8 @@ static tw_status sum_update(tw_metric *self, tw_tensor *given, tw_tensor *sample
     return tw__metric_add(((sum *)self)->total, total);
 }
 
-TW_METHOD(sum_update_state, "keras.metrics.Sum.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
+TW_METHOD(sum_update_state, "keras.metrics.Sum.update_state(self: metric, values: tensor, sample_weight: tensor = None)",
+          "Adds values.")
 {
     return sum_update(args->self, args->values, args->sample_weight);
 }

@@ -1,5 +1,5 @@
-/* What Sequential and Functional models have in common: their children in checkpoints, per layer i "layer_with_weights-K" (K counts those with
- * weights), then "layer-i"; and the questions for inputs and outputs. */
+/* What Sequential and Functional models have in common: their children in checkpoints, per layer i "layer_with_weights-K" (K
+ * counts those with weights), then "layer-i"; and the questions for inputs and outputs. */
 #include "keras/models/functional.h"
 
 static tw_status track_layers(tw_trackable *object, tw_layer *const *layers, size_t count)
@@ -75,22 +75,26 @@ static tw_value flat_ends(tw_layer *model, bool outputs)
     return items ? (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)count } } : none;
 }
 
-TW_PROPERTY(model_inputs, "keras.Model.inputs(self: layer) -> value", "The Keras tensors that go in, as a list; None if it has none.")
+TW_PROPERTY(model_inputs, "keras.Model.inputs(self: layer) -> value",
+            "The Keras tensors that go in, as a list; None if it has none.")
 {
     return flat_ends(args->self, false);
 }
 
-TW_PROPERTY(model_outputs, "keras.Model.outputs(self: layer) -> value", "The Keras tensors that come out, as a list; None if it has none.")
+TW_PROPERTY(model_outputs, "keras.Model.outputs(self: layer) -> value",
+            "The Keras tensors that come out, as a list; None if it has none.")
 {
     return flat_ends(args->self, true);
 }
 
-TW_PROPERTY(model_input, "keras.Model.input(self: layer) -> value", "The Keras tensor that goes in, or several in their structure.")
+TW_PROPERTY(model_input, "keras.Model.input(self: layer) -> value",
+            "The Keras tensor that goes in, or several in their structure.")
 {
     return tw__model_ends(args->self, false);
 }
 
-TW_PROPERTY(model_output, "keras.Model.output(self: layer) -> value", "The Keras tensor that comes out, or several in their structure.")
+TW_PROPERTY(model_output, "keras.Model.output(self: layer) -> value",
+            "The Keras tensor that comes out, or several in their structure.")
 {
     return tw__model_ends(args->self, true);
 }
@@ -108,12 +112,14 @@ static tw_value end_shapes(tw_layer *model, bool outputs)
     return shapes;
 }
 
-TW_PROPERTY(model_input_shape, "keras.Model.input_shape(self: layer) -> value", "The shape of the input, None where it may differ.")
+TW_PROPERTY(model_input_shape, "keras.Model.input_shape(self: layer) -> value",
+            "The shape of the input, None where it may differ.")
 {
     return end_shapes(args->self, false);
 }
 
-TW_PROPERTY(model_output_shape, "keras.Model.output_shape(self: layer) -> value", "The shape of the output, None where it may differ.")
+TW_PROPERTY(model_output_shape, "keras.Model.output_shape(self: layer) -> value",
+            "The shape of the output, None where it may differ.")
 {
     return end_shapes(args->self, true);
 }
@@ -129,7 +135,8 @@ static tw_value end_names(tw_layer *model, bool outputs)
             before += strcmp(ends.list.items[k].s.data, tensor->layer->name) == 0;
         char *name = before ? tw__format("%s_%lld", tensor->layer->name, (long long)before) : tw__strdup(tensor->layer->name);
         tw_release(tensor);
-        ends.list.items[i] = name ? (tw_value){ .kind = TW_VALUE_STR, .s = { name, strlen(name) } } : (tw_value){ .kind = TW_VALUE_NONE };
+        ends.list.items[i] =
+            name ? (tw_value){ .kind = TW_VALUE_STR, .s = { name, strlen(name) } } : (tw_value){ .kind = TW_VALUE_NONE };
         if (!name) {
             tw_value_free(&ends);
             break;

@@ -1,7 +1,8 @@
 /* Model.compile: keeps what is given, and works out losses and metrics when the first outputs are there.
  *
- * Losses, weights of losses and metrics are given for all outputs, per output in a list, or per output by name in a dict. One metric given for
- * several outputs is made anew for each. "accuracy" and "crossentropy" mean what labels and predictions look like. */
+ * Losses, weights of losses and metrics are given for all outputs, per output in a list, or per output by name in a dict. One
+ * metric given for several outputs is made anew for each. "accuracy" and "crossentropy" mean what labels and predictions look
+ * like. */
 #include <math.h>
 #include <strings.h>
 
@@ -116,7 +117,11 @@ static void trainer_clear(void *self)
 }
 
 const tw_class tw__trainer_class = {
-    .name = "Trainer", .size = sizeof(tw__trainer), .destroy = trainer_clear, .visit = trainer_visit, .clear = trainer_clear,
+    .name = "Trainer",
+    .size = sizeof(tw__trainer),
+    .destroy = trainer_clear,
+    .visit = trainer_visit,
+    .clear = trainer_clear,
 };
 
 tw__trainer *tw__trainer_of(tw_layer *layer)
@@ -140,9 +145,12 @@ tw__trainer *tw__trainer_of(tw_layer *layer)
 tw_status tw__trainer_begin(tw__trainer *t, const char *what, int own)
 {
     if (tw__in_graph() && !tw__in_lasting())
-        return tw__fail(TW_RUNTIME_ERROR, "Detected a call to `Model.%s` inside a `tf.function`. `Model.%s is a high-level endpoint that manages its own "
-                        "`tf.function`. Please move the call to `Model.%s` outside of all enclosing `tf.function`s. Note that you can call a `Model` "
-                        "directly on `Tensor`s inside a `tf.function` like: `model(x)`.", what, what, what);
+        return tw__fail(
+            TW_RUNTIME_ERROR,
+            "Detected a call to `Model.%s` inside a `tf.function`. `Model.%s is a high-level endpoint that manages its own "
+            "`tf.function`. Please move the call to `Model.%s` outside of all enclosing `tf.function`s. Note that you can call a `Model` "
+            "directly on `Tensor`s inside a `tf.function` like: `model(x)`.",
+            what, what, what);
     tw__deep_take(&t->lock);
     if (t->own != own) {
         tw__trainer_forget_steps(t);
@@ -163,7 +171,8 @@ tw_status tw__trainer_check(tw_layer *model, const char *what)
     if (!trainer)
         return tw__error_status();
     if (!trainer->compiled)
-        return tw__fail(TW_RUNTIME_ERROR, "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.");
+        return tw__fail(TW_RUNTIME_ERROR,
+                        "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.");
     return TW_OK;
 }
 
@@ -202,10 +211,11 @@ static tw_metric *mean_of(const char *name)
     return tw_class_make(&tw__class_metrics_mean, &args);
 }
 
-TW_METHOD(model_compile_values,
-          "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
-          "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
-          "Says how the model is trained.")
+TW_METHOD(
+    model_compile_values,
+    "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
+    "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
+    "Says how the model is trained.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
@@ -225,7 +235,8 @@ TW_METHOD(model_compile_values,
     tw_status status = tw__track(&args->self->trackable, "optimizer", optimizer);
     if (status == TW_OK)
         status = note_frozen(t);
-    /* Made now, as Keras makes it, unless replicas have copies of it: if all other variables are there, the step is traced once only. */
+    /* Made now, as Keras makes it, unless replicas have copies of it: if all other variables are there, the step is traced once
+     * only. */
     bool alone = tw__is(args->self, &tw__class_model) && !((const tw__model *)args->self)->strategy;
     if (status == TW_OK && alone && !(t->total = mean_of("loss")))
         status = tw__error_status();
@@ -239,8 +250,9 @@ TW_METHOD(model_compile_values,
 tw_status tw__trainer_set_outputs(tw__trainer *t, int count, char *const *names)
 {
     if (t->output_count)
-        return t->output_count == count ? TW_OK : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave %d outputs, and %d before", t->model->name, count,
-                                                           t->output_count);
+        return t->output_count == count ? TW_OK
+                                        : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave %d outputs, and %d before", t->model->name,
+                                                   count, t->output_count);
     t->output_names = tw__alloc_array((size_t)count + 1, sizeof *t->output_names);
     if (!t->output_names)
         return tw__error_status();
@@ -284,8 +296,9 @@ static tw_status set_keys(tw__trainer *t, const tw_value *keys)
     return texts ? TW_OK : tw__error_status();
 }
 
-TW_METHOD(model_place, "keras.Model._place(self: layer, labels: ints, weights: ints, keys: value = None)",
-          "Says which of the flat labels and weights belong to which output (-1: none; nothing given: as they come), and the outputs' keys in a dict.")
+TW_METHOD(
+    model_place, "keras.Model._place(self: layer, labels: ints, weights: ints, keys: value = None)",
+    "Says which of the flat labels and weights belong to which output (-1: none; nothing given: as they come), and the outputs' keys in a dict.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
@@ -346,8 +359,11 @@ static tw_status check_keys(const tw__trainer *t, const tw_value *given)
         for (int i = 0; i < t->output_count; i++)
             found |= is_key(t, i, key);
         if (!found)
-            return tw__fail(TW_VALUE_ERROR, "Found unexpected losses or metrics that do not correspond to any Model output: '%s'. The model has the "
-                            "outputs '%s'%s.", key->kind == TW_VALUE_STR ? key->s.data : "?", t->output_names[0], t->output_count > 1 ? ", …" : "");
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Found unexpected losses or metrics that do not correspond to any Model output: '%s'. The model has the "
+                "outputs '%s'%s.",
+                key->kind == TW_VALUE_STR ? key->s.data : "?", t->output_names[0], t->output_count > 1 ? ", …" : "");
     }
     return TW_OK;
 }
@@ -358,8 +374,8 @@ static tw_status check_count(const tw__trainer *t, const tw_value *given, const 
     TW_TRY(check_keys(t, given));
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
     if (list && given->list.count != t->output_count)
-        return tw__fail(TW_VALUE_ERROR, "compile: %s has %lld members, the model \"%s\" has %d outputs", what, (long long)given->list.count,
-                        t->model->name, t->output_count);
+        return tw__fail(TW_VALUE_ERROR, "compile: %s has %lld members, the model \"%s\" has %d outputs", what,
+                        (long long)given->list.count, t->model->name, t->output_count);
     return TW_OK;
 }
 
@@ -386,7 +402,8 @@ tw_status tw__trainer_build_losses(tw__trainer *t)
     if (!t->total && !(t->total = mean_of("loss")))
         return tw__error_status();
     for (int i = 0; i < count; i++) {
-        const tw_value *given = for_output(t, &t->loss, i, false, &for_all), *weight = for_output(t, &t->loss_weights, i, false, &for_all);
+        const tw_value *given = for_output(t, &t->loss, i, false, &for_all),
+                       *weight = for_output(t, &t->loss_weights, i, false, &for_all);
         t->weights[i] = NAN;
         if (weight->kind != TW_VALUE_NONE && !tw__value_number(weight, &t->weights[i]))
             return tw__fail(TW_VALUE_ERROR, "compile: loss_weights: a number is expected for output '%s'", t->output_names[i]);
@@ -413,8 +430,12 @@ static tw_metric *by_shapes(const char *name, const tw_tensor *y, const tw_tenso
     const tw_shape *t = &y->shape, *p = &prediction->shape;
     int64_t true_last = t->rank > 0 ? t->dims[t->rank - 1] : -1, last = p->rank > 0 ? p->dims[p->rank - 1] : -1;
     bool sparse = t->rank < p->rank || (true_last == 1 && last > 1);
-    const char *function = accuracy ? (last == 1 ? "binary_accuracy" : sparse ? "sparse_categorical_accuracy" : "categorical_accuracy")
-                                    : (last == 1 ? "binary_crossentropy" : sparse ? "sparse_categorical_crossentropy" : "categorical_crossentropy");
+    const char *function = accuracy ? (last == 1 ? "binary_accuracy"
+                                       : sparse  ? "sparse_categorical_accuracy"
+                                                 : "categorical_accuracy")
+                                    : (last == 1 ? "binary_crossentropy"
+                                       : sparse  ? "sparse_categorical_crossentropy"
+                                                 : "categorical_crossentropy");
     return tw__metric_get(function, called);
 }
 
@@ -436,7 +457,8 @@ static tw_metric *again(tw_metric *metric)
 static tw_metric *metric_of(const tw_value *given, const tw_tensor *y, const tw_tensor *prediction, bool copy)
 {
     if (given->kind == TW_VALUE_STR)
-        return is_by_shapes(given->s.data) ? by_shapes(given->s.data, y, prediction, given->s.data) : tw__metric_get(given->s.data, given->s.data);
+        return is_by_shapes(given->s.data) ? by_shapes(given->s.data, y, prediction, given->s.data)
+                                           : tw__metric_get(given->s.data, given->s.data);
     if (given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_metric))
         return copy ? again(given->object) : tw_retain(given->object);
     tw__fail(TW_VALUE_ERROR, "compile: metrics: expected a name, a function or a metric, got %s",
@@ -465,9 +487,12 @@ static tw_status name_metric(tw__trainer *t, tw__output_metric *new)
         tw__free(name);
         name = weighted;
     }
-    tw_status status = name ? tw__fail(TW_VALUE_ERROR, "Found two %smetrics with the same name: %s.%sAll the metrics added to the model need to have "
-                                       "unique names.", new->weighted ? "weighted " : "", name, new->weighted ? "" : " ")
-                            : tw__error_status();
+    tw_status status =
+        name ? tw__fail(TW_VALUE_ERROR,
+                        "Found two %smetrics with the same name: %s.%sAll the metrics added to the model need to have "
+                        "unique names.",
+                        new->weighted ? "weighted " : "", name, new->weighted ? "" : " ")
+             : tw__error_status();
     tw__free(name);
     return status;
 }
@@ -584,7 +609,8 @@ TW_METHOD(model_reset_metrics, "keras.Model.reset_metrics(self: layer)", "Begins
     return t ? tw__trainer_reset(t) : tw__error_status();
 }
 
-TW_PROPERTY(model_metrics, "keras.Model.metrics(self: layer) -> list<metric>", "The metrics, those of losses first; of compiled ones only after the "
+TW_PROPERTY(model_metrics, "keras.Model.metrics(self: layer) -> list<metric>",
+            "The metrics, those of losses first; of compiled ones only after the "
             "first step.")
 {
     tw__trainer *t = tw__trainer_of(args->self);

@@ -1,6 +1,6 @@
-/* Where the batches of fit, evaluate and predict come from: rows of arrays, shuffled or not, or a dataset's elements. Rows in their order are
- * views of the arrays. The order of shuffled rows is TensorFlow's: one RandomShuffle of the rows' numbers per epoch, in a function of its own, so
- * that its stream begins with each fit and goes on from epoch to epoch. */
+/* Where the batches of fit, evaluate and predict come from: rows of arrays, shuffled or not, or a dataset's elements. Rows in
+ * their order are views of the arrays. The order of shuffled rows is TensorFlow's: one RandomShuffle of the rows' numbers per
+ * epoch, in a function of its own, so that its stream begins with each fit and goes on from epoch to epoch. */
 #include <math.h>
 
 #include "keras/models/training.h"
@@ -62,8 +62,11 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
         if (array->shape.rank < 1)
             return tw__fail(TW_VALUE_ERROR, "%s: array %d of the data has shape (), expected at least one row", who, i);
         if (all >= 0 && array->shape.dims[0] != all)
-            return tw__fail(TW_VALUE_ERROR, "Data cardinality is ambiguous:\n  x sizes: %lld\n  y sizes: %lld\nMake sure all arrays contain the same "
-                            "number of samples.", (long long)all, (long long)array->shape.dims[0]);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Data cardinality is ambiguous:\n  x sizes: %lld\n  y sizes: %lld\nMake sure all arrays contain the same "
+                "number of samples.",
+                (long long)all, (long long)array->shape.dims[0]);
         all = array->shape.dims[0];
         bool part = o->rows >= 0 && (o->first || o->rows != all);
         if (!(f->arrays[i] = part ? view_rows(array, o->first, o->rows) : tw_retain(array)))
@@ -71,12 +74,14 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
     }
     f->rows = o->rows >= 0 ? o->rows : all;
     if (f->rows < 1)
-        return tw__fail(TW_VALUE_ERROR, "%s: the input has %lld rows, expected at least one row (Expected input data to be non-empty.)", who,
+        return tw__fail(TW_VALUE_ERROR,
+                        "%s: the input has %lld rows, expected at least one row (Expected input data to be non-empty.)", who,
                         (long long)f->rows);
     bool given = o->batch_size != TW_NO_INT && o->batch_size != 0;
     f->batch_size = given ? o->batch_size : o->steps > 0 ? (f->rows + o->steps - 1) / o->steps : 32;
     if (f->batch_size < 0)
-        return tw__fail(TW_VALUE_ERROR, "%s: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", who,
+        return tw__fail(TW_VALUE_ERROR,
+                        "%s: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", who,
                         (long long)f->batch_size);
     if (f->batch_size > f->rows)
         f->batch_size = f->rows;
@@ -96,7 +101,8 @@ static tw_status open_dataset(tw__feed *f, const tw__feed_options *o, const char
     if (!dataset)
         return tw__error_status();
     if (dataset->count != f->count)
-        return tw__fail(TW_VALUE_ERROR, "%s: elements of the dataset have %d tensors, expected %d", who, dataset->count, f->count);
+        return tw__fail(TW_VALUE_ERROR, "%s: elements of the dataset have %d tensors, expected %d", who, dataset->count,
+                        f->count);
     int64_t steps = tw__dataset_cardinality(dataset);
     f->steps = steps;
     for (int i = 0; i < f->count; i++)
@@ -124,7 +130,8 @@ static tw_status read_class_weights(tw__feed *f, const tw_value *given)
     }
     tw__free(seen);
     if (!good)
-        return tw__fail(TW_VALUE_ERROR, "Expected `class_weight` to be a dict with keys from 0 to one less than the number of classes");
+        return tw__fail(TW_VALUE_ERROR,
+                        "Expected `class_weight` to be a dict with keys from 0 to one less than the number of classes");
     if (f->parts.y != 1)
         return tw__fail(TW_VALUE_ERROR, "`class_weight` is only supported for Models with a single output.");
     return TW_OK;
@@ -225,7 +232,8 @@ static tw_status weigh_classes(tw__feed *f, bool had_weights)
         int64_t at = class_at(y, i, width);
         if (at < 0 || at >= f->class_weights->count) {
             tw_release(weights);
-            return tw__fail(TW_INVALID_ARGUMENT, "class_weight: a label is %lld, and there are weights for the classes from 0 to %lld", (long long)at,
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "class_weight: a label is %lld, and there are weights for the classes from 0 to %lld", (long long)at,
                             (long long)f->class_weights->count - 1);
         }
         ((float *)weights->data)[i] = ((const float *)f->class_weights->data)[at];
@@ -251,7 +259,8 @@ static tw_status next_rows(tw__feed *f, bool *end)
         *end = true;
         return TW_OK;
     }
-    tw_auto tw_tensor *numbers = f->shuffles ? view_rows(f->order, f->at, rows) : NULL, *axis = f->shuffles ? tw_tensor_int(0) : NULL;
+    tw_auto tw_tensor *numbers = f->shuffles ? view_rows(f->order, f->at, rows) : NULL,
+                      *axis = f->shuffles ? tw_tensor_int(0) : NULL;
     if (f->shuffles && (!numbers || !axis))
         return tw__error_status();
     for (int i = 0; i < f->count; i++) {

@@ -1,5 +1,5 @@
-/* Model.fit and evaluate: the loop over epochs and batches, which tells the callbacks. It runs without the embedding language's lock; callbacks and
- * traces in that language take it when they come. */
+/* Model.fit and evaluate: the loop over epochs and batches, which tells the callbacks. It runs without the embedding language's
+ * lock; callbacks and traces in that language take it when they come. */
 #include <math.h>
 
 #include "base/pause.h"
@@ -81,7 +81,8 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
         if (p->mode == TW_TRAIN_MODE && p->trainer->stop_training)
             break;
     }
-    if (!end && p->feed->dataset && p->limit >= 0 && step == p->limit && p->limit == p->feed->steps) { /* a cache is whole once its end was seen */
+    if (!end && p->feed->dataset && p->limit >= 0 && step == p->limit &&
+        p->limit == p->feed->steps) { /* a cache is whole once its end was seen */
         bool over;
         TW_TRY(tw__feed_next(p->feed, &over));
     }
@@ -89,9 +90,12 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
         p->limit = step;
     } else if (end) {
         p->ran_out = true;
-        tw__log("WARNING", "Your input ran out of data; interrupting training. Make sure that your dataset or generator can generate at least "
-                "`steps_per_epoch * epochs` batches (in this case, %lld batches). You may need to use the repeat() function when building your "
-                "dataset.", (long long)(p->epochs * p->limit));
+        tw__log(
+            "WARNING",
+            "Your input ran out of data; interrupting training. Make sure that your dataset or generator can generate at least "
+            "`steps_per_epoch * epochs` batches (in this case, %lld batches). You may need to use the repeat() function when building your "
+            "dataset.",
+            (long long)(p->epochs * p->limit));
     }
     if (logs && p->result_count)
         TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, NULL, logs));
@@ -107,12 +111,17 @@ void tw__pass_end(tw__pass *p)
 tw_status tw__pass_limit(const tw__feed *feed, int64_t given, const char *what, int64_t *limit)
 {
     if (given == 0)
-        return tw__fail(TW_VALUE_ERROR, "Unexpected value for `steps_per_epoch`. Received value is 0. Please check the docstring for `model.fit()` for "
-                        "supported values.");
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Unexpected value for `steps_per_epoch`. Received value is 0. Please check the docstring for `model.fit()` for "
+            "supported values.");
     *limit = given != TW_NO_INT ? given : feed->steps;
     if (given == TW_NO_INT && feed->dataset && feed->steps == TW_INFINITE)
-        return tw__fail(TW_VALUE_ERROR, "When providing an infinite dataset, you must specify the number of steps to run (if you did not intend to "
-                        "create an infinite dataset, make sure to not call `repeat()` on the dataset). (%s)", what);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "When providing an infinite dataset, you must specify the number of steps to run (if you did not intend to "
+            "create an infinite dataset, make sure to not call `repeat()` on the dataset). (%s)",
+            what);
     if (*limit < 0)
         *limit = -1;
     if (given == TW_NO_INT && *limit == 0)
@@ -124,7 +133,14 @@ tw_status tw__pass_limit(const tw__feed *feed, int64_t given, const char *what, 
 
 tw_status tw__evaluate(tw__trainer *t, tw__feed *feed, int64_t limit, tw__callback_list *callbacks, tw__dict *logs)
 {
-    tw__pass pass = { .trainer = t, .mode = TW_TEST_MODE, .feed = feed, .callbacks = callbacks, .limit = limit, .rounds = 1, .most_rounds = 1, .epochs = 1 };
+    tw__pass pass = { .trainer = t,
+                      .mode = TW_TEST_MODE,
+                      .feed = feed,
+                      .callbacks = callbacks,
+                      .limit = limit,
+                      .rounds = 1,
+                      .most_rounds = 1,
+                      .epochs = 1 };
     tw__dict none = { 0 };
     t->test_count = 0;
     tw_status status = tw__callbacks_tell(callbacks, TW_TEST_BEGIN, 0, &none);
@@ -181,9 +197,11 @@ static tw_status one_epoch(tw__fit *f, tw__pass *pass, tw__callback_list *callba
     if (!logs->count && resumed) /* the epoch was done when the fit was interrupted */
         return TW_OK;
     if (!logs->count)
-        return tw__fail(TW_VALUE_ERROR, "Unexpected result of `train_function` (Empty logs). This could be due to issues in input pipeline that resulted "
-                        "in an empty dataset. Otherwise, please use `Model.compile(..., run_eagerly=True)`, or "
-                        "`tf.config.run_functions_eagerly(True)` for more information of where went wrong, or file a issue/bug to `tf.keras`.");
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Unexpected result of `train_function` (Empty logs). This could be due to issues in input pipeline that resulted "
+            "in an empty dataset. Otherwise, please use `Model.compile(..., run_eagerly=True)`, or "
+            "`tf.config.run_functions_eagerly(True)` for more information of where went wrong, or file a issue/bug to `tf.keras`.");
     if (wants_validation(f, epoch))
         TW_TRY(validate(f, callbacks, logs));
     return tw__callbacks_tell(callbacks, TW_EPOCH_END, epoch, logs);
@@ -214,7 +232,8 @@ static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callb
     bool inside = pass->first > 0 && f->feed.resumed;
     for (int64_t epoch = first; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
         tw__logs_free(&logs);
-        if (every_epoch && !(inside && epoch == first)) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
+        if (every_epoch &&
+            !(inside && epoch == first)) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
             status = tw__feed_epoch(&f->feed);
         if (status == TW_OK)
             status = one_epoch(f, pass, callbacks, epoch, &logs);
@@ -234,15 +253,23 @@ tw_callback *tw__fit_run(tw__fit *f)
     tw__callback_list callbacks = { 0 };
     tw_status status = tw__pass_limit(&f->feed, f->steps_per_epoch, "fit", &limit);
     if (status == TW_OK && limit < 0 && t->steps_per_execution > 1)
-        status = tw__fail(TW_VALUE_ERROR, "Could not infer the size of the data. With `steps_per_execution > 1`, you must specify the number of steps to "
-                          "run.");
+        status = tw__fail(
+            TW_VALUE_ERROR,
+            "Could not infer the size of the data. With `steps_per_execution > 1`, you must specify the number of steps to "
+            "run.");
     t->stop_training = false;
     t->train_count = 0;
     t->resume_epoch = t->resume_batch = -1;
     t->feed = &f->feed;
     if (status == TW_OK)
-        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks, .history = true, .lock = &t->lock, .progress = f->verbose != 0,
-                                                                       .model = t->model, .verbose = f->verbose, .epochs = f->epochs, .steps = limit });
+        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks,
+                                                                       .history = true,
+                                                                       .lock = &t->lock,
+                                                                       .progress = f->verbose != 0,
+                                                                       .model = t->model,
+                                                                       .verbose = f->verbose,
+                                                                       .epochs = f->epochs,
+                                                                       .steps = limit });
     tw_callback *history = NULL;
     for (int i = 0; i < callbacks.count; i++) {
         if (tw__is(callbacks.items[i], &tw__class_callbacks_history))
@@ -250,8 +277,14 @@ tw_callback *tw__fit_run(tw__fit *f)
     }
     if (status == TW_OK) {
         int64_t rounds = f->epochs - f->initial_epoch;
-        tw__pass pass = { .trainer = t, .mode = TW_TRAIN_MODE, .feed = &f->feed, .callbacks = &callbacks, .limit = limit, .rounds = 1,
-                          .most_rounds = rounds, .epochs = rounds };
+        tw__pass pass = { .trainer = t,
+                          .mode = TW_TRAIN_MODE,
+                          .feed = &f->feed,
+                          .callbacks = &callbacks,
+                          .limit = limit,
+                          .rounds = 1,
+                          .most_rounds = rounds,
+                          .epochs = rounds };
         tw__set(&t->history, history);
         void *lock = tw__wait_begin();
         status = run_epochs(f, &pass, &callbacks);
@@ -276,8 +309,14 @@ tw_status tw__evaluate_run(tw__trainer *t, tw__feed *feed, int64_t steps, int ve
     int64_t limit;
     tw__callback_list callbacks;
     TW_TRY(tw__pass_limit(feed, steps, "evaluate", &limit));
-    TW_TRY(tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .lock = &t->lock, .progress = verbose != 0, .model = t->model,
-                                                                 .verbose = verbose, .epochs = 1, .steps = limit }));
+    TW_TRY(tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given,
+                                                                 .history = true,
+                                                                 .lock = &t->lock,
+                                                                 .progress = verbose != 0,
+                                                                 .model = t->model,
+                                                                 .verbose = verbose,
+                                                                 .epochs = 1,
+                                                                 .steps = limit }));
     void *lock = tw__wait_begin();
     tw_status status = tw__evaluate(t, feed, limit, &callbacks, logs);
     tw__wait_end(lock);

@@ -15,7 +15,7 @@ typedef struct tw__pass {
     int64_t rounds, most_rounds; /* of arrays: how often they were begun, and may be */
     int64_t epochs;
     bool ran_out;
-    tw_tensor **results;         /* of the last step */
+    tw_tensor **results; /* of the last step */
     int result_count;
     /* Of predict: takes a step's results; gives them to callbacks. */
     tw_status (*each)(void *context, tw_tensor *const *results, int count);
@@ -39,6 +39,7 @@ tw_callback *tw__fit_run(tw__fit *fit); /* the History; NULL: an error */
 void tw__fit_end(tw__fit *fit);
 /* One pass through a feed that tells callbacks which are there already. */
 tw_status tw__evaluate(tw__trainer *trainer, tw__feed *feed, int64_t limit, tw__callback_list *callbacks, tw__dict *logs);
-tw_status tw__evaluate_run(tw__trainer *trainer, tw__feed *feed, int64_t steps, int verbose, tw_objects callbacks, tw__dict *logs);
+tw_status tw__evaluate_run(tw__trainer *trainer, tw__feed *feed, int64_t steps, int verbose, tw_objects callbacks,
+                           tw__dict *logs);
 
 #endif

@@ -1,5 +1,5 @@
-/* The calls of fit, evaluate, train_on_batch and test_on_batch: rows for embedding languages, which give structures as flat lists of tensors, and
- * functions for C programs (<thalweg/keras.h>). */
+/* The calls of fit, evaluate, train_on_batch and test_on_batch: rows for embedding languages, which give structures as flat lists
+ * of tensors, and functions for C programs (<thalweg/keras.h>). */
 #include <math.h>
 
 #include "function/library.h"
@@ -20,8 +20,9 @@ static tw__parts parts_of(tw_ints given)
 static tw_status check_parts(const char *who, tw__parts parts, tw_tensors data, const void *dataset)
 {
     bool good = parts.x > 0 && parts.y >= 0 && parts.weights >= 0 && (dataset || parts.x + parts.y + parts.weights == data.count);
-    return good ? TW_OK : tw__fail(TW_VALUE_ERROR, "%s: %lld tensors can't be %d for x, %d for y and %d weights", who, (long long)data.count, parts.x,
-                                   parts.y, parts.weights);
+    return good ? TW_OK
+                : tw__fail(TW_VALUE_ERROR, "%s: %lld tensors can't be %d for x, %d for y and %d weights", who,
+                           (long long)data.count, parts.x, parts.y, parts.weights);
 }
 
 /* The trainer, between here and tw__trainer_end this thread's. */
@@ -33,7 +34,8 @@ static tw__trainer *trainer_for(tw_layer *model, const char *what, int64_t own)
     return t && tw__trainer_begin(t, what, (int)own) == TW_OK ? t : NULL;
 }
 
-TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)", "The steps are traced anew: the data have another structure.")
+TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)",
+          "The steps are traced anew: the data have another structure.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
@@ -50,13 +52,17 @@ static tw_status split(const tw__feed_options *all, double part, tw__feed_option
 {
     if (!all->arrays || !all->parts.x)
         return tw__fail(TW_VALUE_ERROR, "`validation_split` is only supported for Tensors or NumPy arrays, found a dataset");
-    int64_t rows = all->arrays[0]->shape.rank > 0 ? all->arrays[0]->shape.dims[0] : 0, at = (int64_t)floor((double)rows * (1.0 - part));
+    int64_t rows = all->arrays[0]->shape.rank > 0 ? all->arrays[0]->shape.dims[0] : 0,
+            at = (int64_t)floor((double)rows * (1.0 - part));
     if (at <= 0 || at >= rows) {
         tw__text number = { 0 };
         tw__print_float(&number, part, TW_FLOAT64);
-        tw_status status = tw__fail(TW_VALUE_ERROR, "Training data contains %lld samples, which is not sufficient to split it into a validation and "
-                                    "training set as specified by `validation_split=%s`. Either provide more data, or a different value for the "
-                                    "`validation_split` argument.", (long long)rows, number.data ? number.data : "");
+        tw_status status =
+            tw__fail(TW_VALUE_ERROR,
+                     "Training data contains %lld samples, which is not sufficient to split it into a validation and "
+                     "training set as specified by `validation_split=%s`. Either provide more data, or a different value for the "
+                     "`validation_split` argument.",
+                     (long long)rows, number.data ? number.data : "");
         tw__text_free(&number);
         return status;
     }
@@ -68,27 +74,41 @@ static tw_status split(const tw__feed_options *all, double part, tw__feed_option
     return TW_OK;
 }
 
-TW_METHOD(model_fit_flat,
-          "keras.Model._fit(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, epochs: int = 1, "
-          "verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, validation: tensors = None, "
-          "validation_parts: ints = None, validation_dataset: dataset = None, shuffle: bool = True, class_weight: value = None, "
-          "initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, validation_batch_size: int = None, "
-          "validation_freq: ints = None, freq_is_list: bool = False) -> callback",
-          "Trains the model; gives the History.")
+TW_METHOD(
+    model_fit_flat,
+    "keras.Model._fit(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, epochs: int = 1, "
+    "verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, validation: tensors = None, "
+    "validation_parts: ints = None, validation_dataset: dataset = None, shuffle: bool = True, class_weight: value = None, "
+    "initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, validation_batch_size: int = None, "
+    "validation_freq: ints = None, freq_is_list: bool = False) -> callback",
+    "Trains the model; gives the History.")
 {
-    tw__fit fit = { .epochs = args->epochs, .initial_epoch = args->initial_epoch, .steps_per_epoch = args->steps_per_epoch,
-                    .validation_steps = args->validation_steps, .validation_freq = args->validation_freq, .freq_is_list = args->freq_is_list,
-                    .verbose = (int)args->verbose, .callbacks = args->callbacks };
+    tw__fit fit = { .epochs = args->epochs,
+                    .initial_epoch = args->initial_epoch,
+                    .steps_per_epoch = args->steps_per_epoch,
+                    .validation_steps = args->validation_steps,
+                    .validation_freq = args->validation_freq,
+                    .freq_is_list = args->freq_is_list,
+                    .verbose = (int)args->verbose,
+                    .callbacks = args->callbacks };
     if (fit.validation_freq.count == 1 && !fit.freq_is_list && fit.validation_freq.items[0] < 1) {
         tw__fail(TW_VALUE_ERROR, "`validation_freq` can not be less than 1.");
         return NULL;
     }
     if (!(fit.trainer = trainer_for(args->self, "fit", args->own)))
         return NULL;
-    tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
-                                  .batch_size = args->batch_size, .steps = args->steps_per_epoch, .rows = -1, .shuffle = !args->no_shuffle, .class_weight = &args->class_weight };
-    tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items, .dataset = args->validation_dataset,
-                                    .parts = parts_of(args->validation_parts), .rows = -1 };
+    tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items,
+                                  .dataset = args->dataset,
+                                  .parts = parts_of(args->parts),
+                                  .batch_size = args->batch_size,
+                                  .steps = args->steps_per_epoch,
+                                  .rows = -1,
+                                  .shuffle = !args->no_shuffle,
+                                  .class_weight = &args->class_weight };
+    tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items,
+                                    .dataset = args->validation_dataset,
+                                    .parts = parts_of(args->validation_parts),
+                                    .rows = -1 };
     tw_status status = check_parts("fit", training.parts, args->data, args->dataset);
     fit.validates = validation.parts.x > 0;
     if (status == TW_OK && fit.validates)
@@ -101,7 +121,8 @@ TW_METHOD(model_fit_flat,
     validation.shuffle = false;
     validation.steps = args->validation_steps;
     validation.class_weight = NULL;
-    validation.batch_size = args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size : args->batch_size;
+    validation.batch_size =
+        args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size : args->batch_size;
     if (status == TW_OK)
         status = tw__feed_open(&fit.feed, &training, "fit");
     if (status == TW_OK && fit.validates)
@@ -114,14 +135,19 @@ TW_METHOD(model_fit_flat,
 
 /* ---- evaluate ---- */
 
-TW_METHOD(model_evaluate_flat,
-          "keras.Model._evaluate(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, "
-          "verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
-          "The loss and the metrics over all batches, by name.")
+TW_METHOD(
+    model_evaluate_flat,
+    "keras.Model._evaluate(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, "
+    "verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
+    "The loss and the metrics over all batches, by name.")
 {
     tw__trainer *t = trainer_for(args->self, "evaluate", args->own);
-    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
-                                 .batch_size = args->batch_size, .steps = args->steps, .rows = -1 };
+    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items,
+                                 .dataset = args->dataset,
+                                 .parts = parts_of(args->parts),
+                                 .batch_size = args->batch_size,
+                                 .steps = args->steps,
+                                 .rows = -1 };
     tw__feed feed = { 0 };
     tw__dict logs = { 0 };
     tw_status status = t ? check_parts("evaluate", options.parts, args->data, args->dataset) : tw__error_status();
@@ -149,7 +175,8 @@ static tw_value on_batch(tw__trainer *t, tw__mode mode, const tw__feed_options *
     bool end = false;
     tw__feed_options whole = *options;
     whole.rows = -1;
-    whole.batch_size = options->arrays[0]->shape.rank > 0 && options->arrays[0]->shape.dims[0] > 0 ? options->arrays[0]->shape.dims[0] : 1;
+    whole.batch_size =
+        options->arrays[0]->shape.rank > 0 && options->arrays[0]->shape.dims[0] > 0 ? options->arrays[0]->shape.dims[0] : 1;
     tw_status status = tw__feed_open(&feed, &whole, mode == TW_TRAIN_MODE ? "train_on_batch" : "test_on_batch");
     if (status == TW_OK && reset)
         status = tw__trainer_reset(t);
@@ -177,8 +204,11 @@ TW_METHOD(model_on_batch,
           "One step of training (0) or evaluation (1) over a batch; the metrics by name.")
 {
     const char *what = args->mode ? "test_on_batch" : "train_on_batch";
-    tw__feed_options options = { .arrays = args->data.items, .parts = parts_of(args->parts), .class_weight = &args->class_weight };
-    tw__trainer *t = check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;
+    tw__feed_options options = { .arrays = args->data.items,
+                                 .parts = parts_of(args->parts),
+                                 .class_weight = &args->class_weight };
+    tw__trainer *t =
+        check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;
     if (!t)
         return (tw_value){ .kind = TW_VALUE_NONE };
     tw_value logs = on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, !args->no_reset_metrics);
@@ -222,7 +252,8 @@ TW_METHOD(model_training_state, "keras.Model._training_state(self: layer) -> val
     return tw__dict_take(&dict);
 }
 
-TW_METHOD(model_train_graph, "keras.Model._train_graph(self: layer) -> value", "The graph of the training step as a GraphDef; None before the first.")
+TW_METHOD(model_train_graph, "keras.Model._train_graph(self: layer) -> value",
+          "The graph of the training step as a GraphDef; None before the first.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     tw__text text = { 0 };
@@ -271,11 +302,16 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
     if (!tw__check_given(args, "the argument struct", "tw_model_compile"))
         return tw__error_status();
     tw_model_compile_values_args given = {
-        .self = model, .optimizer = args->optimizer ? args->optimizer : "rmsprop", .loss = named_value(args->loss), .metrics = names_value(args->metrics),
-        .weighted_metrics = names_value(args->weighted_metrics), .run_eagerly = args->run_eagerly,
+        .self = model,
+        .optimizer = args->optimizer ? args->optimizer : "rmsprop",
+        .loss = named_value(args->loss),
+        .metrics = names_value(args->metrics),
+        .weighted_metrics = names_value(args->weighted_metrics),
+        .run_eagerly = args->run_eagerly,
         .steps_per_execution = args->steps_per_execution ? args->steps_per_execution : 1,
     };
-    tw_status status = tw__check(model, &tw__class_layer, "tw_model_compile") ? tw__impl_model_compile_values(&given) : tw__error_status();
+    tw_status status =
+        tw__check(model, &tw__class_layer, "tw_model_compile") ? tw__impl_model_compile_values(&given) : tw__error_status();
     tw_value_free(&given.loss);
     tw_value_free(&given.metrics);
     tw_value_free(&given.weighted_metrics);
@@ -285,11 +321,11 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
 }
 
 /* x (a tensor or a dataset), y and weights as a flat list; `arrays` has room for 3. */
-static tw_status gather(const char *who, const tw_model *model, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays, tw_tensors *data, int64_t parts[3],
-                        tw_dataset **dataset)
+static tw_status gather(const char *who, const tw_model *model, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays,
+                        tw_tensors *data, int64_t parts[3], tw_dataset **dataset)
 {
-    if (!tw__check(model, &tw__class_layer, who) || !tw__check_given(x, "x", who) || (y && !tw__check(y, &tw__tensor_class, who)) ||
-        (weights && !tw__check(weights, &tw__tensor_class, who)))
+    if (!tw__check(model, &tw__class_layer, who) || !tw__check_given(x, "x", who) ||
+        (y && !tw__check(y, &tw__tensor_class, who)) || (weights && !tw__check(weights, &tw__tensor_class, who)))
         return tw__error_status();
     *dataset = NULL;
     *data = (tw_tensors){ arrays, 0 };
@@ -298,8 +334,10 @@ static tw_status gather(const char *who, const tw_model *model, void *x, tw_tens
         if (y || weights)
             return tw__fail(TW_VALUE_ERROR, "`y` argument is not supported when using dataset as input.");
         if ((*dataset)->count < 1 || (*dataset)->count > 3)
-            return tw__fail(TW_VALUE_ERROR, "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %d tensors",
-                            (*dataset)->count);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %d tensors",
+                (*dataset)->count);
         for (int i = 0; i < 3; i++)
             parts[i] = i < (*dataset)->count;
         return TW_OK;
@@ -322,7 +360,8 @@ static int64_t or_none(int64_t given)
 
 static tw_status check_fit(const tw_fit_args *args, const char *who)
 {
-    if (!tw__check_given(args, "the argument struct", who) || (args->callbacks.count && !tw__check_given(args->callbacks.items, "the list of callbacks", who)))
+    if (!tw__check_given(args, "the argument struct", who) ||
+        (args->callbacks.count && !tw__check_given(args->callbacks.items, "the list of callbacks", who)))
         return tw__error_status();
     for (int64_t i = 0; i < args->callbacks.count; i++) {
         if (!tw__check(args->callbacks.items[i], &tw__class_callback, who))
@@ -338,17 +377,27 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
     tw_tensor *arrays[3], *others[3];
     int64_t parts[3], other_parts[3] = { 0 };
     tw_model_fit_flat_args given = {
-        .self = model, .batch_size = or_none(args->batch_size), .epochs = args->epochs ? args->epochs : 1,
-        .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1, .callbacks = args->callbacks,
-        .validation_split = args->validation_split, .no_shuffle = args->no_shuffle, .initial_epoch = args->initial_epoch,
-        .steps_per_epoch = or_none(args->steps_per_epoch), .validation_steps = or_none(args->validation_steps),
-        .validation_batch_size = or_none(args->validation_batch_size), .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
+        .self = model,
+        .batch_size = or_none(args->batch_size),
+        .epochs = args->epochs ? args->epochs : 1,
+        .verbose = args->verbose == TW_ZERO ? 0
+                   : args->verbose          ? args->verbose
+                                            : 1,
+        .callbacks = args->callbacks,
+        .validation_split = args->validation_split,
+        .no_shuffle = args->no_shuffle,
+        .initial_epoch = args->initial_epoch,
+        .steps_per_epoch = or_none(args->steps_per_epoch),
+        .validation_steps = or_none(args->validation_steps),
+        .validation_batch_size = or_none(args->validation_batch_size),
+        .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
     };
     tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
     void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
     if (status == TW_OK && validation) {
-        status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others, &given.validation, other_parts, &given.validation_dataset);
+        status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others, &given.validation,
+                        other_parts, &given.validation_dataset);
         given.validation_parts = (tw_ints){ other_parts, 3, true, false };
     }
     tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
@@ -363,10 +412,15 @@ tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args)
         return (tw_value){ .kind = TW_VALUE_NONE };
     tw_tensor *arrays[3];
     int64_t parts[3];
-    tw_model_evaluate_flat_args given = { .self = model, .batch_size = or_none(args->batch_size), .callbacks = args->callbacks,
-                                          .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1,
+    tw_model_evaluate_flat_args given = { .self = model,
+                                          .batch_size = or_none(args->batch_size),
+                                          .callbacks = args->callbacks,
+                                          .verbose = args->verbose == TW_ZERO ? 0
+                                                     : args->verbose          ? args->verbose
+                                                                              : 1,
                                           .steps = or_none(args->steps_per_epoch) };
-    tw_status status = gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
+    tw_status status =
+        gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
     tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
     for (int64_t i = 0; i < args->callbacks.count; i++)

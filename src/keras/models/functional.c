@@ -11,8 +11,11 @@ static tw_status flatten(const tw_value *value, const char *what, tw_keras_tenso
 {
     size_t capacity = 0;
     TW_TRY(tw__keras_tensors_of(value, flat, count, &capacity));
-    return *count ? TW_OK : tw__fail(TW_VALUE_ERROR, "Functional: the argument `%s` holds no Keras tensor. Found: an object that keras.Input did not make",
-                                     what);
+    return *count
+               ? TW_OK
+               : tw__fail(TW_VALUE_ERROR,
+                          "Functional: the argument `%s` holds no Keras tensor. Found: an object that keras.Input did not make",
+                          what);
 }
 
 tw_status tw__functional_take(tw__functional *model, tw_keras_tensor *added)
@@ -28,7 +31,9 @@ tw_status tw__functional_extend(tw_layer *layer, tw_layer *added, tw_keras_tenso
 {
     tw__functional *model = tw__functional_of(layer);
     if (!model)
-        return tw__fail(TW_VALUE_ERROR, "layer \"%s\": losses and metrics of Keras tensors are for models that are made of Keras tensors", layer->name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "layer \"%s\": losses and metrics of Keras tensors are for models that are made of Keras tensors",
+                        layer->name);
     tw_auto tw_keras_tensor *result = tw__layer_connect_one(added, tensor);
     return result ? tw__functional_take(model, result) : tw__error_status();
 }
@@ -55,7 +60,8 @@ static tw_status functional_init(void *self, const void *given)
     tw__functional *model = self;
     const tw_functional_args *args = given;
     tw_layer *layer = &model->model.layer;
-    if (!args->name && strcmp(layer->trackable.object.class->name, "Functional") == 0 && tw__starts_with(layer->name, "functional")) {
+    if (!args->name && strcmp(layer->trackable.object.class->name, "Functional") == 0 &&
+        tw__starts_with(layer->name, "functional")) {
         char *name = tw__layer_auto_name("Model");
         if (!name)
             return tw__error_status();
@@ -167,8 +173,9 @@ static tw_status run_step(run *r, const tw__node_step *step, int training)
     const tw__layer_node *node = layer->nodes[step->node];
     bool named = node->named.kind == TW_VALUE_DICT && node->named.list.count;
     const tw__layer_methods *methods = tw__methods(layer);
-    if (!named && node->arguments.list.count == 1 && node->arguments.list.items[0].kind == TW_VALUE_OBJECT && methods->call && !layer->foreign_call &&
-        node->structure.kind == TW_VALUE_INT && tw__is_keras_tensor(node->arguments.list.items[0].object)) { /* most of them */
+    if (!named && node->arguments.list.count == 1 && node->arguments.list.items[0].kind == TW_VALUE_OBJECT && methods->call &&
+        !layer->foreign_call && node->structure.kind == TW_VALUE_INT &&
+        tw__is_keras_tensor(node->arguments.list.items[0].object)) { /* most of them */
         tw_tensor **input = value_at(r, node->arguments.list.items[0].object);
         tw_tensor *output = input && *input ? tw__layer_call(layer, *input, training) : NULL;
         r->values[step->first] = output;
@@ -221,34 +228,41 @@ static tw_status check_shape(const tw__functional *model, size_t at, const tw_te
     return tw__layer_wrong_shape(&model->model.layer, at, &wanted->shape, &given->shape);
 }
 
-static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count);
+static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat,
+                            size_t *count);
 
 /* The members of a list or dict of inputs; of a dict in the order of its keys. */
-static tw_status flat_items(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count)
+static tw_status flat_items(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat,
+                            size_t *count)
 {
     bool by_name = given->kind == TW_VALUE_DICT, is_dict = wanted->kind == TW_VALUE_DICT;
     int64_t items = is_dict ? wanted->list.count / 2 : wanted->list.count;
     if (!by_name && (given->kind < TW_VALUE_LIST || given->list.count != items))
-        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.", model->model.layer.name,
-                        (long long)items, (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
+        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.",
+                        model->model.layer.name, (long long)items,
+                        (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
     int64_t *order = is_dict ? tw__alloc_array((size_t)items + 1, sizeof *order) : NULL;
     tw_status status = is_dict && !order ? TW_RESOURCE_EXHAUSTED : TW_OK;
     if (order)
         tw__dict_order(wanted, order);
     for (int64_t i = 0; status == TW_OK && i < items; i++) {
         const tw_value *inner = is_dict ? &wanted->list.items[2 * order[i] + 1] : &wanted->list.items[i];
-        const char *name = is_dict ? wanted->list.items[2 * order[i]].s.data
-                           : inner->kind == TW_VALUE_OBJECT ? ((tw_keras_tensor *)inner->object)->layer->name : "";
+        const char *name = is_dict                          ? wanted->list.items[2 * order[i]].s.data
+                           : inner->kind == TW_VALUE_OBJECT ? ((tw_keras_tensor *)inner->object)->layer->name
+                                                            : "";
         const tw_value *found = by_name ? tw__value_get(given, name) : &given->list.items[i];
         status = found ? flat_given(model, found, inner, flat, count)
-                       : tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.", name);
+                       : tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.",
+                                  name);
     }
     tw__free(order);
     return status;
 }
 
-/* Flat tensors of what is given, in the order of the model's inputs. A dict for a model whose inputs are no dict is read by the inputs' names. */
-static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count)
+/* Flat tensors of what is given, in the order of the model's inputs. A dict for a model whose inputs are no dict is read by the
+ * inputs' names. */
+static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat,
+                            size_t *count)
 {
     if (wanted->kind == TW_VALUE_OBJECT || given->kind == TW_VALUE_TENSOR) {
         const tw_value *one = given;
@@ -271,14 +285,17 @@ static tw_status set_inputs(run *r, const tw_value *given)
     size_t count = 0;
     tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && count != model->input_count)
-        status = tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.", model->model.layer.name,
-                          model->input_count, count);
+        status = tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.",
+                          model->model.layer.name, model->input_count, count);
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         bool variable = flat[i]->kind == TW_VALUE_OBJECT && tw__is(flat[i]->object, &tw__class_variable);
-        tw_tensor *tensor = flat[i]->kind == TW_VALUE_TENSOR ? tw_retain(flat[i]->tensor) : variable ? tw__variable_read(flat[i]->object) : NULL;
+        tw_tensor *tensor = flat[i]->kind == TW_VALUE_TENSOR ? tw_retain(flat[i]->tensor)
+                            : variable                       ? tw__variable_read(flat[i]->object)
+                                                             : NULL;
         if (!tensor)
-            status = tw_error_code() != TW_OK ? tw_error_code()
-                                              : tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
+            status = tw_error_code() != TW_OK
+                         ? tw_error_code()
+                         : tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
         tw_tensor *ready = tensor ? conform(model->flat_inputs[i], tensor) : NULL;
         if (ready && ready != tensor && tw__mask_of(tensor))
             status = tw__mask_set(ready, tw__mask_of(tensor));
@@ -347,11 +364,16 @@ static void functional_count_call(tw_layer *self)
     }
 }
 
-static const tw__layer_methods functional_methods = { .arguments = "inputs training mask", .call_values = functional_call, .any_dtype = true,
-                                                      .count_call = functional_count_call, .whole_config = tw__functional_config,
+static const tw__layer_methods functional_methods = { .arguments = "inputs training mask",
+                                                      .call_values = functional_call,
+                                                      .any_dtype = true,
+                                                      .count_call = functional_count_call,
+                                                      .whole_config = tw__functional_config,
                                                       .from_config = tw__functional_from_config };
 
-TW_CLASS(functional, "keras.src.engine.functional.Functional(inputs: value, outputs: value, name: str = None, trainable: bool = True) -> model",
+TW_CLASS(
+    functional,
+    "keras.src.engine.functional.Functional(inputs: value, outputs: value, name: str = None, trainable: bool = True) -> model",
     .parent = &tw__class_model, .size = sizeof(tw__functional), .init = functional_init, .destroy = functional_destroy,
     .visit = functional_visit, .clear = functional_clear, .methods = &functional_methods, .drop_config = true,
     .doc = "A model made of the layers between Keras tensors.");
@@ -367,7 +389,8 @@ static tw_value list_of(tw_objects objects)
 {
     tw_value *items = tw__alloc_array((size_t)objects.count + 1, sizeof *items);
     for (int64_t i = 0; items && i < objects.count; i++)
-        items[i] = objects.items[i] ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = objects.items[i] } : (tw_value){ .kind = TW_VALUE_NONE };
+        items[i] = objects.items[i] ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = objects.items[i] }
+                                    : (tw_value){ .kind = TW_VALUE_NONE };
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? objects.count : 0 } };
 }
 
@@ -415,7 +438,8 @@ tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training)
     int64_t count = result.kind == TW_VALUE_TENSOR ? 1 : result.kind == TW_VALUE_DICT ? result.list.count / 2 : result.list.count;
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
     for (int64_t i = 0; out.items && i < count; i++) {
-        const tw_value *item = result.kind == TW_VALUE_TENSOR ? &result : &result.list.items[result.kind == TW_VALUE_DICT ? 2 * i + 1 : i];
+        const tw_value *item =
+            result.kind == TW_VALUE_TENSOR ? &result : &result.list.items[result.kind == TW_VALUE_DICT ? 2 * i + 1 : i];
         out.items[i] = item->kind == TW_VALUE_TENSOR ? tw_retain(item->tensor) : NULL;
     }
     tw_value_free(&result);

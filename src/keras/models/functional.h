@@ -1,9 +1,10 @@
 /* Models that are graphs of layers, from the inside.
  *
- * A Keras tensor stands for what a layer will give: dtype, shape, and where it comes from (layer, node, output). A node is one such call of a
- * layer: its arguments, with Keras tensors among them, and what came out. Layers own their nodes; a node holds the tensors that went in, a tensor
- * holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a layer is called with its own output;
- * those are found when they close and end with the last reference from outside (base/circles.h). */
+ * A Keras tensor stands for what a layer will give: dtype, shape, and where it comes from (layer, node, output). A node is one
+ * such call of a layer: its arguments, with Keras tensors among them, and what came out. Layers own their nodes; a node holds the
+ * tensors that went in, a tensor holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a
+ * layer is called with its own output; those are found when they close and end with the last reference from outside
+ * (base/circles.h). */
 #ifndef TW_FUNCTIONAL_H
 #define TW_FUNCTIONAL_H
 
@@ -52,7 +53,7 @@ tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input);
 tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
 /* Notes a call whose results are known; `result` holds Keras tensors of other layers, which only say dtype and shape. */
 tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_value *result);
-tw_value tw__node_results(tw_layer *layer, int node); /* Keras tensors, in their structure */
+tw_value tw__node_results(tw_layer *layer, int node);     /* Keras tensors, in their structure */
 tw_keras_tensor *tw__input_tensor(tw_layer *input_layer); /* of an InputLayer; a new reference */
 void tw__layer_nodes_free(tw_layer *layer);
 void tw__layer_drop_node(tw_layer *layer); /* the last one */
@@ -65,21 +66,21 @@ tw_value tw__layer_shapes(tw_layer *layer, bool output); /* of all its calls, if
 typedef struct tw__node_step {
     tw_layer *layer; /* borrowed: it is among the layers */
     int node;
-    int first;       /* of its outputs' values */
+    int first; /* of its outputs' values */
 } tw__node_step;
 
 typedef struct tw__functional {
     tw__model model;
     tw_layer **layers; /* references */
     size_t layer_count;
-    tw__node_step *steps;   /* in an order in which they can run; inputs are none */
+    tw__node_step *steps; /* in an order in which they can run; inputs are none */
     size_t step_count;
-    tw_value inputs, outputs; /* Keras tensors in their structure */
+    tw_value inputs, outputs;                      /* Keras tensors in their structure */
     tw_keras_tensor **flat_inputs, **flat_outputs; /* borrowed from them */
     size_t input_count, output_count, value_count;
     tw_keras_tensor **added; /* what AddLoss and AddMetric give; references */
     size_t added_count, added_capacity;
-    tw__map places;    /* "layer pointer, node" -> place of the first value + 1 */
+    tw__map places; /* "layer pointer, node" -> place of the first value + 1 */
 } tw__functional;
 
 tw__functional *tw__functional_of(tw_layer *layer); /* NULL if it is none */

@@ -1,4 +1,5 @@
-/* Functional models as dicts and back: the layers with their calls, each input of a call as [layer, node, output, further arguments].
+/* Functional models as dicts and back: the layers with their calls, each input of a call as [layer, node, output, further
+ * arguments].
  *
  * Nodes are numbered anew: only those in the model count, and a model among the layers has its own as node 0. */
 #include "keras/models/functional.h"
@@ -240,11 +241,13 @@ static outcome value_at(const reading *r, const tw_value *place, tw_value *out)
     return FAILED;
 }
 
-/* The structure with values for places; the dict behind a place goes to *further (borrowed). Plain values stay (arguments by name). */
+/* The structure with values for places; the dict behind a place goes to *further (borrowed). Plain values stay (arguments by
+ * name). */
 static outcome resolve(const reading *r, const tw_value *value, tw_value *out, const tw_value **further, bool first)
 {
     *out = (tw_value){ .kind = TW_VALUE_NONE };
-    bool known = is_place(value) && (first || layer_named(r, value->list.items[0].s.data) || strcmp(value->list.items[0].s.data, "_CONSTANT_VALUE") == 0);
+    bool known = is_place(value) && (first || layer_named(r, value->list.items[0].s.data) ||
+                                     strcmp(value->list.items[0].s.data, "_CONSTANT_VALUE") == 0);
     if (known) {
         if (further && value->list.count == 4 && value->list.items[3].kind == TW_VALUE_DICT)
             *further = &value->list.items[3];

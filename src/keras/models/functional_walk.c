@@ -1,6 +1,7 @@
 /* The layers and calls between a functional model's inputs and outputs: found by a walk from the outputs.
  *
- * Layers stand in Keras's order: by depth, counted from the outputs, the deepest first, and among equals as the walk meets them. */
+ * Layers stand in Keras's order: by depth, counted from the outputs, the deepest first, and among equals as the walk meets them.
+ */
 #include "keras/models/functional.h"
 
 /* ---- the walk ---- */
@@ -13,9 +14,9 @@ typedef struct visit {
 } visit;
 
 typedef struct walk {
-    visit *visits;    /* in the order in which they end: what a call needs comes before it */
+    visit *visits; /* in the order in which they end: what a call needs comes before it */
     size_t count, capacity;
-    tw__map known;    /* layer, node -> index in visits + 1; SIZE_MAX / 2: in progress */
+    tw__map known;     /* layer, node -> index in visits + 1; SIZE_MAX / 2: in progress */
     tw_layer **layers; /* borrowed, in the order of meeting */
     int *depths;
     size_t layer_count, layer_capacity, depth_capacity;
@@ -113,7 +114,8 @@ static tw_status walk_from(walk *w, const tw_keras_tensor *output)
     return status;
 }
 
-/* From the outputs back: a call is deeper than those that use it, and no less deep than the layer's other calls that come after it. */
+/* From the outputs back: a call is deeper than those that use it, and no less deep than the layer's other calls that come after
+ * it. */
 static tw_status set_depths(walk *w)
 {
     for (size_t i = w->count; i-- > 0;) {
@@ -169,7 +171,8 @@ static tw_status check_names(const tw__functional *model)
     for (size_t i = 0; i < model->layer_count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(model->layers[i]->name, model->layers[k]->name) == 0)
-                return tw__fail(TW_VALUE_ERROR, "The name \"%s\" is used 2 times in the model. All layer names should be unique.", model->layers[i]->name);
+                return tw__fail(TW_VALUE_ERROR, "The name \"%s\" is used 2 times in the model. All layer names should be unique.",
+                                model->layers[i]->name);
         }
     }
     return TW_OK;
@@ -210,8 +213,10 @@ static tw_status set_steps(tw__functional *model, const walk *w)
         if (is_input_of(model, v->layer, v->node))
             continue;
         if (v->layer->nodes[v->node]->is_input)
-            return tw__fail(TW_VALUE_ERROR, "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
-                            v->layer->name);
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
+                v->layer->name);
         model->steps[model->step_count++] = (tw__node_step){ v->layer, v->node, (int)model->value_count };
         TW_TRY(put_place(model, v->layer, v->node));
     }
@@ -224,12 +229,17 @@ static tw_status mark_inputs(tw__functional *model, walk *w)
     for (size_t i = 0; i < model->input_count; i++) {
         const tw_keras_tensor *input = model->flat_inputs[i];
         for (size_t k = 0; k < i; k++) {
-            if (model->flat_inputs[k]->layer == input->layer && model->flat_inputs[k]->node == input->node && model->flat_inputs[k]->output == input->output)
-                return tw__fail(TW_VALUE_ERROR, "The list of inputs passed to the model contains the same input multiple times. All inputs should only "
-                                "appear once. Received inputs: \"%s\"", input->name);
+            if (model->flat_inputs[k]->layer == input->layer && model->flat_inputs[k]->node == input->node &&
+                model->flat_inputs[k]->output == input->output)
+                return tw__fail(
+                    TW_VALUE_ERROR,
+                    "The list of inputs passed to the model contains the same input multiple times. All inputs should only "
+                    "appear once. Received inputs: \"%s\"",
+                    input->name);
         }
         if (!input->layer->nodes[input->node]->is_input)
-            return tw__fail(TW_UNIMPLEMENTED, "Functional: the input \"%s\" is the output of the layer \"%s\"; inputs must come from keras.Input",
+            return tw__fail(TW_UNIMPLEMENTED,
+                            "Functional: the input \"%s\" is the output of the layer \"%s\"; inputs must come from keras.Input",
                             input->name, input->layer->name);
     }
     (void)w;

@@ -36,9 +36,9 @@ static void tensor_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, &tensor->layer->trackable.object);
 }
 
-TW_CLASS(keras_tensor, "keras.__internal__.KerasTensor() -> keras_tensor",
-    .size = sizeof(tw_keras_tensor), .init = tensor_init, .destroy = tensor_destroy, .visit = tensor_visit, .clear = tensor_clear,
-    .doc = "Stands for what a layer of a model will give: a dtype and a shape.");
+TW_CLASS(keras_tensor, "keras.__internal__.KerasTensor() -> keras_tensor", .size = sizeof(tw_keras_tensor), .init = tensor_init,
+         .destroy = tensor_destroy, .visit = tensor_visit, .clear = tensor_clear,
+         .doc = "Stands for what a layer of a model will give: a dtype and a shape.");
 
 bool tw__is_keras_tensor(const void *object)
 {
@@ -63,7 +63,8 @@ static tw_keras_tensor *tensor_new(tw_layer *layer, int node, int output)
     return NULL;
 }
 
-TW_PROPERTY(keras_tensor_shape, "keras.__internal__.KerasTensor.shape(self: keras_tensor) -> shape", "The shape, None where it may differ.")
+TW_PROPERTY(keras_tensor_shape, "keras.__internal__.KerasTensor.shape(self: keras_tensor) -> shape",
+            "The shape, None where it may differ.")
 {
     return args->self->shape;
 }
@@ -90,15 +91,18 @@ TW_PROPERTY(keras_tensor_history, "keras.__internal__.KerasTensor._keras_history
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 3 } };
 }
 
-TW_METHOD(keras_tensor_text, "keras.__internal__.KerasTensor._text(self: keras_tensor, whole: bool = False) -> str", "As it is printed.")
+TW_METHOD(keras_tensor_text, "keras.__internal__.KerasTensor._text(self: keras_tensor, whole: bool = False) -> str",
+          "As it is printed.")
 {
     const tw_keras_tensor *tensor = args->self;
     const char *layer = tensor->layer ? tensor->layer->name : "?";
     bool input = tensor->layer && tw__is(tensor->layer, &tw__class_layers_input_layer);
     char *shape = tw__shape_tuple(&tensor->shape), *text = NULL;
     if (shape && args->whole)
-        text = tw__format("KerasTensor(type_spec=TensorSpec(shape=%s, dtype=tf.%s, name=%s%s%s), name='%s', description=\"created by layer '%s'\")",
-                          shape, tw_dtype_name(tensor->dtype), input ? "'" : "", input ? tensor->name : "None", input ? "'" : "", tensor->name, layer);
+        text = tw__format(
+            "KerasTensor(type_spec=TensorSpec(shape=%s, dtype=tf.%s, name=%s%s%s), name='%s', description=\"created by layer '%s'\")",
+            shape, tw_dtype_name(tensor->dtype), input ? "'" : "", input ? tensor->name : "None", input ? "'" : "", tensor->name,
+            layer);
     else if (shape)
         text = tw__format("<KerasTensor: shape=%s dtype=%s (created by layer '%s')>", shape, tw_dtype_name(tensor->dtype), layer);
     tw__free(shape);
@@ -268,7 +272,8 @@ static tw_value result_at(const tw_value *structure, tw_layer *layer, int node)
         return (tw_value){ .kind = TW_VALUE_NONE };
     bool dict = structure->kind == TW_VALUE_DICT;
     for (int64_t i = 0; i < structure->list.count; i++)
-        items[i] = dict && i % 2 == 0 ? tw__value_copy(&structure->list.items[i]) : result_at(&structure->list.items[i], layer, node);
+        items[i] =
+            dict && i % 2 == 0 ? tw__value_copy(&structure->list.items[i]) : result_at(&structure->list.items[i], layer, node);
     return (tw_value){ .kind = structure->kind, .list = { items, structure->list.count } };
 }
 
@@ -386,10 +391,11 @@ tw_keras_tensor *tw__input_tensor(tw_layer *layer)
     return tensor_new(layer, 0, 0);
 }
 
-TW_API(input,
-       "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
-       "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None) -> keras_tensor",
-       "A Keras tensor that stands for an input of a model.")
+TW_API(
+    input,
+    "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
+    "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None) -> keras_tensor",
+    "A Keras tensor that stands for an input of a model.")
 {
     tw_shape whole = args->batch_shape.rank >= 0 ? args->batch_shape : args->batch_input_shape;
     if (args->shape.rank >= 0 && args->batch_shape.rank >= 0) {
@@ -397,19 +403,27 @@ TW_API(input,
         return NULL;
     }
     if (args->shape.rank < 0 && whole.rank < 0) {
-        tw__fail(TW_VALUE_ERROR, "Please provide to Input a `shape` or a `tensor` or a `type_spec` argument. Note that `shape` does not include the "
-                 "batch dimension.");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Please provide to Input a `shape` or a `tensor` or a `type_spec` argument. Note that `shape` does not include the "
+            "batch dimension.");
         return NULL;
     }
-    tw_layers_input_layer_args given = { .input_shape = args->shape, .batch_size = args->batch_size, .name = args->name, .dtype = args->dtype,
-                                         .sparse = args->sparse, .ragged = args->ragged, .batch_input_shape = whole };
+    tw_layers_input_layer_args given = { .input_shape = args->shape,
+                                         .batch_size = args->batch_size,
+                                         .name = args->name,
+                                         .dtype = args->dtype,
+                                         .sparse = args->sparse,
+                                         .ragged = args->ragged,
+                                         .batch_input_shape = whole };
     tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_input_layer, &given);
     return layer ? tw__input_tensor(layer) : NULL;
 }
 
 /* ---- calls ---- */
 
-tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
+tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training,
+                                tw_value *result);
 
 static int training_of(const tw_value *named, int training)
 {
@@ -430,7 +444,8 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
     tw_value given[MOST] = { 0 }; /* borrowed */
     int most = methods->call_values ? tw__layer_argument_count(methods->arguments) : 1;
     if (arguments->list.count > most || most > MOST)
-        return tw__fail(TW_TYPE_ERROR, "%s.call() takes %d arguments but %lld were given", tw_class_name(layer), most, (long long)arguments->list.count);
+        return tw__fail(TW_TYPE_ERROR, "%s.call() takes %d arguments but %lld were given", tw_class_name(layer), most,
+                        (long long)arguments->list.count);
     for (int64_t i = 0; i < arguments->list.count; i++)
         given[i] = arguments->list.items[i];
     for (int64_t i = 0; named && named->kind == TW_VALUE_DICT && i + 1 < named->list.count; i += 2) {
@@ -488,7 +503,8 @@ static tw_status trial_body(void *context, tw_tensor *const *arguments, int coun
         tw_tensor *tensor = f.tensors[i];
         bool input = !tensor->node || strcmp(tensor->node->op->name, "Placeholder") == 0;
         char *name = !tensor->node ? tw__strdup(t->layer->name)
-                     : tw__format("%s%s%s:%d", input ? "" : t->layer->name, input ? "" : "/", tensor->node->name, tensor->node_output);
+                                   : tw__format("%s%s%s:%d", input ? "" : t->layer->name, input ? "" : "/", tensor->node->name,
+                                                tensor->node_output);
         t->node->outputs[t->node->output_count++] = (tw__output_spec){ tensor->dtype, tensor->shape, name };
         status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
@@ -616,7 +632,8 @@ static tw_value first_tensors(tw_layer *layer, bool output)
 {
     if (layer->node_count)
         return of_node(layer, 0, output);
-    tw__fail(TW_ATTRIBUTE_ERROR, "Layer %s %s.", layer->name, output ? "has no inbound nodes" : "is not connected, no input to return");
+    tw__fail(TW_ATTRIBUTE_ERROR, "Layer %s %s.", layer->name,
+             output ? "has no inbound nodes" : "is not connected, no input to return");
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
 
@@ -650,7 +667,8 @@ tw_value tw__layer_shapes(tw_layer *layer, bool output)
     const char *what = output ? "output" : "input";
     tw_value none = { .kind = TW_VALUE_NONE };
     if (!layer->node_count) {
-        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined %s shape.", layer->name, what);
+        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined %s shape.", layer->name,
+                 what);
         return none;
     }
     tw_value shapes = node_shapes(layer, 0, output);
@@ -660,8 +678,10 @@ tw_value tw__layer_shapes(tw_layer *layer, bool output)
         tw_value_free(&other);
         if (equal)
             continue;
-        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has multiple inbound nodes, with different %s shapes. Hence the notion of \"%s shape\" is "
-                 "ill-defined for the layer. Use `get_%s_shape_at(node_index)` instead.", layer->name, what, what, what);
+        tw__fail(TW_ATTRIBUTE_ERROR,
+                 "The layer \"%s\" has multiple inbound nodes, with different %s shapes. Hence the notion of \"%s shape\" is "
+                 "ill-defined for the layer. Use `get_%s_shape_at(node_index)` instead.",
+                 layer->name, what, what, what);
         tw_value_free(&shapes);
         return none;
     }
@@ -678,12 +698,14 @@ TW_PROPERTY(layer_output, "keras.layers.Layer.output(self: layer) -> value", "Th
     return first_tensors(args->self, true);
 }
 
-TW_PROPERTY(layer_input_shape, "keras.layers.Layer.input_shape(self: layer) -> value", "The shape of the Keras tensor that it was called with.")
+TW_PROPERTY(layer_input_shape, "keras.layers.Layer.input_shape(self: layer) -> value",
+            "The shape of the Keras tensor that it was called with.")
 {
     return tw__layer_shapes(args->self, false);
 }
 
-TW_PROPERTY(layer_output_shape, "keras.layers.Layer.output_shape(self: layer) -> value", "The shape of the Keras tensor that it gave.")
+TW_PROPERTY(layer_output_shape, "keras.layers.Layer.output_shape(self: layer) -> value",
+            "The shape of the Keras tensor that it gave.")
 {
     return tw__layer_shapes(args->self, true);
 }
@@ -697,12 +719,16 @@ static bool has_node(const tw_layer *layer, int64_t node, const char *what)
     return false;
 }
 
-TW_METHOD(layer_get_output_at, "keras.layers.Layer.get_output_at(self: layer, node_index: int) -> value", "What its n-th call gave.")
+TW_METHOD(layer_get_output_at, "keras.layers.Layer.get_output_at(self: layer, node_index: int) -> value",
+          "What its n-th call gave.")
 {
-    return has_node(args->self, args->node_index, "output") ? of_node(args->self, (size_t)args->node_index, true) : (tw_value){ .kind = TW_VALUE_NONE };
+    return has_node(args->self, args->node_index, "output") ? of_node(args->self, (size_t)args->node_index, true)
+                                                            : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_METHOD(layer_get_input_at, "keras.layers.Layer.get_input_at(self: layer, node_index: int) -> value", "What its n-th call was given.")
+TW_METHOD(layer_get_input_at, "keras.layers.Layer.get_input_at(self: layer, node_index: int) -> value",
+          "What its n-th call was given.")
 {
-    return has_node(args->self, args->node_index, "input") ? of_node(args->self, (size_t)args->node_index, false) : (tw_value){ .kind = TW_VALUE_NONE };
+    return has_node(args->self, args->node_index, "input") ? of_node(args->self, (size_t)args->node_index, false)
+                                                           : (tw_value){ .kind = TW_VALUE_NONE };
 }

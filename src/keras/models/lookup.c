@@ -1,5 +1,5 @@
-/* Losses and metrics by name: classes ("MeanSquaredError"), and functions of labels and predictions ("mse"), which become a loss or a mean. And
- * calls of metrics, which an embedding language may have written. */
+/* Losses and metrics by name: classes ("MeanSquaredError"), and functions of labels and predictions ("mse"), which become a loss
+ * or a mean. And calls of metrics, which an embedding language may have written. */
 #include "distribute/distribute.h"
 #include "keras/models/training.h"
 
@@ -21,8 +21,8 @@ static tw_tensor *call_row(const char *path, tw_tensor *y_true, tw_tensor *y_pre
 
 static bool is_row(const tw_signature *signature)
 {
-    return signature && signature->role == TW_ROLE_FUNCTION && signature->field_count >= 2 && signature->fields[0].kind == TW_KIND_TENSOR &&
-           signature->fields[1].kind == TW_KIND_TENSOR;
+    return signature && signature->role == TW_ROLE_FUNCTION && signature->field_count >= 2 &&
+           signature->fields[0].kind == TW_KIND_TENSOR && signature->fields[1].kind == TW_KIND_TENSOR;
 }
 
 static const tw_signature *find(const char *group, const char *name, char **path)
@@ -39,7 +39,8 @@ static tw_tensor *function_loss_call(const tw_loss *self, tw_tensor *y_true, tw_
 static const tw__loss_methods function_loss_methods = { function_loss_call, NULL };
 
 TW_CLASS(losses_function, "keras.losses._FunctionLoss(function: str, reduction: str = auto, name: str = None) -> loss",
-    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &function_loss_methods, .doc = "A function of the library as a loss.");
+         .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &function_loss_methods,
+         .doc = "A function of the library as a loss.");
 
 static tw_tensor *function_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
@@ -49,15 +50,16 @@ static tw_tensor *function_values(const tw_metric *self, tw_tensor *y_true, tw_t
 static const tw__metric_methods function_metric_methods = { .values = function_values };
 
 TW_CLASS(metrics_function, "keras.metrics._FunctionMetric(function: str, name: str = None, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &function_metric_methods,
-    .doc = "The mean of a function of the library.");
+         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &function_metric_methods,
+         .doc = "The mean of a function of the library.");
 
 tw_loss *tw__loss_get(const tw_value *value)
 {
     if (value->kind == TW_VALUE_OBJECT && tw__is(value->object, &tw__class_loss))
         return tw_retain(value->object);
     if (value->kind != TW_VALUE_STR) {
-        tw__fail(TW_VALUE_ERROR, "Loss should be a callable, received: %s", value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
+        tw__fail(TW_VALUE_ERROR, "Loss should be a callable, received: %s",
+                 value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
         return NULL;
     }
     char *path;
@@ -69,9 +71,11 @@ tw_loss *tw__loss_get(const tw_value *value)
     } else if (signature && signature->role == TW_ROLE_CLASS) {
         loss = tw__class_make_default(signature->class_row);
     } else {
-        tw__fail(TW_VALUE_ERROR, "Unknown loss function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
-                 "included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
-                 value->s.data);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Unknown loss function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
+            "included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+            value->s.data);
     }
     tw__free(path);
     return loss;
@@ -90,9 +94,11 @@ tw_metric *tw__metric_get(const char *name, const char *called)
     } else if (signature && !other && signature->role == TW_ROLE_CLASS) {
         metric = tw__class_make_default(signature->class_row);
     } else {
-        tw__fail(TW_VALUE_ERROR, "Unknown metric function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object "
-                 "is included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
-                 name);
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Unknown metric function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object "
+            "is included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+            name);
     }
     tw__free(path);
     tw__free(other);
@@ -111,7 +117,8 @@ TW_API(metrics_get, "keras.metrics.get(identifier: value) -> metric", "The metri
         return tw_retain(value->object);
     if (value->kind == TW_VALUE_STR)
         return tw__metric_get(value->s.data, value->s.data);
-    tw__fail(TW_VALUE_ERROR, "Could not interpret metric identifier: %s", value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
+    tw__fail(TW_VALUE_ERROR, "Could not interpret metric identifier: %s",
+             value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
     return NULL;
 }
 
@@ -129,7 +136,8 @@ tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_p
         TW_TRY(tw__training_hook.metric_update(metric, y_true, y_pred, weight, &own));
     if (own)
         return TW_OK;
-    return tw__impl_metric_update(&(tw_metric_update_args){ .self = metric, .y_true = y_true, .y_pred = y_pred, .sample_weight = weight });
+    return tw__impl_metric_update(
+        &(tw_metric_update_args){ .self = metric, .y_true = y_true, .y_pred = y_pred, .sample_weight = weight });
 }
 
 tw_status tw__metric_reset(tw_metric *metric)

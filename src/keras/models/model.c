@@ -9,8 +9,10 @@ static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
     tw__model *model = (tw__model *)self;
     if (model->call)
         return model->call(self, input, training, model->state);
-    tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Unimplemented `tf.keras.Model.call()` (model \"%s\"): the Functional API is not supported; subclass "
-             "`Model` with an overridden `call()` method.", self->name);
+    tw__fail(TW_NOT_IMPLEMENTED_ERROR,
+             "Unimplemented `tf.keras.Model.call()` (model \"%s\"): the Functional API is not supported; subclass "
+             "`Model` with an overridden `call()` method.",
+             self->name);
     return NULL;
 }
 
@@ -45,15 +47,15 @@ static void model_clear(void *self)
     tw__set(&((tw__model *)self)->strategy, NULL);
 }
 
-TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
-    .parent = &tw__class_layer, .size = sizeof(tw__model), .init = model_init, .visit = model_visit, .clear = model_clear, .destroy = model_clear,
-    .methods = &model_methods,
-    .doc = "Layers that work together; to be subclassed.");
+TW_CLASS(model, "keras.Model|keras.models.Model(**layer)", .parent = &tw__class_layer, .size = sizeof(tw__model),
+         .init = model_init, .visit = model_visit, .clear = model_clear, .destroy = model_clear, .methods = &model_methods,
+         .doc = "Layers that work together; to be subclassed.");
 
 void tw__model_called(tw_layer *layer, const tw_tensor *input)
 {
     tw__model *model = (tw__model *)layer;
-    if (!tw__is(layer, &tw__class_model) || layer->at_root || model->called_dtype) /* at_root: build(), which is told a shape alone */
+    if (!tw__is(layer, &tw__class_model) || layer->at_root ||
+        model->called_dtype) /* at_root: build(), which is told a shape alone */
         return;
     model->called_dtype = input->dtype;
     model->called_shape = input->shape;
@@ -62,7 +64,8 @@ void tw__model_called(tw_layer *layer, const tw_tensor *input)
 }
 
 /* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */
-TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Makes the weights by running the model on zeros of that shape.")
+TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)",
+          "Makes the weights by running the model on zeros of that shape.")
 {
     tw_layer *layer = args->self;
     tw_shape output;
@@ -94,15 +97,15 @@ TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None,
     if (tw__collect_layers(&args->self->trackable, false, &layers, &count) != TW_OK)
         return NULL;
     if (args->name && args->index != TW_NO_INT) {
-        tw__fail(TW_VALUE_ERROR, "Provide only a layer name or a layer index. Received: index=%lld, name=%s.", (long long)args->index,
-                 args->name);
+        tw__fail(TW_VALUE_ERROR, "Provide only a layer name or a layer index. Received: index=%lld, name=%s.",
+                 (long long)args->index, args->name);
     } else if (args->index != TW_NO_INT) {
         int64_t index = args->index < 0 ? args->index + count : args->index;
         if (index >= 0 && index < count)
             found = layers[index];
         else
-            tw__fail(TW_VALUE_ERROR, "Was asked to retrieve layer at index %lld but model only has %lld layers.", (long long)args->index,
-                     (long long)count);
+            tw__fail(TW_VALUE_ERROR, "Was asked to retrieve layer at index %lld but model only has %lld layers.",
+                     (long long)args->index, (long long)count);
     } else if (args->name) {
         for (int64_t i = 0; i < count && !found; i++)
             found = strcmp(layers[i]->name, args->name) == 0 ? layers[i] : NULL;
@@ -137,7 +140,8 @@ void *tw_track(void *parent, const char *name, void *child)
     if (!parent || !child || !name)
         status = tw__fail(TW_INVALID_ARGUMENT, "tw_track: the %s is NULL", !parent ? "parent" : !child ? "child" : "name");
     else if (!tw__is(parent, &tw__trackable_class) || !tw__is(child, &tw__trackable_class))
-        status = tw__fail(TW_INVALID_ARGUMENT, "tw_track: %s can't be tracked by %s", tw_class_name(child), tw_class_name(parent));
+        status =
+            tw__fail(TW_INVALID_ARGUMENT, "tw_track: %s can't be tracked by %s", tw_class_name(child), tw_class_name(parent));
     else
         status = tw__track(parent, name, child);
     tw_release(child);
@@ -151,6 +155,7 @@ tw_tensor *tw_model_call(tw_model *model, tw_tensor *input)
 
 tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *input)
 {
-    bool good = tw__check(model, &tw__class_layer, "tw_model_call_training") && tw__check(input, &tw__tensor_class, "tw_model_call_training");
+    bool good = tw__check(model, &tw__class_layer, "tw_model_call_training") &&
+                tw__check(input, &tw__tensor_class, "tw_model_call_training");
     return good ? tw__layer_call(model, input, 1) : NULL;
 }

@@ -1,5 +1,6 @@
-/* Functions of the library as layers of a model: what is left of tf.nn.relu(x) or x + 1 where x is a Keras tensor. The layer is named after the
- * function, tf.nn.relu, and calls it with whatever it was called with. Indexing has a class of its own, as in Keras. */
+/* Functions of the library as layers of a model: what is left of tf.nn.relu(x) or x + 1 where x is a Keras tensor. The layer is
+ * named after the function, tf.nn.relu, and calls it with whatever it was called with. Indexing has a class of its own, as in
+ * Keras. */
 #include "api/args_values.h"
 #include "keras/models/functional.h"
 #include "keras/safe_mode.h"
@@ -16,8 +17,8 @@ typedef struct op_lambda {
 static const struct {
     const char *name, *path;
 } operators[] = {
-    { "__operators__.add", "math.add" },   { "__operators__.eq", "math.equal" },     { "__operators__.ne", "math.not_equal" },
-    { "math.truediv", "math.divide" },     { "compat.v1.floor_div", "math.floordiv" },
+    { "__operators__.add", "math.add" }, { "__operators__.eq", "math.equal" },       { "__operators__.ne", "math.not_equal" },
+    { "math.truediv", "math.divide" },   { "compat.v1.floor_div", "math.floordiv" },
 };
 
 static const tw_signature *find_function(const char *path)
@@ -95,9 +96,11 @@ static tw_status op_invoke(tw_layer *self, const tw_value *arguments, const tw_v
 /* Functions of tensors, which have no business with files but by ops, and those are guarded. */
 static bool is_harmless(const tw_signature *function, const char *path)
 {
-    static const char *const others[] = { "io.gfile.", "saved_model.", "train.", "keras.", "summary.", "data.", "profiler.", "config.", "debugging." };
+    static const char *const others[] = { "io.gfile.", "saved_model.", "train.",  "keras.",    "summary.",
+                                          "data.",     "profiler.",    "config.", "debugging." };
     tw_kind kind = function->result;
-    bool harmless = kind == TW_KIND_TENSOR || kind == TW_KIND_TENSORS || kind == TW_KIND_HANDLE || kind == TW_KIND_VALUE || kind == TW_KIND_HANDLES;
+    bool harmless = kind == TW_KIND_TENSOR || kind == TW_KIND_TENSORS || kind == TW_KIND_HANDLE || kind == TW_KIND_VALUE ||
+                    kind == TW_KIND_HANDLES;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         harmless = harmless && strncmp(path, others[i], strlen(others[i])) != 0;
     return harmless && (path[0] != '_' || strncmp(path, "__operators__.", 14) == 0) && !strstr(path, "._");
@@ -118,11 +121,15 @@ static void *op_from_config(const tw_value *config)
     return NULL;
 }
 
-static const tw__layer_methods op_methods = { .invoke = op_invoke, .whole_config = op_config, .any_dtype = true, .from_config = op_from_config };
+static const tw__layer_methods op_methods = {
+    .invoke = op_invoke, .whole_config = op_config, .any_dtype = true, .from_config = op_from_config
+};
 
-TW_CLASS(op_lambda, "keras.src.layers.core.tf_op_layer.TFOpLambda(function: str, name: str = None, trainable: bool = True, dtype: dtype = None) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(op_lambda), .init = op_init, .destroy = op_destroy, .methods = &op_methods, .drop_config = true,
-    .doc = "A function of the library as a layer.");
+TW_CLASS(
+    op_lambda,
+    "keras.src.layers.core.tf_op_layer.TFOpLambda(function: str, name: str = None, trainable: bool = True, dtype: dtype = None) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(op_lambda), .init = op_init, .destroy = op_destroy, .methods = &op_methods,
+    .drop_config = true, .doc = "A function of the library as a layer.");
 
 /* ---- indexing ---- */
 
@@ -177,7 +184,9 @@ static tw_status add_slice(slices *s, const tw_value *item)
 static tw_status slicing_invoke(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
 {
     (void)training;
-    const tw_value *spec = arguments->list.count > 1 ? &arguments->list.items[1] : named ? tw__value_get(named, "slice_spec") : NULL;
+    const tw_value *spec = arguments->list.count > 1 ? &arguments->list.items[1]
+                           : named                   ? tw__value_get(named, "slice_spec")
+                                                     : NULL;
     if (!spec || !arguments->list.count || arguments->list.items[0].kind != TW_VALUE_TENSOR)
         return tw__fail(TW_VALUE_ERROR, "SlicingOpLambda \"%s\": a tensor and `slice_spec` are expected", self->name);
     slices s = { 0 };
@@ -192,17 +201,20 @@ static tw_status slicing_invoke(tw_layer *self, const tw_value *arguments, const
                       *strides = tw_tensor_new(TW_INT64, shape, s.strides);
     if (!begin || !end || !strides)
         return tw__error_status();
-    tw_attr attrs[] = { TW_A_INT("begin_mask", s.begin_mask), TW_A_INT("end_mask", s.end_mask), TW_A_INT("ellipsis_mask", s.ellipsis_mask),
-                        TW_A_INT("new_axis_mask", s.new_axis_mask), TW_A_INT("shrink_axis_mask", s.shrink_mask) };
+    tw_attr attrs[] = { TW_A_INT("begin_mask", s.begin_mask), TW_A_INT("end_mask", s.end_mask),
+                        TW_A_INT("ellipsis_mask", s.ellipsis_mask), TW_A_INT("new_axis_mask", s.new_axis_mask),
+                        TW_A_INT("shrink_axis_mask", s.shrink_mask) };
     TW_TRY(tw__layer_begin(self));
-    *result = tw__value_tensor(tw__call(&tw__op_StridedSlice, TW_IN(arguments->list.items[0].tensor, begin, end, strides), 4, attrs, 5));
+    *result = tw__value_tensor(
+        tw__call(&tw__op_StridedSlice, TW_IN(arguments->list.items[0].tensor, begin, end, strides), 4, attrs, 5));
     tw__layer_end(self);
     return result->kind == TW_VALUE_TENSOR ? TW_OK : tw__error_status();
 }
 
 static const tw__layer_methods slicing_methods = { .invoke = slicing_invoke, .whole_config = op_config, .any_dtype = true };
 
-TW_CLASS(slicing_op_lambda,
+TW_CLASS(
+    slicing_op_lambda,
     "keras.src.layers.core.tf_op_layer.SlicingOpLambda(function: str, name: str = None, trainable: bool = True, dtype: dtype = None) -> layer",
     .parent = &tw__class_op_lambda, .size = sizeof(op_lambda), .methods = &slicing_methods, .drop_config = true,
     .doc = "Indexing as a layer.");

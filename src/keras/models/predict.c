@@ -8,8 +8,8 @@ static tw_tensor *join(tw_tensor *const *parts, int64_t count, int stride, const
     const tw_tensor *first = parts[0];
     tw_shape shape = first->shape;
     if (shape.rank < 1 || !tw_dtype_size(first->dtype) || first->dtype == TW_STRING) {
-        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected one row per row", name, tw_dtype_name(first->dtype),
-                 tw__shape_text(&shape));
+        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected one row per row", name,
+                 tw_dtype_name(first->dtype), tw__shape_text(&shape));
         return NULL;
     }
     if (count == 1)
@@ -20,8 +20,8 @@ static tw_tensor *join(tw_tensor *const *parts, int64_t count, int stride, const
         tw_shape expected = first->shape;
         expected.dims[0] = part->shape.rank > 0 ? part->shape.dims[0] : 0;
         if (part->dtype != first->dtype || !tw__shape_equal(&part->shape, &expected)) {
-            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected %s", name, tw_dtype_name(part->dtype),
-                     tw__shape_text(&part->shape), tw__shape_text(&expected));
+            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected %s", name,
+                     tw_dtype_name(part->dtype), tw__shape_text(&part->shape), tw__shape_text(&expected));
             return NULL;
         }
         shape.dims[0] += expected.dims[0];
@@ -79,11 +79,26 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
     if (status == TW_OK && !feed.dataset && limit > feed.steps)
         limit = feed.steps;
     if (status == TW_OK)
-        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .lock = &t->lock, .progress = verbose != 0, .model = t->model,
-                                                                       .verbose = verbose, .epochs = 1, .steps = limit });
+        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given,
+                                                                       .history = true,
+                                                                       .lock = &t->lock,
+                                                                       .progress = verbose != 0,
+                                                                       .model = t->model,
+                                                                       .verbose = verbose,
+                                                                       .epochs = 1,
+                                                                       .steps = limit });
     if (status == TW_OK) {
-        tw__pass pass = { .trainer = t, .mode = TW_PREDICT_MODE, .feed = &feed, .callbacks = &callbacks, .limit = limit, .rounds = 1, .most_rounds = 1,
-                          .epochs = 1, .each = keep, .outputs = show, .context = &all };
+        tw__pass pass = { .trainer = t,
+                          .mode = TW_PREDICT_MODE,
+                          .feed = &feed,
+                          .callbacks = &callbacks,
+                          .limit = limit,
+                          .rounds = 1,
+                          .most_rounds = 1,
+                          .epochs = 1,
+                          .each = keep,
+                          .outputs = show,
+                          .context = &all };
         void *lock = tw__wait_begin();
         status = tw__callbacks_tell(&callbacks, TW_PREDICT_BEGIN, 0, &none);
         if (status == TW_OK)
@@ -91,7 +106,8 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
         if (status == TW_OK)
             status = tw__pass_epoch(&pass, NULL);
         if (status == TW_OK && !all.size)
-            status = tw__fail(TW_VALUE_ERROR, "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
+            status = tw__fail(TW_VALUE_ERROR,
+                              "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
         if (status == TW_OK)
             status = tw__callbacks_tell(&callbacks, TW_PREDICT_END, 0, &none);
         tw__wait_end(lock);
@@ -111,10 +127,11 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
     return outputs;
 }
 
-TW_METHOD(model_predict_flat,
-          "keras.Model._predict(self: layer, data: tensors, count: int, dataset: dataset = None, own: int = 0, batch_size: int = None, verbose: int = 1, "
-          "steps: int = None, callbacks: list<callback> = None, ignored: int = 0) -> tensors<numpy>",
-          "The outputs for all rows; of a dataset's elements the first `count` tensors are the inputs.")
+TW_METHOD(
+    model_predict_flat,
+    "keras.Model._predict(self: layer, data: tensors, count: int, dataset: dataset = None, own: int = 0, batch_size: int = None, verbose: int = 1, "
+    "steps: int = None, callbacks: list<callback> = None, ignored: int = 0) -> tensors<numpy>",
+    "The outputs for all rows; of a dataset's elements the first `count` tensors are the inputs.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
@@ -122,7 +139,11 @@ TW_METHOD(model_predict_flat,
     if (tw__trainer_begin(t, "predict", (int)args->own) != TW_OK)
         return (tw_tensors){ NULL, 0 };
     tw__trainer_end(t);
-    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .batch_size = args->batch_size, .steps = args->steps, .rows = -1,
+    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items,
+                                 .dataset = args->dataset,
+                                 .batch_size = args->batch_size,
+                                 .steps = args->steps,
+                                 .rows = -1,
                                  .parts = { .x = (int)args->count, .y = (int)args->ignored } };
     if (!args->dataset && args->data.count != args->count) {
         tw__fail(TW_VALUE_ERROR, "predict: %lld tensors, expected %lld", (long long)args->data.count, (long long)args->count);
@@ -140,20 +161,25 @@ static int verbosity(const tw_value *value)
     return 1; /* "auto" */
 }
 
-TW_METHOD(model_predict,
-          "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
-          "callbacks: list<callback> = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
-          "The output for all rows of x, computed a batch at a time.")
+TW_METHOD(
+    model_predict,
+    "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
+    "callbacks: list<callback> = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
+    "The output for all rows of x, computed a batch at a time.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
         return NULL;
     tw_tensor *x = args->x;
-    tw_tensors outputs = predict(t, &(tw__feed_options){ .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .steps = args->steps, .rows = -1 }, args->steps,
-                                 verbosity(&args->verbose), args->callbacks);
+    tw_tensors outputs =
+        predict(t,
+                &(tw__feed_options){
+                    .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .steps = args->steps, .rows = -1 },
+                args->steps, verbosity(&args->verbose), args->callbacks);
     if (outputs.count != 1) {
         if (outputs.items)
-            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" has %lld outputs, expected 1", args->self->name, (long long)outputs.count);
+            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" has %lld outputs, expected 1", args->self->name,
+                     (long long)outputs.count);
         tw_tensors_free(&outputs);
         return NULL;
     }

@@ -1,9 +1,10 @@
-/* Training in the replicas of a strategy: every batch is split into a part for each, the step runs in all of them, and their results become one.
+/* Training in the replicas of a strategy: every batch is split into a part for each, the step runs in all of them, and their
+ * results become one.
  *
  *     batch x, y  ->  x0 y0 x1 y1 …  ->  step (step.c) in replica 0 with x0 y0, in replica 1 with x1 y1  ->  results
  *
- * Gradients are summed by the optimizer, metrics when they are read; so the replicas' results are the same tensors, except what a subclass's own step
- * gives, which is summed, and predictions, which are put one behind the other. */
+ * Gradients are summed by the optimizer, metrics when they are read; so the replicas' results are the same tensors, except what a
+ * subclass's own step gives, which is summed, and predictions, which are put one behind the other. */
 #include "distribute/distribute.h"
 #include "keras/models/training.h"
 
@@ -17,7 +18,8 @@ static int replicas_of(const tw__trainer *t)
 
 static tw_tensor *part_of(tw_tensor *tensor, int replica, int replicas)
 {
-    int64_t rows = tensor->shape.dims[0], size = (rows + replicas - 1) / replicas, first = size * replica < rows ? size * replica : rows;
+    int64_t rows = tensor->shape.dims[0], size = (rows + replicas - 1) / replicas,
+            first = size * replica < rows ? size * replica : rows;
     tw_shape shape = tensor->shape;
     shape.dims[0] = rows - first < size ? rows - first : size;
     return tw__tensor_slice_view(tensor, &shape, rows ? first * (tensor->count / rows) : 0);
@@ -27,14 +29,16 @@ static tw_status fill(tw__split *split, tw_tensor *const *batch, const tw_spec *
 {
     for (int i = 0; i < count; i++) {
         if (batch[i]->shape.rank < 1)
-            return tw__fail(TW_VALUE_ERROR, "a batch is split among %d replicas, and tensor %d of it has no dimension", replicas, i);
+            return tw__fail(TW_VALUE_ERROR, "a batch is split among %d replicas, and tensor %d of it has no dimension", replicas,
+                            i);
     }
     for (int r = 0; r < replicas; r++) {
         for (int i = 0; i < count; i++) {
             tw_spec *spec = &split->own_specs[r * count + i];
             *spec = specs[i];
             if (spec->shape.rank > 0)
-                spec->shape.dims[0] = spec->shape.dims[0] > 0 && spec->shape.dims[0] % replicas == 0 ? spec->shape.dims[0] / replicas : -1;
+                spec->shape.dims[0] =
+                    spec->shape.dims[0] > 0 && spec->shape.dims[0] % replicas == 0 ? spec->shape.dims[0] / replicas : -1;
             if (!(split->own[split->count] = part_of(batch[i], r, replicas)))
                 return tw__error_status();
             split->count++;
@@ -111,7 +115,10 @@ static tw_tensor *one_of(const run *r, int replicas, int64_t at)
         values[k] = r->results[k].items[at];
         same &= values[k] == values[0];
     }
-    tw_tensor *one = !values ? NULL : same ? tw_retain(values[0]) : r->mode == TW_PREDICT_MODE ? joined(values, replicas) : summed(values, replicas);
+    tw_tensor *one = !values                      ? NULL
+                     : same                       ? tw_retain(values[0])
+                     : r->mode == TW_PREDICT_MODE ? joined(values, replicas)
+                                                  : summed(values, replicas);
     tw__free(values);
     return one;
 }
@@ -123,7 +130,8 @@ static tw_tensors together(const run *r, int replicas)
     for (int k = 1; good && k < replicas; k++) {
         good = r->results[k].count == r->results[0].count;
         if (!good)
-            tw__fail(TW_VALUE_ERROR, "replica 0 gives %lld results, and replica %d %lld", (long long)r->results[0].count, k, (long long)r->results[k].count);
+            tw__fail(TW_VALUE_ERROR, "replica 0 gives %lld results, and replica %d %lld", (long long)r->results[0].count, k,
+                     (long long)r->results[k].count);
     }
     for (; good && all.count < r->results[0].count; all.count += good)
         good = (all.items[all.count] = one_of(r, replicas, all.count)) != NULL;

@@ -1,8 +1,8 @@
-/* What a training that goes on in another process needs beyond the model and its optimizer: the random streams of the training step (dropout), the order of
- * shuffled rows, and where a dataset's iterator stands. BackupAndRestore keeps it with the model.
+/* What a training that goes on in another process needs beyond the model and its optimizer: the random streams of the training
+ * step (dropout), the order of shuffled rows, and where a dataset's iterator stands. BackupAndRestore keeps it with the model.
  *
- * All graphs of the training step share their streams, by the order of their random nodes: batches of another size go on with the same numbers, as in
- * TensorFlow, where one graph serves all. */
+ * All graphs of the training step share their streams, by the order of their random nodes: batches of another size go on with the
+ * same numbers, as in TensorFlow, where one graph serves all. */
 #include "data/state.h"
 #include "keras/models/training.h"
 #include "kernel/random.h"
@@ -116,7 +116,9 @@ static tw_tensor *place_of(const tw__feed *feed)
 {
     tw_tensor *place = feed->cursor ? tw__cursor_save(feed->cursor, TW_EXTERNAL_FAIL) : NULL;
     if (!place && feed->cursor)
-        tw__log("WARNING", "BackupAndRestore: a fit that goes on will begin its dataset anew, as where it stands can't be saved: %s", tw_error_message());
+        tw__log("WARNING",
+                "BackupAndRestore: a fit that goes on will begin its dataset anew, as where it stands can't be saved: %s",
+                tw_error_message());
     if (!place)
         tw_clear_error();
     return place;
@@ -170,7 +172,8 @@ tw_status tw__trainer_restore_state(tw__trainer *t, const tw_tensor *saved)
     training_state(&state, t);
     if (tw__state_good(&state))
         return TW_OK;
-    tw__log("WARNING", "BackupAndRestore: the data of this fit are not those of the one that it goes on with, and begin anew: %s", tw_error_message());
+    tw__log("WARNING", "BackupAndRestore: the data of this fit are not those of the one that it goes on with, and begin anew: %s",
+            tw_error_message());
     tw_clear_error();
     return TW_OK;
 }

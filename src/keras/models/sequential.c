@@ -1,7 +1,8 @@
 /* keras.Sequential: layers one behind the other.
  *
- * If the first layer says its input's shape, every layer is built when it is added; else all are at the first call. Names of variables have no
- * model in front. Children in checkpoints, per layer i: "layer_with_weights-K" (K counts those with weights), then "layer-i". */
+ * If the first layer says its input's shape, every layer is built when it is added; else all are at the first call. Names of
+ * variables have no model in front. Children in checkpoints, per layer i: "layer_with_weights-K" (K counts those with weights),
+ * then "layer-i". */
 #include "function/tracer.h"
 #include "graph/graph.h"
 #include "keras/keras.h"
@@ -11,9 +12,9 @@ typedef struct sequential {
     tw__model model;
     tw_layer **layers; /* references */
     size_t count, capacity;
-    _Atomic bool settled; /* input and output shape are known, and the children are those of built layers */
-    bool inferred; /* from the first call's input */
-    tw_layer *input; /* the InputLayer, once the input's shape is known; a reference, or NULL */
+    _Atomic bool settled;      /* input and output shape are known, and the children are those of built layers */
+    bool inferred;             /* from the first call's input */
+    tw_layer *input;           /* the InputLayer, once the input's shape is known; a reference, or NULL */
     tw_keras_tensor **tensors; /* what goes in and what each layer gives, as far as they are connected; references */
     size_t connected, tensor_capacity;
     tw_shape input_shape, output_shape;
@@ -31,8 +32,11 @@ static tw_status name_input(sequential *self)
     if (self->input)
         return TW_OK;
     char *name = tw__format("%s_input", self->layers[0]->name);
-    tw_layers_input_layer_args args = { .name = name, .dtype = self->layers[0]->dtype, .batch_input_shape = self->input_shape,
-                                        .input_shape = TW_UNKNOWN_SHAPE, .batch_size = TW_NO_INT };
+    tw_layers_input_layer_args args = { .name = name,
+                                        .dtype = self->layers[0]->dtype,
+                                        .batch_input_shape = self->input_shape,
+                                        .input_shape = TW_UNKNOWN_SHAPE,
+                                        .batch_size = TW_NO_INT };
     self->input = name ? tw_class_make(&tw__class_layers_input_layer, &args) : NULL;
     tw__free(name);
     return self->input ? TW_OK : tw__error_status();
@@ -63,7 +67,8 @@ static tw_status note_self(sequential *self)
     return TW_OK;
 }
 
-/* Connects layers, from those that are connected on. Graphs that programs build have no Keras tensors: their layers are only built. */
+/* Connects layers, from those that are connected on. Graphs that programs build have no Keras tensors: their layers are only
+ * built. */
 static tw_status connect(sequential *self)
 {
     TW_TRY(TW_GROW(self->tensors, self->tensor_capacity, self->count + 1));
@@ -152,8 +157,10 @@ static tw_status add_layer(sequential *self, tw_layer *layer)
     }
     for (size_t i = 0; i < self->count; i++) {
         if (strcmp(self->layers[i]->name, layer->name) == 0)
-            return tw__fail(TW_VALUE_ERROR, "All layers added to a Sequential model should have unique names. Name \"%s\" is already the name of "
-                            "a layer in this model. Update the `name` argument to pass a unique name.", layer->name);
+            return tw__fail(TW_VALUE_ERROR,
+                            "All layers added to a Sequential model should have unique names. Name \"%s\" is already the name of "
+                            "a layer in this model. Update the `name` argument to pass a unique name.",
+                            layer->name);
     }
     bool first = self->count == 0 && !self->input;
     bool known = first ? layer->batch_input_shape.rank >= 0 : self->settled;
@@ -330,14 +337,17 @@ static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_s
 static tw_value sequential_config(tw_layer *self);
 static void *sequential_from_config(const tw_value *config);
 
-static const tw__layer_methods sequential_methods = { .call = sequential_call, .output_shape = sequential_output_shape,
-                                                   .count_call = sequential_count_call, .any_dtype = true,
-                                                   .whole_config = sequential_config, .from_config = sequential_from_config };
+static const tw__layer_methods sequential_methods = { .call = sequential_call,
+                                                      .output_shape = sequential_output_shape,
+                                                      .count_call = sequential_count_call,
+                                                      .any_dtype = true,
+                                                      .whole_config = sequential_config,
+                                                      .from_config = sequential_from_config };
 
 TW_CLASS(sequential, "keras.Sequential|keras.models.Sequential(layers: list<layer> = None, name: str = None) -> model",
-    .parent = &tw__class_model, .size = sizeof(sequential), .init = sequential_init, .destroy = sequential_clear,
-    .visit = sequential_visit, .clear = sequential_clear, .methods = &sequential_methods, .drop_config = true,
-    .doc = "Layers one behind the other.");
+         .parent = &tw__class_model, .size = sizeof(sequential), .init = sequential_init, .destroy = sequential_clear,
+         .visit = sequential_visit, .clear = sequential_clear, .methods = &sequential_methods, .drop_config = true,
+         .doc = "Layers one behind the other.");
 
 static sequential *of(tw_layer *layer)
 {
@@ -399,7 +409,8 @@ TW_PROPERTY(sequential_layers, "keras.Sequential.layers(self: model) -> list<lay
     return (tw_objects){ items, (int64_t)model->count };
 }
 
-TW_METHOD(sequential_build, "keras.Sequential.build(self: model, input_shape: shape)", "Makes the weights for inputs of that shape.")
+TW_METHOD(sequential_build, "keras.Sequential.build(self: model, input_shape: shape)",
+          "Makes the weights for inputs of that shape.")
 {
     tw_shape output;
     sequential *model = of(args->self);
@@ -408,19 +419,23 @@ TW_METHOD(sequential_build, "keras.Sequential.build(self: model, input_shape: sh
     return model->settled ? TW_OK : sequential_output_shape(args->self, &args->input_shape, &output);
 }
 
-TW_PROPERTY(sequential_input_shape, "keras.Sequential.input_shape(self: model) -> value", "The shape of inputs, None where it may differ.")
+TW_PROPERTY(sequential_input_shape, "keras.Sequential.input_shape(self: model) -> value",
+            "The shape of inputs, None where it may differ.")
 {
     sequential *model = of(args->self);
     if (model && !model->settled)
-        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined input shape.", args->self->name);
+        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined input shape.",
+                 args->self->name);
     return model && model->settled ? tw__shape_value(&model->input_shape) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_PROPERTY(sequential_output_shape, "keras.Sequential.output_shape(self: model) -> value", "The shape of outputs, None where it may differ.")
+TW_PROPERTY(sequential_output_shape, "keras.Sequential.output_shape(self: model) -> value",
+            "The shape of outputs, None where it may differ.")
 {
     sequential *model = of(args->self);
     if (model && !model->settled)
-        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined output shape.", args->self->name);
+        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined output shape.",
+                 args->self->name);
     return model && model->settled ? tw__shape_value(&model->output_shape) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 

@@ -1,5 +1,6 @@
-/* One step over a batch: the model, the loss, the gradients and their application, the metrics. The steps of fit, evaluate and predict are C
- * functions that are traced as any function is (function/public.c), so that the plan joins what they do; eager if compile says so. */
+/* One step over a batch: the model, the loss, the gradients and their application, the metrics. The steps of fit, evaluate and
+ * predict are C functions that are traced as any function is (function/public.c), so that the plan joins what they do; eager if
+ * compile says so. */
 #include <math.h>
 
 #include "device/device.h"
@@ -16,7 +17,8 @@ static void release_all(tw_tensor **tensors, int count)
 
 /* ---- the model ---- */
 
-tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count)
+tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
+                              int *output_count)
 {
     char **names = NULL;
     *outputs = NULL;
@@ -119,8 +121,8 @@ static tw_status add_to(tw_tensor **total, tw_tensor *part)
     return sum ? TW_OK : tw__error_status();
 }
 
-/* What is summed for the gradients, and what the metric of the loss is told. In replicas the two differ: gradients are summed over the replicas, so
- * that a mean over one's part is divided by their number; the metric weighs the means by their rows. */
+/* What is summed for the gradients, and what the metric of the loss is told. In replicas the two differ: gradients are summed
+ * over the replicas, so that a mean over one's part is divided by their number; the metric weighs the means by their rows. */
 typedef struct sums {
     tw_tensor *loss, *shown; /* shown: NULL outside of replicas, where they are the same */
     tw_tensor *rows;
@@ -194,7 +196,8 @@ tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw
     tw_tensors_free(&further);
     tw_tensor *shown = s.shown ? s.shown : s.loss;
     if (status == TW_OK && shown)
-        status = tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = t->total, .values = shown, .sample_weight = s.rows });
+        status = tw__impl_mean_update_state(
+            &(tw_mean_update_state_args){ .self = t->total, .values = shown, .sample_weight = s.rows });
     tw_release(s.shown);
     tw_release(s.rows);
     if (status == TW_OK && s.loss)
@@ -202,8 +205,10 @@ tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw
     if (status == TW_OK && t->loss.kind == TW_VALUE_NONE)
         tw__fail(TW_VALUE_ERROR, "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
     else if (status == TW_OK)
-        tw__fail(TW_VALUE_ERROR, "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
-                 t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
+            t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
     tw_release(s.loss);
     return NULL;
 }
@@ -244,15 +249,16 @@ static tw_status set_outputs(tw__trainer *t, int64_t count, const tw_value *name
     return t ? tw__trainer_set_outputs(t, (int)count, NULL) : tw__error_status();
 }
 
-TW_METHOD(model_compute_loss,
-          "keras.Model._compute_loss(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None) -> tensor",
-          "The loss of predictions as compile says; names are the outputs'.")
+TW_METHOD(
+    model_compute_loss,
+    "keras.Model._compute_loss(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None) -> tensor",
+    "The loss of predictions as compile says; names are the outputs'.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     if (set_outputs(t, args->predictions.count, &args->names) != TW_OK)
         return NULL;
-    return tw__trainer_loss(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count, args->weights.items,
-                            (int)args->weights.count);
+    return tw__trainer_loss(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count,
+                            args->weights.items, (int)args->weights.count);
 }
 
 TW_METHOD(model_update_metrics,
@@ -261,8 +267,8 @@ TW_METHOD(model_update_metrics,
 {
     tw__trainer *t = tw__trainer_of(args->self);
     TW_TRY(set_outputs(t, args->predictions.count, &args->names));
-    return tw__trainer_update(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count, args->weights.items,
-                              (int)args->weights.count);
+    return tw__trainer_update(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count,
+                              args->weights.items, (int)args->weights.count);
 }
 
 /* ---- the steps ---- */
@@ -300,8 +306,11 @@ static tw_status apply(tw__trainer *t, tw_tape *tape, tw_tensor *loss)
             tw__text_format(&missing, "%s'%s'", absent++ ? ", " : "", variables[i]->name);
     }
     if (absent && absent < count && !missing.failed)
-        tw__log("WARNING", "Gradients do not exist for variables [%s] when minimizing the loss. If you're using `model.compile()`, did you forget to "
-                "provide a `loss` argument?", missing.data);
+        tw__log(
+            "WARNING",
+            "Gradients do not exist for variables [%s] when minimizing the loss. If you're using `model.compile()`, did you forget to "
+            "provide a `loss` argument?",
+            missing.data);
     tw__text_free(&missing);
     if (status == TW_OK) {
         tw_variable *step = tw__impl_optimizer_apply_gradients(
@@ -462,7 +471,9 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
     static const struct {
         tw_body body;
         const char *name;
-    } kinds[TW_MODES] = { { train_body, "train_function" }, { test_body, "test_function" }, { predict_body, "predict_function" } };
+    } kinds[TW_MODES] = { { train_body, "train_function" },
+                          { test_body, "test_function" },
+                          { predict_body, "predict_function" } };
     tw__step *step = &t->steps[mode];
     if (fits(step, batch, specs, count))
         return tw_retain(step->concrete);
@@ -506,7 +517,8 @@ static tw_status run_traced(tw__function *f, tw_tensor *const *batch, tw_tensor 
 }
 
 /* Under the lock: the step's graph; or, if there shall be none, the step runs. */
-static tw_status prepare(tw__trainer *t, tw__mode mode, const tw__split *split, tw__parts parts, tw__function **f, tw_tensor ***results, int *count)
+static tw_status prepare(tw__trainer *t, tw__mode mode, const tw__split *split, tw__parts parts, tw__function **f,
+                         tw_tensor ***results, int *count)
 {
     tw__step *step = &t->steps[mode];
     if (memcmp(&step->parts, &parts, sizeof parts) != 0) { /* the same tensors may mean other things */
@@ -543,9 +555,11 @@ tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int cou
 {
     for (int i = 0; i < count && i < step->name_count; i++) {
         tw_value value = { .kind = TW_VALUE_TENSOR, .tensor = results[i] };
-        if (results[i]->count == 1 && results[i]->data && results[i]->shape.rank == 0 && tw_dtype_size(results[i]->dtype) && results[i]->dtype != TW_STRING)
-            value = tw__dtype_is_integer(results[i]->dtype) ? (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(results[i], 0) }
-                                                            : (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw_tensor_double_at(results[i], 0) };
+        if (results[i]->count == 1 && results[i]->data && results[i]->shape.rank == 0 && tw_dtype_size(results[i]->dtype) &&
+            results[i]->dtype != TW_STRING)
+            value = tw__dtype_is_integer(results[i]->dtype)
+                        ? (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(results[i], 0) }
+                        : (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw_tensor_double_at(results[i], 0) };
         else
             tw_retain(results[i]);
         char *name = prefix ? tw__format("%s%s", prefix, step->names[i]) : NULL;

@@ -1,7 +1,8 @@
 /* model.summary(): a table of the layers with their output shapes and numbers of parameters, as Keras prints it.
  *
- * A model whose layers form one chain has three columns of 65 characters, any other a fourth one, "Connected to", and 98. A field that does not
- * fit its column goes on in the next line; lists break behind each element. Models inside the model may be shown with a frame of bars. */
+ * A model whose layers form one chain has three columns of 65 characters, any other a fourth one, "Connected to", and 98. A field
+ * that does not fit its column goes on in the next line; lists break behind each element. Models inside the model may be shown
+ * with a frame of bars. */
 #include "keras/models/functional.h"
 
 enum { MOST_COLUMNS = 5 };
@@ -155,7 +156,8 @@ static bool is_in(const tw__functional *model, const tw_layer *layer, size_t nod
     return tw__map_has(&model->places, &key, sizeof key);
 }
 
-/* ['dense[0][0]', 'b[0][0]'] of the calls that belong to the model; a nested model's layers show what they are called with there. */
+/* ['dense[0][0]', 'b[0][0]'] of the calls that belong to the model; a nested model's layers show what they are called with there.
+ */
 static void connections(const table *t, tw_layer *layer, tw__text *text)
 {
     const tw__functional *model = tw__functional_of(t->model);
@@ -170,7 +172,8 @@ static void connections(const table *t, tw_layer *layer, tw__text *text)
         if (tw__keras_tensors_of(&node->arguments, &tensors, &count, &capacity) == TW_OK)
             tw__keras_tensors_of(&node->named, &tensors, &count, &capacity);
         for (size_t i = 0; i < count; i++, first = false)
-            tw__text_format(text, "%s'%s[%d][%d]'", first ? "" : ", ", tensors[i]->layer->name, tensors[i]->node, tensors[i]->output);
+            tw__text_format(text, "%s'%s[%d][%d]'", first ? "" : ", ", tensors[i]->layer->name, tensors[i]->node,
+                            tensors[i]->output);
         tw__free(tensors);
     }
     tw__text_add(text, "]");
@@ -306,7 +309,10 @@ static tw_status set_positions(table *t, const tw_value *given)
         return tw__fail(TW_VALUE_ERROR, "summary: the argument `positions` must have %d values", t->columns);
     for (int c = 0; c < t->columns; c++) {
         const tw_value *value = list ? &given->list.items[c] : NULL;
-        values[c] = !list ? usual[!t->chain][c] : value->kind == TW_VALUE_INT ? (double)value->i : value->kind == TW_VALUE_FLOAT ? value->f : 0;
+        values[c] = !list                           ? usual[!t->chain][c]
+                    : value->kind == TW_VALUE_INT   ? (double)value->i
+                    : value->kind == TW_VALUE_FLOAT ? value->f
+                                                    : 0;
     }
     bool parts = values[t->columns - 1] <= 1;
     for (int c = 0; c < t->columns; c++)
@@ -363,19 +369,25 @@ static tw_status summarize(tw_layer *model, int64_t length, const tw_value *posi
                            void (*to)(void *context, const char *line), void *context)
 {
     if (!model->built)
-        return tw__fail(TW_VALUE_ERROR, "This model has not yet been built. Build the model first by calling `build()` or by calling the model on a batch "
-                        "of data.");
-    table t = { .model = model, .chain = is_chain(model), .nested = nested, .trainable = trainable, .print = to, .context = context };
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "This model has not yet been built. Build the model first by calling `build()` or by calling the model on a batch "
+            "of data.");
+    table t = {
+        .model = model, .chain = is_chain(model), .nested = nested, .trainable = trainable, .print = to, .context = context
+    };
     t.length = length != TW_NO_INT && length > 0 ? length : t.chain ? 65 : 98;
     TW_TRY(set_positions(&t, positions));
     return print_model(&t);
 }
 
-TW_METHOD(model_summary,
-          "keras.Model.summary(self: layer, line_length: int = None, positions: value = None, expand_nested: bool = False, show_trainable: bool = False)",
-          "Prints the layers with their shapes and numbers of parameters.")
+TW_METHOD(
+    model_summary,
+    "keras.Model.summary(self: layer, line_length: int = None, positions: value = None, expand_nested: bool = False, show_trainable: bool = False)",
+    "Prints the layers with their shapes and numbers of parameters.")
 {
-    return summarize(args->self, args->line_length, &args->positions, args->expand_nested, args->show_trainable, write_line, NULL);
+    return summarize(args->self, args->line_length, &args->positions, args->expand_nested, args->show_trainable, write_line,
+                     NULL);
 }
 
 TW_METHOD(model_summary_text,
@@ -384,7 +396,8 @@ TW_METHOD(model_summary_text,
           "The same as text.")
 {
     tw__text text = { 0 };
-    if (summarize(args->self, args->line_length, &args->positions, args->expand_nested, args->show_trainable, collect_line, &text) == TW_OK)
+    if (summarize(args->self, args->line_length, &args->positions, args->expand_nested, args->show_trainable, collect_line,
+                  &text) == TW_OK)
         return tw__text_take(&text);
     tw__text_free(&text);
     return NULL;

@@ -2,8 +2,8 @@
  *
  *     compile (compile.c)  ->  trainer  <-  fit, evaluate, predict (fit.c): feed (feed.c) -> step (step.c) -> logs -> callbacks
  *
- * A batch is a flat list of tensors: those of x, of y, of the weights. A step is a function over such a list, traced once; its results are the
- * values of the metrics, whose names the trainer keeps. */
+ * A batch is a flat list of tensors: those of x, of y, of the weights. A step is a function over such a list, traced once; its
+ * results are the values of the metrics, whose names the trainer keeps. */
 #ifndef TW_TRAINING_H
 #define TW_TRAINING_H
 
@@ -23,13 +23,13 @@ typedef struct tw__parts {
 
 /* What an embedding language's model does itself. */
 enum {
-    TW_OWN_TRAIN_STEP = 1,   /* steps of its own, by mode */
+    TW_OWN_TRAIN_STEP = 1, /* steps of its own, by mode */
     TW_OWN_TEST_STEP = 2,
     TW_OWN_PREDICT_STEP = 4,
-    TW_OWN_CALL = 8,         /* structures as inputs or outputs: the language calls the model */
-    TW_OWN_LOSS = 16,        /* compute_loss */
-    TW_OWN_METRICS = 32,     /* the list of metrics */
-    TW_OWN_UPDATE = 64       /* compute_metrics */
+    TW_OWN_CALL = 8,     /* structures as inputs or outputs: the language calls the model */
+    TW_OWN_LOSS = 16,    /* compute_loss */
+    TW_OWN_METRICS = 32, /* the list of metrics */
+    TW_OWN_UPDATE = 64   /* compute_metrics */
 };
 
 /* A metric of one output. */
@@ -44,8 +44,8 @@ typedef struct tw__step {
     tw__function *concrete; /* the graph for batches like the last one; or NULL */
     tw_spec *specs;         /* of that */
     int spec_count;
-    tw__parts parts;        /* of the batches that it is traced for */
-    char **names;           /* of the results */
+    tw__parts parts; /* of the batches that it is traced for */
+    char **names;    /* of the results */
     int name_count;
 } tw__step;
 
@@ -58,41 +58,42 @@ typedef struct tw__frozen {
     bool trainable;
 } tw__frozen;
 
-/* One thread trains or evaluates with a model at a time: metrics and steps are one state. Threads that predict share it only while they look for
- * the step's graph. */
+/* One thread trains or evaluates with a model at a time: metrics and steps are one state. Threads that predict share it only
+ * while they look for the step's graph. */
 struct tw__trainer {
     tw_object object;
-    tw__deep_lock lock;            /* let go while an embedding language's callbacks run: they may wait for other threads */
-    tw_layer *model;               /* whose it is; not held */
+    tw__deep_lock lock; /* let go while an embedding language's callbacks run: they may wait for other threads */
+    tw_layer *model;    /* whose it is; not held */
     bool compiled, run_eagerly, stop_training;
     int64_t steps_per_execution, train_count, test_count;
-    int64_t resume_epoch;          /* where fit goes on, as a callback found; -1: where it was told to begin */
-    int64_t resume_batch;          /* the last one that was done in that epoch; -1: none was */
-    tw_tensor *resume_state;       /* what goes on with it (resume.c); or NULL */
-    struct tw__feed *feed;         /* of the fit that runs; or NULL */
-    tw__kernel_stream **streams;   /* of random numbers in the training step, by the order of its nodes; references */
+    int64_t resume_epoch;        /* where fit goes on, as a callback found; -1: where it was told to begin */
+    int64_t resume_batch;        /* the last one that was done in that epoch; -1: none was */
+    tw_tensor *resume_state;     /* what goes on with it (resume.c); or NULL */
+    struct tw__feed *feed;       /* of the fit that runs; or NULL */
+    tw__kernel_stream **streams; /* of random numbers in the training step, by the order of its nodes; references */
     size_t stream_count, stream_capacity;
-    int own;                       /* TW_OWN_… */
-    tw_optimizer *optimizer;       /* or NULL */
+    int own;                                                /* TW_OWN_… */
+    tw_optimizer *optimizer;                                /* or NULL */
     tw_value loss, metrics, loss_weights, weighted_metrics; /* as given to compile */
     /* From the first loss on. */
-    int output_count;              /* 0: not known yet */
+    int output_count; /* 0: not known yet */
     char **output_names;
-    char **output_keys;            /* what losses and metrics are given by; NULL: the names */
-    /* Per output: which of the labels, or of the weights, is its own; -1: none is. NULL: one is for all, or the i-th for the i-th. */
+    char **output_keys; /* what losses and metrics are given by; NULL: the names */
+    /* Per output: which of the labels, or of the weights, is its own; -1: none is. NULL: one is for all, or the i-th for the
+     * i-th. */
     int *places[TW_PLACED];
     int place_counts[TW_PLACED];
-    tw__frozen *frozen;            /* what compile found */
+    tw__frozen *frozen; /* what compile found */
     int64_t frozen_count;
-    tw_loss **losses;              /* per output; NULL: none */
-    double *weights;               /* NaN: none */
-    tw_metric *total;              /* the mean of the whole loss */
-    tw_metric **means;             /* of each output's, if there are several; or NULL */
+    tw_loss **losses;  /* per output; NULL: none */
+    double *weights;   /* NaN: none */
+    tw_metric *total;  /* the mean of the whole loss */
+    tw_metric **means; /* of each output's, if there are several; or NULL */
     bool losses_built, metrics_built;
-    tw__output_metric *list;       /* in Keras's order */
+    tw__output_metric *list; /* in Keras's order */
     int list_count;
     tw__step steps[TW_MODES];
-    tw_callback *history;          /* of the last fit; or NULL */
+    tw_callback *history; /* of the last fit; or NULL */
 };
 
 /* ---- resume.c ---- */
@@ -124,7 +125,7 @@ tw_status tw__trainer_reset(tw__trainer *trainer); /* the metrics */
 void tw__names_free(char **names, int count);
 
 /* ---- lookup.c ---- */
-tw_loss *tw__loss_get(const tw_value *value);     /* a new reference */
+tw_loss *tw__loss_get(const tw_value *value); /* a new reference */
 /* Of a name other than "accuracy" and its like, which depend on shapes. */
 tw_metric *tw__metric_get(const char *name, const char *called);
 tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight);
@@ -133,7 +134,8 @@ tw_tensor *tw__metric_result(tw_metric *metric);
 
 /* ---- step.c ---- */
 /* Calls the model: new references in an array from tw__alloc. */
-tw_status tw__trainer_forward(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count);
+tw_status tw__trainer_forward(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
+                              int *output_count);
 /* The loss of a batch; the metrics of losses are brought up to date. NULL: an error. */
 tw_tensor *tw__trainer_loss(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                             tw_tensor *const *weights, int weight_count);
@@ -156,20 +158,21 @@ typedef struct tw__split {
     tw_tensor **own; /* NULL: the batch itself */
     tw_spec *own_specs;
 } tw__split;
-tw_status tw__replicas_split(const tw__trainer *trainer, tw_tensor *const *batch, const tw_spec *specs, int count, tw__split *split);
+tw_status tw__replicas_split(const tw__trainer *trainer, tw_tensor *const *batch, const tw_spec *specs, int count,
+                             tw__split *split);
 void tw__replicas_split_end(tw__split *split);
 /* The step in all replicas of the model's strategy; count -1: an error. */
 tw_tensors tw__replicas_run(tw__trainer *trainer, tw__mode mode, tw_tensors batch);
 
 /* ---- feed.c ---- */
 typedef struct tw__feed {
-    tw__parts parts;            /* of what it gives: with weights, where there are weights of classes */
-    int count;                  /* tensors of a batch before that */
+    tw__parts parts; /* of what it gives: with weights, where there are weights of classes */
+    int count;       /* tensors of a batch before that */
     tw_spec *specs;
-    int64_t steps;              /* batches of an epoch; -1: not known */
+    int64_t steps; /* batches of an epoch; -1: not known */
     tw_tensor **batch;
     /* of arrays */
-    tw_tensor **arrays;         /* references */
+    tw_tensor **arrays; /* references */
     int64_t rows, batch_size, at;
     bool shuffles;
     tw__function *shuffler;
@@ -178,27 +181,27 @@ typedef struct tw__feed {
     /* of datasets */
     struct tw_dataset *dataset; /* a reference */
     tw__cursor *cursor;
-    bool resumed;               /* it stands where a fit that was interrupted stood */
+    bool resumed; /* it stands where a fit that was interrupted stood */
     /* weights of classes, by number */
-    tw_tensor *class_weights;   /* or NULL */
+    tw_tensor *class_weights; /* or NULL */
 } tw__feed;
 
 typedef struct tw__feed_options {
-    tw_tensor *const *arrays;   /* of a dataset: NULL */
+    tw_tensor *const *arrays; /* of a dataset: NULL */
     struct tw_dataset *dataset;
     tw__parts parts;
-    int64_t batch_size;         /* TW_NO_INT: as the steps say, or 32 */
-    int64_t steps;              /* that are asked for; 0 or TW_NO_INT: none are */
-    int64_t first, rows;        /* of the arrays; rows -1: all */
+    int64_t batch_size;  /* TW_NO_INT: as the steps say, or 32 */
+    int64_t steps;       /* that are asked for; 0 or TW_NO_INT: none are */
+    int64_t first, rows; /* of the arrays; rows -1: all */
     bool shuffle;
     const tw_value *class_weight;
 } tw__feed_options;
 tw_status tw__feed_open(tw__feed *feed, const tw__feed_options *options, const char *who);
 void tw__feed_close(tw__feed *feed);
-tw_status tw__feed_epoch(tw__feed *feed);            /* begins again */
-/* Begins a pass of its own, of so many steps (-1: all). Keras makes two iterators over a dataset that is gone through as a whole: one that is shuffled
- * anew each time is in its second order then. */
+tw_status tw__feed_epoch(tw__feed *feed); /* begins again */
+/* Begins a pass of its own, of so many steps (-1: all). Keras makes two iterators over a dataset that is gone through as a whole:
+ * one that is shuffled anew each time is in its second order then. */
 tw_status tw__feed_begin(tw__feed *feed, int64_t limit);
-tw_status tw__feed_next(tw__feed *feed, bool *end);  /* into feed->batch */
+tw_status tw__feed_next(tw__feed *feed, bool *end); /* into feed->batch */
 
 #endif

@@ -1,6 +1,7 @@
-/* Model.save_weights and load_weights: in TensorFlow's checkpoint format the model is the root of the object graph, and the directory's
- * state file names the newest prefix; a model that is not built yet gets its values as its weights come. Paths that end in .h5, .hdf5 or .keras mean
- * HDF5 files (keras/saving); those that end in .weights.h5 have the variables as .keras files do. */
+/* Model.save_weights and load_weights: in TensorFlow's checkpoint format the model is the root of the object graph, and the
+ * directory's state file names the newest prefix; a model that is not built yet gets its values as its weights come. Paths that
+ * end in .h5, .hdf5 or .keras mean HDF5 files (keras/saving); those that end in .weights.h5 have the variables as .keras files
+ * do. */
 #include <strings.h>
 
 #include "keras/saving/h5.h"
@@ -14,10 +15,13 @@ static tw_status choose_format(const char *path, const char *format, bool *hdf5)
         return TW_OK;
     bool checkpoint = strcasecmp(format, "tf") == 0 || strcasecmp(format, "tensorflow") == 0;
     if (!checkpoint && strcasecmp(format, "h5") != 0 && strcasecmp(format, "hdf5") != 0 && strcasecmp(format, "keras") != 0)
-        return tw__fail(TW_VALUE_ERROR, "Unknown format. Received: `save_format`=%s. Was expecting one of {\"tf\", \"h5\"}.", format);
+        return tw__fail(TW_VALUE_ERROR, "Unknown format. Received: `save_format`=%s. Was expecting one of {\"tf\", \"h5\"}.",
+                        format);
     if (checkpoint && *hdf5)
-        return tw__fail(TW_VALUE_ERROR, "save_weights got save_format=\"tf\"/\"tensorflow\", but the filepath (%s) looks like an HDF5 file. Omit "
-                        "the \".h5\"/\".keras\" when saving in TensorFlow format.", path);
+        return tw__fail(TW_VALUE_ERROR,
+                        "save_weights got save_format=\"tf\"/\"tensorflow\", but the filepath (%s) looks like an HDF5 file. Omit "
+                        "the \".h5\"/\".keras\" when saving in TensorFlow format.",
+                        path);
     *hdf5 = !checkpoint;
     return TW_OK;
 }
@@ -26,8 +30,10 @@ static tw_status check_built(const tw_layer *model)
 {
     if (model->built)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
-                    "inputs or `build()` is called with an `input_shape`.", model->name);
+    return tw__fail(TW_VALUE_ERROR,
+                    "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
+                    "inputs or `build()` is called with an `input_shape`.",
+                    model->name);
 }
 
 /* Whether the file may be written: it is not there, or the user says so. */
@@ -52,7 +58,8 @@ static tw_status save_hdf5(tw_layer *model, const char *path)
 static tw_status load_hdf5(tw_layer *model, const char *path, bool by_name, bool skip_mismatch)
 {
     if (!model->built && !tw__is(model, &tw__class_sequential))
-        return tw__fail(TW_VALUE_ERROR, "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables "
+        return tw__fail(TW_VALUE_ERROR,
+                        "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables "
                         "yet. Call the Model first, then load the weights.");
     TW_TRY(check_built(model));
     tw__hdf5 *file = tw__h5_open(path);
@@ -71,10 +78,11 @@ static tw_checkpoint *checkpoint_of(tw_layer *model)
     return tw_class_make(&tw__class_checkpoint, &args);
 }
 
-TW_METHOD(model_save_weights,
-          "keras.Model.save_weights(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, "
-          "options: checkpoint_options = None)",
-          "Writes the weights: as an HDF5 file if the path ends in .h5, else as a TensorFlow checkpoint, which becomes the directory's newest.")
+TW_METHOD(
+    model_save_weights,
+    "keras.Model.save_weights(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, "
+    "options: checkpoint_options = None)",
+    "Writes the weights: as an HDF5 file if the path ends in .h5, else as a TensorFlow checkpoint, which becomes the directory's newest.")
 {
     TW_TRY(check_built(args->self));
     bool hdf5 = false, proceed = true;
@@ -121,7 +129,8 @@ TW_METHOD(model_load_weights,
         return NULL;
     }
     if (args->by_name) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights "
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR,
+                 "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights "
                  "(got by_name=True to load_weights).");
         return NULL;
     }

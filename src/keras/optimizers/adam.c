@@ -1,10 +1,11 @@
 /* Adam: moments of the gradient and of its square, both corrected for their start at zero.
  *
- *     m += (g - m)(1 - beta_1)    v += (g² - v)(1 - beta_2)    w -= m · rate · sqrt(1 - beta_2^t) / (1 - beta_1^t) / (sqrt(v) + epsilon)
+ *     m += (g - m)(1 - beta_1)    v += (g² - v)(1 - beta_2)    w -= m · rate · sqrt(1 - beta_2^t) / (1 - beta_1^t) / (sqrt(v) +
+ * epsilon)
  *
- * With amsgrad the largest v so far stands in the place of v. Keras does this with a dozen ops on variables; here it is one pass over memory that
- * gives the same bits (kernel/adam.h). Traced, it is Keras's ops, which plans join into that pass (exec/pass_adam.c). Small floats take the op
- * ResourceApplyAdam. */
+ * With amsgrad the largest v so far stands in the place of v. Keras does this with a dozen ops on variables; here it is one pass
+ * over memory that gives the same bits (kernel/adam.h). Traced, it is Keras's ops, which plans join into that pass
+ * (exec/pass_adam.c). Small floats take the op ResourceApplyAdam. */
 #include <math.h>
 
 #include "kernel/adam.h"
@@ -52,7 +53,8 @@ static double alpha_of(const adam *self, tw_dtype dtype)
 static tw_status step(adam *self, int64_t index, tw_variable *variable, const tw_tensor *gradient)
 {
     tw_optimizer *optimizer = &self->optimizer;
-    tw__resource *slots[] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource, optimizer->slots[VELOCITY][index]->resource,
+    tw__resource *slots[] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource,
+                              optimizer->slots[VELOCITY][index]->resource,
                               self->amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
     tw__adam numbers = { alpha_of(self, gradient->dtype), 1 - self->beta_1, 1 - self->beta_2, self->epsilon };
     return tw__adam_update(slots, self->amsgrad ? 4 : 3, gradient, &numbers);
@@ -70,14 +72,25 @@ static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw
         return tw__error_status();
     if (fresh) {
         float time = (float)(tw__optimizer_step(optimizer) + 1);
-        const double numbers[SCALARS] = { powf((float)self->beta_1, time), powf((float)self->beta_2, time), tw__optimizer_rate(optimizer),
-                                          self->beta_1, self->beta_2, self->epsilon };
+        const double numbers[SCALARS] = { powf((float)self->beta_1, time),
+                                          powf((float)self->beta_2, time),
+                                          tw__optimizer_rate(optimizer),
+                                          self->beta_1,
+                                          self->beta_2,
+                                          self->epsilon };
         for (int i = 0; i < SCALARS; i++)
             tw__scalar_set(set->values[i], numbers[i]);
     }
-    tw_tensor *inputs[] = { variable->handle, optimizer->slots[MOMENTUM][index]->handle, optimizer->slots[VELOCITY][index]->handle,
-                            set->values[BETA_1_POWER], set->values[BETA_2_POWER], set->values[RATE], set->values[BETA_1],
-                            set->values[BETA_2], set->values[EPSILON], gradient };
+    tw_tensor *inputs[] = { variable->handle,
+                            optimizer->slots[MOMENTUM][index]->handle,
+                            optimizer->slots[VELOCITY][index]->handle,
+                            set->values[BETA_1_POWER],
+                            set->values[BETA_2_POWER],
+                            set->values[RATE],
+                            set->values[BETA_1],
+                            set->values[BETA_2],
+                            set->values[EPSILON],
+                            gradient };
     int outputs = 0;
     return tw__apply(&tw__op_ResourceApplyAdam, inputs, 10, NULL, 0, NULL, &outputs);
 }
@@ -99,8 +112,10 @@ static tw_tensor *traced_alpha(adam *self, tw_dtype dtype)
     tw_auto tw_tensor *time = tw__cast(count, dtype);
     if (!time)
         return NULL;
-    tw_tensor *rest_1 = TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_1), tw_retain(time)));
-    tw_tensor *rest_2 = TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_2), tw_retain(time)));
+    tw_tensor *rest_1 =
+        TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_1), tw_retain(time)));
+    tw_tensor *rest_2 =
+        TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_2), tw_retain(time)));
     optimizer->traced_number = TW_G2(RealDiv, TW_G2(Mul, tw_retain(rate), TW_G1(Sqrt, rest_2)), rest_1);
     return optimizer->traced_number;
 }
@@ -120,7 +135,8 @@ static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable 
     TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, v, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_2))));
     if (self->amsgrad) {
         tw_variable *largest = optimizer->slots[LARGEST][index];
-        TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, largest, TW_G2(Maximum, tw__variable_read(largest), tw__variable_read(v))));
+        TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, largest,
+                                 TW_G2(Maximum, tw__variable_read(largest), tw__variable_read(v))));
         v = largest;
     }
     tw_tensor *over = TW_G2(Mul, tw__variable_read(m), tw_retain(alpha));
@@ -136,9 +152,12 @@ static tw_status adam_rows(tw_optimizer *optimizer, int64_t index, tw_variable *
     return tw__adam_rows(optimizer, slots, variable, indices, values, self->beta_1, self->beta_2, self->epsilon);
 }
 
-static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update, .trace = adam_trace, .rows = adam_rows };
+static const tw__optimizer_methods adam_methods = {
+    .build = adam_build, .update = adam_update, .trace = adam_trace, .rows = adam_rows
+};
 
-TW_CLASS(optimizers_adam,
+TW_CLASS(
+    optimizers_adam,
     "keras.optimizers.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "amsgrad: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adam) "
@@ -161,7 +180,8 @@ static tw_status adamw_init(void *self, const void *given)
     return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
 }
 
-TW_CLASS(optimizers_adam_w,
+TW_CLASS(
+    optimizers_adam_w,
     "keras.optimizers.AdamW(learning_rate: number = 0.001, weight_decay: float? = 0.004, beta_1: float = 0.9, beta_2: float = 0.999, "
     "epsilon: float = 1e-07, amsgrad: bool = False, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = AdamW) "

@@ -43,12 +43,14 @@ static tw_status rmsprop_init(void *self, const void *given)
 
 static tw_status rmsprop_build(tw_optimizer *optimizer)
 {
-    static const tw__slot_kind kinds[] = { { "_velocities", "velocity", 0 }, { "_momentums", "momentum", 0 },
+    static const tw__slot_kind kinds[] = { { "_velocities", "velocity", 0 },
+                                           { "_momentums", "momentum", 0 },
                                            { "_average_gradients", "average_gradient", 0 } };
     const rmsprop *self = (rmsprop *)optimizer;
     bool has[] = { true, self->momentum > 0, self->centered };
     for (int i = 0; i < 3; i++)
-        TW_TRY(has[i] ? tw__optimizer_add_slots(optimizer, i, 1, &kinds[i]) : tw__optimizer_add_empty_list(optimizer, kinds[i].list));
+        TW_TRY(has[i] ? tw__optimizer_add_slots(optimizer, i, 1, &kinds[i])
+                      : tw__optimizer_add_empty_list(optimizer, kinds[i].list));
     return TW_OK;
 }
 
@@ -78,7 +80,8 @@ static tw_status rmsprop_step(tw_optimizer *optimizer, int64_t index, tw_variabl
 
 static const tw__optimizer_methods rmsprop_methods = { .build = rmsprop_build, .update = rmsprop_step, .trace = rmsprop_step };
 
-TW_CLASS(optimizers_rmsprop,
+TW_CLASS(
+    optimizers_rmsprop,
     "keras.optimizers.RMSprop(learning_rate: number = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-07, "
     "centered: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = 100, jit_compile: bool = True, name: str = RMSprop) "
@@ -112,13 +115,15 @@ static tw_status adagrad_step(tw_optimizer *optimizer, int64_t index, tw_variabl
 {
     tw_variable *sum = optimizer->slots[0][index];
     ADD(sum, TW_G2(Mul, G, G));
-    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, RATE, G), TW_G1(Sqrt, TW_G2(AddV2, V(sum), N(((adagrad *)optimizer)->epsilon)))));
+    SUBTRACT(variable,
+             TW_G2(RealDiv, TW_G2(Mul, RATE, G), TW_G1(Sqrt, TW_G2(AddV2, V(sum), N(((adagrad *)optimizer)->epsilon)))));
     return TW_OK;
 }
 
 static const tw__optimizer_methods adagrad_methods = { .build = adagrad_build, .update = adagrad_step, .trace = adagrad_step };
 
-TW_CLASS(optimizers_adagrad,
+TW_CLASS(
+    optimizers_adagrad,
     "keras.optimizers.Adagrad(learning_rate: number = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adagrad) -> optimizer",
@@ -143,7 +148,8 @@ static tw_status adadelta_init(void *self, const void *given)
 
 static tw_status adadelta_build(tw_optimizer *optimizer)
 {
-    static const tw__slot_kind kinds[] = { { "_accumulated_grads", "accumulated_grad", 0 }, { "_accumulated_delta_vars", "accumulated_delta_var", 0 } };
+    static const tw__slot_kind kinds[] = { { "_accumulated_grads", "accumulated_grad", 0 },
+                                           { "_accumulated_delta_vars", "accumulated_delta_var", 0 } };
     return tw__optimizer_add_slots(optimizer, 0, 2, kinds);
 }
 
@@ -153,7 +159,8 @@ static tw_tensor *mean_of_squares(tw_variable *mean, tw_tensor *x, double rho)
     if (!x)
         return NULL;
     tw_auto tw_tensor *value = x, *left = tw__float_scalar(x->dtype, 1 - rho);
-    return TW_G2(AddV2, TW_G2(Mul, tw__float_scalar(value->dtype, rho), V(mean)), TW_G2(Mul, TW_G2(Mul, tw_retain(left), tw_retain(value)), tw_retain(value)));
+    return TW_G2(AddV2, TW_G2(Mul, tw__float_scalar(value->dtype, rho), V(mean)),
+                 TW_G2(Mul, TW_G2(Mul, tw_retain(left), tw_retain(value)), tw_retain(value)));
 }
 
 static tw_status adadelta_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
@@ -162,15 +169,19 @@ static tw_status adadelta_step(tw_optimizer *optimizer, int64_t index, tw_variab
     tw_variable *grads = optimizer->slots[0][index], *changes = optimizer->slots[1][index];
     ASSIGN(grads, mean_of_squares(grads, G, self->rho));
     tw_tensor *size = TW_G1(Sqrt, TW_G2(AddV2, V(changes), N(self->epsilon)));
-    tw_auto tw_tensor *change = TW_G2(RealDiv, TW_G2(Mul, TW_G1(Neg, size), G), TW_G1(Sqrt, TW_G2(AddV2, V(grads), N(self->epsilon))));
+    tw_auto tw_tensor *change =
+        TW_G2(RealDiv, TW_G2(Mul, TW_G1(Neg, size), G), TW_G1(Sqrt, TW_G2(AddV2, V(grads), N(self->epsilon))));
     ASSIGN(changes, mean_of_squares(changes, tw_retain(change), self->rho));
     ADD(variable, TW_G2(Mul, RATE, tw_retain(change)));
     return TW_OK;
 }
 
-static const tw__optimizer_methods adadelta_methods = { .build = adadelta_build, .update = adadelta_step, .trace = adadelta_step };
+static const tw__optimizer_methods adadelta_methods = { .build = adadelta_build,
+                                                        .update = adadelta_step,
+                                                        .trace = adadelta_step };
 
-TW_CLASS(optimizers_adadelta,
+TW_CLASS(
+    optimizers_adadelta,
     "keras.optimizers.Adadelta(learning_rate: number = 0.001, rho: float = 0.95, epsilon: float = 1e-07, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adadelta) -> optimizer",
@@ -214,7 +225,8 @@ static tw_status adamax_step(tw_optimizer *optimizer, int64_t index, tw_variable
 
 static const tw__optimizer_methods adamax_methods = { .build = adamax_build, .update = adamax_step, .trace = adamax_step };
 
-TW_CLASS(optimizers_adamax,
+TW_CLASS(
+    optimizers_adamax,
     "keras.optimizers.Adamax(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adamax) -> optimizer",

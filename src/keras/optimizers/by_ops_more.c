@@ -11,7 +11,7 @@
 typedef struct nadam {
     tw_optimizer optimizer;
     double beta_1, beta_2, epsilon;
-    double pace;          /* how fast the momentum comes near beta_1: that of the former class (`decay`, 0.004); 0: today's, which is 1 */
+    double pace; /* how fast the momentum comes near beta_1: that of the former class (`decay`, 0.004); 0: today's, which is 1 */
     tw_variable *product; /* of the momentum's factors so far; a reference */
     int64_t counter;      /* how often it was computed, and 1: Keras's _u_product_counter, which counts traces of functions too */
     uint64_t round;       /* the step that it was computed for; the former class does so once for all variables */
@@ -94,7 +94,8 @@ static tw_tensor *product_now(nadam *self, tw_tensor *factor)
     self->round = optimizer->round;
     tw_tensor *next = TW_G2(Mul, V(self->product), tw_retain(factor));
     if (tw__tracing && !once) {
-        tw_tensor *done = TW_G2(Equal, tw_tensor_int64(counter), TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(2)));
+        tw_tensor *done =
+            TW_G2(Equal, tw_tensor_int64(counter), TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(2)));
         next = TW_G3(SelectV2, done, V(self->product), next);
     }
     if (!next || tw__traced_assign(&tw__op_AssignVariableOp, self->product, tw_retain(next)) != TW_OK) {
@@ -119,7 +120,8 @@ static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable 
         return tw__error_status();
     ADD(m, TW_G2(Mul, TW_G2(Sub, G, V(m)), TW_G2(Sub, N(1), N(self->beta_1))));
     ADD(v, TW_G2(Mul, TW_G2(Sub, TW_G1(Square, G), V(v)), TW_G2(Sub, N(1), N(self->beta_2))));
-    tw_tensor *old = TW_G2(RealDiv, TW_G2(Mul, tw_retain(later), V(m)), TW_G2(Sub, N(1), TW_G2(Mul, tw_retain(product), tw_retain(later))));
+    tw_tensor *old =
+        TW_G2(RealDiv, TW_G2(Mul, tw_retain(later), V(m)), TW_G2(Sub, N(1), TW_G2(Mul, tw_retain(product), tw_retain(later))));
     tw_tensor *fresh = TW_G2(RealDiv, TW_G2(Mul, TW_G2(Sub, N(1), tw_retain(now)), G), TW_G2(Sub, N(1), tw_retain(product)));
     tw_tensor *power = TW_G2(Pow, N(self->beta_2), tw__step_time(optimizer, dtype, 1));
     tw_tensor *size = TW_G1(Sqrt, TW_G2(RealDiv, V(v), TW_G2(Sub, N(1), power)));
@@ -127,17 +129,20 @@ static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable 
     return TW_OK;
 }
 
-static const tw__optimizer_methods nadam_methods = { .build = nadam_build, .update = nadam_step, .trace = nadam_step,
-                                                     .take_config = nadam_take_config, .add_config = nadam_add_config,
+static const tw__optimizer_methods nadam_methods = { .build = nadam_build,
+                                                     .update = nadam_step,
+                                                     .trace = nadam_step,
+                                                     .take_config = nadam_take_config,
+                                                     .add_config = nadam_add_config,
                                                      .former = { "decay", "schedule_decay" } };
 
-TW_CLASS(optimizers_nadam,
+TW_CLASS(
+    optimizers_nadam,
     "keras.optimizers.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Nadam) -> optimizer",
     .parent = &tw__class_optimizer, .size = sizeof(nadam), .init = nadam_init, .methods = &nadam_methods, .destroy = nadam_clear,
-    .visit = nadam_visit, .clear = nadam_clear,
-    .doc = "Adam with Nesterov's momentum.");
+    .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");
 
 /* ---- Ftrl ---- */
 
@@ -152,7 +157,8 @@ static tw_status need_sign(const char *name, const char *sign, double value, boo
     if (good)
         return TW_OK;
     tw__print_float(&text, value, TW_FLOAT64);
-    tw_status status = tw__fail(TW_VALUE_ERROR, "`%s` needs to be %s or zero. Received: %s=%s.", name, sign, name, text.data ? text.data : "");
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR, "`%s` needs to be %s or zero. Received: %s=%s.", name, sign, name, text.data ? text.data : "");
     tw__text_free(&text);
     return status;
 }
@@ -161,10 +167,13 @@ static tw_status ftrl_init(void *self, const void *given)
 {
     ftrl *optimizer = self;
     const tw_optimizers_ftrl_args *args = given;
-    TW_TRY(need_sign("initial_accumulator_value", "positive", args->initial_accumulator_value, args->initial_accumulator_value >= 0));
+    TW_TRY(need_sign("initial_accumulator_value", "positive", args->initial_accumulator_value,
+                     args->initial_accumulator_value >= 0));
     TW_TRY(need_sign("learning_rate_power", "negative", args->learning_rate_power, args->learning_rate_power <= 0));
-    TW_TRY(need_sign("l1_regularization_strength", "positive", args->l1_regularization_strength, args->l1_regularization_strength >= 0));
-    TW_TRY(need_sign("l2_regularization_strength", "positive", args->l2_regularization_strength, args->l2_regularization_strength >= 0));
+    TW_TRY(need_sign("l1_regularization_strength", "positive", args->l1_regularization_strength,
+                     args->l1_regularization_strength >= 0));
+    TW_TRY(need_sign("l2_regularization_strength", "positive", args->l2_regularization_strength,
+                     args->l2_regularization_strength >= 0));
     TW_TRY(need_sign("l2_shrinkage_regularization_strength", "positive", args->l2_shrinkage_regularization_strength,
                      args->l2_shrinkage_regularization_strength >= 0));
     optimizer->power = args->learning_rate_power;
@@ -201,7 +210,8 @@ static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *
 
 static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update = ftrl_step, .trace = ftrl_step };
 
-TW_CLASS(optimizers_ftrl,
+TW_CLASS(
+    optimizers_ftrl,
     "keras.optimizers.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
     "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0, "
     "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
@@ -224,7 +234,8 @@ static tw_status lion_init(void *self, const void *given)
     optimizer->beta_1 = args->beta_1;
     optimizer->beta_2 = args->beta_2;
     if (args->beta_1 <= 0 || args->beta_1 > 1)
-        return tw__fail(TW_VALUE_ERROR, "`beta_1`=%g must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD.", args->beta_1);
+        return tw__fail(TW_VALUE_ERROR, "`beta_1`=%g must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD.",
+                        args->beta_1);
     return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
 }
 
@@ -251,7 +262,8 @@ static tw_status lion_step(tw_optimizer *optimizer, int64_t index, tw_variable *
 
 static const tw__optimizer_methods lion_methods = { .build = lion_build, .update = lion_step, .trace = lion_step };
 
-TW_CLASS(optimizers_lion,
+TW_CLASS(
+    optimizers_lion,
     "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Lion) -> optimizer",

@@ -123,12 +123,11 @@ static void optimizer_destroy(void *self)
 }
 
 TW_CLASS(optimizer,
-    "keras.optimizers.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
-    "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
-    "jit_compile: bool = True)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .destroy = optimizer_destroy,
-    .visit = optimizer_visit, .clear = optimizer_clear,
-    .doc = "The base of optimizers.");
+         "keras.optimizers.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
+         "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
+         "jit_compile: bool = True)",
+         .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .destroy = optimizer_destroy,
+         .visit = optimizer_visit, .clear = optimizer_clear, .doc = "The base of optimizers.");
 
 /* ---- scalars ---- */
 
@@ -281,7 +280,8 @@ static tw_status scale(tw_tensor **gradient, double factor)
 
 static tw_status clip_values(tw_tensor **gradient, double limit)
 {
-    tw_tensor *low = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL), *high = low ? tw_tensor_new(low->dtype, TW_SCALAR, NULL) : NULL;
+    tw_tensor *low = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL),
+              *high = low ? tw_tensor_new(low->dtype, TW_SCALAR, NULL) : NULL;
     tw_tensor *clipped = NULL;
     if (high) {
         tw__scalar_set(low, -limit);
@@ -362,15 +362,17 @@ static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *
     bool same = position < optimizer->trained_count && optimizer->trained[position] == variable;
     int64_t index = same ? position : tw__pointer_map_get(&optimizer->places, variable, -1);
     if (index < 0)
-        return tw__fail(TW_KEY_ERROR, "The optimizer cannot recognize variable %s. This usually means you are trying to call the optimizer to "
-                        "update different parts of the model separately. Please call `optimizer.build(variables)` with the full list of trainable "
-                        "variables before the training loop or use legacy optimizer `tf.keras.optimizers.legacy.%s.",
-                        variable->name, tw_class_name(optimizer));
+        return tw__fail(
+            TW_KEY_ERROR,
+            "The optimizer cannot recognize variable %s. This usually means you are trying to call the optimizer to "
+            "update different parts of the model separately. Please call `optimizer.build(variables)` with the full list of trainable "
+            "variables before the training loop or use legacy optimizer `tf.keras.optimizers.legacy.%s.",
+            variable->name, tw_class_name(optimizer));
     const struct tw_indexed_slices *slices = tw__slices_of(gradient);
     tw_tensor *values = slices ? slices->values : gradient;
     if (!tw__dtype_is_float(variable->resource->dtype) || values->dtype != variable->resource->dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype", optimizer->name,
-                        variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(values->dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype",
+                        optimizer->name, variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(values->dtype));
     if (slices)
         return methods->rows(optimizer, index, variable, slices->indices, values);
     if (!tw__shape_compatible(&variable->resource->shape, &gradient->shape))
@@ -379,7 +381,8 @@ static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *
     if (!tw__tracing)
         return methods->update(optimizer, index, variable, gradient);
     if (!methods->trace)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: %s can't apply gradients inside a function", optimizer->name, tw_class_name(optimizer));
+        return tw__fail(TW_UNIMPLEMENTED, "%s: %s can't apply gradients inside a function", optimizer->name,
+                        tw_class_name(optimizer));
     return methods->trace(optimizer, index, variable, gradient);
 }
 
@@ -403,7 +406,8 @@ static tw_status count_step(tw_optimizer *optimizer)
 {
     tw_attr dtype = TW_A_TYPE("dtype", TW_INT64);
     int outputs = 0;
-    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(optimizer->iterations->handle, optimizer->one), 2, &dtype, 1, NULL, &outputs);
+    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(optimizer->iterations->handle, optimizer->one), 2, &dtype, 1, NULL,
+                     &outputs);
 }
 
 static tw_status no_gradients(const tw_objects *variables)
@@ -436,7 +440,8 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
     return TW_OK;
 }
 
-/* The same for gradients that are clipped, or slices of rows: they are clipped as they are, rows that come twice are summed then. */
+/* The same for gradients that are clipped, or slices of rows: they are clipped as they are, rows that come twice are summed then.
+ */
 static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables, bool clips)
 {
     tw_tensor **own = tw__alloc_array((size_t)variables->count, sizeof *own);
@@ -446,14 +451,17 @@ static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradi
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
         own[i] = tw_retain(slices ? slices->values : gradients[i]);
     }
-    tw_status status = !clips ? TW_OK : tw__tracing ? tw__traced_clip(optimizer, own, variables->count) : clip(optimizer, own, variables->count);
+    tw_status status = !clips        ? TW_OK
+                       : tw__tracing ? tw__traced_clip(optimizer, own, variables->count)
+                                     : clip(optimizer, own, variables->count);
     for (int64_t i = 0; status == TW_OK && i < variables->count; i++) {
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
         if (!slices)
             continue;
         tw_auto tw_tensor *values = own[i];
         bool by_rows = ((const tw__optimizer_methods *)tw__methods(optimizer))->rows;
-        tw_auto tw_tensor *rows = by_rows ? tw__slices_summed(slices, values) : tw__slices_make(values, slices->indices, slices->dense_shape);
+        tw_auto tw_tensor *rows =
+            by_rows ? tw__slices_summed(slices, values) : tw__slices_make(values, slices->indices, slices->dense_shape);
         own[i] = !rows ? NULL : by_rows ? tw_retain(rows) : tw__slices_dense(rows);
         status = own[i] ? TW_OK : tw__error_status();
     }
@@ -495,21 +503,23 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
             return NULL;
     }
     bool clips = is_set(optimizer->clip_norm) || is_set(optimizer->clip_value) || is_set(optimizer->global_clip_norm);
-    tw_status status = !any ? no_gradients(variables)
-        : clips || sliced ? apply_prepared(optimizer, gradients.items, variables, clips)
-                          : apply(optimizer, gradients.items, variables);
+    tw_status status = !any              ? no_gradients(variables)
+                       : clips || sliced ? apply_prepared(optimizer, gradients.items, variables, clips)
+                                         : apply(optimizer, gradients.items, variables);
     tw__traced_end(optimizer);
     return status == TW_OK ? tw_retain(optimizer->iterations) : NULL;
 }
 
-/* Gradients are summed over the replicas; then each changes its own copies. Nothing of this replica may be under way when others have their turn. */
+/* Gradients are summed over the replicas; then each changes its own copies. Nothing of this replica may be under way when others
+ * have their turn. */
 static tw_variable *apply_in_replica(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
 {
     bool inside = optimizer->iterations->mirror != NULL;
     for (int64_t i = 0; inside && i < variables->count; i++)
         inside = !tw__is(variables->items[i], &tw__class_variable) || ((tw_variable *)variables->items[i])->mirror;
     if (!inside) {
-        tw__fail(TW_VALUE_ERROR, "%s: the optimizer, or a variable, was made outside of the scope of the strategy whose replicas use it",
+        tw__fail(TW_VALUE_ERROR,
+                 "%s: the optimizer, or a variable, was made outside of the scope of the strategy whose replicas use it",
                  optimizer->name);
         return NULL;
     }
@@ -544,12 +554,13 @@ TW_METHOD(optimizer_apply_gradients,
           "name: str = None) -> variable",
           "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
 {
-    const tw_variable *first = args->variables.count && tw__is(args->variables.items[0], &tw__class_variable) ? args->variables.items[0] : NULL;
+    const tw_variable *first =
+        args->variables.count && tw__is(args->variables.items[0], &tw__class_variable) ? args->variables.items[0] : NULL;
     const tw__mirror *own = args->self->iterations->mirror;
     bool copies = own && own->count > 1 && first && first->mirror && first->mirror->strategy == own->strategy;
     return (tw__replica >= 0 && tw__replicas > 1 ? apply_in_replica
-            : tw__replica < 0 && copies                 ? apply_to_copies
-                                                        : apply_all)(args->self, args->gradients, &args->variables, args->name);
+            : tw__replica < 0 && copies          ? apply_to_copies
+                                                 : apply_all)(args->self, args->gradients, &args->variables, args->name);
 }
 
 TW_METHOD(optimizer_minimize,

@@ -1,8 +1,8 @@
 /* Optimizers from the inside: the base with its variables, what a class gives, schedules of learning rates.
  *
- * Children, in TensorFlow 2.15's order: _variables (list), _iterations, _learning_rate or _current_learning_rate, and from build() on
- * _index_dict (no values) and a list per kind of slot. _variables holds the iterations and all slots; its order is that of the calls of
- * tw__optimizer_add_slots. */
+ * Children, in TensorFlow 2.15's order: _variables (list), _iterations, _learning_rate or _current_learning_rate, and from
+ * build() on _index_dict (no values) and a list per kind of slot. _variables holds the iterations and all slots; its order is
+ * that of the calls of tw__optimizer_add_slots. */
 #ifndef TW_OPTIMIZERS_H
 #define TW_OPTIMIZERS_H
 
@@ -41,20 +41,21 @@ typedef struct tw__scalars {
 struct tw_optimizer {
     tw_trackable trackable;
     char *name;
-    tw_variable *iterations, *rate;     /* references */
-    tw_schedule *schedule;              /* or NULL: then `rate` is the current learning rate */
-    tw_trackable *all;                  /* the child _variables; a reference */
+    tw_variable *iterations, *rate; /* references */
+    tw_schedule *schedule;          /* or NULL: then `rate` is the current learning rate */
+    tw_trackable *all;              /* the child _variables; a reference */
     bool built;
-    tw_variable **trained;              /* what build() was given; references */
+    tw_variable **trained; /* what build() was given; references */
     int64_t trained_count;
-    tw__pointer_map places;             /* variable -> index */
-    tw_variable **slots[TW_MAX_SLOTS];  /* [kind][index]; held by `all` */
+    tw__pointer_map places;                                       /* variable -> index */
+    tw_variable **slots[TW_MAX_SLOTS];                            /* [kind][index]; held by `all` */
     double weight_decay, clip_norm, clip_value, global_clip_norm; /* NaN: none */
-    tw__scalars scalars[4];             /* one per float dtype in use */
-    uint64_t round;                     /* counts the calls of apply */
-    tw_tensor *one;                     /* int64 1 */
-    tw_tensor *traced_rate;             /* while apply is traced: the learning rate, and */
-    tw_tensor *traced_number;           /* a number that the class computes once for all variables; both of the dtype of the last variable */
+    tw__scalars scalars[4];                                       /* one per float dtype in use */
+    uint64_t round;                                               /* counts the calls of apply */
+    tw_tensor *one;                                               /* int64 1 */
+    tw_tensor *traced_rate;                                       /* while apply is traced: the learning rate, and */
+    tw_tensor
+        *traced_number; /* a number that the class computes once for all variables; both of the dtype of the last variable */
 };
 
 /* ---- while a function is traced (traced.c) ---- */
@@ -85,18 +86,18 @@ tw_variable *tw__nadam_product(tw_optimizer *optimizer);
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);
 
 /* ---- for classes whose step is ops, eagerly and traced alike (by_ops.c) ---- */
-tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);             /* a new reference */
-tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead);  /* iterations + ahead; a new reference */
+tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);            /* a new reference */
+tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead); /* iterations + ahead; a new reference */
 
 /* ---- gradients of which some rows are there (rows.c) ---- */
 struct tw_indexed_slices;
 /* The slices with other values, rows that come twice summed; a new reference. */
 tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *values);
-tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
-                       double momentum, bool nesterov);
+tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices,
+                       tw_tensor *gradient, double momentum, bool nesterov);
 /* slots: moments of the gradient and of its square, and the largest of those or NULL. */
-tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
-                        double beta_1, double beta_2, double epsilon);
+tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices,
+                        tw_tensor *gradient, double beta_1, double beta_2, double epsilon);
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

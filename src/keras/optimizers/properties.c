@@ -3,7 +3,8 @@
 
 #include "keras/optimizers/optimizers.h"
 
-TW_PROPERTY(optimizer_iterations, "keras.optimizers.Optimizer.iterations(self: optimizer) -> variable", "The number of steps done.")
+TW_PROPERTY(optimizer_iterations, "keras.optimizers.Optimizer.iterations(self: optimizer) -> variable",
+            "The number of steps done.")
 {
     return tw_retain(args->self->iterations);
 }
@@ -13,8 +14,10 @@ TW_METHOD(optimizer_set_iterations, "keras.optimizers.Optimizer._set_iterations(
 {
     tw_optimizer *optimizer = args->self;
     if (optimizer->built)
-        return tw__fail(TW_RUNTIME_ERROR, "Cannot set `iterations` to a new Variable after the Optimizer weights have been created. Here it is "
-                        "attempting to set `iterations` to %s. Please set `iterations` before calling `apply_gradients()`.", args->value->name);
+        return tw__fail(TW_RUNTIME_ERROR,
+                        "Cannot set `iterations` to a new Variable after the Optimizer weights have been created. Here it is "
+                        "attempting to set `iterations` to %s. Please set `iterations` before calling `apply_gradients()`.",
+                        args->value->name);
     if (args->value->resource->dtype != TW_INT64)
         return tw__fail(TW_TYPE_ERROR, "%s: iterations is a variable of dtype %s, expected int64", optimizer->name,
                         tw_dtype_name(args->value->resource->dtype));
@@ -36,19 +39,22 @@ TW_METHOD(optimizer_set_learning_rate,
     tw_optimizer *optimizer = args->self;
     if (args->value_object) {
         if (!tw__is(args->value_object, &tw__class_schedule))
-            return tw__fail(TW_TYPE_ERROR, "%s: learning_rate is a %s, expected a number or a LearningRateSchedule", optimizer->name,
-                            tw_class_name(args->value_object));
+            return tw__fail(TW_TYPE_ERROR, "%s: learning_rate is a %s, expected a number or a LearningRateSchedule",
+                            optimizer->name, tw_class_name(args->value_object));
         tw__set(&optimizer->schedule, args->value_object);
         return TW_OK;
     }
     if (optimizer->schedule)
-        return tw__fail(TW_TYPE_ERROR, "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` constructor argument, "
-                        "hence its learning rate is not settable. If you need the learning rate to be settable, you should instantiate the optimizer "
-                        "with a float `learning_rate` argument.");
+        return tw__fail(
+            TW_TYPE_ERROR,
+            "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` constructor argument, "
+            "hence its learning rate is not settable. If you need the learning rate to be settable, you should instantiate the optimizer "
+            "with a float `learning_rate` argument.");
     return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw_tensor_float((float)args->value));
 }
 
-TW_PROPERTY(optimizer_name, "keras.optimizers.Optimizer.name(self: optimizer) -> str", "The name, as it stands in front of its variables' names.")
+TW_PROPERTY(optimizer_name, "keras.optimizers.Optimizer.name(self: optimizer) -> str",
+            "The name, as it stands in front of its variables' names.")
 {
     return tw__strdup(args->self->name);
 }
@@ -70,9 +76,10 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
     const tw_optimizer *optimizer = args->self;
     const tw_class *class_row = tw_class_of(optimizer);
     tw__dict dict = { 0 };
-    static const char base[] = " name weight_decay clipnorm global_clipnorm clipvalue use_ema ema_momentum ema_overwrite_frequency jit_compile ";
-    static const char *const order[] = { "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
-                                         "ema_overwrite_frequency" };
+    static const char base[] =
+        " name weight_decay clipnorm global_clipnorm clipvalue use_ema ema_momentum ema_overwrite_frequency jit_compile ";
+    static const char *const order[] = { "weight_decay", "clipnorm",     "global_clipnorm",        "clipvalue",
+                                         "use_ema",      "ema_momentum", "ema_overwrite_frequency" };
     tw__dict whole = { 0 }; /* all fields, to take those of the base in Keras's order */
     tw__dict_put_config(&whole, optimizer, "");
     tw__dict_put_str(&dict, "name", optimizer->name);
@@ -106,7 +113,8 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
 
 /* ---- by name ---- */
 
-TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> optimizer", "The optimizer of that name with its defaults, or the object itself.")
+TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> optimizer",
+       "The optimizer of that name with its defaults, or the object itself.")
 {
     static const char *const names[] = { "Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD" };
     if (tw__named_is_object(args->identifier)) {
@@ -130,7 +138,9 @@ TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> op
         tw__free(given);
         return made;
     }
-    tw__fail(TW_VALUE_ERROR, "Unknown optimizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
-             "included in the scope.", (const char *)args->identifier);
+    tw__fail(TW_VALUE_ERROR,
+             "Unknown optimizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
+             "included in the scope.",
+             (const char *)args->identifier);
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Steps by gradients of which only some rows are there (an embedding's): Keras's ops on IndexedSlices, in its order, eagerly and traced alike.
- * Rows that come twice were summed before. */
+/* Steps by gradients of which only some rows are there (an embedding's): Keras's ops on IndexedSlices, in its order, eagerly and
+ * traced alike. Rows that come twice were summed before. */
 #include "keras/losses/losses.h"
 #include "keras/optimizers/by_ops.h"
 #include "op/gradient.h"
@@ -26,8 +26,8 @@ tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *
     return sums ? tw__slices_make(sums, indices, slices->dense_shape) : NULL;
 }
 
-tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
-                       double momentum, bool nesterov)
+tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices,
+                       tw_tensor *gradient, double momentum, bool nesterov)
 {
     tw_variable *m = slots[0];
     tw_auto tw_tensor *change = TW_G2(Mul, TW_UNARY(Neg, gradient), RATE);
@@ -44,8 +44,8 @@ tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_
     return TW_OK;
 }
 
-tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
-                        double beta_1, double beta_2, double epsilon)
+tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices,
+                        tw_tensor *gradient, double beta_1, double beta_2, double epsilon)
 {
     tw_variable *m = slots[0], *v = slots[1];
     tw_auto tw_tensor *time = tw__step_time(optimizer, gradient->dtype, 1);

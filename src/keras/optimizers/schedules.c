@@ -7,7 +7,7 @@
 #include "op/gradient.h"
 
 TW_CLASS(schedule, "keras.optimizers.schedules.LearningRateSchedule()", .size = sizeof(tw_schedule),
-    .doc = "The base of schedules: a learning rate that depends on the step.");
+         .doc = "The base of schedules: a learning rate that depends on the step.");
 
 double tw__schedule_rate(tw_schedule *schedule, int64_t step)
 {
@@ -15,7 +15,8 @@ double tw__schedule_rate(tw_schedule *schedule, int64_t step)
     if (!schedule->foreign_call && methods)
         return (double)methods->rate(schedule, (float)step);
     if (!schedule->foreign_call) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Learning rate schedule '%s' must override `__call__(self, step)`.", tw_class_name(schedule));
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Learning rate schedule '%s' must override `__call__(self, step)`.",
+                 tw_class_name(schedule));
         return NAN;
     }
     tw_tensor *number = tw_tensor_int64(step);
@@ -32,7 +33,8 @@ tw_tensor *tw__schedule_trace(tw_schedule *schedule, tw_tensor *step)
     if (schedule->foreign_call)
         return schedule->foreign_call(schedule, step);
     if (!methods) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Learning rate schedule '%s' must override `__call__(self, step)`.", tw_class_name(schedule));
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Learning rate schedule '%s' must override `__call__(self, step)`.",
+                 tw_class_name(schedule));
         return NULL;
     }
     tw_auto tw_tensor *number = tw__cast(step, TW_FLOAT32);
@@ -99,7 +101,8 @@ static tw_tensor *exponential_trace(const tw_schedule *self, tw_tensor *step)
 
 static const tw__schedule_methods exponential_methods = { exponential_rate, exponential_trace };
 
-TW_CLASS(schedules_exponential_decay,
+TW_CLASS(
+    schedules_exponential_decay,
     "keras.optimizers.schedules.ExponentialDecay(initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, "
     "name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &exponential_methods,
@@ -112,8 +115,10 @@ static tw_status piecewise_init(void *self, const void *given)
     (void)self;
     const tw_schedules_piecewise_constant_decay_args *args = given;
     if (args->boundaries->shape.rank != 1 || args->values->shape.rank != 1 || args->boundaries->count != args->values->count - 1)
-        return tw__fail(TW_VALUE_ERROR, "The length of boundaries should be 1 less than the length of values. Received: boundaries of shape %s, "
-                        "values of shape %s", tw__shape_text(&args->boundaries->shape), tw__shape_text(&args->values->shape));
+        return tw__fail(TW_VALUE_ERROR,
+                        "The length of boundaries should be 1 less than the length of values. Received: boundaries of shape %s, "
+                        "values of shape %s",
+                        tw__shape_text(&args->boundaries->shape), tw__shape_text(&args->values->shape));
     if (args->values->dtype == TW_STRING || args->boundaries->dtype == TW_STRING)
         return tw__fail(TW_TYPE_ERROR, "PiecewiseConstantDecay: boundaries and values must be numbers");
     return TW_OK;
@@ -143,9 +148,9 @@ static tw_tensor *piecewise_trace(const tw_schedule *self, tw_tensor *step)
 static const tw__schedule_methods piecewise_methods = { piecewise_rate, piecewise_trace };
 
 TW_CLASS(schedules_piecewise_constant_decay,
-    "keras.optimizers.schedules.PiecewiseConstantDecay(boundaries: tensor, values: tensor, name: str = None) -> schedule",
-    .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .init = piecewise_init, .methods = &piecewise_methods,
-    .doc = "One value up to each boundary, the last behind them all.");
+         "keras.optimizers.schedules.PiecewiseConstantDecay(boundaries: tensor, values: tensor, name: str = None) -> schedule",
+         .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .init = piecewise_init, .methods = &piecewise_methods,
+         .doc = "One value up to each boundary, the last behind them all.");
 
 /* ---- polynomial ---- */
 
@@ -179,7 +184,8 @@ static tw_tensor *polynomial_trace(const tw_schedule *self, tw_tensor *step)
 
 static const tw__schedule_methods polynomial_methods = { polynomial_rate, polynomial_trace };
 
-TW_CLASS(schedules_polynomial_decay,
+TW_CLASS(
+    schedules_polynomial_decay,
     "keras.optimizers.schedules.PolynomialDecay(initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, "
     "power: float = 1.0, cycle: bool = False, name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &polynomial_methods,
@@ -225,7 +231,8 @@ static tw_tensor *cosine_trace(const tw_schedule *self, tw_tensor *step)
 
 static const tw__schedule_methods cosine_methods = { cosine_rate, cosine_trace };
 
-TW_CLASS(schedules_cosine_decay,
+TW_CLASS(
+    schedules_cosine_decay,
     "keras.optimizers.schedules.CosineDecay(initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = None, "
     "warmup_target: float = None, warmup_steps: int = 0) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &cosine_methods,
@@ -254,7 +261,8 @@ static tw_tensor *inverse_trace(const tw_schedule *self, tw_tensor *step)
 
 static const tw__schedule_methods inverse_methods = { inverse_rate, inverse_trace };
 
-TW_CLASS(schedules_inverse_time_decay,
+TW_CLASS(
+    schedules_inverse_time_decay,
     "keras.optimizers.schedules.InverseTimeDecay(initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, "
     "name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &inverse_methods,
@@ -303,8 +311,10 @@ static tw_tensor *restarts_trace(const tw_schedule *self, tw_tensor *step)
 
 static const tw__schedule_methods restarts_methods = { restarts_rate, restarts_trace };
 
-TW_CLASS(schedules_cosine_decay_restarts,
+TW_CLASS(
+    schedules_cosine_decay_restarts,
     "keras.optimizers.schedules.CosineDecayRestarts(initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, "
     "m_mul: float = 1.0, alpha: float = 0.0, name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &restarts_methods,
-    .doc = "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.");
+    .doc =
+        "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.");

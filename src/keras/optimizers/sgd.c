@@ -41,7 +41,8 @@ static tw_status sgd_update(tw_optimizer *optimizer, int64_t index, tw_variable 
         tw__scalar_set(set->values[RATE], tw__optimizer_rate(optimizer));
         tw__scalar_set(set->values[MOMENTUM], self->momentum);
     }
-    tw_tensor *inputs[] = { variable->handle, optimizer->slots[0][index]->handle, set->values[RATE], gradient, set->values[MOMENTUM] };
+    tw_tensor *inputs[] = { variable->handle, optimizer->slots[0][index]->handle, set->values[RATE], gradient,
+                            set->values[MOMENTUM] };
     tw_attr nesterov = TW_A_BOOL("use_nesterov", self->nesterov);
     int outputs = 0;
     return tw__apply(&tw__op_ResourceApplyKerasMomentum, inputs, 5, &nesterov, 1, NULL, &outputs);
@@ -57,7 +58,8 @@ static tw_status sgd_trace(tw_optimizer *optimizer, int64_t index, tw_variable *
     tw_attr nesterov = TW_A_BOOL("use_nesterov", self->nesterov);
     int outputs = 0;
     return tw__apply(&tw__op_ResourceApplyKerasMomentum,
-                     TW_IN(variable->handle, optimizer->slots[0][index]->handle, rate, gradient, momentum), 5, &nesterov, 1, NULL, &outputs);
+                     TW_IN(variable->handle, optimizer->slots[0][index]->handle, rate, gradient, momentum), 5, &nesterov, 1, NULL,
+                     &outputs);
 }
 
 static tw_status sgd_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
@@ -66,9 +68,12 @@ static tw_status sgd_rows(tw_optimizer *optimizer, int64_t index, tw_variable *v
     return tw__sgd_rows(optimizer, &optimizer->slots[0][index], variable, indices, values, self->momentum, self->nesterov);
 }
 
-static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update, .trace = sgd_trace, .rows = sgd_rows };
+static const tw__optimizer_methods sgd_methods = {
+    .build = sgd_build, .update = sgd_update, .trace = sgd_trace, .rows = sgd_rows
+};
 
-TW_CLASS(optimizers_sgd,
+TW_CLASS(
+    optimizers_sgd,
     "keras.optimizers.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = SGD) -> optimizer",

@@ -1,5 +1,6 @@
-/* Applying gradients while a function is traced: the learning rate, the step counter, clipping and decay as ops, so that every call of
- * the function sees the optimizer as it is then. The arithmetic is that of the eager step (optimizer.c): norms in double. */
+/* Applying gradients while a function is traced: the learning rate, the step counter, clipping and decay as ops, so that every
+ * call of the function sees the optimizer as it is then. The arithmetic is that of the eager step (optimizer.c): norms in double.
+ */
 #include <math.h>
 
 #include "keras/losses/losses.h"
@@ -103,7 +104,8 @@ static tw_status clip_together(double limit, tw_tensor **gradients, int64_t coun
     tw_auto tw_tensor *norm = norm_of(total);
     if (!norm)
         return tw__error_status();
-    tw_auto tw_tensor *usual = TW_G2(Mul, number(limit), TW_G2(Minimum, TW_G2(RealDiv, number(1), tw_retain(norm)), number(1 / limit)));
+    tw_auto tw_tensor *usual =
+        TW_G2(Mul, number(limit), TW_G2(Minimum, TW_G2(RealDiv, number(1), tw_retain(norm)), number(1 / limit)));
     tw_auto tw_tensor *finite = TW_UNARY(IsFinite, norm);
     tw_auto tw_tensor *nan = number(NAN);
     tw_auto tw_tensor *factor = usual && finite && nan ? tw__call(&tw__op_SelectV2, TW_IN(finite, usual, nan), 3, NULL, 0) : NULL;
@@ -141,5 +143,6 @@ tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable)
 {
     tw_dtype dtype = variable->resource->dtype;
     tw_tensor *decayed = TW_G2(Mul, tw__variable_read(variable), tw__float_scalar(dtype, optimizer->weight_decay));
-    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, TW_G2(Mul, decayed, tw_retain(tw__traced_rate(optimizer, dtype))));
+    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable,
+                             TW_G2(Mul, decayed, tw_retain(tw__traced_rate(optimizer, dtype))));
 }

@@ -19,11 +19,11 @@ static tw_status regularizer_init(void *self, const void *given)
     return tw__callable_init(self, call);
 }
 
-TW_CLASS(regularizer, "keras.regularizers.Regularizer() -> regularizer",
-    .parent = &tw__callable_class, .size = sizeof(tw_regularizer), .init = regularizer_init,
-    .doc = "Base class: no penalty.");
+TW_CLASS(regularizer, "keras.regularizers.Regularizer() -> regularizer", .parent = &tw__callable_class,
+         .size = sizeof(tw_regularizer), .init = regularizer_init, .doc = "Base class: no penalty.");
 
-TW_METHOD(regularizer_call, "keras.regularizers.Regularizer.__call__(self: regularizer, x: tensor) -> tensor", "The penalty of a value.")
+TW_METHOD(regularizer_call, "keras.regularizers.Regularizer.__call__(self: regularizer, x: tensor) -> tensor",
+          "The penalty of a value.")
 {
     return call(&args->self->callable, args->x);
 }
@@ -39,8 +39,10 @@ TW_METHOD(regularizer_get_config, "keras.regularizers.Regularizer.get_config(sel
 /* ---- by name ---- */
 
 static const tw__callable_name names[] = {
-    { "l1", "regularizers_l1" },     { "L1", "regularizers_l1" },
-    { "l2", "regularizers_l2" },     { "L2", "regularizers_l2" },
+    { "l1", "regularizers_l1" },
+    { "L1", "regularizers_l1" },
+    { "l2", "regularizers_l2" },
+    { "L2", "regularizers_l2" },
     { "L1L2", "regularizers_l1l2" },
     { "OrthogonalRegularizer", "regularizers_orthogonal_regularizer" },
     { "orthogonal_regularizer", "regularizers_orthogonal_regularizer" },
@@ -48,7 +50,8 @@ static const tw__callable_name names[] = {
 
 tw_callable *tw__regularizer_get(tw_named named)
 {
-    if (named && !tw__named_is_object(named) && strcmp(named, "l1_l2") == 0) /* the function, whose defaults are others than the class's */
+    if (named && !tw__named_is_object(named) &&
+        strcmp(named, "l1_l2") == 0) /* the function, whose defaults are others than the class's */
         return tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = 0.01, .l2 = 0.01 });
     return tw__callable_get(named, "regularizer", names, sizeof names / sizeof *names);
 }
@@ -102,8 +105,8 @@ static tw_status l1_init(void *self, const void *given)
 }
 
 TW_CLASS(regularizers_l1, "keras.regularizers.L1|keras.regularizers.l1(l1: float = 0.01) -> regularizer",
-    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1_init, .methods = &l1_methods,
-    .doc = "l1 * sum(abs(x)).");
+         .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1_init, .methods = &l1_methods,
+         .doc = "l1 * sum(abs(x)).");
 
 static tw_tensor *l2(tw_regularizer *self, tw_tensor *value)
 {
@@ -118,8 +121,8 @@ static tw_status l2_init(void *self, const void *given)
 }
 
 TW_CLASS(regularizers_l2, "keras.regularizers.L2|keras.regularizers.l2(l2: float = 0.01) -> regularizer",
-    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l2_init, .methods = &l2_methods,
-    .doc = "l2 * sum(x ** 2).");
+         .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l2_init, .methods = &l2_methods,
+         .doc = "l2 * sum(x ** 2).");
 
 static tw_tensor *l1l2(tw_regularizer *self, tw_tensor *value)
 {
@@ -142,10 +145,11 @@ static tw_status l1l2_init(void *self, const void *given)
 }
 
 TW_CLASS(regularizers_l1l2, "keras.regularizers.L1L2(l1: float = 0.0, l2: float = 0.0) -> regularizer",
-    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1l2_init, .methods = &l1l2_methods,
-    .doc = "l1 * sum(abs(x)) + l2 * sum(x ** 2).");
+         .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1l2_init, .methods = &l1l2_methods,
+         .doc = "l1 * sum(abs(x)) + l2 * sum(x ** 2).");
 
-TW_API(regularizers_l1_l2, "keras.regularizers.l1_l2(l1: float = 0.01, l2: float = 0.01) -> regularizer", "An L1L2 of these factors.")
+TW_API(regularizers_l1_l2, "keras.regularizers.l1_l2(l1: float = 0.01, l2: float = 0.01) -> regularizer",
+       "An L1L2 of these factors.")
 {
     return tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = args->l1, .l2 = args->l2 });
 }
@@ -167,13 +171,15 @@ static tw_tensor *orthogonal(tw_regularizer *self, tw_tensor *value)
     const tw_regularizers_orthogonal_regularizer_args *args = tw_object_config(self);
     bool rows = strcmp(args->mode, "rows") == 0;
     if (value->shape.rank != 2) {
-        tw__fail(TW_VALUE_ERROR, "Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=%s", tw__shape_text(&value->shape));
+        tw__fail(TW_VALUE_ERROR, "Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=%s",
+                 tw__shape_text(&value->shape));
         return NULL;
     }
     int64_t axis = rows ? 1 : 0, size = value->shape.dims[rows ? 0 : 1];
     tw_auto tw_tensor *over = tw__ints_tensor(&axis, 1, TW_INT32);
     tw_auto tw_tensor *square = TW_UNARY(Square, value);
-    tw_tensor *sums = over && square ? tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums =
+        over && square ? tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
     tw_auto tw_tensor *unit = TW_G2(Mul, tw_retain(value), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
     tw_attr turned = TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true);
     tw_auto tw_tensor *product = unit ? tw__call(&tw__op_MatMul, TW_IN(unit, unit), 2, &turned, 1) : NULL;
@@ -190,10 +196,12 @@ static tw_status orthogonal_init(void *self, const void *given)
     const tw_regularizers_orthogonal_regularizer_args *args = given;
     if (strcmp(args->mode, "rows") == 0 || strcmp(args->mode, "columns") == 0)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "Invalid value for argument `mode`. Expected one of {\"rows\", \"columns\"}. Received: mode=%s", args->mode);
+    return tw__fail(TW_VALUE_ERROR,
+                    "Invalid value for argument `mode`. Expected one of {\"rows\", \"columns\"}. Received: mode=%s", args->mode);
 }
 
-TW_CLASS(regularizers_orthogonal_regularizer,
+TW_CLASS(
+    regularizers_orthogonal_regularizer,
     "keras.regularizers.OrthogonalRegularizer|keras.regularizers.orthogonal_regularizer(factor: float = 0.01, mode: str = rows) -> regularizer",
     .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = orthogonal_init, .methods = &orthogonal_methods,
     .doc = "Wants the rows (or columns) of a matrix to be orthogonal to each other.");

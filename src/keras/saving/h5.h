@@ -25,14 +25,15 @@ bool tw__h5_is_path(const char *path); /* ends in .h5, .keras or .hdf5 */
 tw_status tw__ask_overwrite(const char *path, bool *proceed);
 
 /* ---- whole models ---- */
-tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_optimizer);       /* (h5_save.c) */
-tw_layer *tw__h5_load_model(tw__hdf5 *file);                                                  /* with its weights, not compiled (h5_load.c) */
-tw_layer *tw__h5_load(const char *path, bool with_training);                                  /* the whole (h5_model.c) */
+tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_optimizer); /* (h5_save.c) */
+tw_layer *tw__h5_load_model(tw__hdf5 *file);                 /* with its weights, not compiled (h5_load.c) */
+tw_layer *tw__h5_load(const char *path, bool with_training); /* the whole (h5_model.c) */
 /* How a compiled model is trained, as files tell it; None after a failure. (h5_save.c) */
 tw_value tw__keras_training_config(const struct tw__trainer *trainer);
-tw_value tw__keras_entries(const tw_value *given); /* losses, metrics: dicts of class and config, or names, for objects in any structure */
-/* The arguments of compile that such a config (changed) tells, with objects for their configs; None of None. `model` is the model's config, or
- * NULL where names of metrics stay. (h5_load.c) */
+tw_value
+tw__keras_entries(const tw_value *given); /* losses, metrics: dicts of class and config, or names, for objects in any structure */
+/* The arguments of compile that such a config (changed) tells, with objects for their configs; None of None. `model` is the
+ * model's config, or NULL where names of metrics stay. (h5_load.c) */
 tw_status tw__keras_training_arguments(const char *path, tw_value *config, const tw_value *model, tw_value *arguments);
 tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments);
 /* What the model was compiled with: {"optimizer", "loss", …} as compile takes them; None if it was not. */
@@ -44,9 +45,10 @@ tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model);
 
 /* ---- variables by the way to their objects (keras_state.c) ---- */
 tw_status tw__keras_put_state(tw__hdf5_node *root, tw_trackable *object);
-/* The values of an object at that place in the file, and of what belongs to it; skip_mismatch: what does not fit is left alone with a warning. */
+/* The values of an object at that place in the file, and of what belongs to it; skip_mismatch: what does not fit is left alone
+ * with a warning. */
 tw_status tw__keras_get_state(tw__hdf5 *file, tw_trackable *object, const char *place, bool skip_mismatch);
-tw_status tw__keras_save_weights(tw_layer *model, const char *path);                          /* as x.weights.h5 */
+tw_status tw__keras_save_weights(tw_layer *model, const char *path); /* as x.weights.h5 */
 
 /* ---- .keras files (keras_file.c) ---- */
 bool tw__keras_is(const char *path); /* an archive, by its end and its first bytes */
@@ -54,6 +56,6 @@ tw_status tw__keras_save(tw_layer *model, const char *path);
 tw_layer *tw__keras_load(const char *path, bool with_training);
 tw_status tw__keras_training(const char *path, tw_value *arguments); /* as tw__h5_training */
 tw_status tw__keras_load_optimizer(const char *path, tw_layer *model);
-tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mismatch);      /* of an archive, or of x.weights.h5 */
+tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mismatch); /* of an archive, or of x.weights.h5 */
 
 #endif

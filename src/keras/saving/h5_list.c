@@ -22,7 +22,8 @@ static void add_arrays(const tw__hdf5_node *node, tw__dict *shapes, tw__dict *dt
     tw__free(path);
 }
 
-TW_API(h5_list, "keras.saving._h5_list(filepath: str) -> value", "Two dicts by name of all arrays in an HDF5 file: their shapes, and their dtypes.")
+TW_API(h5_list, "keras.saving._h5_list(filepath: str) -> value",
+       "Two dicts by name of all arrays in an HDF5 file: their shapes, and their dtypes.")
 {
     tw_value both = { .kind = TW_VALUE_NONE };
     tw__hdf5 *file = tw__h5_open(args->filepath);

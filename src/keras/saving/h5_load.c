@@ -1,7 +1,8 @@
-/* Models from HDF5 files: made of their configs, then the weights, then what they were compiled with and the optimizer's variables.
+/* Models from HDF5 files: made of their configs, then the weights, then what they were compiled with and the optimizer's
+ * variables.
  *
- * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones,
- * which compute the same; their variables are read by h5_optimizer.c. */
+ * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of
+ * new ones, which compute the same; their variables are read by h5_optimizer.c. */
 #include "keras/layers/allowance.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
@@ -81,7 +82,9 @@ tw_layer *tw__h5_load_model(tw__hdf5 *file)
     if (model && !tw__is(model, &tw__class_model)) {
         tw__fail(TW_VALUE_ERROR, "%s: \"model_config\" describes a %s, which is no model", file->file.path, tw_class_name(model));
     } else if (model && !model->built) {
-        tw__log("WARNING", "%s: the model was saved without the shape of its input: its weights can't be loaded before it is built", file->file.path);
+        tw__log("WARNING",
+                "%s: the model was saved without the shape of its input: its weights can't be loaded before it is built",
+                file->file.path);
         return model;
     } else if (model && tw__h5_load_weights(file, weights, model, false, false) == TW_OK) {
         return model;
@@ -181,16 +184,19 @@ static void *optimizer_of(const char *path, tw_value *entry)
 static tw_status shorten_names(const tw_value *model, const tw_value *metrics)
 {
     const tw_value *inside = model ? member(model, "config") : NULL, *outputs = inside ? member(inside, "output_layers") : NULL;
-    bool several = outputs && outputs->kind == TW_VALUE_LIST && outputs->list.count > 1 && metrics && metrics->kind == TW_VALUE_LIST;
+    bool several =
+        outputs && outputs->kind == TW_VALUE_LIST && outputs->list.count > 1 && metrics && metrics->kind == TW_VALUE_LIST;
     for (int64_t i = 0; several && i < outputs->list.count && i < metrics->list.count; i++) {
         const tw_value *output = &outputs->list.items[i], *list = &metrics->list.items[i];
-        if (output->kind != TW_VALUE_LIST || !output->list.count || output->list.items[0].kind != TW_VALUE_STR || list->kind != TW_VALUE_LIST)
+        if (output->kind != TW_VALUE_LIST || !output->list.count || output->list.items[0].kind != TW_VALUE_STR ||
+            list->kind != TW_VALUE_LIST)
             continue;
         const tw_string *layer = &output->list.items[0].s;
         for (int64_t k = 0; k < list->list.count; k++) {
             const tw_value *made = member(&list->list.items[k], "config");
             tw_value *name = made ? member(made, "name") : NULL;
-            if (!name || name->kind != TW_VALUE_STR || !tw__starts_with(name->s.data, layer->data) || name->s.data[layer->size] != '_')
+            if (!name || name->kind != TW_VALUE_STR || !tw__starts_with(name->s.data, layer->data) ||
+                name->s.data[layer->size] != '_')
                 continue;
             tw_value shorter = tw__value_str(name->s.data + layer->size + 1);
             tw_value_free(name);
@@ -248,7 +254,12 @@ tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments)
         const tw_value *found = tw__value_get(arguments, names[i]);
         given[i] = found ? *found : (tw_value){ .kind = TW_VALUE_NONE };
     }
-    return tw__impl_model_compile_values(&(tw_model_compile_values_args){
-        .self = model, .optimizer = given[0].kind == TW_VALUE_OBJECT ? given[0].object : "rmsprop", .loss = given[1], .metrics = given[2],
-        .loss_weights = given[3], .weighted_metrics = given[4], .steps_per_execution = 1 });
+    return tw__impl_model_compile_values(
+        &(tw_model_compile_values_args){ .self = model,
+                                         .optimizer = given[0].kind == TW_VALUE_OBJECT ? given[0].object : "rmsprop",
+                                         .loss = given[1],
+                                         .metrics = given[2],
+                                         .loss_weights = given[3],
+                                         .weighted_metrics = given[4],
+                                         .steps_per_execution = 1 });
 }

@@ -1,4 +1,5 @@
-/* Models in HDF5 files as a whole: loaded, compiled as they were, with the optimizer's state; and the steps of that for embedding languages. */
+/* Models in HDF5 files as a whole: loaded, compiled as they were, with the optimizer's state; and the steps of that for embedding
+ * languages. */
 #include <sys/stat.h>
 
 #include "keras/models/training.h"
@@ -25,7 +26,8 @@ static tw_status compile(tw__hdf5 *file, tw_layer *model)
     tw_value arguments;
     TW_TRY(tw__h5_training(file, &arguments));
     if (arguments.kind != TW_VALUE_DICT) {
-        tw__log("WARNING", "No training configuration found in the save file, so the model was *not* compiled. Compile it manually.");
+        tw__log("WARNING",
+                "No training configuration found in the save file, so the model was *not* compiled. Compile it manually.");
         return TW_OK;
     }
     tw_status status = tw__keras_compile_with(model, &arguments);
@@ -47,7 +49,8 @@ tw_layer *tw__h5_load(const char *path, bool with_training)
 
 /* ---- the steps for an embedding language, whose own compile stands between them ---- */
 
-TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value", "What the model in a file was compiled with; None: it was not.")
+TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value",
+       "What the model in a file was compiled with; None: it was not.")
 {
     tw_value arguments = { .kind = TW_VALUE_NONE };
     if (tw_saved_model_contains(args->filepath)) {
@@ -65,7 +68,8 @@ TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value",
     return arguments;
 }
 
-TW_METHOD(model_load_optimizer, "keras.Model._load_optimizer(self: layer, filepath: str)", "Gives the optimizer the state that is in a file.")
+TW_METHOD(model_load_optimizer, "keras.Model._load_optimizer(self: layer, filepath: str)",
+          "Gives the optimizer the state that is in a file.")
 {
     if (tw__keras_is(args->filepath))
         return tw__keras_load_optimizer(args->filepath, args->self);

@@ -1,9 +1,10 @@
 /* The optimizer's variables in HDF5 files. Three layouts of `optimizer_weights` are in use:
  *
- *     Keras 2.11 and later    iteration, then the slots variable by variable ("iteration:0", "Adam/m/dense/kernel:0", "Adam/v/dense/kernel:0")
- *     TensorFlow's own up to 2.10, and the `legacy` optimizers    iterations, then slot by slot ("Adam/iter:0", "Adam/dense/kernel/m:0", …)
- *     Keras 2.0 to 2.3        slot by slot without telling names ("Adam/iterations:0", "training/Adam/Variable:0", or "param_0"). Up to 2.2.4
- *                             RMSprop, Adagrad and Adadelta have no iterations, and Adam has an empty third slot. */
+ *     Keras 2.11 and later    iteration, then the slots variable by variable ("iteration:0", "Adam/m/dense/kernel:0",
+ * "Adam/v/dense/kernel:0") TensorFlow's own up to 2.10, and the `legacy` optimizers    iterations, then slot by slot
+ * ("Adam/iter:0", "Adam/dense/kernel/m:0", …) Keras 2.0 to 2.3        slot by slot without telling names ("Adam/iterations:0",
+ * "training/Adam/Variable:0", or "param_0"). Up to 2.2.4 RMSprop, Adagrad and Adadelta have no iterations, and Adam has an empty
+ * third slot. */
 #include "keras/models/training.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/saving/h5.h"
@@ -71,13 +72,14 @@ static int64_t count_before(const old_state *s)
         return count - 2 * trained;
     if (s->product && first && is_number(s->values, 1) && count == 2 + 2 * trained)
         return 2;
-    if (!s->told && trained == 1 && first && s->optimizer->trained[0]->resource->shape.rank == 0 && !tw__dtype_is_integer(s->values->items[0]->dtype))
+    if (!s->told && trained == 1 && first && s->optimizer->trained[0]->resource->shape.rank == 0 &&
+        !tw__dtype_is_integer(s->values->items[0]->dtype))
         return 0; /* the only weight is a number itself */
     return s->told || (first && (!trained || count % trained == 1 || trained == 1)) ? 1 : 0;
 }
 
-/* All slots that the optimizer has are there in the right shapes. What a file has more, SGD's moments without momentum say, is not needed; SGD
- * without momentum may have none. */
+/* All slots that the optimizer has are there in the right shapes. What a file has more, SGD's moments without momentum say, is
+ * not needed; SGD without momentum may have none. */
 static bool old_fits(old_state *s)
 {
     int64_t trained = s->optimizer->trained_count, left, n = 0;
@@ -119,7 +121,10 @@ static tw_status set_old(const old_state *s)
 static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, const char *first_name)
 {
     bool told = tw__ends_with(first_name, "/iter:0"), today = tw__ends_with(first_name, "iteration:0");
-    old_state old = { .optimizer = optimizer, .values = values, .told = told, .product = tw__nadam_product(optimizer),
+    old_state old = { .optimizer = optimizer,
+                      .values = values,
+                      .told = told,
+                      .product = tw__nadam_product(optimizer),
                       .by_variable = tw__is(optimizer, tw_class_find("optimizers_ftrl")) };
     if (!told && (today || optimizer->all->child_count < 3) && fits(optimizer->all, values)) {
         for (int64_t i = 0; i < values->count; i++)
@@ -128,7 +133,9 @@ static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, co
     }
     if (!today && old_fits(&old))
         return set_old(&old);
-    tw__log("WARNING", "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
+    tw__log(
+        "WARNING",
+        "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
     return TW_OK;
 }
 

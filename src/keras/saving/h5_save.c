@@ -1,5 +1,5 @@
-/* Whole models as HDF5 files: attributes `model_config` and `training_config` (JSON), the weights in `model_weights`, the optimizer's variables in
- * `optimizer_weights`.
+/* Whole models as HDF5 files: attributes `model_config` and `training_config` (JSON), the weights in `model_weights`, the
+ * optimizer's variables in `optimizer_weights`.
  *
  * Layers stand in `model_config` as old versions of Keras wrote them: class and config alone, a program's class by the name it is
  * registered under. */
@@ -60,7 +60,8 @@ static tw_value object_entry(void *object)
         return tw__value_str(dot ? dot + 1 : path);
     }
     if (!is_loss && !is_metric) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: a %s among losses or metrics can't be stored in an HDF5 file", tw_class_name(object));
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: a %s among losses or metrics can't be stored in an HDF5 file",
+                 tw_class_name(object));
         return own;
     }
     if (tw__foreign_object.serialize && (tw__foreign_object.serialize(object, &own) || tw_error_code() != TW_OK)) {
@@ -75,8 +76,9 @@ static tw_value object_entry(void *object)
         tw_value_free(&own);
         return entry;
     }
-    return class_entry(tw_class_name(object), is_loss ? tw__impl_loss_get_config(&(tw_loss_get_config_args){ .self = object })
-                                                      : tw__impl_metric_get_config(&(tw_metric_get_config_args){ .self = object }));
+    return class_entry(tw_class_name(object), is_loss
+                                                  ? tw__impl_loss_get_config(&(tw_loss_get_config_args){ .self = object })
+                                                  : tw__impl_metric_get_config(&(tw_metric_get_config_args){ .self = object }));
 }
 
 /* A metric that is the mean of a function: how TensorFlow writes it once it is known what "accuracy" means. */
@@ -151,7 +153,8 @@ tw_value tw__keras_training_config(const tw__trainer *trainer)
     if (tw__foreign_object.serialize && (tw__foreign_object.serialize(optimizer, &own) || tw_error_code() != TW_OK)) {
         const tw_value *config = tw__value_get(&own, "config");
         const char *name = tw__value_text(&own, "registered_name");
-        tw__dict_put(&dict, "optimizer_config", config && name ? class_entry(name, tw__value_copy(config)) : (tw_value){ .kind = TW_VALUE_NONE });
+        tw__dict_put(&dict, "optimizer_config",
+                     config && name ? class_entry(name, tw__value_copy(config)) : (tw_value){ .kind = TW_VALUE_NONE });
         tw_value_free(&own);
     } else {
         char name[80];
@@ -193,9 +196,11 @@ static tw_status check_kind(const tw_layer *model)
     const tw_class *functional = tw_class_find("functional");
     if (tw__is(model, &tw__class_sequential) || (functional && tw__is(model, functional)))
         return TW_OK;
-    return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model. It does "
-                    "not work for subclassed models, because such models are defined via the body of a Python method, which isn't safely serializable. "
-                    "Consider saving to the Tensorflow SavedModel format (by setting save_format=\"tf\") or using `save_weights`.");
+    return tw__fail(
+        TW_NOT_IMPLEMENTED_ERROR,
+        "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model. It does "
+        "not work for subclassed models, because such models are defined via the body of a Python method, which isn't safely serializable. "
+        "Consider saving to the Tensorflow SavedModel format (by setting save_format=\"tf\") or using `save_weights`.");
 }
 
 static tw_status put_model(tw__hdf5_node *root, tw_layer *model, bool include_optimizer)
@@ -225,8 +230,10 @@ tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_opti
 {
     TW_TRY(check_kind(model));
     if (!model->built)
-        return tw__fail(TW_VALUE_ERROR, "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
-                        "inputs or `build()` is called with an `input_shape`.", model->name);
+        return tw__fail(TW_VALUE_ERROR,
+                        "Weights for model '%s' have not yet been created. Weights are created when the model is first called on "
+                        "inputs or `build()` is called with an `input_shape`.",
+                        model->name);
     char *directory = tw__path_directory(path);
     tw_status status = !directory ? TW_RESOURCE_EXHAUSTED : *directory ? tw__make_directories(directory) : TW_OK;
     tw__free(directory);

@@ -1,7 +1,9 @@
-/* Weights in HDF5 files: a group per layer with an attribute `weight_names` and arrays of these names; the group above has `layer_names` in the
- * model's order, `backend` and `keras_version`. Variables of the model itself stand in `top_level_model_weights`.
+/* Weights in HDF5 files: a group per layer with an attribute `weight_names` and arrays of these names; the group above has
+ * `layer_names` in the model's order, `backend` and `keras_version`. Variables of the model itself stand in
+ * `top_level_model_weights`.
  *
- * Loading goes by the order of the layers that have weights, or by their names. All values are read and checked before the first is set. */
+ * Loading goes by the order of the layers that have weights, or by their names. All values are read and checked before the first
+ * is set. */
 #include "keras/losses/losses.h"
 #include "keras/saving/h5.h"
 
@@ -15,8 +17,11 @@ bool tw__h5_is_path(const char *path)
 tw__hdf5 *tw__h5_open(const char *path)
 {
     if (!tw__path_exists(path)) {
-        tw__fail(TW_OS_ERROR, "[Errno 2] Unable to synchronously open file (unable to open file: name = '%s', errno = 2, error message = 'No such "
-                 "file or directory', flags = 0, o_flags = 0)", path);
+        tw__fail(
+            TW_OS_ERROR,
+            "[Errno 2] Unable to synchronously open file (unable to open file: name = '%s', errno = 2, error message = 'No such "
+            "file or directory', flags = 0, o_flags = 0)",
+            path);
         return NULL;
     }
     return tw__hdf5_open(path);
@@ -81,8 +86,9 @@ tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variabl
     tw_status status = tw__hdf5_set_texts(group, "weight_names", names, (size_t)count);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         if (tw__hdf5_find(group, names[i])) {
-            status = tw__fail(TW_VALUE_ERROR, "Unable to create dataset (name already exists): two weights of \"%s\" are named '%s'",
-                              group->name ? group->name : "the model", names[i]);
+            status =
+                tw__fail(TW_VALUE_ERROR, "Unable to create dataset (name already exists): two weights of \"%s\" are named '%s'",
+                         group->name ? group->name : "the model", names[i]);
             break;
         }
         tw_auto tw_tensor *value = tw__resource_read(variables[i]->resource);
@@ -160,8 +166,11 @@ static tw_status check_shape(const tw_variable *variable, const tw_tensor *value
     if (tw__shape_compatible(&variable->resource->shape, &value->shape))
         return TW_OK;
     char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
-    tw_status status = tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value "
-                                "shape %s are incompatible.", variable->name, own ? own : "", given ? given : "");
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR,
+                 "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value "
+                 "shape %s are incompatible.",
+                 variable->name, own ? own : "", given ? given : "");
     tw__free(own);
     tw__free(given);
     return status;
@@ -193,8 +202,8 @@ tw_tensors tw__h5_values(tw__hdf5 *file, const tw__hdf5_node *group)
     for (size_t i = 0; good && i < count; i++) {
         const tw__hdf5_node *array = tw__hdf5_find(group, names[i]);
         if (!array)
-            tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object '%s' doesn't exist) in the group \"%s\"", file->file.path, names[i],
-                     group->name ? group->name : "/");
+            tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object '%s' doesn't exist) in the group \"%s\"", file->file.path,
+                     names[i], group->name ? group->name : "/");
         good = array && (values.items[i] = tw__hdf5_value(file, array)) != NULL;
     }
     tw__free(names);
@@ -250,8 +259,10 @@ static tw_status load_in_order(loading *l)
 {
     TW_TRY(keep_weighty(l));
     if ((int64_t)l->name_count != l->layer_count)
-        return tw__fail(TW_VALUE_ERROR, "Layer count mismatch when loading weights from file. Model expected %lld layers, found %zu saved layers.",
-                        (long long)l->layer_count, l->name_count);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Layer count mismatch when loading weights from file. Model expected %lld layers, found %zu saved layers.",
+            (long long)l->layer_count, l->name_count);
     for (size_t i = 0; i < l->name_count; i++) {
         tw_variable **variables;
         int64_t count;
@@ -259,9 +270,10 @@ static tw_status load_in_order(loading *l)
         tw_tensors values = tw__h5_values(l->file, layer_group(l->file, l->group, l->names[i]));
         tw_status status = values.items ? TW_OK : tw__error_status();
         if (status == TW_OK && values.count != count)
-            status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for layer #%zu (named %s in the current model, %s in the save file). Layer "
-                              "expects %lld weight(s). Received %lld saved weight(s)", i, l->layers[i]->name, l->names[i], (long long)count,
-                              (long long)values.count);
+            status = tw__fail(TW_VALUE_ERROR,
+                              "Weight count mismatch for layer #%zu (named %s in the current model, %s in the save file). Layer "
+                              "expects %lld weight(s). Received %lld saved weight(s)",
+                              i, l->layers[i]->name, l->names[i], (long long)count, (long long)values.count);
         for (int64_t k = 0; status == TW_OK && k < count; k++)
             status = add_change(&l->changes, variables[k], values.items[k]);
         tw_tensors_free(&values);
@@ -271,11 +283,13 @@ static tw_status load_in_order(loading *l)
     return TW_OK;
 }
 
-/* Says that a weight's shape is another: a warning, or an error. `where` is "layer #1 (named d)", or NULL for the model's own weights. */
+/* Says that a weight's shape is another: a warning, or an error. `where` is "layer #1 (named d)", or NULL for the model's own
+ * weights. */
 static tw_status report_shape(const loading *l, const char *where, const tw_variable *variable, const tw_tensor *value)
 {
     char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
-    char *detail = tw__format("%s. Weight expects shape %s. Received saved weight with shape %s", variable->name, own ? own : "", given ? given : "");
+    char *detail = tw__format("%s. Weight expects shape %s. Received saved weight with shape %s", variable->name, own ? own : "",
+                              given ? given : "");
     tw_status status = detail ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (detail && l->skip && where)
         tw__log("WARNING", "Skipping loading weights for %s due to mismatch in shape for weight %s", where, detail);
@@ -312,11 +326,15 @@ static tw_status load_named(loading *l, size_t number, tw_layer *layer, const tw
     if (where && values->count == count)
         status = change_equal_shapes(l, where, variables, values);
     else if (where && l->skip)
-        tw__log("WARNING", "Skipping loading of weights for %s due to mismatch in number of weights. Layer expects %lld weight(s). Received %lld "
-                "saved weight(s)", where, (long long)count, (long long)values->count);
+        tw__log(
+            "WARNING",
+            "Skipping loading of weights for %s due to mismatch in number of weights. Layer expects %lld weight(s). Received %lld "
+            "saved weight(s)",
+            where, (long long)count, (long long)values->count);
     else if (where)
-        status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for %s. Layer expects %lld weight(s). Received %lld saved weight(s)", where,
-                          (long long)count, (long long)values->count);
+        status =
+            tw__fail(TW_VALUE_ERROR, "Weight count mismatch for %s. Layer expects %lld weight(s). Received %lld saved weight(s)",
+                     where, (long long)count, (long long)values->count);
     tw__free(where);
     tw__free(variables);
     return status;
@@ -350,12 +368,15 @@ static tw_status load_top_level(loading *l, tw_layer *model, bool by_name)
         return tw__error_status();
     tw_status status = own_variables(model, &variables, &count);
     if (status == TW_OK && values.count != count && l->skip)
-        tw__log("WARNING", "Skipping loading top-level weights for model due to mismatch in number of weights. Model expects %lld top-level "
-                "weight(s). Received %lld saved top-level weight(s)", (long long)count, (long long)values.count);
+        tw__log("WARNING",
+                "Skipping loading top-level weights for model due to mismatch in number of weights. Model expects %lld top-level "
+                "weight(s). Received %lld saved top-level weight(s)",
+                (long long)count, (long long)values.count);
     else if (status == TW_OK && values.count != count)
-        status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for top-level weights %s. Model expects %lld top-level weight(s). Received %lld "
-                          "saved top-level weight(s)", by_name ? "of model" : "when loading weights from file", (long long)count,
-                          (long long)values.count);
+        status = tw__fail(TW_VALUE_ERROR,
+                          "Weight count mismatch for top-level weights %s. Model expects %lld top-level weight(s). Received %lld "
+                          "saved top-level weight(s)",
+                          by_name ? "of model" : "when loading weights from file", (long long)count, (long long)values.count);
     else if (status == TW_OK && by_name)
         status = change_equal_shapes(l, NULL, variables, &values);
     for (int64_t i = 0; status == TW_OK && !by_name && i < count; i++)

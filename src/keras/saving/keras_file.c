@@ -91,8 +91,10 @@ static tw_status write_texts(tw__zip *zip, tw_layer *model)
 tw_status tw__keras_save(tw_layer *model, const char *path)
 {
     if (!model->built)
-        tw__log("WARNING", "You are saving a model that has not yet been built. It might not contain any weights yet. Consider building the model first "
-                "by calling it on some data.");
+        tw__log(
+            "WARNING",
+            "You are saving a model that has not yet been built. It might not contain any weights yet. Consider building the model first "
+            "by calling it on some data.");
     tw__hdf5_node *root = tw__hdf5_tree();
     tw__zip *zip = root ? tw__zip_create(path) : NULL;
     tw_status status = zip ? write_texts(zip, model) : tw__error_status();
@@ -149,7 +151,8 @@ static tw_status arguments_of(const char *path, const tw_value *model, tw_value 
 {
     const tw_value *found = tw__value_get(model, "compile_config"), *optimizer;
     *arguments = (tw_value){ .kind = TW_VALUE_NONE };
-    if (!found || found->kind != TW_VALUE_DICT || !(optimizer = tw__value_get(found, "optimizer")) || optimizer->kind == TW_VALUE_NONE)
+    if (!found || found->kind != TW_VALUE_DICT || !(optimizer = tw__value_get(found, "optimizer")) ||
+        optimizer->kind == TW_VALUE_NONE)
         return TW_OK;
     tw__dict dict = { 0 };
     tw_value entry = tw__value_copy(optimizer);
@@ -165,7 +168,8 @@ static tw_status arguments_of(const char *path, const tw_value *model, tw_value 
             tw__dict_put(&dict, found->list.items[i].s.data, tw__value_copy(&found->list.items[i + 1]));
     }
     tw_value config = tw__dict_take(&dict);
-    tw_status status = config.kind == TW_VALUE_DICT ? tw__keras_training_arguments(path, &config, NULL, arguments) : tw__error_status();
+    tw_status status =
+        config.kind == TW_VALUE_DICT ? tw__keras_training_arguments(path, &config, NULL, arguments) : tw__error_status();
     tw_value_free(&config);
     return status;
 }
@@ -204,7 +208,8 @@ tw_status tw__keras_load_optimizer(const char *path, tw_layer *model)
     if (status != TW_VALUE_ERROR)
         return status;
     tw_clear_error();
-    tw__log("WARNING", "Skipping variable loading for optimizer '%s', because the file has other variables than it.", tw_class_name(trainer->optimizer));
+    tw__log("WARNING", "Skipping variable loading for optimizer '%s', because the file has other variables than it.",
+            tw_class_name(trainer->optimizer));
     return TW_OK;
 }
 

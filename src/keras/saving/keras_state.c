@@ -1,6 +1,6 @@
-/* The variables of a model as Keras's new files keep them, alone (x.weights.h5) or in a .keras archive: arrays "0", "1" … in groups
- * "layers/dense/vars": by the attributes that lead to a layer, an optimizer or a metric, members of lists by their classes' names, numbered from
- * the second one on.
+/* The variables of a model as Keras's new files keep them, alone (x.weights.h5) or in a .keras archive: arrays "0", "1" … in
+ * groups "layers/dense/vars": by the attributes that lead to a layer, an optimizer or a metric, members of lists by their
+ * classes' names, numbered from the second one on.
  *
  * An object that several ways lead to stands where the first one ends; attributes are gone through by their names. */
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 /* ---- going through the objects with variables ---- */
 
 typedef struct walk {
-    tw_status (*each)(struct walk *walk, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count);
+    tw_status (*each)(struct walk *walk, const tw_trackable *object, const char *path, tw_variable *const *variables,
+                      size_t count);
     tw__pointer_map seen;
     tw__hdf5_node *root;
     tw__hdf5 *file; /* that is read; or NULL */
@@ -22,8 +23,8 @@ typedef struct walk {
 
 typedef struct attribute {
     const char *name;
-    tw_object *object;       /* or NULL: */
-    tw_metric **metrics;     /* the list of metrics */
+    tw_object *object;   /* or NULL: */
+    tw_metric **metrics; /* the list of metrics */
     int metric_count;
 } attribute;
 
@@ -38,7 +39,9 @@ static char *class_word(const void *object)
 {
     tw_value name = { .kind = TW_VALUE_NONE };
     bool own = tw__foreign_class_name && tw__foreign_class_name(object, &name) && name.kind == TW_VALUE_STR;
-    const char *text = own ? name.s.data : tw__is(object, &tw__class_metrics_function) ? "MeanMetricWrapper" : tw_class_name(object);
+    const char *text = own                                           ? name.s.data
+                       : tw__is(object, &tw__class_metrics_function) ? "MeanMetricWrapper"
+                                                                     : tw_class_name(object);
     char *word = tw__snake_case(text);
     tw_value_free(&name);
     return word;
@@ -100,7 +103,8 @@ static tw_status go_to_layers(walk *w, tw_trackable *object, const char *path)
     if (!functional && !sequential)
         return TW_OK;
     char *inner = join(path, "layers");
-    tw_objects layers = sequential ? tw_sequential_layers(model) : (tw_objects){ (void *const *)functional->layers, (int64_t)functional->layer_count };
+    tw_objects layers = sequential ? tw_sequential_layers(model)
+                                   : (tw_objects){ (void *const *)functional->layers, (int64_t)functional->layer_count };
     tw_status status = inner ? go_through(w, layers.items, (size_t)layers.count, inner) : tw__error_status();
     if (sequential)
         tw_objects_free(&layers);
@@ -119,7 +123,8 @@ static tw_status own_variables(walk *w, const tw_trackable *object, const char *
     for (int trainable = 1; trainable >= 0; trainable--) {
         for (size_t i = 0; i < all->child_count; i++) {
             tw_variable *variable = (tw_variable *)all->children[i].object;
-            bool listed = all != object ? trainable : tw__is(variable, &tw__class_variable) && variable->trainable == (bool)trainable;
+            bool listed =
+                all != object ? trainable : tw__is(variable, &tw__class_variable) && variable->trainable == (bool)trainable;
             if (listed)
                 variables[count++] = variable;
         }
@@ -206,15 +211,19 @@ static tw_status read_one(walk *w, const tw__hdf5_node *group, size_t place, tw_
     snprintf(name, sizeof name, "%zu", place);
     const tw__hdf5_node *node = tw__hdf5_child(group, name, strlen(name));
     if (!node)
-        return tw__fail(TW_VALUE_ERROR, "%s: there is no value %zu, which the variable '%s' is to have", w->file->file.path, place, variable->name);
+        return tw__fail(TW_VALUE_ERROR, "%s: there is no value %zu, which the variable '%s' is to have", w->file->file.path,
+                        place, variable->name);
     tw_auto tw_tensor *value = tw__hdf5_value(w->file, node);
     tw_auto tw_tensor *cast = value ? tw__cast(value, variable->resource->dtype) : NULL;
     if (!cast)
         return tw__error_status();
     if (!tw__shape_compatible(&variable->resource->shape, &cast->shape)) {
         char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&cast->shape);
-        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are "
-                 "incompatible.", variable->name, own ? own : "", given ? given : "");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are "
+            "incompatible.",
+            variable->name, own ? own : "", given ? given : "");
         tw__free(own);
         tw__free(given);
         return tw__error_status();
@@ -230,8 +239,9 @@ static tw_status check_count(const tw_layer *layer, tw_variable *const *variable
     tw__text names = { 0 };
     for (size_t i = 0; i < count; i++)
         tw__text_format(&names, "%s'%s'", i ? ", " : "", variables[i]->name);
-    tw_status status = tw__fail(TW_VALUE_ERROR, "Layer '%s' expected %zu variables, but received %zu variables during loading. Expected: [%s]",
-                                layer->name, count, found, names.data ? names.data : "");
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR, "Layer '%s' expected %zu variables, but received %zu variables during loading. Expected: [%s]",
+                 layer->name, count, found, names.data ? names.data : "");
     tw__text_free(&names);
     return status;
 }
@@ -242,8 +252,10 @@ static tw_status get_variables(walk *w, const tw_trackable *object, const char *
     size_t found = group ? group->child_count : 0;
     bool is_layer = tw__is(object, &tw__class_layer);
     if (!is_layer && found != count) {
-        tw__log("WARNING", "Skipping variable loading for optimizer '%s', because it has %zu variables whereas the saved optimizer has %zu variables. ",
-                tw_class_name(object), count, found);
+        tw__log(
+            "WARNING",
+            "Skipping variable loading for optimizer '%s', because it has %zu variables whereas the saved optimizer has %zu variables. ",
+            tw_class_name(object), count, found);
         return TW_OK;
     }
     if (!found && tw__is(object, &tw__class_metric))
@@ -253,7 +265,8 @@ static tw_status get_variables(walk *w, const tw_trackable *object, const char *
         status = read_one(w, group, i, variables[i]);
     if (status != TW_VALUE_ERROR || !w->skip_mismatch)
         return status;
-    tw__log("WARNING", "Could not load weights in object %s. Skipping object. Exception encountered: %s", tw_class_name(object), tw_error_message());
+    tw__log("WARNING", "Could not load weights in object %s. Skipping object. Exception encountered: %s", tw_class_name(object),
+            tw_error_message());
     tw_clear_error();
     return TW_OK;
 }

@@ -46,7 +46,8 @@ static tw_status save_tf(const tw_model_save_args *args)
     tw_saved_object *signatures = tw__saved_object_new("signature_map");
     tw_status status = signatures ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
-        status = tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
+        status =
+            tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
     if (status == TW_OK)
         status = tw__model_save_tf(args->self, args->filepath, &extra, signatures, !args->no_custom_gradients);
     if (place != SIZE_MAX)
@@ -56,11 +57,12 @@ static tw_status save_tf(const tw_model_save_args *args)
     return status;
 }
 
-TW_METHOD(model_save,
-          "keras.Model._save(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, include_optimizer: bool = True, "
-          "parents: list<trackable> = None, names: value = None, children: list<trackable> = None, keys: value = None, "
-          "signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
-          "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, others a SavedModel.")
+TW_METHOD(
+    model_save,
+    "keras.Model._save(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, include_optimizer: bool = True, "
+    "parents: list<trackable> = None, names: value = None, children: list<trackable> = None, keys: value = None, "
+    "signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
+    "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, others a SavedModel.")
 {
     switch (kind_of(args->filepath, args->save_format)) {
     case KIND_TF: {
@@ -83,12 +85,15 @@ TW_METHOD(model_save,
         return proceed ? tw__keras_save(args->self, args->filepath) : TW_OK;
     }
     default:
-        return tw__fail(TW_VALUE_ERROR, "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: save_format=%s", args->save_format);
+        return tw__fail(TW_VALUE_ERROR,
+                        "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: save_format=%s",
+                        args->save_format);
     }
 }
 
-TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True, safe_mode: bool = True) -> layer",
-       "The model that a file or a SavedModel holds. In safe mode what the file brings along may not run code, read files that are not its own, or write files.")
+TW_API(
+    load_model, "keras.models._load_model(filepath: str, compile: bool = True, safe_mode: bool = True) -> layer",
+    "The model that a file or a SavedModel holds. In safe mode what the file brings along may not run code, read files that are not its own, or write files.")
 {
     tw__safe_scope scope = tw__safe_begin(!args->no_safe_mode, args->filepath);
     tw_layer *model = NULL;

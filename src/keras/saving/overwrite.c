@@ -24,7 +24,8 @@ tw_status tw__ask_overwrite(const char *path, bool *proceed)
     say(question);
     for (;;) {
         if (getline(&line, &capacity, stdin) < 0) {
-            status = tw__fail(TW_ALREADY_EXISTS, "%s exists, overwrite is False, and there is nobody to ask: EOF when reading a line", path);
+            status = tw__fail(TW_ALREADY_EXISTS,
+                              "%s exists, overwrite is False, and there is nobody to ask: EOF when reading a line", path);
             break;
         }
         line[strcspn(line, "\r\n")] = 0;

@@ -1,15 +1,17 @@
 /* Keras models as SavedModels: what Keras adds to the objects and functions that any SavedModel has (saving/saved_model.h).
  *
- *     root: identifier _tf_keras_sequential, _tf_keras_network or _tf_keras_model; layers are _tf_keras_layer, named layer-0, layer_with_weights-0 …
+ *     root: identifier _tf_keras_sequential, _tf_keras_network or _tf_keras_model; layers are _tf_keras_layer, named layer-0,
+ * layer_with_weights-0 …
  *     __call__                                     inputs, training, mask: two traces
- *     keras_api/call_and_return_conditional_losses the same with a list of losses beside the result: what classes that nobody knows run
- *     variables, trainable_variables               lists
- *     serving_default                              the call without training; its result has the last layer's name
+ *     keras_api/call_and_return_conditional_losses the same with a list of losses beside the result: what classes that nobody
+ * knows run variables, trainable_variables               lists serving_default                              the call without
+ * training; its result has the last layer's name
  *
- *     keras_metadata.pb   SavedMetadata { 1 { 2 node, 3 path "root.layer-0", 4 identifier, 5 JSON, 6 version { 1 producer, 2 min_consumer } } }
+ *     keras_metadata.pb   SavedMetadata { 1 { 2 node, 3 path "root.layer-0", 4 identifier, 5 JSON, 6 version { 1 producer, 2
+ * min_consumer } } }
  *
- * A model is loaded of the class and config in the JSON, and its weights by their names; a model of a class that nobody knows keeps the functions
- * of the file instead. */
+ * A model is loaded of the class and config in the JSON, and its weights by their names; a model of a class that nobody knows
+ * keeps the functions of the file instead. */
 #include "keras/models/functional.h"
 #include "keras/saving/saved_model.h"
 
@@ -114,11 +116,14 @@ static tw_status functional_input(const tw__functional *functional, model_input 
 
 static tw_status no_input(const tw_layer *model)
 {
-    return tw__fail(TW_VALUE_ERROR, "Model %s cannot be saved either because the input shape is not available or because the forward pass of the "
-                    "model is not defined.To define a forward pass, please override `Model.call()`. To specify an input shape, either call "
-                    "`build(input_shape)` directly, or call the model on actual data using `Model()`, `Model.fit()`, or `Model.predict()`. If you "
-                    "have a custom training step, please make sure to invoke the forward pass in train step through `Model.__call__`, i.e. "
-                    "`model(inputs)`, as opposed to `model.call()`.", model->name);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Model %s cannot be saved either because the input shape is not available or because the forward pass of the "
+        "model is not defined.To define a forward pass, please override `Model.call()`. To specify an input shape, either call "
+        "`build(input_shape)` directly, or call the model on actual data using `Model()`, `Model.fit()`, or `Model.predict()`. If you "
+        "have a custom training step, please make sure to invoke the forward pass in train step through `Model.__call__`, i.e. "
+        "`model(inputs)`, as opposed to `model.call()`.",
+        model->name);
 }
 
 static tw_status find_input(tw_layer *model, model_input *input)
@@ -234,7 +239,8 @@ static tw_status run_model(void *context, tw_tensor *const *arguments, int count
     (void)count;
     int next = 0, found = 0;
     tw_value given = exchange(&c->input->structure, (tw_tensor **)arguments, &next), result;
-    tw_status status = tw__layer_invoke(c->model, &(tw_value){ .kind = TW_VALUE_TUPLE, .list = { &given, 1 } }, NULL, c->training, &result);
+    tw_status status =
+        tw__layer_invoke(c->model, &(tw_value){ .kind = TW_VALUE_TUPLE, .list = { &given, 1 } }, NULL, c->training, &result);
     tw_value_free(&given);
     TW_TRY(status);
     tw_value counted = exchange(&result, NULL, &found);
@@ -255,8 +261,9 @@ static tw__function *trace(tw_layer *model, const char *what, const model_input 
     call c = { .model = model, .input = input, .training = training };
     char *text = tw__format("__inference_%s_%llu", what, (unsigned long long)++number);
     tw__outside outside = tw__outside_begin();
-    tw__function *made = text ? tw__function_trace_named(text, (const char *const *)input->names, input->dtypes, input->shapes, input->count,
-                                                         run_model, &c) : NULL;
+    tw__function *made = text ? tw__function_trace_named(text, (const char *const *)input->names, input->dtypes, input->shapes,
+                                                         input->count, run_model, &c)
+                              : NULL;
     tw__outside_end(outside);
     tw__free(text);
     if (made)
@@ -290,12 +297,14 @@ static tw_saved_function *call_function(tw_layer *model, const model_input *inpu
         tw__function *f = trace(model, what, input, training, &output);
         if (f && with_losses)
             output = LIST(TW_VALUE_TUPLE, output, { .kind = TW_VALUE_LIST });
-        tw_value inputs = LIST(TW_VALUE_TUPLE,
-                               LIST(TW_VALUE_TUPLE, tw__value_copy(&input->structure), { .kind = TW_VALUE_BOOL, .b = training != 0 }, NONE),
-                               { .kind = TW_VALUE_DICT });
+        tw_value inputs =
+            LIST(TW_VALUE_TUPLE,
+                 LIST(TW_VALUE_TUPLE, tw__value_copy(&input->structure), { .kind = TW_VALUE_BOOL, .b = training != 0 }, NONE),
+                 { .kind = TW_VALUE_DICT });
         tw_saved_concrete *concrete = tw__saved_concrete_new(f, inputs, output);
-        tw_status status = f && concrete ? tw__saved_concrete_keywords(concrete, (const char *const *)input->names, (size_t)input->count, -1)
-                                         : tw__error_status();
+        tw_status status =
+            f && concrete ? tw__saved_concrete_keywords(concrete, (const char *const *)input->names, (size_t)input->count, -1)
+                          : tw__error_status();
         if (status == TW_OK)
             status = tw__saved_function_add(function, concrete);
         tw_release(concrete);
@@ -382,7 +391,8 @@ static tw_saved_concrete *default_signature(tw_layer *model, const model_input *
     tw__dict named = { 0 };
     for (int i = 0; f && i < f->output_count; i++) {
         char *name = output_name(model, &results, i);
-        tw__dict_put(&named, name ? name : "", tw__spec_value(tw__function_output_dtype(f, i), tw__function_output_shape(f, i), NULL));
+        tw__dict_put(&named, name ? name : "",
+                     tw__spec_value(tw__function_output_dtype(f, i), tw__function_output_shape(f, i), NULL));
         tw__free(name);
     }
     tw_value outputs = tw__dict_take(&named);
@@ -402,8 +412,8 @@ static tw_saved_concrete *default_signature(tw_layer *model, const model_input *
 
 /* ---- the whole ---- */
 
-static tw_status save_with(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, const model_input *input,
-                           bool gradients)
+static tw_status save_with(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures,
+                           const model_input *input, bool gradients)
 {
     if (!tw__tracked(&model->trackable, "__call__")) { /* a model that was loaded without its class has all of these */
         TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));

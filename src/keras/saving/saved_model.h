@@ -7,7 +7,8 @@
 
 /* Saves a model with what is attached to its objects. Signatures that are there are kept; without any the model's call is one.
  * `gradients`: also those that users defined. */
-tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, bool gradients);
+tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures,
+                            bool gradients);
 /* The model in a directory: of its config, or, of a class that is not known, of its functions. */
 tw_layer *tw__model_load_tf(const char *directory, bool with_training);
 /* What the model was compiled with, as compile takes it; None if it was not. */
@@ -16,9 +17,10 @@ tw_status tw__model_training_tf(const char *directory, tw_value *arguments);
 const char *tw__keras_identifier(const tw_trackable *object);
 tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text);
 
-/* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer. (saved_model_states.c) */
+/* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer.
+ * (saved_model_states.c) */
 tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model);
 tw_status tw__keras_restore_states(tw_layer *model); /* after a restore has begun: they take their values from it */
-bool tw__keras_is_stateful(tw_layer *model); /* whether there are such layers */
+bool tw__keras_is_stateful(tw_layer *model);         /* whether there are such layers */
 
 #endif

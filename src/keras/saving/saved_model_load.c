@@ -52,7 +52,8 @@ static tw_status each_of_file(const char *path, keras_visitor visit, void *conte
             else if ((g.number == 3 || g.number == 5) && g.wire == TW_WIRE_BYTES)
                 *(g.number == 3 ? &found.path : &found.json) = (tw_string){ (const char *)g.data, g.size };
         }
-        status = node.failed ? tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path) : visit(context, &found);
+        status = node.failed ? tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path)
+                             : visit(context, &found);
     }
     if (status == TW_OK && proto.failed)
         status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
@@ -78,9 +79,12 @@ static tw_status each_of_objects(const char *directory, keras_visitor visit, voi
                 found.json = (tw_string){ (const char *)f.data, f.size };
         }
         if (keras && !found.json.size)
-            status = tw__fail(TW_VALUE_ERROR, "Unable to create a Keras model from SavedModel at %s. This SavedModel was exported with "
-                              "`tf.saved_model.save`, and lacks the Keras metadata file. Please save your Keras model by calling `model.save`or "
-                              "`tf.keras.models.save_model`. Note that you can still load this SavedModel with `tf.saved_model.load`.", directory);
+            status = tw__fail(
+                TW_VALUE_ERROR,
+                "Unable to create a Keras model from SavedModel at %s. This SavedModel was exported with "
+                "`tf.saved_model.save`, and lacks the Keras metadata file. Please save your Keras model by calling `model.save`or "
+                "`tf.keras.models.save_model`. Note that you can still load this SavedModel with `tf.saved_model.load`.",
+                directory);
         else if (keras)
             status = visit(context, &found);
     }
@@ -113,11 +117,14 @@ static tw_status read_root(const char *directory, tw_value *metadata)
     *metadata = (tw_value){ .kind = TW_VALUE_NONE };
     TW_TRY(each_keras_node(directory, take_root, metadata, &old));
     if (old)
-        tw__log("WARNING", "SavedModel saved prior to TF 2.5 detected when loading Keras model. Please ensure that you are saving the model with "
-                "model.save() or tf.keras.models.save_model(), *NOT* tf.saved_model.save(). To confirm, there should be a file named "
-                "\"keras_metadata.pb\" in the SavedModel directory.");
+        tw__log(
+            "WARNING",
+            "SavedModel saved prior to TF 2.5 detected when loading Keras model. Please ensure that you are saving the model with "
+            "model.save() or tf.keras.models.save_model(), *NOT* tf.saved_model.save(). To confirm, there should be a file named "
+            "\"keras_metadata.pb\" in the SavedModel directory.");
     if (metadata->kind != TW_VALUE_DICT)
-        return tw__fail(TW_VALUE_ERROR, "%s: the root of this SavedModel is no Keras object; load it with `tf.saved_model.load`", directory);
+        return tw__fail(TW_VALUE_ERROR, "%s: the root of this SavedModel is no Keras object; load it with `tf.saved_model.load`",
+                        directory);
     make_tuples(metadata);
     return TW_OK;
 }
@@ -179,14 +186,16 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
     tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
     tw_variable **variables = NULL;
     int64_t count = 0;
-    tw_status status = restored ? tw__collect_variables(&model->trackable, TW_ALL_VARIABLES, &variables, &count) : tw__error_status();
+    tw_status status =
+        restored ? tw__collect_variables(&model->trackable, TW_ALL_VARIABLES, &variables, &count) : tw__error_status();
     if (restored)
         restored->expect_partial = true;
     if (status == TW_OK)
         status = tw__keras_restore_states(model);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         if (!tw__restored_by(&variables[i]->trackable))
-            status = tw__fail(TW_DATA_LOSS, "%s: has no value for the weight '%s' of model '%s'", prefix, variables[i]->name, model->name);
+            status = tw__fail(TW_DATA_LOSS, "%s: has no value for the weight '%s' of model '%s'", prefix, variables[i]->name,
+                              model->name);
     }
     tw__free(variables);
     tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
@@ -203,14 +212,17 @@ static tw_tensor *call_revived(tw_model *self, tw_tensor *input, int training, v
     (void)state;
     tw_saved_function *function = (tw_saved_function *)tw__tracked(&self->trackable, "__call__");
     if (!function || !tw__is(function, &tw__class_saved_function)) {
-        tw__fail(TW_VALUE_ERROR, "Cannot call custom layer %s, because the call function was not serialized to the SavedModel.", self->name);
+        tw__fail(TW_VALUE_ERROR, "Cannot call custom layer %s, because the call function was not serialized to the SavedModel.",
+                 self->name);
         return NULL;
     }
     for (size_t i = 0; i < function->concrete_count; i++) {
         const tw_value *inputs = &function->concretes[i]->inputs;
         const tw_value *positional = inputs->kind == TW_VALUE_TUPLE && inputs->list.count == 2 ? &inputs->list.items[0] : NULL;
         const tw_value *named = positional ? &inputs->list.items[1] : NULL;
-        const tw_value *said = positional && positional->list.count > 1 ? &positional->list.items[1] : named ? tw__value_get(named, "training") : NULL;
+        const tw_value *said = positional && positional->list.count > 1 ? &positional->list.items[1]
+                               : named                                  ? tw__value_get(named, "training")
+                                                                        : NULL;
         if (said && said->kind == TW_VALUE_BOOL && said->b != (training == 1))
             continue;
         tw__function *f = tw__saved_concrete_build(function->concretes[i]);
@@ -225,13 +237,14 @@ static tw_tensor *call_revived(tw_model *self, tw_tensor *input, int training, v
     return NULL;
 }
 
-/* What is made of the file's objects: lists whose variables count as the model's, and layers that call the functions they were saved with. */
+/* What is made of the file's objects: lists whose variables count as the model's, and layers that call the functions they were
+ * saved with. */
 typedef struct reviving {
     tw_saved_object *root;
     tw__pointer_map names; /* object -> place in the list */
     char **list;           /* names of layers */
     size_t count, capacity;
-    tw__pointer_map made;  /* object -> layer or container, borrowed from `keep` */
+    tw__pointer_map made; /* object -> layer or container, borrowed from `keep` */
     tw_trackable **keep;
     size_t keep_count, keep_capacity;
 } reviving;
@@ -288,7 +301,8 @@ static void note_input(tw_layer *model);
 static tw_trackable *revived(reviving *r, tw_trackable *object, int depth)
 {
     int64_t named = tw__pointer_map_get(&r->names, object, -1), place = tw__pointer_map_get(&r->made, object, -1);
-    bool list = tw__is(object, &tw__class_saved_object) && strcmp(((const tw_saved_object *)object)->identifier, "trackable_list_wrapper") == 0;
+    bool list = tw__is(object, &tw__class_saved_object) &&
+                strcmp(((const tw_saved_object *)object)->identifier, "trackable_list_wrapper") == 0;
     if (place >= 0)
         return r->keep[place];
     if ((named < 0 && !list) || depth > 100)
@@ -301,7 +315,8 @@ static tw_trackable *revived(reviving *r, tw_trackable *object, int depth)
         return NULL;
     }
     r->keep[r->keep_count] = made;
-    if (tw__pointer_map_put(&r->made, object, (int64_t)r->keep_count++) != TW_OK || revive_children(r, made, object, depth + 1) != TW_OK)
+    if (tw__pointer_map_put(&r->made, object, (int64_t)r->keep_count++) != TW_OK ||
+        revive_children(r, made, object, depth + 1) != TW_OK)
         return NULL;
     if (layer) {
         layer->built = true;
@@ -420,7 +435,8 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training)
         if (model && restore_weights(model, directory) != TW_OK) {
             tw_release(model);
             model = NULL;
-        } else if (!model && tw_error_code() == TW_VALUE_ERROR && (strstr(tw_error_message(), "Unknown ") || strstr(tw_error_message(), "safe_mode"))) {
+        } else if (!model && tw_error_code() == TW_VALUE_ERROR &&
+                   (strstr(tw_error_message(), "Unknown ") || strstr(tw_error_message(), "safe_mode"))) {
             /* Its functions are in the file, too: they need neither classes nor code. */
             tw_clear_error();
             model = revive(&metadata, directory);

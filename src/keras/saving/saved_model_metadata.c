@@ -77,7 +77,9 @@ static char *metadata_of(tw_layer *layer, bool root)
     put_bool(&dict, "trainable", layer->trainable);
     put_bool(&dict, "expects_training_arg", true);
     tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
-    tw__dict_put(&dict, "batch_input_shape", layer->batch_input_shape.rank >= 0 ? tw__shape_value(&layer->batch_input_shape) : (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(&dict, "batch_input_shape",
+                 layer->batch_input_shape.rank >= 0 ? tw__shape_value(&layer->batch_input_shape)
+                                                    : (tw_value){ .kind = TW_VALUE_NONE });
     put_bool(&dict, "must_restore_from_config", false);
     tw__dict_put_str(&dict, "class_name", tw__value_text(&entry, "class_name"));
     tw__dict_put(&dict, "config", tw__value_copy(config));

@@ -17,8 +17,8 @@ tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *
 tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype);
 /* The sizes shape[begin:end] (end 0: to the last) of what has no known shape yet, of int64. */
 tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end);
-/* For gradients of what has no known shape yet: the product of shape[from:to] as a vector of one (to < 0: of all the rest), and x, which is
- * taken, under the shape that such vectors make side by side. NULL gives NULL. */
+/* For gradients of what has no known shape yet: the product of shape[from:to] as a vector of one (to < 0: of all the rest), and
+ * x, which is taken, under the shape that such vectors make side by side. NULL gives NULL. */
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to);
 tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count);
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype); /* a vector of int32 or int64 */
@@ -27,14 +27,15 @@ tw_tensor *tw__all_axes(tw_tensor *tensor); /* 0, 1 … rank - 1 as int32; by op
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like);
 /* The gradients of all outputs, zeros where there is none, as new references in `parts`. */
 tw_status tw__join_gradients(tw__gradient *gradient, tw_tensor **parts);
-/* Output 0 is the box of `in` that begins at `first`, has the dimensions `processed` and goes by `steps`, under the shape `final` of as many
- * elements: a view where they lie together. */
+/* Output 0 is the box of `in` that begins at `first`, has the dimensions `processed` and goes by `steps`, under the shape `final`
+ * of as many elements: a view where they lie together. */
 tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *processed, const int64_t *first, const int64_t *steps,
                        const tw_shape *final);
 /* Where the slice of an array begins that row `row` of `indices` (its last dimension) names; INVALID_ARGUMENT if outside. */
-tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset);
-/* Writes the slices of `updates` into `out` where the rows of `indices` say; shapes are checked before. update: the last one written stays;
- * else they are combined. */
+tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what,
+                        int64_t *offset);
+/* Writes the slices of `updates` into `out` where the rows of `indices` say; shapes are checked before. update: the last one
+ * written stays; else they are combined. */
 tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
                          tw__combination kind);
 

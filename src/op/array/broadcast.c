@@ -14,12 +14,13 @@ static tw_status broadcast_shape(tw__inference *inference)
         return TW_OK;
     if (in->rank > out->rank)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "Rank of input (%d) must be no greater than rank of output shape (%d). [Op:BroadcastTo]", in->rank, out->rank);
+                          "Rank of input (%d) must be no greater than rank of output shape (%d). [Op:BroadcastTo]", in->rank,
+                          out->rank);
     for (int i = 0; i < in->rank; i++) {
         int64_t dim = in->dims[i], target = out->dims[i + out->rank - in->rank];
         if (dim >= 0 && dim != 1 && dim != target)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:BroadcastTo]", tw__shape_text(in),
-                              tw__shape_text(out));
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:BroadcastTo]",
+                              tw__shape_text(in), tw__shape_text(out));
     }
     return TW_OK;
 }
@@ -81,10 +82,9 @@ static bool broadcast_to_words(tw__wording *w)
     return false;
 }
 
-TW_OP(BroadcastTo,
-    .inputs = "input: T, shape: Tidx", .outputs = "output: T", .attrs = "T: type, Tidx: {int32, int64} = int32",
-    .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient, .words = broadcast_to_words,
-    .doc = "Repeats dimensions of one until the tensor has the given shape.");
+TW_OP(BroadcastTo, .inputs = "input: T, shape: Tidx", .outputs = "output: T", .attrs = "T: type, Tidx: {int32, int64} = int32",
+      .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient, .words = broadcast_to_words,
+      .doc = "Repeats dimensions of one until the tensor has the given shape.");
 
 static tw_status args_shape(tw__inference *inference)
 {
@@ -113,7 +113,5 @@ static tw_status args_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(BroadcastArgs,
-    .inputs = "s0: T, s1: T", .outputs = "r0: T", .attrs = "T: {int32, int64} = int32",
-    .shape = args_shape, .compute = args_compute,
-    .doc = "The shape that two shapes broadcast to.");
+TW_OP(BroadcastArgs, .inputs = "s0: T, s1: T", .outputs = "r0: T", .attrs = "T: {int32, int64} = int32", .shape = args_shape,
+      .compute = args_compute, .doc = "The shape that two shapes broadcast to.");

@@ -13,7 +13,8 @@ bool tw__axis_normal(int64_t axis, int rank, int *normal)
 tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const char *what, bool unknown_allowed, tw_shape *shape)
 {
     if (values->shape.rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be 1-D, not %s [Op:%s]", op->name, what, tw__shape_text(&values->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be 1-D, not %s [Op:%s]", op->name, what, tw__shape_text(&values->shape),
+                        op->name);
     if (values->count > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: %s asks for rank %lld, at most %d are supported", op->name, what,
                         (long long)values->count, TW_MAX_RANK);
@@ -22,8 +23,10 @@ tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const ch
     shape->rank = (int32_t)values->count;
     for (int i = 0; i < shape->rank; i++) {
         if (dims[i] < (unknown_allowed ? -1 : 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: Dimension %lld must be >= 0 (%s is %s) [Op:%s]", op->name, (long long)dims[i], what,
-                            tw__shape_text(&(tw_shape){ shape->rank, { dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], dims[7] } }),
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: Dimension %lld must be >= 0 (%s is %s) [Op:%s]", op->name,
+                            (long long)dims[i], what,
+                            tw__shape_text(&(tw_shape){
+                                shape->rank, { dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], dims[7] } }),
                             op->name);
         shape->dims[i] = dims[i];
     }
@@ -43,8 +46,8 @@ tw_status tw__shape_input(tw__inference *inference, int input, const char *what)
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number)
 {
     if (value->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, not shape %s [Op:%s]", op->name, what, tw__shape_text(&value->shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, not shape %s [Op:%s]", op->name, what,
+                        tw__shape_text(&value->shape), op->name);
     return tw__tensor_read_ints(value, what, number, 1);
 }
 
@@ -57,17 +60,21 @@ tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype)
 
 tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end)
 {
-    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *from = tw__ints_tensor(&begin, 1, TW_INT32), *to = tw__ints_tensor(&end, 1, TW_INT32);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *from = tw__ints_tensor(&begin, 1, TW_INT32),
+                      *to = tw__ints_tensor(&end, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32);
     tw_attr to_the_last[] = { TW_A_INT("end_mask", 1) };
-    return shape && from && to && step ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0) : NULL;
+    return shape && from && to && step
+               ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0)
+               : NULL;
 }
 
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
 {
     if (!shape)
         return NULL;
-    tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, shape->dtype), *size = tw__ints_tensor(&(int64_t){ to < 0 ? -1 : to - from }, 1, shape->dtype);
+    tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, shape->dtype),
+                      *size = tw__ints_tensor(&(int64_t){ to < 0 ? -1 : to - from }, 1, shape->dtype);
     tw_auto tw_tensor *axis = tw__ints_tensor(&(int64_t){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *sizes = begin && size && axis ? tw__call(&tw__op_Slice, TW_IN(shape, begin, size), 3, NULL, 0) : NULL;
     return sizes ? tw__call(&tw__op_Prod, TW_IN(sizes, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
@@ -83,7 +90,9 @@ tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
     }
     tw_auto tw_tensor *axis = tw_tensor_int(0);
     inputs[count] = axis;
-    tw_tensor *shape = !whole || !axis ? NULL : count == 1 ? tw_retain(sizes[0]) : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
+    tw_tensor *shape = !whole || !axis ? NULL
+                       : count == 1    ? tw_retain(sizes[0])
+                                       : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
     tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
     tw_release(shape);
     tw_release(x);

@@ -1,4 +1,5 @@
-/* Joining tensors along an axis that is there (ConcatV2, ConcatOffset) or a new one (Pack), and taking them apart again (Unpack). */
+/* Joining tensors along an axis that is there (ConcatV2, ConcatOffset) or a new one (Pack), and taking them apart again (Unpack).
+ */
 #include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
@@ -25,8 +26,9 @@ static tw_status joined_shape(const tw_op *op, const tw_shape *const *shapes, in
     if (known->rank == 0)
         return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : Can't concatenate scalars (use tf.stack instead) [Op:%s]", op->name);
     if (!tw__axis_normal(given, known->rank, axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld [Op:%s]",
-                        -known->rank, known->rank, (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld [Op:%s]", -known->rank,
+                        known->rank, (long long)given, op->name);
     tw_shape result = *known;
     result.dims[*axis] = 0;
     for (int i = 0; i < count; i++) {
@@ -41,8 +43,8 @@ static tw_status joined_shape(const tw_op *op, const tw_shape *const *shapes, in
                 result.dims[k] = dim;
             } else if (dim >= 0 && dim != result.dims[k]) {
                 return tw__fail(TW_INVALID_ARGUMENT,
-                                "ConcatOp : Dimension %d in both shapes must be equal: shape[0] = %s vs. shape[%d] = %s [Op:%s]", k,
-                                tw__shape_text(shapes[0]), i, tw__shape_text(shapes[i]), op->name);
+                                "ConcatOp : Dimension %d in both shapes must be equal: shape[0] = %s vs. shape[%d] = %s [Op:%s]",
+                                k, tw__shape_text(shapes[0]), i, tw__shape_text(shapes[i]), op->name);
             }
         }
     }
@@ -94,7 +96,8 @@ static tw_status concat_compute(tw__kernel *kernel)
 /* Where the parts begin, by ops: ConcatOffset takes an int32 axis and int32 shapes. */
 static tw_status concat_gradient_later(tw__gradient *gradient, tw_tensor *dy, int count)
 {
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs), **offsets = tw__alloc_array((size_t)count, sizeof *offsets);
+    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs),
+              **offsets = tw__alloc_array((size_t)count, sizeof *offsets);
     tw_tensor *given = gradient->inputs[count];
     tw_status status = inputs && offsets ? TW_OK : tw__error_status();
     int made = 0, offset_count = count;
@@ -189,10 +192,10 @@ static bool concat_partial(const tw__partial_call *call, tw_shape *elements)
     return true;
 }
 
-TW_OP(ConcatV2,
-    .inputs = "values: N * T, axis: Tidx", .outputs = "output: T", .attrs = "N: int >= 2, T: type, Tidx: {int32, int64} = int32",
-    .shape = concat_shape, .compute = concat_compute, .gradient = concat_gradient, .words = concat_words, .node_name = "concat", .static_value = true, .partial = concat_partial,
-    .doc = "Joins tensors along an axis.");
+TW_OP(ConcatV2, .inputs = "values: N * T, axis: Tidx", .outputs = "output: T",
+      .attrs = "N: int >= 2, T: type, Tidx: {int32, int64} = int32", .shape = concat_shape, .compute = concat_compute,
+      .gradient = concat_gradient, .words = concat_words, .node_name = "concat", .static_value = true, .partial = concat_partial,
+      .doc = "Joins tensors along an axis.");
 
 /* ---- ConcatOffset ---- */
 
@@ -212,19 +215,21 @@ static tw_status offset_compute(tw__kernel *kernel)
     int axis;
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[0], "concat_dim", &given));
     if (first->count > TW_MAX_RANK || !tw__axis_normal(given, (int)first->count, &axis))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat dim is out of range: %lld vs. %lld [Op:ConcatOffset]", (long long)given,
-                          (long long)first->count);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat dim is out of range: %lld vs. %lld [Op:ConcatOffset]",
+                          (long long)given, (long long)first->count);
     for (int i = 0; i < kernel->output_count; i++) {
         const tw_tensor *shape = kernel->inputs[i + 1];
         if (shape->count != first->count)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d should contain %lld elements, but got %lld [Op:ConcatOffset]", i,
-                              (long long)first->count, (long long)shape->count);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "input %d should contain %lld elements, but got %lld [Op:ConcatOffset]", i, (long long)first->count,
+                              (long long)shape->count);
         for (int k = 0; k < shape->count; k++) {
             if (k != axis && tw_tensor_int_at(shape, k) != tw_tensor_int_at(first, k))
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                                  "All dimensions except %d must match. Input %d has %lld in dimension %d and doesn't match input 0 with "
-                                  "%lld. [Op:ConcatOffset]",
-                                  axis, i, (long long)tw_tensor_int_at(shape, k), k, (long long)tw_tensor_int_at(first, k));
+                return TW_OP_FAIL(
+                    kernel, TW_INVALID_ARGUMENT,
+                    "All dimensions except %d must match. Input %d has %lld in dimension %d and doesn't match input 0 with "
+                    "%lld. [Op:ConcatOffset]",
+                    axis, i, (long long)tw_tensor_int_at(shape, k), k, (long long)tw_tensor_int_at(first, k));
             if (shape->dtype == TW_INT64)
                 ((int64_t *)kernel->outputs[i]->data)[k] = k == axis ? at : 0;
             else
@@ -235,11 +240,9 @@ static tw_status offset_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(ConcatOffset,
-    .inputs = "concat_dim: int32, shape: N * shape_type", .outputs = "offset: N * shape_type",
-    .attrs = "N: int >= 2, shape_type: {int32, int64} = int32",
-    .shape = offset_shape, .compute = offset_compute,
-    .doc = "Where each part of a concatenation begins.");
+TW_OP(ConcatOffset, .inputs = "concat_dim: int32, shape: N * shape_type", .outputs = "offset: N * shape_type",
+      .attrs = "N: int >= 2, shape_type: {int32, int64} = int32", .shape = offset_shape, .compute = offset_compute,
+      .doc = "Where each part of a concatenation begins.");
 
 /* ---- Pack ---- */
 
@@ -259,8 +262,8 @@ static tw_status pack_shape(tw__inference *inference)
     if (first->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(given, first->rank + 1, &axis))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Pack]", (long long)given, -first->rank - 1,
-                          first->rank + 1);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Pack]", (long long)given,
+                          -first->rank - 1, first->rank + 1);
     if (first->rank == TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", first->rank + 1, TW_MAX_RANK);
     tw_shape *out = &inference->out_shapes[0];
@@ -293,8 +296,8 @@ static tw_status pack_compute(tw__kernel *kernel)
         tw__walk walk = { 0 };
         tw__walk_add(&walk, outer, count * inner, inner);
         tw__walk_add(&walk, inner, 1, 1);
-        TW_TRY(tw__copy_walk(out->dtype, (char *)out->data + (size_t)(i * inner) * tw__element_size(out->dtype), kernel->inputs[i]->data,
-                             &walk));
+        TW_TRY(tw__copy_walk(out->dtype, (char *)out->data + (size_t)(i * inner) * tw__element_size(out->dtype),
+                             kernel->inputs[i]->data, &walk));
     }
     return TW_OK;
 }
@@ -305,7 +308,8 @@ static tw_status pack_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0])
         return TW_OK;
     return tw__apply(&tw__op_Unpack, TW_IN(gradient->output_grads[0]), 1,
-                     TW_WITH(TW_A_INT("num", count), TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 2, gradient->input_grads, &count);
+                     TW_WITH(TW_A_INT("num", count), TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 2, gradient->input_grads,
+                     &count);
 }
 
 static bool pack_words(tw__wording *w)
@@ -329,10 +333,9 @@ static bool pack_partial(const tw__partial_call *call, tw_shape *elements)
     return true;
 }
 
-TW_OP(Pack,
-    .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int >= 1, T: type, axis: int = 0",
-    .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack", .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial,
-    .doc = "Stacks tensors along a new axis.");
+TW_OP(Pack, .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int >= 1, T: type, axis: int = 0",
+      .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack",
+      .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial, .doc = "Stacks tensors along a new axis.");
 
 /* ---- Unpack ---- */
 
@@ -344,7 +347,8 @@ static tw_status unpack_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(given, in->rank, &axis))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Unpack]", (long long)given, -in->rank, in->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Unpack]", (long long)given, -in->rank,
+                          in->rank);
     if (in->dims[axis] >= 0 && in->dims[axis] != num)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input shape axis %d must equal %lld, got shape %s [Op:Unpack]", axis,
                           (long long)num, tw__shape_text(in));
@@ -382,7 +386,8 @@ static tw_status unpack_compute(tw__kernel *kernel)
         tw__walk walk = { 0 };
         tw__walk_add(&walk, outer, inner, kernel->output_count * inner);
         tw__walk_add(&walk, inner, 1, 1);
-        TW_TRY(tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)(i * inner) * tw__element_size(in->dtype), &walk));
+        TW_TRY(tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)(i * inner) * tw__element_size(in->dtype),
+                             &walk));
     }
     return TW_OK;
 }
@@ -406,8 +411,8 @@ static tw_status unpack_gradient(tw__gradient *gradient)
     if (!parts)
         return tw__error_status();
     if (tw__join_gradients(gradient, parts) == TW_OK)
-        gradient->input_grads[0] = tw__call(&tw__op_Pack, parts, gradient->output_count,
-                                            TW_WITH(TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 1);
+        gradient->input_grads[0] =
+            tw__call(&tw__op_Pack, parts, gradient->output_count, TW_WITH(TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 1);
     for (int i = 0; i < gradient->output_count; i++)
         tw_release(parts[i]);
     tw__free(parts);
@@ -425,7 +430,6 @@ static bool unpack_words(tw__wording *w)
     return true;
 }
 
-TW_OP(Unpack,
-    .inputs = "value: T", .outputs = "output: num * T", .attrs = "num: int >= 0, T: type, axis: int = 0",
-    .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true, .words = unpack_words, .node_name = "unstack", .static_value = true,
-    .doc = "Takes a tensor apart along an axis.");
+TW_OP(Unpack, .inputs = "value: T", .outputs = "output: num * T", .attrs = "num: int >= 0, T: type, axis: int = 0",
+      .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true, .words = unpack_words,
+      .node_name = "unstack", .static_value = true, .doc = "Takes a tensor apart along an axis.");

@@ -22,17 +22,16 @@ static tw_status const_compute(tw__kernel *kernel)
     return tw__output_take(kernel, 0, tw__tensor_view(value, &value->shape));
 }
 
-TW_OP(Const,
-    .outputs = "output: dtype", .attrs = "value: tensor, dtype: type",
-    .shape = const_shape, .compute = const_compute, .makes_outputs = true, .role = TW_ROLE_CONSTANT,
-    .doc = "A constant.");
+TW_OP(Const, .outputs = "output: dtype", .attrs = "value: tensor, dtype: type", .shape = const_shape, .compute = const_compute,
+      .makes_outputs = true, .role = TW_ROLE_CONSTANT, .doc = "A constant.");
 
 static tw_status fill_shape(tw__inference *inference)
 {
     const tw_shape *value = inference->shapes[1];
     bool one = value->rank == 0 || (value->rank == 1 && value->dims[0] == 1);
     if (tw__shape_known(value) && !one)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value must represent a scalar, got shape %s [Op:Fill]", tw__shape_text(value));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value must represent a scalar, got shape %s [Op:Fill]",
+                          tw__shape_text(value));
     return tw__shape_input(inference, 0, "dims");
 }
 
@@ -60,7 +59,6 @@ static bool fill_words(tw__wording *w)
     return true;
 }
 
-TW_OP(Fill,
-    .inputs = "dims: index_type, value: T", .outputs = "output: T", .attrs = "T: type, index_type: {int32, int64} = int32",
-    .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient, .words = fill_words, .static_value = true,
-    .doc = "A tensor of one value.");
+TW_OP(Fill, .inputs = "dims: index_type, value: T", .outputs = "output: T",
+      .attrs = "T: type, index_type: {int32, int64} = int32", .shape = fill_shape, .compute = fill_compute,
+      .gradient = fill_gradient, .words = fill_words, .static_value = true, .doc = "A tensor of one value.");

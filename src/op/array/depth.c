@@ -1,4 +1,5 @@
-/* DepthToSpace, SpaceToDepth: channels become blocks of pixels, and back. Only with the channels last, as TensorFlow's kernels for the processor. */
+/* DepthToSpace, SpaceToDepth: channels become blocks of pixels, and back. Only with the channels last, as TensorFlow's kernels
+ * for the processor. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -9,7 +10,8 @@ static tw_status read_block(const tw_op *op, const tw_attr *attrs, int64_t *bloc
     tw_string format = tw__attr_find(op, attrs, "data_format")->s;
     *block = tw__attr_find(op, attrs, "block_size")->i;
     if (format.size != 4 || memcmp(format.data, "NHWC", 4) != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got %.*s [Op:%s]", (int)format.size, format.data, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got %.*s [Op:%s]", (int)format.size,
+                        format.data, op->name);
     if (*block > INT32_MAX / 2)
         return tw__fail(TW_INVALID_ARGUMENT, "block_size %lld is too large [Op:%s]", (long long)*block, op->name);
     return TW_OK;
@@ -19,7 +21,8 @@ static tw_status divided(const tw_op *op, const char *what, int64_t size, int64_
 {
     *result = size < 0 ? -1 : size / by;
     if (size >= 0 && size % by)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s dimension %lld should be divisible by: %lld [Op:%s]", what, (long long)size, (long long)by, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s dimension %lld should be divisible by: %lld [Op:%s]", what, (long long)size,
+                        (long long)by, op->name);
     return TW_OK;
 }
 
@@ -68,7 +71,9 @@ static tw_status depth_compute(tw__kernel *kernel)
     const tw_shape *deep = to_space ? &in->shape : &out->shape, *wide = to_space ? &out->shape : &in->shape;
     int64_t channels = wide->dims[3], row = wide->dims[2] * channels;
     int64_t dims[6] = { deep->dims[0], deep->dims[1], block, deep->dims[2], block, channels };
-    int64_t in_deep[6] = { deep->dims[1] * deep->dims[2] * deep->dims[3], deep->dims[2] * deep->dims[3], block * channels, deep->dims[3], channels, 1 };
+    int64_t in_deep[6] = {
+        deep->dims[1] * deep->dims[2] * deep->dims[3], deep->dims[2] * deep->dims[3], block * channels, deep->dims[3], channels, 1
+    };
     int64_t in_wide[6] = { wide->dims[1] * row, block * row, row, block * channels, channels, 1 };
     tw__walk walk = { 0 };
     for (int i = 0; i < 6; i++)
@@ -80,13 +85,16 @@ static tw_status depth_gradient(tw__gradient *g)
 {
     const tw_op *back = g->op == &tw__op_DepthToSpace ? &tw__op_SpaceToDepth : &tw__op_DepthToSpace;
     if (g->wanted[0] && g->output_grads[0])
-        tw__grad_set(g, 0, tw__call(back, TW_IN(g->output_grads[0]), 1, TW_WITH(*TW_ATTR(g, "block_size"), *TW_ATTR(g, "data_format")), 2));
+        tw__grad_set(g, 0,
+                     tw__call(back, TW_IN(g->output_grads[0]), 1, TW_WITH(*TW_ATTR(g, "block_size"), *TW_ATTR(g, "data_format")),
+                              2));
     return tw__grad_status(g);
 }
 
-#define DEPTH_ROW                                                                                                                            \
-    .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, block_size: int >= 2, data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", \
-    .shape = depth_shape, .compute = depth_compute, .gradient = depth_gradient
+#define DEPTH_ROW                                                                                                          \
+    .inputs = "input: T", .outputs = "output: T",                                                                          \
+    .attrs = "T: type, block_size: int >= 2, data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", .shape = depth_shape, \
+    .compute = depth_compute, .gradient = depth_gradient
 
 TW_OP(DepthToSpace, DEPTH_ROW, .doc = "Channels become blocks of pixels.");
 TW_OP(SpaceToDepth, DEPTH_ROW, .doc = "Blocks of pixels become channels.");

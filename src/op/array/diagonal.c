@@ -1,5 +1,5 @@
-/* Diagonals: Diag and DiagPart over a tensor's halves, MatrixBandPart, MatrixDiagV3, MatrixDiagPartV3 and MatrixSetDiagV3 over its last two
- * dimensions. */
+/* Diagonals: Diag and DiagPart over a tensor's halves, MatrixBandPart, MatrixDiagV3, MatrixDiagPartV3 and MatrixSetDiagV3 over
+ * its last two dimensions. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -54,10 +54,8 @@ static tw_status diag_gradient(tw__gradient *gradient)
 
 #define NUMBERS "bfloat16, half, float, double, int32, int64, complex64, complex128"
 
-TW_OP(Diag,
-    .inputs = "diagonal: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}",
-    .shape = diag_shape, .compute = diag_compute, .gradient = diag_gradient,
-    .doc = "Zeros of twice the rank, with the tensor on the diagonal.");
+TW_OP(Diag, .inputs = "diagonal: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = diag_shape,
+      .compute = diag_compute, .gradient = diag_gradient, .doc = "Zeros of twice the rank, with the tensor on the diagonal.");
 
 static tw_status part_shape(tw__inference *inference)
 {
@@ -66,13 +64,14 @@ static tw_status part_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (in->rank == 0 || in->rank % 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "The rank of the tensor should be even and positive, got shape %s [Op:DiagPart]",
-                          tw__shape_text(in));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "The rank of the tensor should be even and positive, got shape %s [Op:DiagPart]", tw__shape_text(in));
     int half = in->rank / 2;
     for (int i = 0; i < half; i++) {
         if (in->dims[i] >= 0 && in->dims[half + i] >= 0 && in->dims[i] != in->dims[half + i])
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Invalid shape %s: dimensions %d and %d do not match. [Op:DiagPart]",
-                              tw__shape_text(in), i, half + i);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "Invalid shape %s: dimensions %d and %d do not match. [Op:DiagPart]", tw__shape_text(in), i,
+                              half + i);
         out->dims[i] = in->dims[i];
     }
     out->rank = half;
@@ -87,10 +86,9 @@ static tw_status part_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(DiagPart,
-    .inputs = "input: T", .outputs = "diagonal: T", .attrs = "T: {" NUMBERS "}",
-    .shape = part_shape, .compute = part_compute, .gradient = diag_gradient,
-    .doc = "The diagonal of a tensor whose two halves of dimensions are alike.");
+TW_OP(DiagPart, .inputs = "input: T", .outputs = "diagonal: T", .attrs = "T: {" NUMBERS "}", .shape = part_shape,
+      .compute = part_compute, .gradient = diag_gradient,
+      .doc = "The diagonal of a tensor whose two halves of dimensions are alike.");
 
 /* ---- MatrixBandPart ---- */
 
@@ -108,8 +106,8 @@ static tw_status band_shape(tw__inference *inference)
         TW_TRY(tw__scalar_value(inference->op, inference->values[i], names[i], &number));
         if (number > limit)
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "%s must be negative or less or equal to number of %s (%lld) got: %lld [Op:MatrixBandPart]", names[i],
-                              i == 1 ? "rows" : "columns", (long long)limit, (long long)number);
+                              "%s must be negative or less or equal to number of %s (%lld) got: %lld [Op:MatrixBandPart]",
+                              names[i], i == 1 ? "rows" : "columns", (long long)limit, (long long)number);
     }
     return tw_shape_same(inference);
 }
@@ -141,16 +139,15 @@ static tw_status band_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(MatrixBandPart,
-    .inputs = "input: T, num_lower: Tindex, num_upper: Tindex", .outputs = "band: T", .attrs = "T: type, Tindex: {int32, int64} = int64",
-    .shape = band_shape, .compute = band_compute, .gradient = band_gradient,
-    .doc = "Zeros outside of a band around the diagonal of each matrix; a negative number keeps all on that side.");
+TW_OP(MatrixBandPart, .inputs = "input: T, num_lower: Tindex, num_upper: Tindex", .outputs = "band: T",
+      .attrs = "T: type, Tindex: {int32, int64} = int64", .shape = band_shape, .compute = band_compute, .gradient = band_gradient,
+      .doc = "Zeros outside of a band around the diagonal of each matrix; a negative number keeps all on that side.");
 
 /* ---- MatrixDiagV3, MatrixDiagPartV3 ----
  *
  * The diagonals k[0] … k[1] (negative: below) of matrices [rows, columns] stand, highest first, as rows of a packed array
- * [diagonals, length]. A diagonal shorter than `length` stands at the left or right end of its row, as `align` says for those above and those below
- * the main one. */
+ * [diagonals, length]. A diagonal shorter than `length` stands at the left or right end of its row, as `align` says for those
+ * above and those below the main one. */
 
 typedef struct packing {
     int64_t low, high, rows, columns, length;
@@ -160,8 +157,8 @@ typedef struct packing {
 static tw_status read_range(const tw_op *op, const tw_tensor *k, packing *p)
 {
     if (k->shape.rank > 1 || k->count < 1 || k->count > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "diag_index must be a scalar or vector, received shape: %s [Op:%s]", tw__shape_text(&k->shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "diag_index must be a scalar or vector, received shape: %s [Op:%s]",
+                        tw__shape_text(&k->shape), op->name);
     p->low = tw_tensor_int_at(k, 0);
     p->high = tw_tensor_int_at(k, k->count - 1);
     if (p->low > p->high)
@@ -187,7 +184,8 @@ static tw_status check_diagonals(const tw_op *op, packing *p)
 {
     if ((p->low <= -p->rows || p->low >= p->columns || p->high <= -p->rows || p->high >= p->columns) &&
         !(p->low == 0 && p->high == 0))
-        return tw__fail(TW_INVALID_ARGUMENT, "diag_index %lld to %lld is out of bound for matrices of %lld rows and %lld columns. [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "diag_index %lld to %lld is out of bound for matrices of %lld rows and %lld columns. [Op:%s]",
                         (long long)p->low, (long long)p->high, (long long)p->rows, (long long)p->columns, op->name);
     p->length = 0;
     for (int64_t d = p->low; d <= p->high; d++) {
@@ -212,8 +210,7 @@ static tw_status each_packed(const packing *p, int64_t batches, tw_status (*visi
             for (int64_t j = 0; j < p->length; j++) {
                 int64_t n = j - shift, row = d < 0 ? n - d : n, column = d > 0 ? n + d : n;
                 bool inside = n >= 0 && n < length;
-                TW_TRY(visit(context, (b * count + i) * p->length + j,
-                             inside ? (b * p->rows + row) * p->columns + column : -1));
+                TW_TRY(visit(context, (b * count + i) * p->length + j, inside ? (b * p->rows + row) * p->columns + column : -1));
             }
         }
     }
@@ -248,7 +245,8 @@ static tw_status check_plain(const tw_op *op, tw_dtype dtype)
 }
 
 /* From the packed diagonals to the matrices' size, given or the least that holds them. */
-static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_shape *in, tw_tensor *const *values, packing *p, tw_shape *out)
+static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_shape *in, tw_tensor *const *values, packing *p,
+                             tw_shape *out)
 {
     int64_t given_rows, given_columns;
     TW_TRY(read_range(op, values[1], p));
@@ -256,12 +254,15 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
     TW_TRY(tw__scalar_value(op, values[3], "num_cols", &given_columns));
     read_align(p, tw__attr_find(op, attrs, "align")->s);
     if (in->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: %s [Op:%s]", tw__shape_text(in), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: %s [Op:%s]", tw__shape_text(in),
+                        op->name);
     int64_t count = p->high - p->low + 1, length = in->dims[in->rank - 1];
     int outer = in->rank - (count > 1 ? 2 : 1);
     if (count > 1 && (in->rank < 2 || in->dims[in->rank - 2] != count))
-        return tw__fail(TW_INVALID_ARGUMENT, "The number of diagonals provided in the input does not match the lower_diag_index and "
-                        "upper_diag_index range. [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "The number of diagonals provided in the input does not match the lower_diag_index and "
+                        "upper_diag_index range. [Op:%s]",
+                        op->name);
     if (outer + 2 > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: more than %d dimensions", op->name, TW_MAX_RANK);
     int64_t least_rows = length - (p->high < 0 ? p->high : 0), least_columns = length + (p->low > 0 ? p->low : 0);
@@ -269,9 +270,12 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
               : given_rows == -1                      ? least_rows
                                                       : given_rows;
     p->columns = given_rows == -1 && given_columns == -1 ? p->rows : given_columns == -1 ? least_columns : given_columns;
-    if (p->rows < least_rows || p->columns < least_columns || (p->rows != least_rows && p->columns != least_columns && given_rows != -1 && given_columns != -1))
-        return tw__fail(TW_INVALID_ARGUMENT, "The number of rows or columns is not consistent with the specified d_lower, d_upper, and "
-                        "diagonal. [Op:%s]", op->name);
+    if (p->rows < least_rows || p->columns < least_columns ||
+        (p->rows != least_rows && p->columns != least_columns && given_rows != -1 && given_columns != -1))
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "The number of rows or columns is not consistent with the specified d_lower, d_upper, and "
+                        "diagonal. [Op:%s]",
+                        op->name);
     out->rank = outer + 2;
     for (int i = 0; i < outer; i++)
         out->dims[i] = in->dims[i];
@@ -331,18 +335,18 @@ static tw_status matrix_gradient(tw__gradient *gradient)
 
 #define ALIGN "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'"
 
-TW_OP(MatrixDiagV3,
-    .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T", .outputs = "output: T",
-    .attrs = "T: type, " ALIGN,
-    .shape = matrix_shape, .compute = matrix_compute, .gradient = matrix_gradient,
-    .doc = "Matrices with given diagonals.");
+TW_OP(MatrixDiagV3, .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T", .outputs = "output: T",
+      .attrs = "T: type, " ALIGN, .shape = matrix_shape, .compute = matrix_compute, .gradient = matrix_gradient,
+      .doc = "Matrices with given diagonals.");
 
-static tw_status plan_part(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *k, packing *p, tw_shape *out)
+static tw_status plan_part(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *k, packing *p,
+                           tw_shape *out)
 {
     TW_TRY(read_range(op, k, p));
     read_align(p, tw__attr_find(op, attrs, "align")->s);
     if (in->rank < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s [Op:%s]", tw__shape_text(in), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s [Op:%s]", tw__shape_text(in),
+                        op->name);
     p->rows = in->dims[in->rank - 2];
     p->columns = in->dims[in->rank - 1];
     TW_TRY(check_diagonals(op, p));
@@ -400,16 +404,15 @@ static tw_status part_v3_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *rows = size_from_end(x, 2), *columns = size_from_end(x, 1);
-    gradient->input_grads[0] = zero && rows && columns ? tw__call(&tw__op_MatrixDiagV3, TW_IN(dy, gradient->inputs[1], rows, columns, zero), 5,
-                                                                  TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1)
-                                                       : NULL;
+    gradient->input_grads[0] = zero && rows && columns
+                                   ? tw__call(&tw__op_MatrixDiagV3, TW_IN(dy, gradient->inputs[1], rows, columns, zero), 5,
+                                              TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1)
+                                   : NULL;
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(MatrixDiagPartV3,
-    .inputs = "input: T, k: int32, padding_value: T", .outputs = "diagonal: T", .attrs = "T: type, " ALIGN,
-    .shape = part_v3_shape, .compute = part_v3_compute, .gradient = part_v3_gradient,
-    .doc = "Diagonals of matrices.");
+TW_OP(MatrixDiagPartV3, .inputs = "input: T, k: int32, padding_value: T", .outputs = "diagonal: T", .attrs = "T: type, " ALIGN,
+      .shape = part_v3_shape, .compute = part_v3_compute, .gradient = part_v3_gradient, .doc = "Diagonals of matrices.");
 
 /* ---- MatrixSetDiagV3 ---- */
 
@@ -426,8 +429,8 @@ static tw_status set_shape(tw__inference *inference)
         return TW_OK;
     TW_TRY(plan_part(inference->op, inference->attrs, in, inference->values[2], &p, &part));
     if (!tw__shape_compatible(&part, diagonal))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]", tw__shape_text(diagonal),
-                          tw__shape_text(&part), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]",
+                          tw__shape_text(diagonal), tw__shape_text(&part), inference->op->name);
     return TW_OK;
 }
 
@@ -439,8 +442,8 @@ static tw_status set_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(plan_part(kernel->op, kernel->attrs, &in->shape, kernel->inputs[2], &p, &part));
     if (!tw__shape_equal(&part, &diagonal->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]", tw__shape_text(&diagonal->shape),
-                          tw__shape_text(&part), kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]",
+                          tw__shape_text(&diagonal->shape), tw__shape_text(&part), kernel->op->name);
     memcpy(out->data, in->data, (size_t)out->count * element_of(out));
     packed_copy copy = { out, diagonal, NULL };
     int64_t each = p.length * (p.high - p.low + 1);
@@ -462,7 +465,5 @@ static tw_status set_gradient(tw__gradient *gradient)
     return tw__grad_status(gradient);
 }
 
-TW_OP(MatrixSetDiagV3,
-    .inputs = "input: T, diagonal: T, k: int32", .outputs = "output: T", .attrs = "T: type, " ALIGN,
-    .shape = set_shape, .compute = set_compute, .gradient = set_gradient,
-    .doc = "Matrices with some diagonals replaced.");
+TW_OP(MatrixSetDiagV3, .inputs = "input: T, diagonal: T, k: int32", .outputs = "output: T", .attrs = "T: type, " ALIGN,
+      .shape = set_shape, .compute = set_compute, .gradient = set_gradient, .doc = "Matrices with some diagonals replaced.");

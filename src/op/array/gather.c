@@ -37,11 +37,11 @@ static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_s
                         indices->rank, (long long)batch_dims, op->name);
     g->batch_dims = (int)(batch_dims < 0 ? batch_dims + indices->rank : batch_dims);
     if (g->batch_dims >= params->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than rank(params) (%d). [Op:%s]", g->batch_dims, params->rank,
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than rank(params) (%d). [Op:%s]", g->batch_dims,
+                        params->rank, op->name);
     if (g->batch_dims > g->axis)
-        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than or equal to axis (%d). [Op:%s]", g->batch_dims, g->axis,
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than or equal to axis (%d). [Op:%s]", g->batch_dims,
+                        g->axis, op->name);
     g->batch = g->outer = g->inner = g->picks = 1;
     for (int i = 0; i < g->batch_dims; i++) {
         if (params->dims[i] >= 0 && indices->dims[i] >= 0 && params->dims[i] != indices->dims[i])
@@ -69,7 +69,8 @@ static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_s
     return TW_OK;
 }
 
-static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tensor *params, const tw_tensor *indices, tw_tensor *out)
+static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tensor *params, const tw_tensor *indices,
+                             tw_tensor *out)
 {
     size_t size = tw__element_size(out->dtype), row = (size_t)g->inner * size;
     bool plain = out->dtype != TW_STRING && out->dtype != TW_RESOURCE && out->dtype != TW_VARIANT;
@@ -78,8 +79,8 @@ static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tenso
         if (index < 0 || index >= g->rows) {
             char place[160];
             place_text(&indices->shape, i, place, sizeof place);
-            return tw__fail(TW_INVALID_ARGUMENT, "indices%s%s%s = %lld is not in [0, %lld) [Op:%s]", *place ? "[" : "", place, *place ? "]" : "",
-                            (long long)index, (long long)g->rows, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices%s%s%s = %lld is not in [0, %lld) [Op:%s]", *place ? "[" : "", place,
+                            *place ? "]" : "", (long long)index, (long long)g->rows, op->name);
         }
     }
     for (int64_t b = 0; b < g->batch; b++) {
@@ -216,7 +217,8 @@ static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tenso
 {
     tw_auto tw_tensor *batch = tw__sizes_product(shape, 0, batch_dims), *outer = tw__sizes_product(shape, batch_dims, axis);
     tw_auto tw_tensor *rows = tw__sizes_product(shape, axis, axis + 1), *inner = tw__sizes_product(shape, axis + 1, -1);
-    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64), *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
+    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64),
+                      *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
     tw_auto tw_tensor *none = tw__ints_tensor(NULL, 0, TW_INT64);
     tw_tensor *wide = tw__call(&tw__op_Cast, TW_IN(indices), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
     tw_auto tw_tensor *ids = tw__reshape_to(wide, TW_IN(batch, any), 2);
@@ -226,7 +228,8 @@ static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tenso
     tw_auto tw_tensor *count = TW_G2(Reshape, TW_BINARY(Mul, batch, rows), tw_retain(none));
     tw_tensor *step = TW_G2(Reshape, TW_BINARY(Maximum, rows, one), tw_retain(none));
     tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), tw_retain(count), step); /* each batch has segments of its own */
-    tw_auto tw_tensor *flat = TW_G2(Reshape, TW_G2(AddV2, tw_retain(ids), tw__reshape_to(offsets, TW_IN(any, one), 2)), tw_retain(any));
+    tw_auto tw_tensor *flat =
+        TW_G2(Reshape, TW_G2(AddV2, tw_retain(ids), tw__reshape_to(offsets, TW_IN(any, one), 2)), tw_retain(any));
     tw_tensor *values = swap_middle(tw__reshape_to(tw_retain(dy), TW_IN(batch, outer, picks, inner), 4));
     tw_auto tw_tensor *many = picks ? TW_BINARY(Mul, batch, picks) : NULL, *wide_rows = TW_BINARY(Mul, outer, inner);
     tw_auto tw_tensor *table = tw__reshape_to(values, TW_IN(many, wide_rows), 2);
@@ -245,7 +248,8 @@ static tw_tensor *gather_back_later(tw__gradient *gradient)
     if (batch_dims < 0 && indices->shape.rank >= 0)
         batch_dims += indices->shape.rank;
     if (axis < 0 || batch_dims < 0) {
-        TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along an axis that is not known while tracing (%s)", tw__shape_text(&params->shape));
+        TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along an axis that is not known while tracing (%s)",
+                   tw__shape_text(&params->shape));
         return NULL;
     }
     if (axis == 0 && batch_dims == 0)
@@ -265,7 +269,8 @@ static tw_status gather_gradient(tw__gradient *gradient)
         gradient->input_grads[0] = gather_back_later(gradient);
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
     }
-    TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(axis, 0), TW_ATTR(gradient, "batch_dims")->i, &g));
+    TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(axis, 0),
+                       TW_ATTR(gradient, "batch_dims")->i, &g));
     bool whole_rows = g.batch == 1 && g.outer == 1 && TW_ATTR(gradient, "batch_dims")->i == 0 && tw_tensor_int_at(axis, 0) == 0;
     gradient->input_grads[0] = whole_rows ? rows_back(gradient->output_grads[0], indices, &params->shape)
                                           : scatter_back(&g, gradient->output_grads[0], indices, &params->shape);
@@ -279,11 +284,10 @@ static bool gather_words(tw__wording *w)
     return tw__wording_number(w, 2, &axis) && tw__say_rank_at_least(w, w->in->shapes[0], tw__ranks_of_axis(axis));
 }
 
-TW_OP(GatherV2,
-    .inputs = "params: Tparams, indices: Tindices, axis: Taxis", .outputs = "output: Tparams",
-    .attrs = "batch_dims: int = 0, Tparams: type, Tindices: {int16, int32, int64}, Taxis: {int32, int64}",
-    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .words = gather_words, .elements = 1u << 1,
-    .doc = "Slices of params along an axis, by index.");
+TW_OP(GatherV2, .inputs = "params: Tparams, indices: Tindices, axis: Taxis", .outputs = "output: Tparams",
+      .attrs = "batch_dims: int = 0, Tparams: type, Tindices: {int16, int32, int64}, Taxis: {int32, int64}",
+      .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .words = gather_words, .elements = 1u << 1,
+      .doc = "Slices of params along an axis, by index.");
 
 /* ---- ResourceGather ---- */
 
@@ -313,8 +317,8 @@ static tw_status resource_compute(tw__kernel *kernel)
     int64_t batch_dims = TW_ATTR(kernel, "batch_dims")->i;
     tw_status status = value->dtype == kernel->out_dtypes[0]
                            ? plan_gather(kernel->op, &value->shape, &kernel->inputs[1]->shape, batch_dims, batch_dims, &g)
-                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable has dtype %s, expected %s", tw_dtype_name(value->dtype),
-                                        tw_dtype_name(kernel->out_dtypes[0]));
+                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable has dtype %s, expected %s",
+                                        tw_dtype_name(value->dtype), tw_dtype_name(kernel->out_dtypes[0]));
     if (status == TW_OK) {
         tw_tensor *out = tw__output(kernel, 0, &g.out);
         status = out ? gather_rows(kernel->op, &g, value, kernel->inputs[1], out) : tw__error_status();
@@ -340,19 +344,18 @@ static tw_status resource_gradient(tw__gradient *gradient)
     } else {
         batch_dims += batch_dims < 0 && indices->shape.rank >= 0 ? indices->shape.rank : 0;
         if (batch_dims < 0)
-            return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient with negative batch_dims of ranks that are not known while tracing");
+            return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED,
+                              "the gradient with negative batch_dims of ranks that are not known while tracing");
         tw_auto tw_tensor *sizes = tw__call(&tw__op_VariableShape, TW_IN(handle), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
         gradient->input_grads[0] = scatter_back_later(dy, indices, sizes, batch_dims, batch_dims);
     }
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(ResourceGather,
-    .inputs = "resource: resource, indices: Tindices", .outputs = "output: dtype",
-    .attrs = "batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: {int32, int64}",
-    .shape = resource_shape, .compute = resource_compute, .gradient = resource_gradient, .stateful = true, .makes_outputs = true,
-    .reads_variable = true, .reads_rows = true,
-    .doc = "Rows of a variable, by index.");
+TW_OP(ResourceGather, .inputs = "resource: resource, indices: Tindices", .outputs = "output: dtype",
+      .attrs = "batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: {int32, int64}",
+      .shape = resource_shape, .compute = resource_compute, .gradient = resource_gradient, .stateful = true,
+      .makes_outputs = true, .reads_variable = true, .reads_rows = true, .doc = "Rows of a variable, by index.");
 
 /* ---- GatherNd ---- */
 
@@ -368,7 +371,8 @@ static tw_status nd_shape(tw__inference *inference)
         return TW_OK;
     int64_t depth = indices->dims[indices->rank - 1];
     if (depth > params->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "index innermost dimension length must be <= params rank; saw: %lld vs. %d [Op:GatherNd]",
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "index innermost dimension length must be <= params rank; saw: %lld vs. %d [Op:GatherNd]",
                           (long long)depth, params->rank);
     if (indices->rank - 1 + params->rank - depth > TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
@@ -380,7 +384,8 @@ static tw_status nd_shape(tw__inference *inference)
     return TW_OK;
 }
 
-tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset)
+tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what,
+                        int64_t *offset)
 {
     int depth = (int)indices->shape.dims[indices->shape.rank - 1];
     int64_t strides[TW_MAX_RANK];
@@ -417,27 +422,27 @@ typedef struct nd_job {
     bool outside;
 } nd_job;
 
-#define ND_ROWS(type)                                                                                           \
-    for (int64_t r = begin; r < end; r++) {                                                                     \
-        const type *index = (const type *)job->indices->data + r * job->depth;                                  \
-        uint64_t offset = 0; /* of an index that is outside it may be anything */                               \
-        bool inside = true;                                                                                     \
-        for (int i = 0; i < job->depth; i++) {                                                                  \
-            inside &= index[i] >= 0 && index[i] < job->params->shape.dims[i];                                   \
-            offset += (uint64_t)index[i] * (uint64_t)job->strides[i];                                                               \
-        }                                                                                                       \
-        if (!inside) {                                                                                          \
-            __atomic_store_n(&job->outside, true, __ATOMIC_RELAXED);                                            \
-            return;                                                                                             \
-        }                                                                                                       \
-        const char *from = (const char *)job->params->data + (size_t)offset * job->size;                        \
-        char *to = (char *)job->out->data + (size_t)r * job->bytes;                                             \
-        if (job->bytes == 4)                                                                                    \
-            memcpy(to, from, 4);                                                                                \
-        else if (job->bytes == 8)                                                                               \
-            memcpy(to, from, 8);                                                                                \
-        else                                                                                                    \
-            memcpy(to, from, job->bytes);                                                                       \
+#define ND_ROWS(type)                                                                    \
+    for (int64_t r = begin; r < end; r++) {                                              \
+        const type *index = (const type *)job->indices->data + r * job->depth;           \
+        uint64_t offset = 0; /* of an index that is outside it may be anything */        \
+        bool inside = true;                                                              \
+        for (int i = 0; i < job->depth; i++) {                                           \
+            inside &= index[i] >= 0 && index[i] < job->params->shape.dims[i];            \
+            offset += (uint64_t)index[i] * (uint64_t)job->strides[i];                    \
+        }                                                                                \
+        if (!inside) {                                                                   \
+            __atomic_store_n(&job->outside, true, __ATOMIC_RELAXED);                     \
+            return;                                                                      \
+        }                                                                                \
+        const char *from = (const char *)job->params->data + (size_t)offset * job->size; \
+        char *to = (char *)job->out->data + (size_t)r * job->bytes;                      \
+        if (job->bytes == 4)                                                             \
+            memcpy(to, from, 4);                                                         \
+        else if (job->bytes == 8)                                                        \
+            memcpy(to, from, 8);                                                         \
+        else                                                                             \
+            memcpy(to, from, job->bytes);                                                \
     }
 
 static void nd_rows(void *context, int64_t begin, int64_t end)
@@ -462,7 +467,9 @@ static tw_status nd_compute(tw__kernel *kernel)
     size_t size = tw__element_size(out->dtype);
     bool plain = out->dtype != TW_STRING && out->dtype != TW_RESOURCE && out->dtype != TW_VARIANT;
     if (plain && (indices->dtype == TW_INT32 || indices->dtype == TW_INT64)) {
-        nd_job job = { .params = params, .indices = indices, .out = out, .depth = (int)depth, .bytes = (size_t)inner * size, .size = size };
+        nd_job job = {
+            .params = params, .indices = indices, .out = out, .depth = (int)depth, .bytes = (size_t)inner * size, .size = size
+        };
         tw__strides(&params->shape, job.strides);
         if (rows * (inner + 16) < 65536)
             nd_rows(&job, 0, rows);
@@ -474,8 +481,8 @@ static tw_status nd_compute(tw__kernel *kernel)
     for (int64_t r = 0; r < rows; r++) {
         int64_t offset;
         TW_TRY(tw__nd_offset(kernel->op, indices, r, &params->shape, "param shape", &offset));
-        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)(r * inner) * size, (const char *)params->data + (size_t)offset * size,
-                                 inner));
+        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)(r * inner) * size,
+                                 (const char *)params->data + (size_t)offset * size, inner));
     }
     return TW_OK;
 }
@@ -498,8 +505,7 @@ static bool gather_nd_words(tw__wording *w)
     return true;
 }
 
-TW_OP(GatherNd,
-    .inputs = "params: Tparams, indices: Tindices", .outputs = "output: Tparams",
-    .attrs = "Tparams: type, Tindices: {int16, int32, int64}",
-    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .words = gather_nd_words, .elements = 1u << 1,
-    .doc = "Slices of params, by indices over several leading dimensions.");
+TW_OP(GatherNd, .inputs = "params: Tparams, indices: Tindices", .outputs = "output: Tparams",
+      .attrs = "Tparams: type, Tindices: {int16, int32, int64}", .shape = nd_shape, .compute = nd_compute,
+      .gradient = nd_gradient, .words = gather_nd_words, .elements = 1u << 1,
+      .doc = "Slices of params, by indices over several leading dimensions.");

@@ -42,13 +42,11 @@ static tw_status zeros_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(OnesLike,
-    .inputs = "x: T", .outputs = "y: T",
-    .attrs = "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}",
-    .shape = tw_shape_same, .compute = ones_compute, .node_name = "ones_like",
-    .doc = "Ones of the same shape and dtype.");
+TW_OP(
+    OnesLike, .inputs = "x: T", .outputs = "y: T",
+    .attrs =
+        "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}",
+    .shape = tw_shape_same, .compute = ones_compute, .node_name = "ones_like", .doc = "Ones of the same shape and dtype.");
 
-TW_OP(ZerosLike,
-    .inputs = "x: T", .outputs = "y: T", .attrs = "T: type",
-    .shape = tw_shape_same, .compute = zeros_compute, .node_name = "zeros_like",
-    .doc = "Zeros of the same shape and dtype.");
+TW_OP(ZerosLike, .inputs = "x: T", .outputs = "y: T", .attrs = "T: type", .shape = tw_shape_same, .compute = zeros_compute,
+      .node_name = "zeros_like", .doc = "Zeros of the same shape and dtype.");

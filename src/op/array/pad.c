@@ -1,4 +1,5 @@
-/* Pad, PadV2: a border of zeros or of another value. MirrorPad: a border that mirrors what is inside; MirrorPadGrad folds it back. */
+/* Pad, PadV2: a border of zeros or of another value. MirrorPad: a border that mirrors what is inside; MirrorPadGrad folds it
+ * back. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -9,7 +10,8 @@ static tw_status read_paddings(const tw_op *op, const tw_shape *in, const tw_ten
 {
     const tw_shape *shape = &paddings->shape;
     if (shape->rank != 2 || shape->dims[1] != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: %s [Op:%s]", tw__shape_text(shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: %s [Op:%s]", tw__shape_text(shape),
+                        op->name);
     if (shape->dims[0] != in->rank)
         return tw__fail(TW_INVALID_ARGUMENT, "The first dimension of paddings must be the rank of inputs%s %s [Op:%s]",
                         tw__shape_text(shape), tw__shape_text(in), op->name);
@@ -38,8 +40,10 @@ static tw_status pad_shape(tw__inference *inference)
     for (int i = 0; i < in->rank; i++) {
         out->dims[i] = -1;
         if (inference->values[1] && in->dims[i] >= 0 &&
-            (__builtin_add_overflow(in->dims[i], before[i], &out->dims[i]) || __builtin_add_overflow(out->dims[i], after[i], &out->dims[i])))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings of dimension %d are too large [Op:%s]", i, inference->op->name);
+            (__builtin_add_overflow(in->dims[i], before[i], &out->dims[i]) ||
+             __builtin_add_overflow(out->dims[i], after[i], &out->dims[i])))
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings of dimension %d are too large [Op:%s]", i,
+                              inference->op->name);
     }
     out->rank = in->rank;
     return TW_OK;
@@ -107,19 +111,17 @@ static bool pad_words(tw__wording *w)
 {
     const tw_shape *paddings = w->in->shapes[1];
     int rank = w->in->shapes[0]->rank;
-    return rank >= 0 && paddings->rank == 2 && tw__sizes_differ(paddings->dims[0], rank) && tw__say_rank(w, (int)paddings->dims[0], rank);
+    return rank >= 0 && paddings->rank == 2 && tw__sizes_differ(paddings->dims[0], rank) &&
+           tw__say_rank(w, (int)paddings->dims[0], rank);
 }
 
-TW_OP(Pad,
-    .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T", .attrs = "T: type, Tpaddings: {int32, int64} = int32",
-    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient, .words = pad_words,
-    .doc = "Puts zeros around a tensor.");
+TW_OP(Pad, .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
+      .attrs = "T: type, Tpaddings: {int32, int64} = int32", .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient,
+      .words = pad_words, .doc = "Puts zeros around a tensor.");
 
-TW_OP(PadV2,
-    .inputs = "input: T, paddings: Tpaddings, constant_values: T", .outputs = "output: T",
-    .attrs = "T: type, Tpaddings: {int32, int64} = int32",
-    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient, .words = pad_words,
-    .doc = "Puts a value around a tensor.");
+TW_OP(PadV2, .inputs = "input: T, paddings: Tpaddings, constant_values: T", .outputs = "output: T",
+      .attrs = "T: type, Tpaddings: {int32, int64} = int32", .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient,
+      .words = pad_words, .doc = "Puts a value around a tensor.");
 
 /* ---- MirrorPad ---- */
 
@@ -169,8 +171,8 @@ static int whole_inside(const tw_shape *padded, const tw_shape *inside, int64_t 
     return rank;
 }
 
-/* For each run of elements of the padded array, the run inside that it shows; `apply` gets both flat indices and the length. Along the last
- * padded dimension the middle is one run. */
+/* For each run of elements of the padded array, the run inside that it shows; `apply` gets both flat indices and the length.
+ * Along the last padded dimension the middle is one run. */
 static tw_status mirror_walk(const tw_shape *padded, const tw_shape *inside, const int64_t *before, int offset,
                              tw_status (*apply)(void *context, int64_t outer, int64_t inner, int64_t count), void *context)
 {
@@ -207,7 +209,8 @@ static tw_status copy_run(void *context, int64_t outer, int64_t inner, int64_t c
 {
     const mirror_pair *m = context;
     size_t size = tw__element_size(m->to->dtype);
-    return tw__copy_elements(m->to->dtype, (char *)m->to->data + (size_t)outer * size, (const char *)m->from->data + (size_t)inner * size, count);
+    return tw__copy_elements(m->to->dtype, (char *)m->to->data + (size_t)outer * size,
+                             (const char *)m->from->data + (size_t)inner * size, count);
 }
 
 static tw_status add_run(void *context, int64_t outer, int64_t inner, int64_t count)
@@ -237,11 +240,10 @@ static tw_status mirror_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(MirrorPad,
-    .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
-    .attrs = "T: type, Tpaddings: {int32, int64} = int32, mode: {'REFLECT', 'SYMMETRIC'}",
-    .shape = mirror_shape, .compute = mirror_compute, .gradient = mirror_gradient, .words = pad_words,
-    .doc = "Puts a mirror image of a tensor around it.");
+TW_OP(MirrorPad, .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
+      .attrs = "T: type, Tpaddings: {int32, int64} = int32, mode: {'REFLECT', 'SYMMETRIC'}", .shape = mirror_shape,
+      .compute = mirror_compute, .gradient = mirror_gradient, .words = pad_words,
+      .doc = "Puts a mirror image of a tensor around it.");
 
 static tw_status fold_shape(tw__inference *inference)
 {
@@ -256,8 +258,9 @@ static tw_status fold_shape(tw__inference *inference)
         if (in->dims[i] < 0)
             continue;
         if (before[i] > in->dims[i] || after[i] > in->dims[i] - before[i])
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings %lld and %lld of dimension %d of size %lld [Op:MirrorPadGrad]",
-                              (long long)before[i], (long long)after[i], i, (long long)in->dims[i]);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "paddings %lld and %lld of dimension %d of size %lld [Op:MirrorPadGrad]", (long long)before[i],
+                              (long long)after[i], i, (long long)in->dims[i]);
         out->dims[i] = in->dims[i] - before[i] - after[i];
     }
     return check_mirror(inference->op, out, mirror_offset(inference->op, inference->attrs), before, after);
@@ -274,8 +277,6 @@ static tw_status fold_compute(tw__kernel *kernel)
     return mirror_walk(&in->shape, &out->shape, before, mirror_offset(kernel->op, kernel->attrs), add_run, &pair);
 }
 
-TW_OP(MirrorPadGrad,
-    .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
-    .attrs = "T: type, Tpaddings: {int32, int64} = int32, mode: {'REFLECT', 'SYMMETRIC'}",
-    .shape = fold_shape, .compute = fold_compute, .gradient = mirror_gradient,
-    .doc = "The gradient of MirrorPad: what was mirrored is added back.");
+TW_OP(MirrorPadGrad, .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
+      .attrs = "T: type, Tpaddings: {int32, int64} = int32, mode: {'REFLECT', 'SYMMETRIC'}", .shape = fold_shape,
+      .compute = fold_compute, .gradient = mirror_gradient, .doc = "The gradient of MirrorPad: what was mirrored is added back.");

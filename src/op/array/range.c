@@ -11,16 +11,17 @@ static tw_status range_count(const tw_op *op, tw_tensor *const *values, int64_t 
     static const char *const names[] = { "start", "limit", "delta" };
     for (int i = 0; i < 3; i++) {
         if (values[i]->count != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s [Op:%s]", names[i], tw__shape_text(&values[i]->shape),
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s [Op:%s]", names[i],
+                            tw__shape_text(&values[i]->shape), op->name);
     }
     if (tw__dtype_is_integer(dtype)) {
-        int64_t start = tw_tensor_int_at(values[0], 0), limit = tw_tensor_int_at(values[1], 0), delta = tw_tensor_int_at(values[2], 0);
+        int64_t start = tw_tensor_int_at(values[0], 0), limit = tw_tensor_int_at(values[1], 0),
+                delta = tw_tensor_int_at(values[2], 0);
         if (delta == 0)
             return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0 [Op:%s]", op->name);
         if (delta > 0 ? start > limit : start < limit)
-            return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %lld/%lld [Op:%s]", delta > 0 ? "<=" : ">=",
-                            delta > 0 ? ">" : "<", (long long)start, (long long)limit, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %lld/%lld [Op:%s]",
+                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", (long long)start, (long long)limit, op->name);
         uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
         uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta, steps = distance / step + (distance % step != 0);
         if (steps > INT64_MAX)
@@ -28,12 +29,13 @@ static tw_status range_count(const tw_op *op, tw_tensor *const *values, int64_t 
         *count = (int64_t)steps;
         return TW_OK;
     }
-    double start = tw_tensor_double_at(values[0], 0), limit = tw_tensor_double_at(values[1], 0), delta = tw_tensor_double_at(values[2], 0);
+    double start = tw_tensor_double_at(values[0], 0), limit = tw_tensor_double_at(values[1], 0),
+           delta = tw_tensor_double_at(values[2], 0);
     if (delta == 0)
         return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0 [Op:%s]", op->name);
     if (!(delta > 0 ? start <= limit : start >= limit))
-        return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %g/%g [Op:%s]", delta > 0 ? "<=" : ">=",
-                        delta > 0 ? ">" : "<", start, limit, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %g/%g [Op:%s]",
+                        delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit, op->name);
     /* In the dtype's own arithmetic: float32's quotient may round up where double's does not. */
     double steps = dtype == TW_FLOAT64   ? ceil(fabs((limit - start) / delta))
                    : dtype == TW_FLOAT32 ? ceilf(fabsf(((float)limit - (float)start) / (float)delta))
@@ -57,14 +59,14 @@ static tw_status range_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define FILL_FLOATS(type, work, load, store)                                   \
-    do {                                                                       \
-        work value = load(*(const type *)kernel->inputs[0]->data);             \
-        work delta = load(*(const type *)kernel->inputs[2]->data);             \
-        for (int64_t i = 0; i < out->count; i++) {                             \
-            ((type *)out->data)[i] = store(value);                             \
+#define FILL_FLOATS(type, work, load, store)                                                \
+    do {                                                                                    \
+        work value = load(*(const type *)kernel->inputs[0]->data);                          \
+        work delta = load(*(const type *)kernel->inputs[2]->data);                          \
+        for (int64_t i = 0; i < out->count; i++) {                                          \
+            ((type *)out->data)[i] = store(value);                                          \
             value = load(((type *)out->data)[i]) + delta; /* adds up, as TensorFlow does */ \
-        }                                                                      \
+        }                                                                                   \
     } while (0)
 #define SAME(x) (x)
 
@@ -88,10 +90,10 @@ static tw_status range_compute(tw__kernel *kernel)
         break;
     }
     uint64_t value = (uint64_t)tw_tensor_int_at(kernel->inputs[0], 0), delta = (uint64_t)tw_tensor_int_at(kernel->inputs[2], 0);
-#define FILL_WHOLE(type)                                                             \
-    do {                                                                            \
-        type first = (type)value, step = (type)delta;                               \
-        for (int64_t i = 0; i < out->count; i++)                                    \
+#define FILL_WHOLE(type)                                                              \
+    do {                                                                              \
+        type first = (type)value, step = (type)delta;                                 \
+        for (int64_t i = 0; i < out->count; i++)                                      \
             ((type *)out->data)[i] = (type)(first + (type)i * step); /* goes round */ \
     } while (0)
     switch (tw__element_size(out->dtype)) {
@@ -112,11 +114,9 @@ static tw_status range_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Range,
-    .inputs = "start: Tidx, limit: Tidx, delta: Tidx", .outputs = "output: Tidx",
-    .attrs = "Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32} = int32",
-    .shape = range_shape, .compute = range_compute, .node_name = "range", .static_value = true,
-    .doc = "start, start + delta, … before limit.");
+TW_OP(Range, .inputs = "start: Tidx, limit: Tidx, delta: Tidx", .outputs = "output: Tidx",
+      .attrs = "Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32} = int32", .shape = range_shape,
+      .compute = range_compute, .node_name = "range", .static_value = true, .doc = "start, start + delta, … before limit.");
 
 /* ---- LinSpace ---- */
 
@@ -138,12 +138,12 @@ static tw_status linear_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define FILL_LINE(type, work, load, store)                                                             \
-    do {                                                                                               \
+#define FILL_LINE(type, work, load, store)                                                                              \
+    do {                                                                                                                \
         work start = load(*(const type *)kernel->inputs[0]->data), stop = load(*(const type *)kernel->inputs[1]->data); \
-        work step = n > 1 ? (stop - start) / (work)(n - 1) : 0;                                        \
-        for (int64_t i = 0; i < n; i++)                                                                \
-            ((type *)out->data)[i] = i && i == n - 1 ? store(stop) : store(start + step * (work)i);    \
+        work step = n > 1 ? (stop - start) / (work)(n - 1) : 0;                                                         \
+        for (int64_t i = 0; i < n; i++)                                                                                 \
+            ((type *)out->data)[i] = i && i == n - 1 ? store(stop) : store(start + step * (work)i);                     \
     } while (0)
 
 static tw_status linear_compute(tw__kernel *kernel)
@@ -161,8 +161,6 @@ static tw_status linear_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(LinSpace,
-    .inputs = "start: T, stop: T, num: Tidx", .outputs = "output: T",
-    .attrs = "T: {bfloat16, half, float, double}, Tidx: {int32, int64} = int32",
-    .shape = linear_shape, .compute = linear_compute,
-    .doc = "num numbers from start to stop at equal distances.");
+TW_OP(LinSpace, .inputs = "start: T, stop: T, num: Tidx", .outputs = "output: T",
+      .attrs = "T: {bfloat16, half, float, double}, Tidx: {int32, int64} = int32", .shape = linear_shape,
+      .compute = linear_compute, .doc = "num numbers from start to stop at equal distances.");

@@ -14,9 +14,11 @@ static tw_status give_view(tw__kernel *kernel, const tw_shape *shape)
 static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const tw_shape *input, tw_shape *shape)
 {
     if (sizes->shape.rank > 1) /* a scalar counts as a vector of one */
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: sizes input must be 1-D, not %s [Op:Reshape]", op->name, tw__shape_text(&sizes->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: sizes input must be 1-D, not %s [Op:Reshape]", op->name,
+                        tw__shape_text(&sizes->shape));
     if (sizes->count > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: rank %lld, at most %d are supported", op->name, (long long)sizes->count, TW_MAX_RANK);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: rank %lld, at most %d are supported", op->name, (long long)sizes->count,
+                        TW_MAX_RANK);
     int unknown = -1;
     int64_t product = 1, count;
     shape->rank = (int32_t)sizes->count;
@@ -25,7 +27,8 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
         int64_t size = shape->dims[i];
         if (size == -1) {
             if (unknown >= 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Only one input size may be -1, not both %d and %d [Op:Reshape]", unknown, i);
+                return tw__fail(TW_INVALID_ARGUMENT, "Only one input size may be -1, not both %d and %d [Op:Reshape]", unknown,
+                                i);
             unknown = i;
         } else if (size < 0) {
             return tw__fail(TW_INVALID_ARGUMENT, "Size %d must be non-negative, not %lld [Op:Reshape]", i, (long long)size);
@@ -36,7 +39,8 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
                     product = -1; /* a zero elsewhere: the true product is zero */
             }
             if (product == 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements [Op:Reshape]", tw__shape_text(shape));
+                return tw__fail(TW_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements [Op:Reshape]",
+                                tw__shape_text(shape));
             product = 0;
         }
     }
@@ -54,12 +58,14 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
             missing = have / want;
         }
         if (product * missing != count)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld [Op:Reshape]",
-                            (long long)count, (long long)product);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld [Op:Reshape]",
+                (long long)count, (long long)product);
         shape->dims[unknown] = missing;
     } else if (product != count) {
-        return tw__fail(TW_INVALID_ARGUMENT, "Input to reshape is a tensor with %lld values, but the requested shape has %lld [Op:Reshape]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Input to reshape is a tensor with %lld values, but the requested shape has %lld [Op:Reshape]",
                         (long long)count, (long long)product);
     }
     return TW_OK;
@@ -115,7 +121,8 @@ static bool reshape_words(tw__wording *w)
     tw_shape to;
     int64_t count, known = 1;
     w->partials = 2;
-    if (!tw__shape_known(w->in->shapes[0]) || tw__shape_count(w->in->shapes[0], &count) != TW_OK || !tw__wording_vector(w, 1, &to))
+    if (!tw__shape_known(w->in->shapes[0]) || tw__shape_count(w->in->shapes[0], &count) != TW_OK ||
+        !tw__wording_vector(w, 1, &to))
         return false;
     int open = 0;
     for (int i = 0; i < to.rank; i++) {
@@ -126,17 +133,17 @@ static bool reshape_words(tw__wording *w)
     if (open > 1)
         return false;
     if (!open)
-        tw__text_format(&w->text, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)", (long long)count, tw__shape_text(&to),
-                        (long long)known);
+        tw__text_format(&w->text, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)", (long long)count,
+                        tw__shape_text(&to), (long long)known);
     else
-        tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld", (long long)known, (long long)count);
+        tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld", (long long)known,
+                        (long long)count);
     return true;
 }
 
-TW_OP(Reshape,
-    .inputs = "tensor: T, shape: Tshape", .outputs = "output: T", .attrs = "T: type, Tshape: {int32, int64} = int32",
-    .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = reshape_words, .reshapes = true,
-    .doc = "The same elements under another shape; one dimension may be -1.");
+TW_OP(Reshape, .inputs = "tensor: T, shape: Tshape", .outputs = "output: T", .attrs = "T: type, Tshape: {int32, int64} = int32",
+      .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true,
+      .words = reshape_words, .reshapes = true, .doc = "The same elements under another shape; one dimension may be -1.");
 
 /* ---- ExpandDims ---- */
 
@@ -145,14 +152,14 @@ static tw_status expanded_shape(const tw_op *op, const tw_tensor *dim, const tw_
     int64_t axis;
     int place;
     if (dim->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "'dim' must be a tensor with a single value, got shape %s [Op:%s]", tw__shape_text(&dim->shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "'dim' must be a tensor with a single value, got shape %s [Op:%s]",
+                        tw__shape_text(&dim->shape), op->name);
     TW_TRY(tw__tensor_read_ints(dim, "dim", &axis, 1));
     if (input->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(axis, input->rank + 1, &place))
-        return tw__fail(TW_INVALID_ARGUMENT, "Tried to expand dim index %lld for tensor with %d dimensions. [Op:%s]", (long long)axis,
-                        input->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tried to expand dim index %lld for tensor with %d dimensions. [Op:%s]",
+                        (long long)axis, input->rank, op->name);
     if (input->rank == TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: rank %d, at most %d are supported", op->name, input->rank + 1, TW_MAX_RANK);
     shape->rank = input->rank + 1;
@@ -186,10 +193,9 @@ static bool expand_dims_words(tw__wording *w)
     return true;
 }
 
-TW_OP(ExpandDims,
-    .inputs = "input: T, dim: Tdim", .outputs = "output: T", .attrs = "T: type, Tdim: {int32, int64} = int32",
-    .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = expand_dims_words, .reshapes = true,
-    .doc = "Puts in a dimension of one.");
+TW_OP(ExpandDims, .inputs = "input: T, dim: Tdim", .outputs = "output: T", .attrs = "T: type, Tdim: {int32, int64} = int32",
+      .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true,
+      .words = expand_dims_words, .reshapes = true, .doc = "Puts in a dimension of one.");
 
 /* ---- Squeeze ---- */
 
@@ -234,7 +240,6 @@ static tw_status squeeze_compute(tw__kernel *kernel)
     return give_view(kernel, &shape);
 }
 
-TW_OP(Squeeze,
-    .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, squeeze_dims: list(int) >= 0 = []",
-    .shape = squeeze_shape, .compute = squeeze_compute, .gradient = reshape_gradient, .makes_outputs = true, .reshapes = true,
-    .doc = "Takes out dimensions of one.");
+TW_OP(Squeeze, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, squeeze_dims: list(int) >= 0 = []",
+      .shape = squeeze_shape, .compute = squeeze_compute, .gradient = reshape_gradient, .makes_outputs = true, .reshapes = true,
+      .doc = "Takes out dimensions of one.");

@@ -1,5 +1,5 @@
-/* Roll: elements moved along axes, those that leave at one end come in at the other. EnsureShape: the input, if it has the shape it should
- * have. */
+/* Roll: elements moved along axes, those that leave at one end come in at the other. EnsureShape: the input, if it has the shape
+ * it should have. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -12,7 +12,8 @@ static tw_status roll_shape(tw__inference *inference)
     if (inference->shapes[0]->rank == 0)
         return tw__fail(TW_INVALID_ARGUMENT, "input must be 1-D or higher [Op:Roll]");
     if (shift->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "shift must be a scalar or a 1-D vector. Found: %s [Op:Roll]", tw__shape_text(shift));
+        return tw__fail(TW_INVALID_ARGUMENT, "shift must be a scalar or a 1-D vector. Found: %s [Op:Roll]",
+                        tw__shape_text(shift));
     if (axis->rank > 1)
         return tw__fail(TW_INVALID_ARGUMENT, "axis must be a scalar or a 1-D vector. Found: %s [Op:Roll]", tw__shape_text(axis));
     if (tw__shape_known(shift) && tw__shape_known(axis) && !tw__shape_equal(shift, axis))
@@ -53,7 +54,8 @@ static tw_status roll_compute(tw__kernel *kernel)
             tw__walk_add(&walk, size, strides[i], strides[i]);
         }
         if (!empty)
-            TW_TRY(tw__copy_walk(in->dtype, (char *)out->data + (size_t)to * bytes, (const char *)in->data + (size_t)from * bytes, &walk));
+            TW_TRY(tw__copy_walk(in->dtype, (char *)out->data + (size_t)to * bytes, (const char *)in->data + (size_t)from * bytes,
+                                 &walk));
     }
     return TW_OK;
 }
@@ -67,11 +69,9 @@ static tw_status roll_gradient(tw__gradient *g)
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(Roll,
-    .inputs = "input: T, shift: Tshift, axis: Taxis", .outputs = "output: T",
-    .attrs = "T: type, Tshift: {int32, int64}, Taxis: {int32, int64}",
-    .shape = roll_shape, .compute = roll_compute, .gradient = roll_gradient,
-    .doc = "Elements moved along axes; those that leave at one end come in at the other.");
+TW_OP(Roll, .inputs = "input: T, shift: Tshift, axis: Taxis", .outputs = "output: T",
+      .attrs = "T: type, Tshift: {int32, int64}, Taxis: {int32, int64}", .shape = roll_shape, .compute = roll_compute,
+      .gradient = roll_gradient, .doc = "Elements moved along axes; those that leave at one end come in at the other.");
 
 /* ---- EnsureShape ---- */
 
@@ -80,8 +80,9 @@ static tw_status ensure_shape(tw__inference *inference)
     const tw_shape *in = inference->shapes[0], *wanted = TW_ATTR(inference, "shape")->shape;
     tw_shape *out = &inference->out_shapes[0];
     if (!tw__shape_compatible(in, wanted))
-        return tw__fail(TW_INVALID_ARGUMENT, "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]",
-                        tw__shape_text(in), tw__shape_text(wanted));
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]", tw__shape_text(in),
+                        tw__shape_text(wanted));
     *out = in->rank >= 0 ? *in : *wanted;
     for (int i = 0; i < out->rank && wanted->rank >= 0; i++)
         out->dims[i] = out->dims[i] >= 0 ? out->dims[i] : wanted->dims[i];
@@ -93,7 +94,8 @@ static tw_status ensure_compute(tw__kernel *kernel)
     tw_tensor *in = kernel->inputs[0];
     const tw_shape *wanted = TW_ATTR(kernel, "shape")->shape;
     if (!tw__shape_compatible(&in->shape, wanted))
-        return tw__fail(TW_INVALID_ARGUMENT, "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]",
                         tw__shape_text(&in->shape), tw__shape_text(wanted));
     return tw__output_take(kernel, 0, tw_retain(in));
 }
@@ -109,7 +111,6 @@ static bool ensure_shape_words(tw__wording *w)
     return tw__say_merge(w, TW_ATTR(w->in, "shape")->shape, w->in->shapes[0]);
 }
 
-TW_OP(EnsureShape,
-    .inputs = "input: T", .outputs = "output: T", .attrs = "shape: shape, T: type",
-    .shape = ensure_shape, .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true, .words = ensure_shape_words,
-    .doc = "The input; an error if its shape is not the one given.");
+TW_OP(EnsureShape, .inputs = "input: T", .outputs = "output: T", .attrs = "shape: shape, T: type", .shape = ensure_shape,
+      .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true, .words = ensure_shape_words,
+      .doc = "The input; an error if its shape is not the one given.");

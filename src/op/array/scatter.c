@@ -10,9 +10,11 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
     if (indices->rank < 0 || updates->rank < 0 || target->rank < 0)
         return TW_OK;
     if (indices->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]", tw__shape_text(indices), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]",
+                        tw__shape_text(indices), op->name);
     if (updates->rank < 1 && indices->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Updates shape must have rank at least one. Found:%s [Op:%s]", tw__shape_text(updates), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Updates shape must have rank at least one. Found:%s [Op:%s]",
+                        tw__shape_text(updates), op->name);
     int64_t depth = indices->dims[indices->rank - 1];
     int rows = indices->rank - 1;
     if (depth < 0)
@@ -20,8 +22,8 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
     for (int i = 0; i < rows; i++) {
         if (i >= updates->rank || (updates->dims[i] >= 0 && indices->dims[i] >= 0 && updates->dims[i] != indices->dims[i]))
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s] [Op:%s]", rows,
-                            tw__shape_text(indices), rows, tw__shape_text(updates), op->name);
+                            "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s] [Op:%s]",
+                            rows, tw__shape_text(indices), rows, tw__shape_text(updates), op->name);
     }
     bool match = depth <= target->rank && updates->rank - rows == target->rank - depth;
     for (int i = 0; match && i < updates->rank - rows; i++) {
@@ -29,9 +31,10 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
         match = a < 0 || b < 0 || a == b;
     }
     if (!match)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s [Op:%s]",
-                        tw__shape_text(target), tw__shape_text(updates), op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s [Op:%s]",
+            tw__shape_text(target), tw__shape_text(updates), op->name);
     return TW_OK;
 }
 
@@ -107,7 +110,8 @@ static bool scatter_nd_words(tw__wording *w)
     tw_shape a = tw__shape_part(indices, 0, indices->rank - 1), b = tw__shape_part(updates, 0, indices->rank - 1);
     size_t before = w->text.size;
     tw__text_format(&w->text, "Dimensions [0,%d) of indices[shape=%s] = ", a.rank, tw__shape_text(indices));
-    tw__text_format(&w->text, "%s must match dimensions [0,%d) of updates[shape=%s] = ", tw__shape_text(&a), a.rank, tw__shape_text(updates));
+    tw__text_format(&w->text, "%s must match dimensions [0,%d) of updates[shape=%s] = ", tw__shape_text(&a), a.rank,
+                    tw__shape_text(updates));
     tw__text_format(&w->text, "%s: ", tw__shape_text(&b));
     if (tw__say_merge(w, &a, &b))
         return true;
@@ -115,10 +119,9 @@ static bool scatter_nd_words(tw__wording *w)
     return false;
 }
 
-TW_OP(ScatterNd,
-    .inputs = "indices: Tindices, updates: T, shape: Tindices", .outputs = "output: T", .attrs = "T: type, Tindices: {int16, int32, int64}",
-    .shape = scatter_shape, .compute = scatter_compute, .gradient = scatter_gradient, .words = scatter_nd_words,
-    .doc = "Adds slices into zeros, by index.");
+TW_OP(ScatterNd, .inputs = "indices: Tindices, updates: T, shape: Tindices", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int16, int32, int64}", .shape = scatter_shape, .compute = scatter_compute,
+      .gradient = scatter_gradient, .words = scatter_nd_words, .doc = "Adds slices into zeros, by index.");
 
 /* ---- TensorScatter… ---- */
 
@@ -157,7 +160,8 @@ static tw_status update_gradient(tw__gradient *gradient)
         return TW_OK;
     if (gradient->wanted[0]) { /* what was written over has no part in the result */
         tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[2]);
-        gradient->input_grads[0] = zeros ? tw__call(&tw__op_TensorScatterUpdate, TW_IN(dy, gradient->inputs[1], zeros), 3, NULL, 0) : NULL;
+        gradient->input_grads[0] =
+            zeros ? tw__call(&tw__op_TensorScatterUpdate, TW_IN(dy, gradient->inputs[1], zeros), 3, NULL, 0) : NULL;
         tw_release(zeros);
         if (!gradient->input_grads[0])
             return tw__error_status();
@@ -186,18 +190,14 @@ static tw_status sub_gradient(tw__gradient *gradient)
     return TW_OK;
 }
 
-TW_OP(TensorScatterUpdate,
-    .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
-    .attrs = "T: type, Tindices: {int16, int32, int64, uint16}",
-    .shape = tensor_shape, .compute = update_compute, .gradient = update_gradient,
-    .doc = "Writes slices over those of a tensor, by index.");
+TW_OP(TensorScatterUpdate, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int16, int32, int64, uint16}", .shape = tensor_shape, .compute = update_compute,
+      .gradient = update_gradient, .doc = "Writes slices over those of a tensor, by index.");
 
-TW_OP(TensorScatterAdd,
-    .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T", .attrs = "T: type, Tindices: {int32, int64}",
-    .shape = tensor_shape, .compute = add_compute, .gradient = add_gradient,
-    .doc = "Adds slices to those of a tensor, by index.");
+TW_OP(TensorScatterAdd, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = add_compute, .gradient = add_gradient,
+      .doc = "Adds slices to those of a tensor, by index.");
 
-TW_OP(TensorScatterSub,
-    .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T", .attrs = "T: type, Tindices: {int32, int64}",
-    .shape = tensor_shape, .compute = sub_compute, .gradient = sub_gradient,
-    .doc = "Subtracts slices from those of a tensor, by index.");
+TW_OP(TensorScatterSub, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = sub_compute, .gradient = sub_gradient,
+      .doc = "Subtracts slices from those of a tensor, by index.");

@@ -51,8 +51,8 @@ static tw_status unsorted_compute(tw__kernel *kernel)
         if (id < 0)
             continue; /* a row with a negative id belongs nowhere */
         if (id >= segments)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]", (long long)i,
-                              (long long)id, (long long)segments, kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]",
+                              (long long)i, (long long)id, (long long)segments, kernel->op->name);
         TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
                                     (const char *)data->data + (size_t)(i * inner) * size, inner));
     }
@@ -89,11 +89,9 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(UnsortedSegmentSum,
-    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
-    .attrs = "T: {" NUMBERS "}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32",
-    .shape = unsorted_shape, .compute = unsorted_compute, .gradient = unsorted_gradient,
-    .doc = "Sums of the rows of each segment.");
+TW_OP(UnsortedSegmentSum, .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
+      .attrs = "T: {" NUMBERS "}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32", .shape = unsorted_shape,
+      .compute = unsorted_compute, .gradient = unsorted_gradient, .doc = "Sums of the rows of each segment.");
 
 /* ---- SegmentSum ---- */
 
@@ -139,8 +137,8 @@ tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inne
     for (int64_t i = 0; i < ids->count; i++) {
         int64_t id = id_at(ids, i);
         if (id < 0)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
-                              kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]",
+                              (long long)id, kernel->op->name);
         if (id == INT64_MAX) /* one more would be the number of rows */
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected a non-negative size: Segment id %lld out of range [Op:%s]",
                               (long long)id, kernel->op->name);
@@ -190,10 +188,9 @@ static tw_status sorted_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(SegmentSum,
-    .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}",
-    .shape = tw__sorted_segment_shape, .compute = sorted_compute, .gradient = sorted_gradient,
-    .doc = "Sums of the rows of each segment; the ids do not decrease.");
+TW_OP(SegmentSum, .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T",
+      .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}", .shape = tw__sorted_segment_shape, .compute = sorted_compute,
+      .gradient = sorted_gradient, .doc = "Sums of the rows of each segment; the ids do not decrease.");
 
 /* ---- DynamicStitch ---- */
 
@@ -209,16 +206,18 @@ static tw_status stitch_shape(tw__inference *inference)
         for (int k = 0; starts && k < ids->rank; k++)
             starts = ids->dims[k] < 0 || data->dims[k] < 0 || ids->dims[k] == data->dims[k];
         if (!starts)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data[%d].shape = %s does not start with indices[%d].shape = %s [Op:%s]", i,
-                              tw__shape_text(data), i, tw__shape_text(ids), inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "data[%d].shape = %s does not start with indices[%d].shape = %s [Op:%s]", i, tw__shape_text(data),
+                              i, tw__shape_text(ids), inference->op->name);
         tw_shape rest = { .rank = data->rank - ids->rank };
         for (int k = 0; k < rest.rank; k++)
             rest.dims[k] = data->dims[ids->rank + k];
         if (!tw__shape_compatible(&inner, &rest))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s [Op:%s]",
-                              inference->shapes[0]->rank, i, ids->rank, tw__shape_text(inference->shapes[parts]), i, tw__shape_text(data),
-                              inference->op->name);
+            return TW_OP_FAIL(
+                inference, TW_INVALID_ARGUMENT,
+                "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s [Op:%s]",
+                inference->shapes[0]->rank, i, ids->rank, tw__shape_text(inference->shapes[parts]), i, tw__shape_text(data),
+                inference->op->name);
         inner = inner.rank < 0 ? rest : inner;
     }
     if (inner.rank < 0)
@@ -242,7 +241,8 @@ static tw_status stitch_compute(tw__kernel *kernel)
         for (int64_t k = 0; k < ids->count; k++) {
             int64_t id = tw_tensor_int_at(ids, k);
             if (id < 0)
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices[%lld] is out of range [Op:%s]", (long long)k, kernel->op->name);
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices[%lld] is out of range [Op:%s]", (long long)k,
+                                  kernel->op->name);
             last = id > last ? id : last;
         }
     }
@@ -280,7 +280,6 @@ static tw_status stitch_gradient(tw__gradient *gradient)
     return TW_OK;
 }
 
-TW_OP(DynamicStitch,
-    .inputs = "indices: N * int32, data: N * T", .outputs = "merged: T", .attrs = "N: int >= 1, T: type",
-    .shape = stitch_shape, .compute = stitch_compute, .gradient = stitch_gradient,
-    .doc = "Rows of several tensors in one, each where its index says; a later one wins.");
+TW_OP(DynamicStitch, .inputs = "indices: N * int32, data: N * T", .outputs = "merged: T", .attrs = "N: int >= 1, T: type",
+      .shape = stitch_shape, .compute = stitch_compute, .gradient = stitch_gradient,
+      .doc = "Rows of several tensors in one, each where its index says; a later one wins.");

@@ -156,8 +156,8 @@ static tw_status product_gradient(tw__gradient *g)
 }
 
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
-#define NUMBERS                                                                                                                  \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
+#define NUMBERS                                                                                                              \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
     "complex128, half, uint32, uint64"
 #define ROW .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T", .shape = segment_shape
 #define IDS "Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32"

@@ -30,9 +30,11 @@ static tw_status sorted_compute(tw__kernel *kernel)
         int64_t id = tw_tensor_int_at(ids, i);
         char *to = (char *)out->data + (size_t)(id * inner) * size;
         const char *from = (const char *)data->data + (size_t)(i * inner) * size;
-        bool begins = i == 0 || tw_tensor_int_at(ids, i - 1) != id, ends = i + 1 == ids->count || tw_tensor_int_at(ids, i + 1) != id;
+        bool begins = i == 0 || tw_tensor_int_at(ids, i - 1) != id,
+             ends = i + 1 == ids->count || tw_tensor_int_at(ids, i + 1) != id;
         first = begins ? i : first;
-        TW_TRY(begins ? tw__copy_elements(out->dtype, to, from, inner) : tw__combine_elements(kind_of(kernel->op), out->dtype, to, from, inner));
+        TW_TRY(begins ? tw__copy_elements(out->dtype, to, from, inner)
+                      : tw__combine_elements(kind_of(kernel->op), out->dtype, to, from, inner));
         if (kernel->op == &tw__op_SegmentMean && ends && i > first) {
             double number[2] = { (double)(i - first + 1) }, narrow[2];
             tw__cast_run(TW_FLOAT64, out->dtype, number, narrow, 1, false);
@@ -87,16 +89,24 @@ static tw_status product_gradient(tw__gradient *g)
     if (!ones || !filled)
         return tw__error_status();
     tw_auto tw_tensor *zeros = TW_BINARY(SegmentSum, ones, ids), *rest = TW_BINARY(SegmentProd, filled, ids);
-    tw_auto tw_tensor *kept = TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_UNARY(ZerosLike, dy), tw_retain(dy));
-    tw_tensor *others = TW_G3(SelectV2, tw_retain(zero), rows_of(rest, ids), TW_G2(RealDiv, rows_of(g->outputs[0], ids), tw_retain(data)));
+    tw_auto tw_tensor *kept =
+        TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_UNARY(ZerosLike, dy), tw_retain(dy));
+    tw_tensor *others =
+        TW_G3(SelectV2, tw_retain(zero), rows_of(rest, ids), TW_G2(RealDiv, rows_of(g->outputs[0], ids), tw_retain(data)));
     tw__grad_set(g, 0, TW_G2(Mul, rows_of(kept, ids), others));
     return tw__grad_status(g);
 }
 
-#define SORTED .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .shape = tw__sorted_segment_shape, .compute = sorted_compute
+#define SORTED                                                                                             \
+    .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .shape = tw__sorted_segment_shape, \
+    .compute = sorted_compute
 #define IDS "Tindices: {int32, int64}"
 
-TW_OP(SegmentMax, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient, .doc = "The greatest of the rows of each segment.");
-TW_OP(SegmentMin, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient, .doc = "The least of the rows of each segment.");
-TW_OP(SegmentProd, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = product_gradient, .doc = "Products of the rows of each segment.");
-TW_OP(SegmentMean, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = mean_gradient, .doc = "Means of the rows of each segment.");
+TW_OP(SegmentMax, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
+      .doc = "The greatest of the rows of each segment.");
+TW_OP(SegmentMin, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
+      .doc = "The least of the rows of each segment.");
+TW_OP(SegmentProd, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = product_gradient,
+      .doc = "Products of the rows of each segment.");
+TW_OP(SegmentMean, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = mean_gradient,
+      .doc = "Means of the rows of each segment.");

@@ -17,8 +17,8 @@ static tw_status put_number(const tw__kernel *kernel, tw_tensor *out, int64_t at
         return TW_OK;
     }
     if (value > INT32_MAX)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld does not fit into int32; use out_type int64 [Op:%s]", (long long)value,
-                          kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld does not fit into int32; use out_type int64 [Op:%s]",
+                          (long long)value, kernel->op->name);
     ((int32_t *)out->data)[at] = (int32_t)value;
     return TW_OK;
 }
@@ -39,15 +39,13 @@ static bool shape_partial(const tw__partial_call *call, tw_shape *elements)
     return elements->rank >= 0;
 }
 
-TW_OP(Shape,
-    .inputs = "input: T", .outputs = "output: out_type", .attrs = "T: type, out_type: {int32, int64} = int32",
-    .shape = shape_shape, .compute = shape_compute, .asks_shapes = true, .partial = shape_partial,
-    .doc = "The dimensions of a tensor.");
+TW_OP(Shape, .inputs = "input: T", .outputs = "output: out_type", .attrs = "T: type, out_type: {int32, int64} = int32",
+      .shape = shape_shape, .compute = shape_compute, .asks_shapes = true, .partial = shape_partial,
+      .doc = "The dimensions of a tensor.");
 
-TW_OP(ShapeN,
-    .inputs = "input: N * T", .outputs = "output: N * out_type", .attrs = "N: int >= 1, T: type, out_type: {int32, int64} = int32",
-    .shape = shape_shape, .compute = shape_compute, .asks_shapes = true, .partial = shape_partial,
-    .doc = "The dimensions of several tensors.");
+TW_OP(ShapeN, .inputs = "input: N * T", .outputs = "output: N * out_type",
+      .attrs = "N: int >= 1, T: type, out_type: {int32, int64} = int32", .shape = shape_shape, .compute = shape_compute,
+      .asks_shapes = true, .partial = shape_partial, .doc = "The dimensions of several tensors.");
 
 static tw_status size_compute(tw__kernel *kernel)
 {
@@ -60,10 +58,9 @@ static bool size_partial(const tw__partial_call *call, tw_shape *elements)
     return true;
 }
 
-TW_OP(Size,
-    .inputs = "input: T", .outputs = "output: out_type", .attrs = "T: type, out_type: {int32, int64} = int32",
-    .shape = tw_shape_scalar, .compute = size_compute, .asks_shapes = true, .partial = size_partial,
-    .doc = "The number of elements.");
+TW_OP(Size, .inputs = "input: T", .outputs = "output: out_type", .attrs = "T: type, out_type: {int32, int64} = int32",
+      .shape = tw_shape_scalar, .compute = size_compute, .asks_shapes = true, .partial = size_partial,
+      .doc = "The number of elements.");
 
 static tw_status rank_compute(tw__kernel *kernel)
 {
@@ -76,7 +73,5 @@ static bool rank_partial(const tw__partial_call *call, tw_shape *elements)
     return true;
 }
 
-TW_OP(Rank,
-    .inputs = "input: T", .outputs = "output: int32", .attrs = "T: type",
-    .shape = tw_shape_scalar, .compute = rank_compute, .asks_shapes = true, .partial = rank_partial,
-    .doc = "The number of dimensions.");
+TW_OP(Rank, .inputs = "input: T", .outputs = "output: int32", .attrs = "T: type", .shape = tw_shape_scalar,
+      .compute = rank_compute, .asks_shapes = true, .partial = rank_partial, .doc = "The number of dimensions.");

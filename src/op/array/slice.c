@@ -5,12 +5,14 @@
 #include "rows.h"
 
 /* The box; a size of -1 means up to the end. */
-static tw_status read_box(const tw_op *op, const tw_shape *in, const tw_tensor *begin, const tw_tensor *size, int64_t *first, tw_shape *out)
+static tw_status read_box(const tw_op *op, const tw_shape *in, const tw_tensor *begin, const tw_tensor *size, int64_t *first,
+                          tw_shape *out)
 {
     if (begin->shape.rank != 1 || size->shape.rank != 1 || begin->count != in->rank || size->count != in->rank)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead. [Op:%s]", in->rank,
-                        tw__shape_text(&begin->shape), tw__shape_text(&size->shape), op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead. [Op:%s]", in->rank,
+            tw__shape_text(&begin->shape), tw__shape_text(&size->shape), op->name);
     out->rank = in->rank;
     for (int i = 0; i < in->rank; i++) {
         int64_t dim = in->dims[i], b = tw_tensor_int_at(begin, i), s = tw_tensor_int_at(size, i);
@@ -19,8 +21,8 @@ static tw_status read_box(const tw_op *op, const tw_shape *in, const tw_tensor *
         if (dim < 0)
             continue; /* not known yet; -1 stays -1 */
         if (b < 0 || b > dim)
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected begin[%d] in [0, %lld], but got %lld [Op:%s]", i, (long long)dim, (long long)b,
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected begin[%d] in [0, %lld], but got %lld [Op:%s]", i, (long long)dim,
+                            (long long)b, op->name);
         if (s == -1)
             s = dim - b;
         if (s < 0 || s > dim - b)
@@ -76,7 +78,8 @@ tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *proces
     tw__walk walk = { 0 };
     tw__strides(processed, to);
     for (int i = 0; i < processed->rank; i++)
-        tw__walk_add(&walk, processed->dims[i], to[i], processed->dims[i] == 1 ? 0 : strides[i] * steps[i]); /* one step may be any size */
+        tw__walk_add(&walk, processed->dims[i], to[i],
+                     processed->dims[i] == 1 ? 0 : strides[i] * steps[i]); /* one step may be any size */
     return tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)offset * tw__element_size(in->dtype), &walk);
 }
 
@@ -117,7 +120,6 @@ static tw_status slice_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(Slice,
-    .inputs = "input: T, begin: Index, size: Index", .outputs = "output: T", .attrs = "T: type, Index: {int32, int64}",
-    .shape = slice_shape, .compute = slice_compute, .gradient = slice_gradient, .makes_outputs = true,
-    .doc = "A box out of a tensor.");
+TW_OP(Slice, .inputs = "input: T, begin: Index, size: Index", .outputs = "output: T", .attrs = "T: type, Index: {int32, int64}",
+      .shape = slice_shape, .compute = slice_compute, .gradient = slice_gradient, .makes_outputs = true,
+      .doc = "A box out of a tensor.");

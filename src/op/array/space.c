@@ -1,15 +1,16 @@
-/* SpaceToBatchND, BatchToSpaceND and their first forms: every block_shape-th element of the padded dimensions behind the batch becomes an element of a
- * batch of its own, and back. Position s of the space and position i of block number o belong together where s = i * block + o - border. */
+/* SpaceToBatchND, BatchToSpaceND and their first forms: every block_shape-th element of the padded dimensions behind the batch
+ * becomes an element of a batch of its own, and back. Position s of the space and position i of block number o belong together
+ * where s = i * block + o - border. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
 
 typedef struct blocks {
-    int count;                   /* dimensions that are cut */
+    int count; /* dimensions that are cut */
     int64_t size[TW_MAX_RANK];
     int64_t border[TW_MAX_RANK][2];
-    bool known;                  /* sizes and borders */
+    bool known; /* sizes and borders */
     int64_t product;
 } blocks;
 
@@ -23,7 +24,9 @@ static tw_status check_blocks(const tw_op *op, blocks *b)
     b->product = 1;
     for (int i = 0; i < b->count; i++) {
         if (b->size[i] < 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "All values in block_shape must be positive, got value, %lld at index %d. [Op:%s]", (long long)b->size[i], i, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "All values in block_shape must be positive, got value, %lld at index %d. [Op:%s]",
+                            (long long)b->size[i], i, op->name);
         if (__builtin_mul_overflow(b->product, b->size[i], &b->product))
             return tw__fail(TW_INVALID_ARGUMENT, "the product of block_shape is too large [Op:%s]", op->name);
     }
@@ -34,7 +37,8 @@ static tw_status read_borders(const tw_op *op, const tw_tensor *borders, blocks 
 {
     const char *name = to_batch(op) ? "paddings" : "crops";
     if (borders->shape.rank != 2 || borders->shape.dims[0] != b->count || borders->shape.dims[1] != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s should have shape [%d, 2] instead of %s [Op:%s]", name, b->count, tw__shape_text(&borders->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s should have shape [%d, 2] instead of %s [Op:%s]", name, b->count,
+                        tw__shape_text(&borders->shape), op->name);
     for (int i = 0; i < 2 * b->count; i++) {
         int64_t border = tw_tensor_int_at(borders, i);
         if (border < 0 || border > INT64_MAX / 4)
@@ -46,7 +50,8 @@ static tw_status read_borders(const tw_op *op, const tw_tensor *borders, blocks 
 }
 
 /* What the inputs, whose values may be NULL, say; the old forms have their one size as an attr. */
-static tw_status read_blocks(const tw_op *op, const tw_attr *attrs, const tw_shape *sizes_shape, const tw_tensor *sizes, const tw_tensor *borders, blocks *b)
+static tw_status read_blocks(const tw_op *op, const tw_attr *attrs, const tw_shape *sizes_shape, const tw_tensor *sizes,
+                             const tw_tensor *borders, blocks *b)
 {
     *b = (blocks){ .count = -1, .product = -1 };
     if (!sizes_shape) {
@@ -56,7 +61,8 @@ static tw_status read_blocks(const tw_op *op, const tw_attr *attrs, const tw_sha
         TW_TRY(check_blocks(op, b));
     } else {
         if (sizes_shape->rank >= 0 && sizes_shape->rank != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "block_shape rank should be 1, got %s [Op:%s]", tw__shape_text(sizes_shape), op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "block_shape rank should be 1, got %s [Op:%s]", tw__shape_text(sizes_shape),
+                            op->name);
         if (sizes_shape->rank == 1 && sizes_shape->dims[0] >= 0)
             b->count = sizes_shape->dims[0] < TW_MAX_RANK ? (int)sizes_shape->dims[0] : TW_MAX_RANK;
         for (int i = 0; sizes && i < b->count; i++)
@@ -73,13 +79,14 @@ static tw_status fit_dim(const tw_op *op, const blocks *b, int i, int64_t in, in
     int64_t border = b->border[i][0] + b->border[i][1];
     if (to_batch(op)) {
         if (in + border < in || (in + border) % b->size[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "padded_shape[%d]=%lld is not divisible by block_shape[%d]=%lld [Op:%s]", i, (long long)(in + border), i,
-                            (long long)b->size[i], op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "padded_shape[%d]=%lld is not divisible by block_shape[%d]=%lld [Op:%s]", i,
+                            (long long)(in + border), i, (long long)b->size[i], op->name);
         *out = (in + border) / b->size[i];
         return TW_OK;
     }
     if (__builtin_mul_overflow(in, b->size[i], out) || *out < border)
-        return tw__fail(TW_INVALID_ARGUMENT, "cropped_shape[%d]=%lld must be non-negative [Op:%s]", i, (long long)(*out - border), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "cropped_shape[%d]=%lld must be non-negative [Op:%s]", i, (long long)(*out - border),
+                        op->name);
     *out -= border;
     return TW_OK;
 }
@@ -92,13 +99,15 @@ static tw_status blocks_shape(tw__inference *inference, const blocks *b)
     if (in->rank < 0)
         return TW_OK;
     if (b->count >= 0 && in->rank < b->count + 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "input rank should be >= %d instead of %d [Op:%s]", b->count + 1, in->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input rank should be >= %d instead of %d [Op:%s]", b->count + 1, in->rank,
+                        op->name);
     *out = *in;
     for (int i = 0; i < in->rank && (b->count < 0 || i <= b->count); i++)
         out->dims[i] = -1;
     if (b->product >= 0 && in->dims[0] >= 0) {
         if (to_batch(op) ? __builtin_mul_overflow(in->dims[0], b->product, &out->dims[0]) : in->dims[0] % b->product != 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Input batch dimension (%lld) is not divisible by product of block sizes (%lld) [Op:%s]",
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Input batch dimension (%lld) is not divisible by product of block sizes (%lld) [Op:%s]",
                             (long long)in->dims[0], (long long)b->product, op->name);
         if (!to_batch(op))
             out->dims[0] = in->dims[0] / b->product;
@@ -153,9 +162,11 @@ static tw_status move(tw__kernel *kernel, const blocks *b)
     tw__strides(&parts->shape, part_strides);
     for (int64_t block = 0; block < b->product; block++) {
         tw__walk walk = { 0 };
-        int64_t at_space = 0, at_part = block * space->shape.dims[0] * part_strides[0], rest = block, first[TW_MAX_RANK], end[TW_MAX_RANK];
+        int64_t at_space = 0, at_part = block * space->shape.dims[0] * part_strides[0], rest = block, first[TW_MAX_RANK],
+                end[TW_MAX_RANK];
         bool empty = false;
-        tw__walk_add(&walk, space->shape.dims[0], batch ? part_strides[0] : space_strides[0], batch ? space_strides[0] : part_strides[0]);
+        tw__walk_add(&walk, space->shape.dims[0], batch ? part_strides[0] : space_strides[0],
+                     batch ? space_strides[0] : part_strides[0]);
         for (int i = b->count - 1; i >= 0; i--) {
             int64_t o = rest % b->size[i];
             rest /= b->size[i];
@@ -168,7 +179,8 @@ static tw_status move(tw__kernel *kernel, const blocks *b)
             continue;
         for (int i = 0; i + 1 < in->shape.rank; i++) {
             int64_t in_space = space_strides[1 + i] * (i < b->count ? b->size[i] : 1), in_part = part_strides[1 + i];
-            tw__walk_add(&walk, i < b->count ? end[i] - first[i] : in->shape.dims[1 + i], batch ? in_part : in_space, batch ? in_space : in_part);
+            tw__walk_add(&walk, i < b->count ? end[i] - first[i] : in->shape.dims[1 + i], batch ? in_part : in_space,
+                         batch ? in_space : in_part);
         }
         char *to = (char *)out->data + (size_t)(batch ? at_part : at_space) * bytes;
         TW_TRY(tw__copy_walk(in->dtype, to, (const char *)in->data + (size_t)(batch ? at_space : at_part) * bytes, &walk));
@@ -207,20 +219,20 @@ static tw_status old_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(SpaceToBatchND,
-    .inputs = "input: T, block_shape: Tblock_shape, paddings: Tpaddings", .outputs = "output: T",
-    .attrs = "T: type, Tblock_shape: {int32, int64} = int32, Tpaddings: {int32, int64} = int32",
-    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .doc = "Blocks of the padded dimensions behind the first become parts of the batch.");
+TW_OP(SpaceToBatchND, .inputs = "input: T, block_shape: Tblock_shape, paddings: Tpaddings", .outputs = "output: T",
+      .attrs = "T: type, Tblock_shape: {int32, int64} = int32, Tpaddings: {int32, int64} = int32", .shape = nd_shape,
+      .compute = nd_compute, .gradient = nd_gradient,
+      .doc = "Blocks of the padded dimensions behind the first become parts of the batch.");
 
-TW_OP(BatchToSpaceND,
-    .inputs = "input: T, block_shape: Tblock_shape, crops: Tcrops", .outputs = "output: T",
-    .attrs = "T: type, Tblock_shape: {int32, int64} = int32, Tcrops: {int32, int64} = int32",
-    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .doc = "Parts of the batch become blocks of the dimensions behind it, which are then cropped.");
+TW_OP(BatchToSpaceND, .inputs = "input: T, block_shape: Tblock_shape, crops: Tcrops", .outputs = "output: T",
+      .attrs = "T: type, Tblock_shape: {int32, int64} = int32, Tcrops: {int32, int64} = int32", .shape = nd_shape,
+      .compute = nd_compute, .gradient = nd_gradient,
+      .doc = "Parts of the batch become blocks of the dimensions behind it, which are then cropped.");
 
-TW_OP(SpaceToBatch,
-    .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T", .attrs = "T: type, Tpaddings: {int32, int64} = int32, block_size: int >= 2",
-    .shape = old_shape, .compute = old_compute, .gradient = old_gradient, .doc = "SpaceToBatchND of images, by blocks of one size.");
+TW_OP(SpaceToBatch, .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
+      .attrs = "T: type, Tpaddings: {int32, int64} = int32, block_size: int >= 2", .shape = old_shape, .compute = old_compute,
+      .gradient = old_gradient, .doc = "SpaceToBatchND of images, by blocks of one size.");
 
-TW_OP(BatchToSpace,
-    .inputs = "input: T, crops: Tidx", .outputs = "output: T", .attrs = "T: type, block_size: int >= 2, Tidx: {int32, int64} = int32",
-    .shape = old_shape, .compute = old_compute, .gradient = old_gradient, .doc = "BatchToSpaceND of images, by blocks of one size.");
+TW_OP(BatchToSpace, .inputs = "input: T, crops: Tidx", .outputs = "output: T",
+      .attrs = "T: type, block_size: int >= 2, Tidx: {int32, int64} = int32", .shape = old_shape, .compute = old_compute,
+      .gradient = old_gradient, .doc = "BatchToSpaceND of images, by blocks of one size.");

@@ -1,4 +1,5 @@
-/* Cutting a tensor along an axis: Split into equal parts, SplitV into given ones. Parts that lie together share the input's memory. */
+/* Cutting a tensor along an axis: Split into equal parts, SplitV into given ones. Parts that lie together share the input's
+ * memory. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/wording.h"
@@ -17,10 +18,11 @@ static tw_status split_axis(const tw_op *op, const tw_tensor *dim, int rank, int
 static tw_status check_even(const tw_op *op, int64_t size, int axis, int64_t parts)
 {
     if (size >= 0 && size % parts)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Number of ways to split should evenly divide the split dimension, but got split_dim %d (size = %lld) and "
-                        "num_split %lld [Op:%s]",
-                        axis, (long long)size, (long long)parts, op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Number of ways to split should evenly divide the split dimension, but got split_dim %d (size = %lld) and "
+            "num_split %lld [Op:%s]",
+            axis, (long long)size, (long long)parts, op->name);
     return TW_OK;
 }
 
@@ -60,7 +62,8 @@ static tw_status give_part(tw__kernel *kernel, tw_tensor *in, int index, int axi
     tw__walk walk = { 0 };
     tw__walk_add(&walk, outer, size * inner, in->shape.dims[axis] * inner);
     tw__walk_add(&walk, size * inner, 1, 1);
-    return tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)(at * inner) * tw__element_size(in->dtype), &walk);
+    return tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)(at * inner) * tw__element_size(in->dtype),
+                         &walk);
 }
 
 static tw_status split_compute(tw__kernel *kernel)
@@ -116,15 +119,17 @@ static bool split_words(tw__wording *w)
     w->values = 1;
     if (!split_size(w, 1, 0, &size))
         return false;
-    tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld\n\tNumber of ways to split should evenly divide the split "
-                    "dimension", (long long)w->in->output_count, (long long)size);
+    tw__text_format(
+        &w->text,
+        "Dimension size must be evenly divisible by %lld but is %lld\n\tNumber of ways to split should evenly divide the split "
+        "dimension",
+        (long long)w->in->output_count, (long long)size);
     return true;
 }
 
-TW_OP(Split,
-    .inputs = "split_dim: int32, value: T", .outputs = "output: num_split * T", .attrs = "num_split: int >= 1, T: type",
-    .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true, .words = split_words, .node_name = "split", .static_value = true,
-    .doc = "Cuts a tensor into equal parts.");
+TW_OP(Split, .inputs = "split_dim: int32, value: T", .outputs = "output: num_split * T", .attrs = "num_split: int >= 1, T: type",
+      .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true, .words = split_words,
+      .node_name = "split", .static_value = true, .doc = "Cuts a tensor into equal parts.");
 
 /* ---- SplitV ---- */
 
@@ -134,9 +139,10 @@ static tw_status check_sizes(const tw_op *op, const tw_tensor *sizes, int64_t wh
     int64_t sum = 0;
     bool open = false;
     if (sizes->shape.rank != 1 || sizes->count != parts)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "size of the split_tensor must be 1-D and have the same elements as outputs got %d -D and %lld elements [Op:%s]",
-                        sizes->shape.rank, (long long)sizes->count, op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "size of the split_tensor must be 1-D and have the same elements as outputs got %d -D and %lld elements [Op:%s]",
+            sizes->shape.rank, (long long)sizes->count, op->name);
     for (int64_t i = 0; i < parts; i++) {
         int64_t size = tw_tensor_int_at(sizes, i);
         if (size == -1) {
@@ -144,17 +150,18 @@ static tw_status check_sizes(const tw_op *op, const tw_tensor *sizes, int64_t wh
                 return tw__fail(TW_INVALID_ARGUMENT, "There can only be one -1 in the input. [Op:%s]", op->name);
             open = true;
         } else if (size < 0) {
-            return tw__fail(TW_INVALID_ARGUMENT, "Split size at index %lld must be >= 0. Got: %lld [Op:%s]", (long long)i, (long long)size,
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Split size at index %lld must be >= 0. Got: %lld [Op:%s]", (long long)i,
+                            (long long)size, op->name);
         } else if (__builtin_add_overflow(sum, size, &sum)) {
             return tw__fail(TW_INVALID_ARGUMENT, "the split sizes are too large [Op:%s]", op->name);
         }
     }
     if (open ? sum > whole : sum != whole)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
-                        "size of the input along split_dim if not fully specified.  Got: %lld [Op:%s]",
-                        (long long)sum, op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
+            "size of the input along split_dim if not fully specified.  Got: %lld [Op:%s]",
+            (long long)sum, op->name);
     *rest = whole - sum;
     return TW_OK;
 }
@@ -210,8 +217,7 @@ static bool split_v_words(tw__wording *w)
     return true;
 }
 
-TW_OP(SplitV,
-    .inputs = "value: T, size_splits: Tlen, split_dim: int32", .outputs = "output: num_split * T",
-    .attrs = "num_split: int >= 1, T: type, Tlen: {int8, int32, int64} = int64",
-    .shape = split_v_shape, .compute = split_v_compute, .gradient = split_v_gradient, .makes_outputs = true, .words = split_v_words, .node_name = "split",
-    .doc = "Cuts a tensor into parts of given sizes.");
+TW_OP(SplitV, .inputs = "value: T, size_splits: Tlen, split_dim: int32", .outputs = "output: num_split * T",
+      .attrs = "num_split: int >= 1, T: type, Tlen: {int8, int32, int64} = int64", .shape = split_v_shape,
+      .compute = split_v_compute, .gradient = split_v_gradient, .makes_outputs = true, .words = split_v_words,
+      .node_name = "split", .doc = "Cuts a tensor into parts of given sizes.");

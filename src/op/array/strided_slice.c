@@ -1,8 +1,9 @@
 /* StridedSlice, the op behind t[a:b:c, ..., None, 3], StridedSliceGrad that puts such a slice back into zeros, and
  * ResourceStridedSliceAssign that puts it into a variable.
  *
- * The given items are `sparse`: an ellipsis stands for as many dimensions as are missing, a new axis for none. They are laid out over the
- * dimensions of the input first (begin, size and step of each); the result's shape then takes in new axes and leaves out shrunk ones. */
+ * The given items are `sparse`: an ellipsis stands for as many dimensions as are missing, a new axis for none. They are laid out
+ * over the dimensions of the input first (begin, size and step of each); the result's shape then takes in new axes and leaves out
+ * shrunk ones. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/partial.h"
@@ -11,7 +12,7 @@
 #include "rows.h"
 
 typedef struct layout {
-    tw_shape processed;            /* sizes over the input's dimensions; -1: not known */
+    tw_shape processed; /* sizes over the input's dimensions; -1: not known */
     int64_t first[TW_MAX_RANK], steps[TW_MAX_RANK];
     tw_shape final;
 } layout;
@@ -33,8 +34,8 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
 }
 
 /* One ordinary item over dimension `axis` of size `dim`. */
-static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64_t end, int64_t step, bool begin_masked, bool end_masked,
-                          bool shrink, int item)
+static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64_t end, int64_t step, bool begin_masked,
+                          bool end_masked, bool shrink, int item)
 {
     if (step == 0)
         return tw__fail(TW_INVALID_ARGUMENT, "strides[%d] must be non-zero [Op:StridedSlice]", item);
@@ -47,7 +48,8 @@ static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64
             return TW_OK;
         int64_t place = begin < 0 ? dim + begin : begin;
         if (place < 0 || place >= dim)
-            return tw__fail(TW_INVALID_ARGUMENT, "slice index %lld of dimension %d out of bounds. [Op:StridedSlice]", (long long)begin, axis);
+            return tw__fail(TW_INVALID_ARGUMENT, "slice index %lld of dimension %d out of bounds. [Op:StridedSlice]",
+                            (long long)begin, axis);
         l->first[axis] = place;
         l->steps[axis] = 1;
         return TW_OK;
@@ -72,11 +74,12 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
 {
     item_masks masks = read_masks(op, attrs);
     int64_t count = strides->count;
-    if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != count || end->count != count ||
-        count >= 32)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead. [Op:%s]",
-                        tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape), op->name);
+    if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != count ||
+        end->count != count || count >= 32)
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead. [Op:%s]",
+            tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape), op->name);
     int64_t items = (int64_t)1 << count, ellipsis = masks.ellipsis & (items - 1);
     if (ellipsis & (ellipsis - 1))
         return tw__fail(TW_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed [Op:%s]", op->name);
@@ -86,8 +89,8 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
         ordinary += !(ellipsis & bit) && !(masks.new_axis & bit);
     }
     if (ordinary > in->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims [Op:%s]", in->rank, in->rank,
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims [Op:%s]", in->rank,
+                        in->rank, op->name);
     int axis = 0, missing = in->rank - ordinary;
     l->processed.rank = in->rank;
     tw_shape final = { .rank = 0 };
@@ -105,8 +108,8 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
         } else if (i < count && (masks.new_axis & bit)) {
             final.dims[final.rank++] = 1;
         } else if (i < count) {
-            TW_TRY(lay_item(l, axis, in->dims[axis], tw_tensor_int_at(begin, i), tw_tensor_int_at(end, i), tw_tensor_int_at(strides, i),
-                            masks.begin & bit, masks.end & bit, masks.shrink & bit, i));
+            TW_TRY(lay_item(l, axis, in->dims[axis], tw_tensor_int_at(begin, i), tw_tensor_int_at(end, i),
+                            tw_tensor_int_at(strides, i), masks.begin & bit, masks.end & bit, masks.shrink & bit, i));
             if (!(masks.shrink & bit))
                 final.dims[final.rank++] = l->processed.dims[axis];
             axis++;
@@ -150,8 +153,7 @@ static tw_status strided_compute(tw__kernel *kernel)
     return tw__give_box(kernel, in[0], &l.processed, l.first, l.steps, &l.final);
 }
 
-#define MASKS \
-    "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
+#define MASKS "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
 
 /* The five masks, as they stand in the attrs of both ops. */
 static void copy_masks(const tw__gradient *gradient, tw_attr *attrs)
@@ -170,7 +172,8 @@ static tw_status strided_gradient(tw__gradient *gradient)
     copy_masks(gradient, attrs);
     tw_tensor *shape = tw__shape_as_tensor(in[0], in[1]->dtype);
     gradient->input_grads[0] =
-        shape ? tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5) : NULL;
+        shape ? tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5)
+              : NULL;
     tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -210,11 +213,11 @@ static bool strided_slice_partial(const tw__partial_call *call, tw_shape *elemen
     return true;
 }
 
-TW_OP(StridedSlice,
-    .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
-    .attrs = "T: type, Index: {int16, int32, int64}, " MASKS,
-    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS, .partial = strided_slice_partial, .input_names = ",stack,stack_1,stack_2",
-    .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
+TW_OP(StridedSlice, .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
+      .attrs = "T: type, Index: {int16, int32, int64}, " MASKS, .shape = strided_shape, .compute = strided_compute,
+      .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice",
+      .scope = TW_SCOPE_ALWAYS, .partial = strided_slice_partial, .input_names = ",stack,stack_1,stack_2",
+      .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
 
 /* ---- StridedSliceGrad ---- */
 
@@ -232,8 +235,8 @@ static tw_status grad_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0], *dy = in[4];
     TW_TRY(lay_out(kernel->op, kernel->attrs, &out->shape, in[1], in[2], in[3], &l));
     if (!tw__shape_equal(&l.final, &dy->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s [Op:StridedSliceGrad]", tw__shape_text(&dy->shape),
-                          tw__shape_text(&l.final));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s [Op:StridedSliceGrad]",
+                          tw__shape_text(&dy->shape), tw__shape_text(&l.final));
     size_t size = tw__element_size(out->dtype);
     if (out->dtype != TW_STRING)
         memset(out->data, 0, (size_t)out->count * size);
@@ -261,11 +264,9 @@ static tw_status grad_gradient(tw__gradient *gradient)
     return gradient->input_grads[4] ? TW_OK : tw__error_status();
 }
 
-TW_OP(StridedSliceGrad,
-    .inputs = "shape: Index, begin: Index, end: Index, strides: Index, dy: T", .outputs = "output: T",
-    .attrs = "T: type, Index: {int32, int64}, " MASKS,
-    .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
-    .doc = "Zeros, with dy where the slice lies.");
+TW_OP(StridedSliceGrad, .inputs = "shape: Index, begin: Index, end: Index, strides: Index, dy: T", .outputs = "output: T",
+      .attrs = "T: type, Index: {int32, int64}, " MASKS, .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
+      .doc = "Zeros, with dy where the slice lies.");
 
 /* ---- ResourceStridedSliceAssign ---- */
 
@@ -284,10 +285,11 @@ static tw_status put_slice(tw__kernel *kernel, tw_tensor *held)
         fits = dim == 1 || dim == l.final.dims[l.final.rank - i];
     }
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "Cannot broadcast input shape %s into final shape %s [Op:ResourceStridedSliceAssign]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Cannot broadcast input shape %s into final shape %s [Op:ResourceStridedSliceAssign]",
                         tw__shape_text(&value->shape), tw__shape_text(&l.final));
-    /* The result's shape, dimension by dimension: where new axes stand the variable does not move, where axes were shrunk the value
-     * has none. Walking the final shape from behind pairs each kept axis with its own. */
+    /* The result's shape, dimension by dimension: where new axes stand the variable does not move, where axes were shrunk the
+     * value has none. Walking the final shape from behind pairs each kept axis with its own. */
     item_masks masks = read_masks(kernel->op, kernel->attrs);
     int64_t count = in[3]->count, strides[TW_MAX_RANK], own[TW_MAX_RANK], offset = 0;
     int axes[TW_MAX_RANK], kept = 0, axis = 0, ordinary = 0;
@@ -337,8 +339,6 @@ static tw_status slice_assign_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ResourceStridedSliceAssign,
-    .inputs = "ref: resource, begin: Index, end: Index, strides: Index, value: T",
-    .attrs = "T: type, Index: {int32, int64}, " MASKS,
-    .shape = tw_shape_none, .compute = slice_assign_compute, .stateful = true,
-    .doc = "Sets a slice of a variable.");
+TW_OP(ResourceStridedSliceAssign, .inputs = "ref: resource, begin: Index, end: Index, strides: Index, value: T",
+      .attrs = "T: type, Index: {int32, int64}, " MASKS, .shape = tw_shape_none, .compute = slice_assign_compute,
+      .stateful = true, .doc = "Sets a slice of a variable.");

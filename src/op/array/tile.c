@@ -20,8 +20,9 @@ static tw_status tile_shape(tw__inference *inference)
         return TW_OK;
     }
     if (multiples && multiples->count != in->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples argument to be a vector of length %d but got length %lld [Op:Tile]",
-                          in->rank, (long long)multiples->count);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "Expected multiples argument to be a vector of length %d but got length %lld [Op:Tile]", in->rank,
+                          (long long)multiples->count);
     partly = partly && partial.rank == in->rank;
     for (int i = 0; i < in->rank; i++) {
         out->dims[i] = -1;
@@ -29,7 +30,8 @@ static tw_status tile_shape(tw__inference *inference)
             continue;
         int64_t times = multiples ? tw_tensor_int_at(multiples, i) : partial.dims[i];
         if (times < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld [Op:Tile]", i, (long long)times);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld [Op:Tile]", i,
+                              (long long)times);
         if (in->dims[i] >= 0 && __builtin_mul_overflow(in->dims[i], times, &out->dims[i]))
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Encountered overflow when multiplying %lld with %lld [Op:Tile]",
                               (long long)in->dims[i], (long long)times);
@@ -98,13 +100,13 @@ static bool tile_words(tw__wording *w)
 {
     const tw_shape *multiples = w->in->shapes[1];
     int rank = w->in->shapes[0]->rank;
-    return rank >= 0 && multiples->rank == 1 && tw__sizes_differ(multiples->dims[0], rank) && tw__say_rank(w, rank, (int)multiples->dims[0]);
+    return rank >= 0 && multiples->rank == 1 && tw__sizes_differ(multiples->dims[0], rank) &&
+           tw__say_rank(w, rank, (int)multiples->dims[0]);
 }
 
-TW_OP(Tile,
-    .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T", .attrs = "T: type, Tmultiples: {int32, int64} = int32",
-    .shape = tile_shape, .compute = tile_compute, .gradient = tile_gradient, .words = tile_words,
-    .doc = "Repeats a tensor along each dimension.");
+TW_OP(Tile, .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T",
+      .attrs = "T: type, Tmultiples: {int32, int64} = int32", .shape = tile_shape, .compute = tile_compute,
+      .gradient = tile_gradient, .words = tile_words, .doc = "Repeats a tensor along each dimension.");
 
 /* ---- OneHot ---- */
 
@@ -121,13 +123,15 @@ static tw_status one_hot_shape(tw__inference *inference)
     if (inference->values[1]) {
         depth = tw_tensor_int_at(inference->values[1], 0);
         if (depth < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "depth must be non-negative, got: %lld [Op:OneHot]", (long long)depth);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "depth must be non-negative, got: %lld [Op:OneHot]",
+                              (long long)depth);
     }
     if (in->rank < 0)
         return TW_OK;
     if (axis < -1 || axis > in->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected axis to be -1 or between [0, %d).  But received: %lld [Op:OneHot]",
-                          in->rank + 1, (long long)axis);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "Expected axis to be -1 or between [0, %d).  But received: %lld [Op:OneHot]", in->rank + 1,
+                          (long long)axis);
     if (in->rank == TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", in->rank + 1, TW_MAX_RANK);
     int place = axis < 0 ? in->rank : (int)axis;
@@ -152,7 +156,8 @@ static tw_status one_hot_compute(tw__kernel *kernel)
         int64_t index = tw_tensor_int_at(indices, i), start = i / inner * depth * inner + i % inner;
         if (out->dtype == TW_STRING) {
             for (int64_t k = 0; k < depth; k++)
-                TW_TRY(tw__copy_elements(TW_STRING, (tw_string *)out->data + start + k * inner, kernel->inputs[k == index ? 2 : 3]->data, 1));
+                TW_TRY(tw__copy_elements(TW_STRING, (tw_string *)out->data + start + k * inner,
+                                         kernel->inputs[k == index ? 2 : 3]->data, 1));
         } else if (index >= 0 && index < depth) {
             memcpy((char *)out->data + (size_t)(start + index * inner) * size, kernel->inputs[2]->data, size);
         }
@@ -170,8 +175,7 @@ static bool one_hot_words(tw__wording *w)
     return true;
 }
 
-TW_OP(OneHot,
-    .inputs = "indices: TI, depth: int32, on_value: T, off_value: T", .outputs = "output: T",
-    .attrs = "axis: int = -1, T: type, TI: {uint8, int8, int32, int64} = int64",
-    .shape = one_hot_shape, .compute = one_hot_compute, .words = one_hot_words, .node_name = "one_hot", .elements = 1u << 0,
-    .doc = "on_value where the place along the new axis is the index, else off_value.");
+TW_OP(OneHot, .inputs = "indices: TI, depth: int32, on_value: T, off_value: T", .outputs = "output: T",
+      .attrs = "axis: int = -1, T: type, TI: {uint8, int8, int32, int64} = int64", .shape = one_hot_shape,
+      .compute = one_hot_compute, .words = one_hot_words, .node_name = "one_hot", .elements = 1u << 0,
+      .doc = "on_value where the place along the new axis is the index, else off_value.");

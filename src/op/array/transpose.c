@@ -10,7 +10,8 @@ static tw_status read_permutation(const tw_op *op, const tw_tensor *perm, int ra
     if (perm->shape.rank != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "perm must be rank 1, got shape %s [Op:%s]", tw__shape_text(&perm->shape), op->name);
     if (perm->count != rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "transpose expects a vector of size %d. But input(1) is a vector of size %lld [Op:%s]", rank,
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "transpose expects a vector of size %d. But input(1) is a vector of size %lld [Op:%s]", rank,
                         (long long)perm->count, op->name);
     for (int i = 0; i < rank; i++) {
         int64_t axis = tw_tensor_int_at(perm, i);
@@ -122,10 +123,10 @@ static bool transpose_shows(const tw__inference *inference)
     return true;
 }
 
-TW_OP(Transpose,
-    .inputs = "x: T, perm: Tperm", .outputs = "y: T", .attrs = "T: type, Tperm: {int32, int64} = int32",
-    .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true, .words = transpose_words, .node_name = "transpose", .scope = TW_SCOPE_ALWAYS, .shows_input = transpose_shows,
-    .doc = "Dimension i of the result is dimension perm[i] of x.");
+TW_OP(Transpose, .inputs = "x: T, perm: Tperm", .outputs = "y: T", .attrs = "T: type, Tperm: {int32, int64} = int32",
+      .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true,
+      .words = transpose_words, .node_name = "transpose", .scope = TW_SCOPE_ALWAYS, .shows_input = transpose_shows,
+      .doc = "Dimension i of the result is dimension perm[i] of x.");
 
 /* ---- InvertPermutation ---- */
 
@@ -149,7 +150,8 @@ static tw_status invert_compute(tw__kernel *kernel)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is not between 0 and %lld [Op:InvertPermutation]", (long long)at,
                               (long long)n);
         if (tw_tensor_int_at(out, at) != -1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is duplicated in the input. [Op:InvertPermutation]", (long long)at);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is duplicated in the input. [Op:InvertPermutation]",
+                              (long long)at);
         if (out->dtype == TW_INT64)
             ((int64_t *)out->data)[at] = i;
         else
@@ -158,10 +160,8 @@ static tw_status invert_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(InvertPermutation,
-    .inputs = "x: T", .outputs = "y: T", .attrs = "T: {int32, int64} = int32",
-    .shape = invert_shape, .compute = invert_compute,
-    .doc = "The permutation y with y[x[i]] = i.");
+TW_OP(InvertPermutation, .inputs = "x: T", .outputs = "y: T", .attrs = "T: {int32, int64} = int32", .shape = invert_shape,
+      .compute = invert_compute, .doc = "The permutation y with y[x[i]] = i.");
 
 /* ---- ReverseV2 ---- */
 
@@ -172,8 +172,8 @@ static tw_status reversed_axes(const tw_op *op, const tw_tensor *axes, int rank,
         int64_t given = tw_tensor_int_at(axes, i);
         int axis;
         if (!tw__axis_normal(given, rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "'axis'[%lld] = %lld is out of valid range [0, %d [Op:%s]", (long long)i, (long long)given,
-                            rank - 1, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "'axis'[%lld] = %lld is out of valid range [0, %d [Op:%s]", (long long)i,
+                            (long long)given, rank - 1, op->name);
         if (*reversed >> axis & 1)
             return tw__fail(TW_INVALID_ARGUMENT, "axis %d specified more than once. [Op:%s]", axis, op->name);
         *reversed |= 1u << axis;
@@ -223,9 +223,10 @@ static bool reverse_words(tw__wording *w)
     return false;
 }
 
-TW_OP(ReverseV2,
-    .inputs = "tensor: T, axis: Tidx", .outputs = "output: T",
-    .attrs = "Tidx: {int32, int64} = int32, T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, "
-             "double, complex64, complex128, string}",
+TW_OP(
+    ReverseV2, .inputs = "tensor: T, axis: Tidx", .outputs = "output: T",
+    .attrs =
+        "Tidx: {int32, int64} = int32, T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, "
+        "double, complex64, complex128, string}",
     .shape = reverse_shape, .compute = reverse_compute, .gradient = reverse_gradient, .words = reverse_words,
     .doc = "Turns axes round.");

@@ -92,17 +92,18 @@ static uint64_t key_of(const void *data, int64_t i, size_t size)
 
 /* ---- integers that lie close together: a table with a place for each ---- */
 
-/* Of int32 or int64: the least of them, and how many there are from it to the greatest; 0 if that is more than a table is worth. */
+/* Of int32 or int64: the least of them, and how many there are from it to the greatest; 0 if that is more than a table is worth.
+ */
 static int64_t range_of(const tw_tensor *in, int64_t *least)
 {
     int64_t low = INT64_MAX, high = INT64_MIN;
     if (in->count < 64)
         return 0;
-#define EXTENT(type)                                                        \
-    for (int64_t i = 0; i < in->count; i++) {                               \
-        type value = ((const type *)in->data)[i];                           \
-        low = value < low ? value : low;                                    \
-        high = value > high ? value : high;                                 \
+#define EXTENT(type)                              \
+    for (int64_t i = 0; i < in->count; i++) {     \
+        type value = ((const type *)in->data)[i]; \
+        low = value < low ? value : low;          \
+        high = value > high ? value : high;       \
     }
     if (in->dtype == TW_INT32) {
         EXTENT(int32_t)
@@ -120,14 +121,14 @@ static tw_status find_close(const tw_tensor *in, tw_tensor *places, int64_t *fir
     if (!numbers)
         return tw__error_status();
     int64_t count = 0;
-#define NUMBER(type, place)                                          \
-    for (int64_t i = 0; i < in->count; i++) {                        \
+#define NUMBER(type, place)                                              \
+    for (int64_t i = 0; i < in->count; i++) {                            \
         int32_t *number = &numbers[((const type *)in->data)[i] - least]; \
-        if (!*number) {                                              \
-            firsts[count] = i;                                       \
-            *number = (int32_t)++count;                              \
-        }                                                            \
-        ((place *)places->data)[i] = *number - 1;                    \
+        if (!*number) {                                                  \
+            firsts[count] = i;                                           \
+            *number = (int32_t)++count;                                  \
+        }                                                                \
+        ((place *)places->data)[i] = *number - 1;                        \
     }
     if (in->dtype == TW_INT32 && places->dtype == TW_INT32) {
         NUMBER(int32_t, int32_t)
@@ -151,7 +152,7 @@ static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *f
     size_t size = tw__element_size(in->dtype);
     bool can_be_nan = tw__dtype_is_float(in->dtype);
     *found = 0;
-    int64_t nans = 0; /* each is a value of its own, and has no key */
+    int64_t nans = 0;                                                           /* each is a value of its own, and has no key */
     int64_t *numbers = tw__alloc_array((size_t)in->count + 1, sizeof *numbers); /* of keys: which value */
     if (status == TW_OK && !numbers)
         status = tw__error_status();
@@ -226,7 +227,8 @@ static tw_status unique_compute(tw__kernel *kernel)
     int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts), found = 0; /* where each value first stands */
     tw_status status = firsts ? TW_OK : tw__error_status();
     bool numbers = in->dtype != TW_STRING && tw__element_size(in->dtype) <= sizeof(uint64_t) && !tw__dtype_is_complex(in->dtype);
-    int64_t least, range = numbers && (in->dtype == TW_INT32 || in->dtype == TW_INT64) && in->count < INT32_MAX ? range_of(in, &least) : 0;
+    int64_t least,
+        range = numbers && (in->dtype == TW_INT32 || in->dtype == TW_INT64) && in->count < INT32_MAX ? range_of(in, &least) : 0;
     if (status == TW_OK && range)
         status = find_close(in, places, firsts, least, range, &found);
     else if (status == TW_OK)
@@ -236,15 +238,15 @@ static tw_status unique_compute(tw__kernel *kernel)
         status = tw__error_status();
     size_t size = tw__element_size(in->dtype);
     for (int64_t i = 0; status == TW_OK && i < found; i++)
-        status = tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size, (const char *)in->data + (size_t)firsts[i] * size, 1);
+        status = tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size,
+                                   (const char *)in->data + (size_t)firsts[i] * size, 1);
     tw__free(firsts);
     return status;
 }
 
-TW_OP(Unique,
-    .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",
-    .shape = unique_shape, .compute = unique_compute, .no_gradient = true, .one_thread = TW_ONE_THREAD_VECTOR,
-    .doc = "The different values of a vector, and where each element's value is among them.");
+TW_OP(Unique, .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",
+      .shape = unique_shape, .compute = unique_compute, .no_gradient = true, .one_thread = TW_ONE_THREAD_VECTOR,
+      .doc = "The different values of a vector, and where each element's value is among them.");
 
 /* ---- Bitcast ---- */
 
@@ -263,7 +265,8 @@ static tw_status bitcast_shape(tw__inference *inference)
         out->dims[out->rank++] = from / to;
     } else if (from < to) {
         if (in->rank == 0 || (in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 1] != to / from))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Cannot bitcast from %d to %d: a tensor of shape %s and dtype %s to %s [Op:Bitcast]",
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "Cannot bitcast from %d to %d: a tensor of shape %s and dtype %s to %s [Op:Bitcast]",
                               (int)from_type, (int)to_type, tw__shape_text(in), tw_dtype_name(from_type), tw_dtype_name(to_type));
         out->rank--;
     }
@@ -296,7 +299,6 @@ static tw_status bitcast_compute(tw__kernel *kernel)
 
 #define PLAIN "bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128"
 
-TW_OP(Bitcast,
-    .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
-    .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,
-    .doc = "The same bytes as another dtype.");
+TW_OP(Bitcast, .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
+      .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,
+      .doc = "The same bytes as another dtype.");

@@ -1,4 +1,5 @@
-/* Printing, and calls of functions of C programs and of the embedding language. All are stateful: they run at every call, in program order. */
+/* Printing, and calls of functions of C programs and of the embedding language. All are stateful: they run at every call, in
+ * program order. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,8 +8,8 @@
 #include "op/text/text.h"
 #include "rows.h"
 
-tw_status (*tw__host_call_hook)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
-                                int output_count);
+tw_status (*tw__host_call_hook)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
+                                tw_tensor **outputs, int output_count);
 
 /* ---- printing ---- */
 
@@ -51,10 +52,9 @@ static tw_status print_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(PrintV2,
-    .inputs = "input: string", .outputs = "", .attrs = "output_stream: string = 'stderr', end: string = '\n'",
-    .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .touches = TW_WRITES_FILES,
-    .paths = "output_stream", .doc = "Prints a string.");
+TW_OP(PrintV2, .inputs = "input: string", .outputs = "", .attrs = "output_stream: string = 'stderr', end: string = '\n'",
+      .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .touches = TW_WRITES_FILES,
+      .paths = "output_stream", .doc = "Prints a string.");
 
 /* ---- assertions ---- */
 
@@ -73,14 +73,15 @@ static tw_status assert_compute(tw__kernel *kernel)
         tw__summarize_first(&text, kernel->inputs[i], TW_ATTR(kernel, "summarize")->i);
         tw__text_add(&text, "]");
     }
-    tw_status status = text.failed ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "assertion failed: %s", text.data ? text.data : "");
+    tw_status status =
+        text.failed ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "assertion failed: %s", text.data ? text.data : "");
     tw__text_free(&text);
     return status;
 }
 
-TW_OP(Assert,
-    .inputs = "condition: bool, data: T", .outputs = "", .attrs = "T: list(type) >= 1, summarize: int = 3",
-    .shape = assert_shape, .compute = assert_compute, .stateful = true, .no_gradient = true, .doc = "An error that tells the data if the condition is false.");
+TW_OP(Assert, .inputs = "condition: bool, data: T", .outputs = "", .attrs = "T: list(type) >= 1, summarize: int = 3",
+      .shape = assert_shape, .compute = assert_compute, .stateful = true, .no_gradient = true,
+      .doc = "An error that tells the data if the condition is false.");
 
 /* ---- functions of C programs and of the embedding language ---- */
 
@@ -89,29 +90,31 @@ static tw_status host_compute(tw__kernel *kernel)
     const tw_attr *token = TW_ATTR(kernel, "token");
     tw__host_function *function = tw__host_hold(token->s.data, token->s.size);
     if (!function)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "ValueError: callback %.*s is not found", (int)token->s.size, token->s.data);
-    tw_status status = tw__host_run(function, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs, kernel->output_count);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "ValueError: callback %.*s is not found", (int)token->s.size,
+                          token->s.data);
+    tw_status status = tw__host_run(function, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count,
+                                    kernel->outputs, kernel->output_count);
     tw__host_drop(function);
     for (int i = 0; status == TW_OK && i < kernel->output_count; i++) {
         if (!kernel->outputs[i])
             status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%.*s gave no value %d", (int)token->s.size, token->s.data, i);
         else if (kernel->outputs[i]->dtype != kernel->out_dtypes[i])
-            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d-th value returned by %.*s is %s, but expects %s", i, (int)token->s.size,
-                                token->s.data, tw_dtype_name(kernel->outputs[i]->dtype), tw_dtype_name(kernel->out_dtypes[i]));
+            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d-th value returned by %.*s is %s, but expects %s", i,
+                                (int)token->s.size, token->s.data, tw_dtype_name(kernel->outputs[i]->dtype),
+                                tw_dtype_name(kernel->out_dtypes[i]));
     }
     return status;
 }
 
-TW_OP(PyFunc,
-    .inputs = "input: Tin", .outputs = "output: Tout", .attrs = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0",
-    .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
-    .touches = TW_CALLS_PROGRAM, .doc = "Calls a function of the embedding language with arrays.");
+TW_OP(PyFunc, .inputs = "input: Tin", .outputs = "output: Tout",
+      .attrs = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0", .shape = tw_shape_unknown, .compute = host_compute,
+      .stateful = true, .makes_outputs = true, .touches = TW_CALLS_PROGRAM,
+      .doc = "Calls a function of the embedding language with arrays.");
 
-TW_OP(EagerPyFunc,
-    .inputs = "input: Tin", .outputs = "output: Tout",
-    .attrs = "token: string, is_async: bool = false, Tin: list(type) >= 0, Tout: list(type) >= 0",
-    .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
-    .touches = TW_CALLS_PROGRAM, .doc = "Calls a function of the embedding language with tensors.");
+TW_OP(EagerPyFunc, .inputs = "input: Tin", .outputs = "output: Tout",
+      .attrs = "token: string, is_async: bool = false, Tin: list(type) >= 0, Tout: list(type) >= 0", .shape = tw_shape_unknown,
+      .compute = host_compute, .stateful = true, .makes_outputs = true, .touches = TW_CALLS_PROGRAM,
+      .doc = "Calls a function of the embedding language with tensors.");
 
 tw__host_function *tw__host_of(const tw_op *op, const tw_attr *attrs)
 {

@@ -1,5 +1,5 @@
-/* Print: TensorFlow 1's printing. The input goes through, and a line with other tensors goes to stderr, "message[1 2 3...]", the first so many
- * times that a node runs. */
+/* Print: TensorFlow 1's printing. The input goes through, and a line with other tensors goes to stderr, "message[1 2 3...]", the
+ * first so many times that a node runs. */
 #include <stdio.h>
 
 #include "op/op.h"
@@ -46,8 +46,7 @@ static tw_status print_data_gradient(tw__gradient *g)
     return TW_OK;
 }
 
-TW_OP(Print,
-    .inputs = "input: T, data: U", .outputs = "output: T",
-    .attrs = "T: type, U: list(type) >= 0, message: string = '', first_n: int = -1, summarize: int = 3", .shape = tw_shape_same,
-    .compute = print_data_compute, .gradient = print_data_gradient, .stateful = true, .makes_outputs = true, .free_state = tw__free,
-    .doc = "The input; a line with the data goes to stderr.");
+TW_OP(Print, .inputs = "input: T, data: U", .outputs = "output: T",
+      .attrs = "T: type, U: list(type) >= 0, message: string = '', first_n: int = -1, summarize: int = 3", .shape = tw_shape_same,
+      .compute = print_data_compute, .gradient = print_data_gradient, .stateful = true, .makes_outputs = true,
+      .free_state = tw__free, .doc = "The input; a line with the data goes to stderr.");

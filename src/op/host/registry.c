@@ -1,4 +1,5 @@
-/* The functions that PyFunc and EagerPyFunc call, by token. A function lives as long as somebody holds it: the nodes that name it, and a call that runs. */
+/* The functions that PyFunc and EagerPyFunc call, by token. A function lives as long as somebody holds it: the nodes that name
+ * it, and a call that runs. */
 #include "op/host/host.h"
 
 enum { BUCKETS = 256 };
@@ -83,7 +84,8 @@ const char *tw__host_token(const tw__host_function *function)
     return function->token;
 }
 
-tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor *const *inputs, int input_count,
+                       tw_tensor **outputs, int output_count)
 {
     if (function->body)
         return function->body(function->user, inputs, input_count, outputs, output_count);

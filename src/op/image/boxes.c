@@ -1,5 +1,5 @@
-/* NonMaxSuppression in all its versions, and over given overlaps. The versions differ in what is an input and in what they give besides the numbers of the
- * boxes; one description per version says where things are. */
+/* NonMaxSuppression in all its versions, and over given overlaps. The versions differ in what is an input and in what they give
+ * besides the numbers of the boxes; one description per version says where things are. */
 #include <float.h>
 
 #include "kernel/kernel.h"
@@ -50,7 +50,8 @@ static tw_status boxes_shape(tw__inference *inference)
         return FAIL(inference, "scores has incompatible shape");
     for (int i = 2; i < inference->input_count; i++) {
         if (inference->shapes[i]->rank > 0)
-            return FAIL(inference, "%s must be 0-D, got shape %s", tw__op_signature_of(inference->op)->inputs[i].name, tw__shape_text(inference->shapes[i]));
+            return FAIL(inference, "%s must be 0-D, got shape %s", tw__op_signature_of(inference->op)->inputs[i].name,
+                        tw__shape_text(inference->shapes[i]));
     }
     int64_t count = -1;
     if (v->padded && TW_ATTR(inference, "pad_to_max_output_size")->b && inference->values[2])
@@ -71,7 +72,8 @@ static tw_status read_job(tw__kernel *kernel, const version *v, tw__suppression 
     job->limit = limit < job->count ? limit : job->count;
     job->score_step = 1;
     job->box_step = 4;
-    job->threshold = v->threshold ? (float)tw_tensor_double_at(kernel->inputs[v->threshold], 0) : (float)TW_ATTR(kernel, "iou_threshold")->f;
+    job->threshold =
+        v->threshold ? (float)tw_tensor_double_at(kernel->inputs[v->threshold], 0) : (float)TW_ATTR(kernel, "iou_threshold")->f;
     job->score_threshold = v->score_threshold ? (float)tw_tensor_double_at(kernel->inputs[v->score_threshold], 0) : -FLT_MAX;
     job->sigma = v->sigma ? (float)tw_tensor_double_at(kernel->inputs[v->sigma], 0) : 0;
     if (limit < 0)
@@ -130,7 +132,8 @@ static tw_status boxes_compute(tw__kernel *kernel)
     const tw_tensor *boxes = kernel->inputs[0], *values = kernel->inputs[1];
     tw__suppression job = { 0 };
     TW_TRY(read_job(kernel, v, &job));
-    float *room = tw__alloc_array((size_t)(boxes->count + values->count) + 1, sizeof *room), *scores = tw__alloc_array((size_t)job.limit + 1, sizeof *scores);
+    float *room = tw__alloc_array((size_t)(boxes->count + values->count) + 1, sizeof *room),
+          *scores = tw__alloc_array((size_t)job.limit + 1, sizeof *scores);
     int64_t *chosen = tw__alloc_array((size_t)job.limit + 1, sizeof *chosen);
     tw_status status = room && scores && chosen ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
@@ -151,28 +154,27 @@ static tw_status boxes_compute(tw__kernel *kernel)
 #define TYPES "T: {half, float} = float"
 #define BOX_INPUTS "boxes: T, scores: T, max_output_size: int32"
 
-TW_OP(NonMaxSuppression,
-    .inputs = "boxes: float, scores: float, max_output_size: int32", .outputs = "selected_indices: int32", .attrs = "iou_threshold: float = 0.5", BOXES_ROW,
-    .doc = "The numbers of the boxes with the best scores that do not overlap with better ones.");
+TW_OP(NonMaxSuppression, .inputs = "boxes: float, scores: float, max_output_size: int32", .outputs = "selected_indices: int32",
+      .attrs = "iou_threshold: float = 0.5", BOXES_ROW,
+      .doc = "The numbers of the boxes with the best scores that do not overlap with better ones.");
 
-TW_OP(NonMaxSuppressionV2,
-    .inputs = BOX_INPUTS ", iou_threshold: T_threshold", .outputs = "selected_indices: int32", .attrs = TYPES ", T_threshold: {half, float} = float", BOXES_ROW,
-    .doc = "NonMaxSuppression, the threshold an input.");
+TW_OP(NonMaxSuppressionV2, .inputs = BOX_INPUTS ", iou_threshold: T_threshold", .outputs = "selected_indices: int32",
+      .attrs = TYPES ", T_threshold: {half, float} = float", BOXES_ROW, .doc = "NonMaxSuppression, the threshold an input.");
 
-TW_OP(NonMaxSuppressionV3,
-    .inputs = BOX_INPUTS ", iou_threshold: T_threshold, score_threshold: T_threshold", .outputs = "selected_indices: int32",
-    .attrs = TYPES ", T_threshold: {half, float} = float", BOXES_ROW, .doc = "NonMaxSuppressionV2 of the boxes above a score.");
+TW_OP(NonMaxSuppressionV3, .inputs = BOX_INPUTS ", iou_threshold: T_threshold, score_threshold: T_threshold",
+      .outputs = "selected_indices: int32", .attrs = TYPES ", T_threshold: {half, float} = float", BOXES_ROW,
+      .doc = "NonMaxSuppressionV2 of the boxes above a score.");
 
-TW_OP(NonMaxSuppressionV4,
-    .inputs = BOX_INPUTS ", iou_threshold: T_threshold, score_threshold: T_threshold", .outputs = "selected_indices: int32, valid_outputs: int32",
-    .attrs = TYPES ", T_threshold: {half, float} = float, pad_to_max_output_size: bool = false", BOXES_ROW,
-    .doc = "NonMaxSuppressionV3, and how many were chosen.");
+TW_OP(NonMaxSuppressionV4, .inputs = BOX_INPUTS ", iou_threshold: T_threshold, score_threshold: T_threshold",
+      .outputs = "selected_indices: int32, valid_outputs: int32",
+      .attrs = TYPES ", T_threshold: {half, float} = float, pad_to_max_output_size: bool = false", BOXES_ROW,
+      .doc = "NonMaxSuppressionV3, and how many were chosen.");
 
-TW_OP(NonMaxSuppressionV5,
-    .inputs = BOX_INPUTS ", iou_threshold: T, score_threshold: T, soft_nms_sigma: T", .outputs = "selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    .attrs = TYPES ", pad_to_max_output_size: bool = false", BOXES_ROW,
-    .doc = "NonMaxSuppressionV4, and the scores; with soft_nms_sigma boxes that overlap lose score.");
+TW_OP(NonMaxSuppressionV5, .inputs = BOX_INPUTS ", iou_threshold: T, score_threshold: T, soft_nms_sigma: T",
+      .outputs = "selected_indices: int32, selected_scores: T, valid_outputs: int32",
+      .attrs = TYPES ", pad_to_max_output_size: bool = false", BOXES_ROW,
+      .doc = "NonMaxSuppressionV4, and the scores; with soft_nms_sigma boxes that overlap lose score.");
 
 TW_OP(NonMaxSuppressionWithOverlaps,
-    .inputs = "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, score_threshold: float", .outputs = "selected_indices: int32",
-    BOXES_ROW, .doc = "NonMaxSuppressionV3 of boxes whose overlaps are given.");
+      .inputs = "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, score_threshold: float",
+      .outputs = "selected_indices: int32", BOXES_ROW, .doc = "NonMaxSuppressionV3 of boxes whose overlaps are given.");

@@ -20,7 +20,8 @@ static int falling(const void *a, const void *b)
 }
 
 /* How many boxes an image has in the output; -1: not known. */
-static tw_status output_size(const tw_op *op, const tw_attr *attrs, const tw_tensor *per_class, const tw_tensor *total, int64_t classes, int64_t *size)
+static tw_status output_size(const tw_op *op, const tw_attr *attrs, const tw_tensor *per_class, const tw_tensor *total,
+                             int64_t classes, int64_t *size)
 {
     int64_t each, all;
     *size = -1;
@@ -29,7 +30,8 @@ static tw_status output_size(const tw_op *op, const tw_attr *attrs, const tw_ten
     TW_TRY(tw__scalar_value(op, total, "max_total_size", &all));
     TW_TRY(tw__scalar_value(op, per_class, "max_output_size_per_class", &each));
     if (each <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "max_output_size_per_class must be positive, got %lld [Op:%s]", (long long)each, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "max_output_size_per_class must be positive, got %lld [Op:%s]", (long long)each,
+                        op->name);
     if (all <= 0)
         return tw__fail(TW_INVALID_ARGUMENT, "max_total_size must be > 0, got %lld [Op:%s]", (long long)all, op->name);
     bool cut = tw__attr_find(op, attrs, "pad_per_class")->b;
@@ -49,16 +51,19 @@ static tw_status combined_shape(tw__inference *inference)
     bool known = boxes->rank == 4 && scores->rank == 3;
     for (int i = 0; known && i < 2; i++) {
         if (boxes->dims[i] >= 0 && scores->dims[i] >= 0 && boxes->dims[i] != scores->dims[i])
-            return FAIL(inference, "boxes and scores must have the same images and boxes, got %s and %s", tw__shape_text(boxes), tw__shape_text(scores));
+            return FAIL(inference, "boxes and scores must have the same images and boxes, got %s and %s", tw__shape_text(boxes),
+                        tw__shape_text(scores));
     }
     if (known && boxes->dims[2] >= 0 && scores->dims[2] >= 0 && boxes->dims[2] != 1 && boxes->dims[2] != scores->dims[2])
         return FAIL(inference, "third dimension of boxes must be either 1 or num classes");
     for (int i = 2; i < 6; i++) {
         if (inference->shapes[i]->rank > 0)
-            return FAIL(inference, "%s must be 0-D, got shape %s", tw__op_signature_of(inference->op)->inputs[i].name, tw__shape_text(inference->shapes[i]));
+            return FAIL(inference, "%s must be 0-D, got shape %s", tw__op_signature_of(inference->op)->inputs[i].name,
+                        tw__shape_text(inference->shapes[i]));
     }
     int64_t size, batch = boxes->rank == 4 ? boxes->dims[0] : -1;
-    TW_TRY(output_size(inference->op, inference->attrs, inference->values[2], inference->values[3], scores->rank == 3 ? scores->dims[2] : -1, &size));
+    TW_TRY(output_size(inference->op, inference->attrs, inference->values[2], inference->values[3],
+                       scores->rank == 3 ? scores->dims[2] : -1, &size));
     inference->out_shapes[0] = TW_SHAPE(batch, size, 4);
     inference->out_shapes[1] = inference->out_shapes[2] = TW_SHAPE(batch, size);
     inference->out_shapes[3] = TW_SHAPE(batch);
@@ -81,8 +86,14 @@ static tw_status one_image(const combination *c, int64_t image)
     const float *scores = (const float *)c->kernel->inputs[1]->data + image * c->boxes * c->classes;
     int64_t count = 0;
     for (int64_t k = 0; k < c->classes; k++) {
-        tw__suppression job = { .boxes = boxes + (c->groups > 1 ? k * 4 : 0), .box_step = c->groups * 4, .scores = scores + k, .score_step = c->classes,
-                                .count = c->boxes, .limit = c->each, .threshold = c->threshold, .score_threshold = c->score_threshold };
+        tw__suppression job = { .boxes = boxes + (c->groups > 1 ? k * 4 : 0),
+                                .box_step = c->groups * 4,
+                                .scores = scores + k,
+                                .score_step = c->classes,
+                                .count = c->boxes,
+                                .limit = c->each,
+                                .threshold = c->threshold,
+                                .score_threshold = c->score_threshold };
         int64_t found = tw__suppress(&job, c->chosen, c->scores);
         if (found < 0)
             return tw__error_status();
@@ -108,8 +119,12 @@ static tw_status one_image(const combination *c, int64_t image)
 static tw_status combined_compute(tw__kernel *kernel)
 {
     const tw_shape *boxes = &kernel->inputs[0]->shape, *scores = &kernel->inputs[1]->shape;
-    combination c = { .kernel = kernel, .boxes = boxes->dims[1], .groups = boxes->dims[2], .classes = scores->dims[2],
-                      .threshold = (float)tw_tensor_double_at(kernel->inputs[4], 0), .score_threshold = (float)tw_tensor_double_at(kernel->inputs[5], 0),
+    combination c = { .kernel = kernel,
+                      .boxes = boxes->dims[1],
+                      .groups = boxes->dims[2],
+                      .classes = scores->dims[2],
+                      .threshold = (float)tw_tensor_double_at(kernel->inputs[4], 0),
+                      .score_threshold = (float)tw_tensor_double_at(kernel->inputs[5], 0),
                       .clip = TW_ATTR(kernel, "clip_boxes")->b };
     TW_TRY(output_size(kernel->op, kernel->attrs, kernel->inputs[2], kernel->inputs[3], c.classes, &c.size));
     if (!(c.threshold >= 0 && c.threshold <= 1))
@@ -135,8 +150,10 @@ static tw_status combined_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(CombinedNonMaxSuppression,
-    .inputs = "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, iou_threshold: float, score_threshold: float",
+TW_OP(
+    CombinedNonMaxSuppression,
+    .inputs =
+        "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, iou_threshold: float, score_threshold: float",
     .outputs = "nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, valid_detections: int32",
-    .attrs = "pad_per_class: bool = false, clip_boxes: bool = true", .shape = combined_shape, .compute = combined_compute, .makes_outputs = true,
-    .doc = "The best boxes of each image that do not overlap with better ones of their class.");
+    .attrs = "pad_per_class: bool = false, clip_boxes: bool = true", .shape = combined_shape, .compute = combined_compute,
+    .makes_outputs = true, .doc = "The best boxes of each image that do not overlap with better ones of their class.");

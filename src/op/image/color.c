@@ -17,36 +17,37 @@ static tw_status need_colors(tw__inference *inference)
                         (long long)shape->dims[shape->rank - 1], inference->op->name);
     inference->out_shapes[0] = *shape;
     if (inference->input_count > 1 && inference->shapes[1]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s must be scalar: %s [Op:%s]", inference->op == &tw__op_AdjustHue ? "delta" : "scale",
-                        tw__shape_text(inference->shapes[1]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s must be scalar: %s [Op:%s]",
+                        inference->op == &tw__op_AdjustHue ? "delta" : "scale", tw__shape_text(inference->shapes[1]),
+                        inference->op->name);
     return TW_OK;
 }
 
 /* ---- hue, saturation, value ---- */
 
-#define HSV(type, name, absolute)                                                                                            \
-    static void rgb_to_hsv_##name(const type *in, type *out)                                                                 \
-    {                                                                                                                        \
-        type r = in[0], g = in[1], b = in[2], value = r > g ? (r > b ? r : b) : (g > b ? g : b);                             \
-        type least = r < g ? (r < b ? r : b) : (g < b ? g : b), range = value - least, norm = (type)1 / ((type)6 * range);   \
-        type h = r == value   ? norm * (g - b)                                                                               \
-                 : g == value ? norm * (b - r) + (type)2 / (type)6                                                           \
-                              : norm * (r - g) + (type)4 / (type)6;                                                          \
-        h = range > 0 ? h : 0;                                                                                               \
-        out[0] = h < 0 ? h + 1 : h;                                                                                          \
-        out[1] = value > 0 ? range / value : 0;                                                                              \
-        out[2] = value;                                                                                                      \
-    }                                                                                                                        \
-    static type between_##name(type x)                                                                                       \
-    {                                                                                                                        \
-        return x < 0 ? 0 : x > 1 ? 1 : x;                                                                                    \
-    }                                                                                                                        \
-    static void hsv_to_rgb_##name(const type *in, type *out)                                                                 \
-    {                                                                                                                        \
-        type h = in[0] * 6, s = in[1], v = in[2], rest = 1 - s;                                                              \
-        out[0] = (rest + s * between_##name(absolute(h - 3) - 1)) * v;                                                       \
-        out[1] = (rest + s * between_##name(2 - absolute(h - 2))) * v;                                                       \
-        out[2] = (rest + s * between_##name(2 - absolute(h - 4))) * v;                                                       \
+#define HSV(type, name, absolute)                                                                                          \
+    static void rgb_to_hsv_##name(const type *in, type *out)                                                               \
+    {                                                                                                                      \
+        type r = in[0], g = in[1], b = in[2], value = r > g ? (r > b ? r : b) : (g > b ? g : b);                           \
+        type least = r < g ? (r < b ? r : b) : (g < b ? g : b), range = value - least, norm = (type)1 / ((type)6 * range); \
+        type h = r == value   ? norm * (g - b)                                                                             \
+                 : g == value ? norm * (b - r) + (type)2 / (type)6                                                         \
+                              : norm * (r - g) + (type)4 / (type)6;                                                        \
+        h = range > 0 ? h : 0;                                                                                             \
+        out[0] = h < 0 ? h + 1 : h;                                                                                        \
+        out[1] = value > 0 ? range / value : 0;                                                                            \
+        out[2] = value;                                                                                                    \
+    }                                                                                                                      \
+    static type between_##name(type x)                                                                                     \
+    {                                                                                                                      \
+        return x < 0 ? 0 : x > 1 ? 1 : x;                                                                                  \
+    }                                                                                                                      \
+    static void hsv_to_rgb_##name(const type *in, type *out)                                                               \
+    {                                                                                                                      \
+        type h = in[0] * 6, s = in[1], v = in[2], rest = 1 - s;                                                            \
+        out[0] = (rest + s * between_##name(absolute(h - 3) - 1)) * v;                                                     \
+        out[1] = (rest + s * between_##name(2 - absolute(h - 2))) * v;                                                     \
+        out[2] = (rest + s * between_##name(2 - absolute(h - 4))) * v;                                                     \
     }
 HSV(float, float, fabsf)
 HSV(double, double, fabs)
@@ -96,13 +97,13 @@ static tw_status run(tw__kernel *kernel, pixels p)
 }
 
 /* A function of one pixel as one of many. */
-#define MANY(name, call)                                                                                   \
-    static void name(const float *in, __attribute__((unused)) float amount, float *out, int64_t count)      \
-    {                                                                                                      \
-        for (int64_t i = 0; i < count; i++, in += 3, out += 3) {                                           \
-            float pixel[3] = { in[0], in[1], in[2] };                                                      \
-            call;                                                                                          \
-        }                                                                                                  \
+#define MANY(name, call)                                                                               \
+    static void name(const float *in, __attribute__((unused)) float amount, float *out, int64_t count) \
+    {                                                                                                  \
+        for (int64_t i = 0; i < count; i++, in += 3, out += 3) {                                       \
+            float pixel[3] = { in[0], in[1], in[2] };                                                  \
+            call;                                                                                      \
+        }                                                                                              \
     }
 MANY(many_to_hsv, rgb_to_hsv_float(pixel, out))
 MANY(many_to_rgb, hsv_to_rgb_float(pixel, out))
@@ -117,13 +118,12 @@ static tw_status to_rgb_compute(tw__kernel *kernel)
     return run(kernel, (pixels){ .work = many_to_rgb, .work_double = hsv_to_rgb_double });
 }
 
-TW_OP(RGBToHSV,
-    .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float", .shape = need_colors,
-    .compute = to_hsv_compute, .no_gradient = true, .doc = "Hue, saturation and value of colours in [0, 1].");
+TW_OP(RGBToHSV, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float",
+      .shape = need_colors, .compute = to_hsv_compute, .no_gradient = true,
+      .doc = "Hue, saturation and value of colours in [0, 1].");
 
-TW_OP(HSVToRGB,
-    .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float", .shape = need_colors,
-    .compute = to_rgb_compute, .no_gradient = true, .doc = "Colours of hue, saturation and value.");
+TW_OP(HSVToRGB, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float",
+      .shape = need_colors, .compute = to_rgb_compute, .no_gradient = true, .doc = "Colours of hue, saturation and value.");
 
 /* ---- saturation ---- */
 
@@ -138,7 +138,9 @@ static void adjust_saturation(const float *in, float scale, float *out)
         rest -= 2;
     float x = c * (1 - fabsf(rest - 1));
     const float choice[] = { 0, x, c };
-    static const uint8_t parts[][3] = { { 2, 1, 0 }, { 1, 2, 0 }, { 0, 2, 1 }, { 0, 1, 2 }, { 1, 0, 2 }, { 2, 0, 1 }, { 0, 0, 0 } };
+    static const uint8_t parts[][3] = {
+        { 2, 1, 0 }, { 1, 2, 0 }, { 0, 2, 1 }, { 0, 1, 2 }, { 1, 0, 2 }, { 2, 0, 1 }, { 0, 0, 0 }
+    };
     int part = dh >= 0 && dh < 6 ? (int)dh : 6;
     for (int i = 0; i < 3; i++)
         out[i] = choice[parts[part][i]] + least;
@@ -150,9 +152,8 @@ static tw_status saturation_compute(tw__kernel *kernel)
     return run(kernel, (pixels){ .work = many_saturations, .amount = *(const float *)kernel->inputs[1]->data });
 }
 
-TW_OP(AdjustSaturation,
-    .inputs = "images: T, scale: float", .outputs = "output: T", .attrs = "T: {half, float} = float", .shape = need_colors,
-    .compute = saturation_compute, .no_gradient = true, .doc = "Images whose saturation is multiplied.");
+TW_OP(AdjustSaturation, .inputs = "images: T, scale: float", .outputs = "output: T", .attrs = "T: {half, float} = float",
+      .shape = need_colors, .compute = saturation_compute, .no_gradient = true, .doc = "Images whose saturation is multiplied.");
 
 /* ---- hue ---- */
 
@@ -195,9 +196,8 @@ static tw_status hue_compute(tw__kernel *kernel)
     return run(kernel, (pixels){ .work = many_hues, .amount = *(const float *)kernel->inputs[1]->data });
 }
 
-TW_OP(AdjustHue,
-    .inputs = "images: T, delta: float", .outputs = "output: T", .attrs = "T: {half, float} = float", .shape = need_colors, .compute = hue_compute,
-    .no_gradient = true, .doc = "Images whose hue is moved along the circle.");
+TW_OP(AdjustHue, .inputs = "images: T, delta: float", .outputs = "output: T", .attrs = "T: {half, float} = float",
+      .shape = need_colors, .compute = hue_compute, .no_gradient = true, .doc = "Images whose hue is moved along the circle.");
 
 /* ---- contrast ---- */
 
@@ -229,6 +229,6 @@ static tw_status contrast_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(AdjustContrastv2,
-    .inputs = "images: T, contrast_factor: float", .outputs = "output: T", .attrs = "T: {float} = float", .shape = contrast_shape,
-    .compute = contrast_compute, .no_gradient = true, .doc = "Images whose distances from each channel's mean are multiplied.");
+TW_OP(AdjustContrastv2, .inputs = "images: T, contrast_factor: float", .outputs = "output: T", .attrs = "T: {float} = float",
+      .shape = contrast_shape, .compute = contrast_compute, .no_gradient = true,
+      .doc = "Images whose distances from each channel's mean are multiplied.");

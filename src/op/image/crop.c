@@ -14,10 +14,13 @@ static tw_status crop_shape(tw__inference *inference)
     const tw_shape *image = inference->shapes[0], *boxes = inference->shapes[1], *which = inference->shapes[2];
     if (boxes->rank == 2 && boxes->dims[1] >= 0 && boxes->dims[1] != 4)
         return tw__fail(TW_INVALID_ARGUMENT, "boxes must have 4 columns, got shape %s [Op:CropAndResize]", tw__shape_text(boxes));
-    int64_t count = boxes->rank == 2 && boxes->dims[0] >= 0 ? boxes->dims[0] : which->rank == 1 ? which->dims[0] : -1, size[2] = { -1, -1 };
+    int64_t count = boxes->rank == 2 && boxes->dims[0] >= 0 ? boxes->dims[0]
+                    : which->rank == 1                      ? which->dims[0]
+                                                            : -1,
+            size[2] = { -1, -1 };
     if (which->rank == 1 && which->dims[0] >= 0 && count >= 0 && which->dims[0] != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "box_ind has incompatible shape: %s for boxes of %s [Op:CropAndResize]", tw__shape_text(which),
-                        tw__shape_text(boxes));
+        return tw__fail(TW_INVALID_ARGUMENT, "box_ind has incompatible shape: %s for boxes of %s [Op:CropAndResize]",
+                        tw__shape_text(which), tw__shape_text(boxes));
     if (inference->values[3]) {
         TW_TRY(tw__tensor_read_ints(inference->values[3], "crop_size", size, 2));
         if (size[0] <= 0 || size[1] <= 0)
@@ -55,7 +58,8 @@ static void crop_pixel(const crop *r, const float *image, float y, float x, floa
         return;
     }
     if (r->nearest) {
-        memcpy(out, image + ((int64_t)roundf(y) * r->width + (int64_t)roundf(x)) * r->channels, (size_t)r->channels * sizeof *out);
+        memcpy(out, image + ((int64_t)roundf(y) * r->width + (int64_t)roundf(x)) * r->channels,
+               (size_t)r->channels * sizeof *out);
         return;
     }
     int64_t top = (int64_t)floorf(y), bottom = (int64_t)ceilf(y), left = (int64_t)floorf(x), right = (int64_t)ceilf(x);
@@ -76,7 +80,8 @@ static void crop_boxes(void *context, int64_t begin, int64_t end)
         float *out = r->out + box * r->crop_height * r->crop_width * r->channels;
         for (int64_t y = 0; y < r->crop_height; y++) {
             for (int64_t x = 0; x < r->crop_width; x++, out += r->channels)
-                crop_pixel(r, image, place_of(b[0], b[2], r->height, r->crop_height, y), place_of(b[1], b[3], r->width, r->crop_width, x), out);
+                crop_pixel(r, image, place_of(b[0], b[2], r->height, r->crop_height, y),
+                           place_of(b[1], b[3], r->width, r->crop_width, x), out);
         }
     }
 }
@@ -85,9 +90,16 @@ static tw_status crop_compute(tw__kernel *kernel)
 {
     const tw_tensor *image = kernel->inputs[0];
     const tw_shape *out = &kernel->outputs[0]->shape;
-    crop r = { .out = kernel->outputs[0]->data, .height = image->shape.dims[1], .width = image->shape.dims[2], .channels = image->shape.dims[3],
-               .crop_height = out->dims[1], .crop_width = out->dims[2], .boxes = kernel->inputs[1]->data, .which = kernel->inputs[2]->data,
-               .outside = (float)TW_ATTR(kernel, "extrapolation_value")->f, .nearest = TW_ATTR(kernel, "method")->s.data[0] == 'n' };
+    crop r = { .out = kernel->outputs[0]->data,
+               .height = image->shape.dims[1],
+               .width = image->shape.dims[2],
+               .channels = image->shape.dims[3],
+               .crop_height = out->dims[1],
+               .crop_width = out->dims[2],
+               .boxes = kernel->inputs[1]->data,
+               .which = kernel->inputs[2]->data,
+               .outside = (float)TW_ATTR(kernel, "extrapolation_value")->f,
+               .nearest = TW_ATTR(kernel, "method")->s.data[0] == 'n' };
     if (r.height <= 0 || r.width <= 0)
         return tw__fail(TW_INVALID_ARGUMENT, "image dimensions must be positive [Op:CropAndResize]");
     for (int64_t i = 0; i < out->dims[0]; i++) {
@@ -105,8 +117,8 @@ static tw_status crop_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(CropAndResize,
-    .inputs = "image: T, boxes: float, box_ind: int32, crop_size: int32", .outputs = "crops: float",
-    .attrs = "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}, method: {'bilinear', 'nearest'} = 'bilinear', "
-             "extrapolation_value: float = 0",
-    .shape = crop_shape, .compute = crop_compute, .no_gradient = true, .doc = "Boxes of images, each resized to crop_size.");
+TW_OP(CropAndResize, .inputs = "image: T, boxes: float, box_ind: int32, crop_size: int32", .outputs = "crops: float",
+      .attrs =
+          "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}, method: {'bilinear', 'nearest'} = 'bilinear', "
+          "extrapolation_value: float = 0",
+      .shape = crop_shape, .compute = crop_compute, .no_gradient = true, .doc = "Boxes of images, each resized to crop_size.");

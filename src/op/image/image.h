@@ -1,4 +1,5 @@
-/* What the rows of image/ share: scales, taps (which pixels of an axis make one of the result, and how much of each), checks of shapes. */
+/* What the rows of image/ share: scales, taps (which pixels of an axis make one of the result, and how much of each), checks of
+ * shapes. */
 #ifndef TW_OP_IMAGE_H
 #define TW_OP_IMAGE_H
 

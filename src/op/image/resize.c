@@ -1,7 +1,7 @@
 /* ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic, ResizeArea and the gradients of the first three.
  *
- * The arithmetic is TensorFlow's, operation by operation, in float: bilinear interpolates along the row and then between the rows; bicubic looks its
- * weights up in a table of 1024 steps; area weighs what is covered. */
+ * The arithmetic is TensorFlow's, operation by operation, in float: bilinear interpolates along the row and then between the
+ * rows; bicubic looks its weights up in a table of 1024 steps; area weighs what is covered. */
 #include <math.h>
 
 #include "kernel/kernel.h"
@@ -25,7 +25,11 @@ typedef struct resize {
 
 static resize begin(const tw__kernel *kernel, const tw_shape *in, const tw_shape *out)
 {
-    resize r = { .batch = in->dims[0], .channels = in->dims[3], .in_height = in->dims[1], .in_width = in->dims[2], .out_height = out->dims[1],
+    resize r = { .batch = in->dims[0],
+                 .channels = in->dims[3],
+                 .in_height = in->dims[1],
+                 .in_width = in->dims[2],
+                 .out_height = out->dims[1],
                  .out_width = out->dims[2] };
     r.align = TW_ATTR(kernel, "align_corners")->b;
     r.half = kernel->op != &tw__op_ResizeArea && TW_ATTR(kernel, "half_pixel_centers")->b;
@@ -37,7 +41,8 @@ static resize begin(const tw__kernel *kernel, const tw_shape *in, const tw_shape
 static tw_status need_one_kind(const tw__inference *inference)
 {
     if (TW_ATTR(inference, "align_corners")->b && TW_ATTR(inference, "half_pixel_centers")->b)
-        return tw__fail(TW_INVALID_ARGUMENT, "If half_pixel_centers is True, align_corners must be False. [Op:%s]", inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "If half_pixel_centers is True, align_corners must be False. [Op:%s]",
+                        inference->op->name);
     return TW_OK;
 }
 
@@ -76,35 +81,36 @@ static tw_status bilinear_taps(tw__taps *taps, int64_t in, int64_t out, float sc
 }
 
 /* Rows of images of bytes or floats; the usual numbers of channels are constants for the compiler. */
-#define BILINEAR(type)                                                                                                                    \
-    static inline __attribute__((always_inline)) void bilinear_row_##type(const resize *r, int64_t row, const int64_t channels)           \
-    {                                                                                                                                     \
-        int64_t image = row / r->out_height, y = row % r->out_height, line = r->in_width * channels;                                      \
-        const type *in = r->pixels;                                                                                                       \
-        const type *top = in + (image * r->in_height + r->y->index[2 * y]) * line;                                                        \
-        const type *bottom = in + (image * r->in_height + r->y->index[2 * y + 1]) * line;                                                 \
-        float down = r->y->weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * channels;                                     \
-        for (int64_t x = 0; x < r->out_width; x++) {                                                                                      \
-            int64_t left = r->x->index[2 * x] * channels, right = r->x->index[2 * x + 1] * channels;                                      \
-            float along = r->x->weight[2 * x + 1];                                                                                        \
-            for (int64_t c = 0; c < channels; c++) {                                                                                      \
-                float a = (float)top[left + c], b = (float)top[right + c], d = (float)bottom[left + c], e = (float)bottom[right + c];     \
-                float upper = a + (b - a) * along, lower = d + (e - d) * along;                                                           \
-                *out++ = upper + (lower - upper) * down;                                                                                  \
-            }                                                                                                                             \
-        }                                                                                                                                 \
-    }                                                                                                                                     \
-    static void bilinear_rows_##type(void *context, int64_t first, int64_t last)                                                          \
-    {                                                                                                                                     \
-        const resize *r = context;                                                                                                        \
-        for (int64_t row = first; row < last; row++) {                                                                                    \
-            if (r->channels == 3)                                                                                                         \
-                bilinear_row_##type(r, row, 3);                                                                                           \
-            else if (r->channels == 1)                                                                                                    \
-                bilinear_row_##type(r, row, 1);                                                                                           \
-            else                                                                                                                          \
-                bilinear_row_##type(r, row, r->channels);                                                                                 \
-        }                                                                                                                                 \
+#define BILINEAR(type)                                                                                                          \
+    static inline __attribute__((always_inline)) void bilinear_row_##type(const resize *r, int64_t row, const int64_t channels) \
+    {                                                                                                                           \
+        int64_t image = row / r->out_height, y = row % r->out_height, line = r->in_width * channels;                            \
+        const type *in = r->pixels;                                                                                             \
+        const type *top = in + (image * r->in_height + r->y->index[2 * y]) * line;                                              \
+        const type *bottom = in + (image * r->in_height + r->y->index[2 * y + 1]) * line;                                       \
+        float down = r->y->weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * channels;                           \
+        for (int64_t x = 0; x < r->out_width; x++) {                                                                            \
+            int64_t left = r->x->index[2 * x] * channels, right = r->x->index[2 * x + 1] * channels;                            \
+            float along = r->x->weight[2 * x + 1];                                                                              \
+            for (int64_t c = 0; c < channels; c++) {                                                                            \
+                float a = (float)top[left + c], b = (float)top[right + c], d = (float)bottom[left + c],                         \
+                      e = (float)bottom[right + c];                                                                             \
+                float upper = a + (b - a) * along, lower = d + (e - d) * along;                                                 \
+                *out++ = upper + (lower - upper) * down;                                                                        \
+            }                                                                                                                   \
+        }                                                                                                                       \
+    }                                                                                                                           \
+    static void bilinear_rows_##type(void *context, int64_t first, int64_t last)                                                \
+    {                                                                                                                           \
+        const resize *r = context;                                                                                              \
+        for (int64_t row = first; row < last; row++) {                                                                          \
+            if (r->channels == 3)                                                                                               \
+                bilinear_row_##type(r, row, 3);                                                                                 \
+            else if (r->channels == 1)                                                                                          \
+                bilinear_row_##type(r, row, 1);                                                                                 \
+            else                                                                                                                \
+                bilinear_row_##type(r, row, r->channels);                                                                       \
+        }                                                                                                                       \
     }
 BILINEAR(float)
 BILINEAR(uint8_t)
@@ -145,10 +151,11 @@ static tw_status resize_gradient(tw__gradient *g, const tw_op *op)
     tw_tensor *images = g->inputs[0];
     if (!tw__dtype_is_float(images->dtype))
         return TW_OK;
-    tw__grad_set(g, 0, tw__call(op, TW_IN(g->output_grads[0], images), 2,
-                                TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                        TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                                2));
+    tw__grad_set(g, 0,
+                 tw__call(op, TW_IN(g->output_grads[0], images), 2,
+                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
+                          2));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -159,9 +166,9 @@ static tw_status bilinear_gradient(tw__gradient *g)
 
 #define RESIZE_ATTRS "align_corners: bool = false, half_pixel_centers: bool = false"
 
-TW_OP(ResizeBilinear,
-    .inputs = "images: T, size: int32", .outputs = "resized_images: float", .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape,
-    .compute = bilinear_compute, .gradient = bilinear_gradient, .doc = "Images of another size, interpolated between four pixels.");
+TW_OP(ResizeBilinear, .inputs = "images: T, size: int32", .outputs = "resized_images: float",
+      .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape, .compute = bilinear_compute,
+      .gradient = bilinear_gradient, .doc = "Images of another size, interpolated between four pixels.");
 
 static tw_status grad_shape(tw__inference *inference)
 {
@@ -180,13 +187,14 @@ static tw_status spread(tw__kernel *kernel, choose make)
     const tw_tensor *grads = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     if (grads->shape.dims[0] != out->shape.dims[0] || grads->shape.dims[3] != out->shape.dims[3])
-        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]", tw__shape_text(&grads->shape),
-                        tw__shape_text(&out->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]",
+                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape), kernel->op->name);
     TW_TRY(tw__resize_check(kernel, &out->shape, &grads->shape));
     resize r = begin(kernel, &out->shape, &grads->shape);
     tw__taps y = { 0 }, x = { 0 };
     float *copy = out->dtype == TW_FLOAT32 ? NULL : tw__alloc_array((size_t)out->count, sizeof *copy);
-    tw_status status = copy || out->dtype == TW_FLOAT32 ? make(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
+    tw_status status =
+        copy || out->dtype == TW_FLOAT32 ? make(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = make(&x, r.in_width, r.out_width, r.width_scale, r.half);
     if (status == TW_OK)
@@ -204,9 +212,9 @@ static tw_status bilinear_grad_compute(tw__kernel *kernel)
     return spread(kernel, bilinear_taps);
 }
 
-TW_OP(ResizeBilinearGrad,
-    .inputs = "grads: float, original_image: T", .outputs = "output: T", .attrs = "T: {float, bfloat16, half, double}, " RESIZE_ATTRS,
-    .shape = grad_shape, .compute = bilinear_grad_compute, .no_gradient = true, .doc = "The gradient of ResizeBilinear.");
+TW_OP(ResizeBilinearGrad, .inputs = "grads: float, original_image: T", .outputs = "output: T",
+      .attrs = "T: {float, bfloat16, half, double}, " RESIZE_ATTRS, .shape = grad_shape, .compute = bilinear_grad_compute,
+      .no_gradient = true, .doc = "The gradient of ResizeBilinear.");
 
 /* ---- nearest ---- */
 
@@ -249,22 +257,24 @@ static tw_status nearest_gradient(tw__gradient *g)
     tw_tensor *images = g->inputs[0];
     const int64_t *dims = images->shape.dims;
     bool known = images->shape.rank == 4 && dims[1] >= 0 && dims[2] >= 0;
-    tw_auto tw_tensor *shape = known ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)dims[1], (int32_t)dims[2] }) : NULL;
+    tw_auto tw_tensor *shape =
+        known ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)dims[1], (int32_t)dims[2] }) : NULL;
     if (!shape) { /* known only when it runs */
         tw_auto tw_tensor *whole = TW_UNARY(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
         tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
         shape = whole && from && size ? tw__call(&tw__op_Slice, TW_IN(whole, from, size), 3, NULL, 0) : NULL;
     }
-    tw__grad_set(g, 0, tw__call(&tw__op_ResizeNearestNeighborGrad, TW_IN(g->output_grads[0], shape), 2,
-                                TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                        TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                                2));
+    tw__grad_set(g, 0,
+                 tw__call(&tw__op_ResizeNearestNeighborGrad, TW_IN(g->output_grads[0], shape), 2,
+                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
+                          2));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(ResizeNearestNeighbor,
-    .inputs = "images: T, size: int32", .outputs = "resized_images: T", .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape,
-    .compute = nearest_compute, .gradient = nearest_gradient, .doc = "Images of another size, of the nearest pixels.");
+TW_OP(ResizeNearestNeighbor, .inputs = "images: T, size: int32", .outputs = "resized_images: T",
+      .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape, .compute = nearest_compute,
+      .gradient = nearest_gradient, .doc = "Images of another size, of the nearest pixels.");
 
 static tw_status nearest_grad_compute(tw__kernel *kernel)
 {
@@ -279,8 +289,9 @@ static tw_status nearest_grad_compute(tw__kernel *kernel)
         for (int64_t x = 0; x < r.out_width; x++) {
             int64_t to = ((image * r.in_height + y) * r.in_width + nearest(x, r.width_scale, &r, r.in_width)) * r.channels;
             char *sum = (char *)out->data + (size_t)to * size;
-            tw__binary_row(&tw__binary_add, out->dtype, sum, (const char *)grads->data + (size_t)((row * r.out_width + x) * r.channels) * size, sum,
-                           r.channels, TW_ROW_BOTH);
+            tw__binary_row(&tw__binary_add, out->dtype, sum,
+                           (const char *)grads->data + (size_t)((row * r.out_width + x) * r.channels) * size, sum, r.channels,
+                           TW_ROW_BOTH);
         }
     }
     return TW_OK;
@@ -291,16 +302,17 @@ static tw_status nearest_grad_gradient(tw__gradient *g)
     tw_auto tw_tensor *shape = TW_UNARY(Shape, g->inputs[0]), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
     tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
     tw_auto tw_tensor *pair = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
-    tw__grad_set(g, 0, tw__call(&tw__op_ResizeNearestNeighbor, TW_IN(g->output_grads[0], pair), 2,
-                                TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                        TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                                2));
+    tw__grad_set(g, 0,
+                 tw__call(&tw__op_ResizeNearestNeighbor, TW_IN(g->output_grads[0], pair), 2,
+                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
+                          2));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(ResizeNearestNeighborGrad,
-    .inputs = "grads: T, size: int32", .outputs = "output: T", .attrs = "T: {uint8, int8, int32, half, float, double, bfloat16}, " RESIZE_ATTRS,
-    .shape = resize_shape, .compute = nearest_grad_compute, .gradient = nearest_grad_gradient, .doc = "The gradient of ResizeNearestNeighbor.");
+TW_OP(ResizeNearestNeighborGrad, .inputs = "grads: T, size: int32", .outputs = "output: T",
+      .attrs = "T: {uint8, int8, int32, half, float, double, bfloat16}, " RESIZE_ATTRS, .shape = resize_shape,
+      .compute = nearest_grad_compute, .gradient = nearest_grad_gradient, .doc = "The gradient of ResizeNearestNeighbor.");
 
 /* ---- bicubic ---- */
 
@@ -368,21 +380,22 @@ static tw_status bicubic_compute(tw__kernel *kernel)
 
 static tw_status bicubic_gradient(tw__gradient *g)
 {
-    return g->inputs[0]->dtype == TW_FLOAT32 || g->inputs[0]->dtype == TW_FLOAT64 ? resize_gradient(g, &tw__op_ResizeBicubicGrad) : TW_OK;
+    return g->inputs[0]->dtype == TW_FLOAT32 || g->inputs[0]->dtype == TW_FLOAT64 ? resize_gradient(g, &tw__op_ResizeBicubicGrad)
+                                                                                  : TW_OK;
 }
 
-TW_OP(ResizeBicubic,
-    .inputs = "images: T, size: int32", .outputs = "resized_images: float", .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape,
-    .compute = bicubic_compute, .gradient = bicubic_gradient, .doc = "Images of another size, interpolated between sixteen pixels.");
+TW_OP(ResizeBicubic, .inputs = "images: T, size: int32", .outputs = "resized_images: float",
+      .attrs = "T: " TW_IMAGE_TYPES ", " RESIZE_ATTRS, .shape = resize_shape, .compute = bicubic_compute,
+      .gradient = bicubic_gradient, .doc = "Images of another size, interpolated between sixteen pixels.");
 
 static tw_status bicubic_grad_compute(tw__kernel *kernel)
 {
     return spread(kernel, bicubic_taps);
 }
 
-TW_OP(ResizeBicubicGrad,
-    .inputs = "grads: float, original_image: T", .outputs = "output: T", .attrs = "T: {float, double}, " RESIZE_ATTRS, .shape = grad_shape,
-    .compute = bicubic_grad_compute, .no_gradient = true, .doc = "The gradient of ResizeBicubic.");
+TW_OP(ResizeBicubicGrad, .inputs = "grads: float, original_image: T", .outputs = "output: T",
+      .attrs = "T: {float, double}, " RESIZE_ATTRS, .shape = grad_shape, .compute = bicubic_grad_compute, .no_gradient = true,
+      .doc = "The gradient of ResizeBicubic.");
 
 /* ---- area ---- */
 
@@ -431,8 +444,9 @@ static void area_rows(void *context, int64_t first, int64_t last)
             for (int64_t c = 0; c < r->channels; c++) {
                 float sum = 0;
                 for (int64_t i = y.first; i < y.end; i++)
-                    sum += area_row(r, image + bound(i, r->in_height) * line + c, &across) *
-                           (i == y.first ? y.of_first : i == y.end - 1 ? y.of_last : 1.0f);
+                    sum += area_row(r, image + bound(i, r->in_height) * line + c, &across) * (i == y.first     ? y.of_first
+                                                                                              : i == y.end - 1 ? y.of_last
+                                                                                                               : 1.0f);
                 *out++ = sum * whole;
             }
         }
@@ -457,6 +471,6 @@ static tw_status area_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(ResizeArea,
-    .inputs = "images: T, size: int32", .outputs = "resized_images: float", .attrs = "T: " TW_IMAGE_TYPES ", align_corners: bool = false",
-    .shape = tw__resize_shape, .compute = area_compute, .no_gradient = true, .doc = "Images of another size, of what each pixel covers.");
+TW_OP(ResizeArea, .inputs = "images: T, size: int32", .outputs = "resized_images: float",
+      .attrs = "T: " TW_IMAGE_TYPES ", align_corners: bool = false", .shape = tw__resize_shape, .compute = area_compute,
+      .no_gradient = true, .doc = "Images of another size, of what each pixel covers.");

@@ -58,7 +58,8 @@ static float mitchell_cubic(float x)
 {
     if (x >= 2.0f)
         return 0;
-    return x >= 1.0f ? (((-7.0f / 18.0f) * x + 2.0f) * x - 10.0f / 3.0f) * x + 16.0f / 9.0f : (((7.0f / 6.0f) * x - 2.0f) * x) * x + 8.0f / 9.0f;
+    return x >= 1.0f ? (((-7.0f / 18.0f) * x + 2.0f) * x - 10.0f / 3.0f) * x + 16.0f / 9.0f
+                     : (((7.0f / 6.0f) * x - 2.0f) * x) * x + 8.0f / 9.0f;
 }
 
 typedef struct kernel_row {
@@ -68,8 +69,10 @@ typedef struct kernel_row {
 } kernel_row;
 
 static const kernel_row kernels[] = {
-    { "lanczos1", 1, lanczos1 }, { "lanczos3", 3, lanczos3 },     { "lanczos5", 5, lanczos5 },        { "gaussian", 1.5f, gaussian },
-    { "box", 0.5f, box },        { "triangle", 1, triangle }, { "keyscubic", 2, keys_cubic }, { "mitchellcubic", 2, mitchell_cubic },
+    { "lanczos1", 1, lanczos1 },    { "lanczos3", 3, lanczos3 },
+    { "lanczos5", 5, lanczos5 },    { "gaussian", 1.5f, gaussian },
+    { "box", 0.5f, box },           { "triangle", 1, triangle },
+    { "keyscubic", 2, keys_cubic }, { "mitchellcubic", 2, mitchell_cubic },
 };
 
 static const kernel_row *find_kernel(const tw_op *op, tw_string name)
@@ -82,13 +85,13 @@ static const kernel_row *find_kernel(const tw_op *op, tw_string name)
     return NULL;
 }
 
-static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale, float translate,
-                             bool antialias)
+static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale,
+                             float translate, bool antialias)
 {
     float step = 1.0f / scale, shift = -step * translate, wide = antialias && step > 1.0f ? step : 1.0f, narrow = 1.0f / wide;
     if (!(scale > 0) || !isfinite(step) || !isfinite(translate))
-        return tw__fail(TW_INVALID_ARGUMENT, "scale must be greater than zero and translation finite, got %g and %g [Op:%s]", (double)scale,
-                        (double)translate, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "scale must be greater than zero and translation finite, got %g and %g [Op:%s]",
+                        (double)scale, (double)translate, op->name);
     float span = 2 * ceilf(k->radius * wide) + 1;
     int64_t most = span < (float)in ? (int64_t)span : in;
     TW_TRY(tw__taps_new(taps, in, out, most));
@@ -157,15 +160,15 @@ static tw_status scale_gradient(tw__gradient *g)
 {
     if (g->inputs[0]->dtype != TW_FLOAT32)
         return TW_OK;
-    tw__grad_set(g, 0, tw__call(&tw__op_ScaleAndTranslateGrad, TW_IN(g->output_grads[0], g->inputs[0], g->inputs[2], g->inputs[3]), 4,
-                                TW_WITH(*TW_ATTR(g, "kernel_type"), TW_A_BOOL("antialias", TW_ATTR(g, "antialias")->b)), 2));
+    tw__grad_set(g, 0,
+                 tw__call(&tw__op_ScaleAndTranslateGrad, TW_IN(g->output_grads[0], g->inputs[0], g->inputs[2], g->inputs[3]), 4,
+                          TW_WITH(*TW_ATTR(g, "kernel_type"), TW_A_BOOL("antialias", TW_ATTR(g, "antialias")->b)), 2));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(ScaleAndTranslate,
-    .inputs = "images: T, size: int32, scale: float, translation: float", .outputs = "resized_images: float",
-    .attrs = "T: " TW_IMAGE_TYPES ", kernel_type: string = 'lanczos3', antialias: bool = true", .shape = scale_shape, .compute = scale_compute,
-    .gradient = scale_gradient, .doc = "Images of another size, by a kernel.");
+TW_OP(ScaleAndTranslate, .inputs = "images: T, size: int32, scale: float, translation: float", .outputs = "resized_images: float",
+      .attrs = "T: " TW_IMAGE_TYPES ", kernel_type: string = 'lanczos3', antialias: bool = true", .shape = scale_shape,
+      .compute = scale_compute, .gradient = scale_gradient, .doc = "Images of another size, by a kernel.");
 
 static tw_status scale_grad_shape(tw__inference *inference)
 {
@@ -182,8 +185,8 @@ static tw_status scale_grad_compute(tw__kernel *kernel)
     const tw_tensor *grads = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     if (grads->shape.dims[0] != out->shape.dims[0] || grads->shape.dims[3] != out->shape.dims[3])
-        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]", tw__shape_text(&grads->shape),
-                        tw__shape_text(&out->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]",
+                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape), kernel->op->name);
     tw__taps y = { 0 }, x = { 0 };
     tw_status status = choose_both(kernel, &out->shape, &grads->shape, &y, &x);
     if (status == TW_OK)
@@ -193,7 +196,6 @@ static tw_status scale_grad_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ScaleAndTranslateGrad,
-    .inputs = "grads: T, original_image: T, scale: float, translation: float", .outputs = "output: T",
-    .attrs = "T: {float}, kernel_type: string = 'lanczos3', antialias: bool = true", .shape = scale_grad_shape, .compute = scale_grad_compute,
-    .no_gradient = true, .doc = "The gradient of ScaleAndTranslate.");
+TW_OP(ScaleAndTranslateGrad, .inputs = "grads: T, original_image: T, scale: float, translation: float", .outputs = "output: T",
+      .attrs = "T: {float}, kernel_type: string = 'lanczos3', antialias: bool = true", .shape = scale_grad_shape,
+      .compute = scale_grad_compute, .no_gradient = true, .doc = "The gradient of ScaleAndTranslate.");

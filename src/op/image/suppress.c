@@ -1,5 +1,6 @@
-/* Which boxes stay: see suppress.h. Candidates stand in a heap by score, equal ones by number. With sigma a candidate's score falls by each chosen box that it
- * overlaps with; it goes back into the heap if it did, and remembers which chosen boxes it has met. */
+/* Which boxes stay: see suppress.h. Candidates stand in a heap by score, equal ones by number. With sigma a candidate's score
+ * falls by each chosen box that it overlaps with; it goes back into the heap if it did, and remembers which chosen boxes it has
+ * met. */
 #include "op/image/suppress.h"
 
 #include <math.h>

@@ -61,7 +61,8 @@ static void apply_rows(void *context, int64_t begin, int64_t end)
         int64_t image = row / y->out, place = row % y->out;
         memset(sum, 0, (size_t)line * sizeof *sum);
         for (int64_t k = 0; k < y->count[place]; k++)
-            add_scaled(sum, w->from + (image * y->in + y->index[place * y->most + k]) * line, y->weight[place * y->most + k], line);
+            add_scaled(sum, w->from + (image * y->in + y->index[place * y->most + k]) * line, y->weight[place * y->most + k],
+                       line);
         float *out = w->to + row * x->out * w->channels;
         for (int64_t i = 0; i < x->out; i++, out += w->channels) {
             memset(out, 0, (size_t)w->channels * sizeof *out);
@@ -130,9 +131,11 @@ tw_status tw__resize_shape(tw__inference *inference)
 {
     const tw_shape *images = inference->shapes[0];
     if (images->rank >= 0 && images->rank != 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be 4-dimensional%s [Op:%s]", tw__shape_text(images), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be 4-dimensional%s [Op:%s]", tw__shape_text(images),
+                        inference->op->name);
     if (inference->shapes[1]->rank > 1 || inference->shapes[1]->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "shape_t must be 1-dimensional%s [Op:%s]", tw__shape_text(inference->shapes[1]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "shape_t must be 1-dimensional%s [Op:%s]", tw__shape_text(inference->shapes[1]),
+                        inference->op->name);
     TW_TRY(tw__need_pair(inference, 1, "shape_t"));
     int64_t size[2] = { -1, -1 };
     if (inference->values[1]) {

@@ -105,8 +105,8 @@ tw_status tw__matrix_need(const tw__inference *inference, int input, bool square
     if (shape->rank < 0)
         return TW_OK;
     if (shape->rank < 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input tensor %d must have rank >= 2, got %d [Op:%s]", input, shape->rank,
-                          inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input tensor %d must have rank >= 2, got %d [Op:%s]", input,
+                          shape->rank, inference->op->name);
     int64_t rows = tw__matrix_dim(shape, 2), columns = tw__matrix_dim(shape, 1);
     if (square && rows >= 0 && columns >= 0 && rows != columns)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix must be square. [Op:%s]", inference->op->name);

@@ -9,21 +9,21 @@ static tw_status shape_of(tw__inference *inference)
     TW_TRY(tw__need_rank_at_least(inference, 0, 1));
     TW_TRY(tw__need_rank_at_least(inference, 1, 1));
     if (!tw__shape_compatible(a, b))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Both inputs must be of same shape: %s vs. %s [Op:Cross]", tw__shape_text(a),
-                          tw__shape_text(b));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Both inputs must be of same shape: %s vs. %s [Op:Cross]",
+                          tw__shape_text(a), tw__shape_text(b));
     if (a->rank > 0 && a->dims[a->rank - 1] >= 0 && a->dims[a->rank - 1] != 3)
         return TW_OP_FAIL(inference, TW_FAILED_PRECONDITION, "Cross-products are only defined for 3-element vectors. [Op:Cross]");
     inference->out_shapes[0] = a->rank >= 0 ? *a : *b;
     return TW_OK;
 }
 
-#define CROSS(type)                                                             \
-    for (int64_t v = 3 * begin; v < 3 * end; v += 3) {                          \
+#define CROSS(type)                                                                \
+    for (int64_t v = 3 * begin; v < 3 * end; v += 3) {                             \
         const type *x = (const type *)a->data + v, *y = (const type *)b->data + v; \
-        type *z = (type *)out->data + v;                                        \
-        z[0] = x[1] * y[2] - x[2] * y[1];                                       \
-        z[1] = x[2] * y[0] - x[0] * y[2];                                       \
-        z[2] = x[0] * y[1] - x[1] * y[0];                                       \
+        type *z = (type *)out->data + v;                                           \
+        z[0] = x[1] * y[2] - x[2] * y[1];                                          \
+        z[1] = x[2] * y[0] - x[0] * y[2];                                          \
+        z[2] = x[0] * y[1] - x[1] * y[0];                                          \
     }
 
 static void cross(void *context, int64_t begin, int64_t end)
@@ -44,9 +44,12 @@ static void cross(void *context, int64_t begin, int64_t end)
         for (int64_t i = 0; i < 3; i++) {
             char left[8], right[8];
             int64_t j = v + (i + 1) % 3, k = v + (i + 2) % 3;
-            tw__binary_row(&tw__binary_multiply, out->dtype, (char *)a->data + (size_t)j * size, (char *)b->data + (size_t)k * size, left, 1, TW_ROW_BOTH);
-            tw__binary_row(&tw__binary_multiply, out->dtype, (char *)a->data + (size_t)k * size, (char *)b->data + (size_t)j * size, right, 1, TW_ROW_BOTH);
-            tw__binary_row(&tw__binary_subtract, out->dtype, left, right, (char *)out->data + (size_t)(v + i) * size, 1, TW_ROW_BOTH);
+            tw__binary_row(&tw__binary_multiply, out->dtype, (char *)a->data + (size_t)j * size,
+                           (char *)b->data + (size_t)k * size, left, 1, TW_ROW_BOTH);
+            tw__binary_row(&tw__binary_multiply, out->dtype, (char *)a->data + (size_t)k * size,
+                           (char *)b->data + (size_t)j * size, right, 1, TW_ROW_BOTH);
+            tw__binary_row(&tw__binary_subtract, out->dtype, left, right, (char *)out->data + (size_t)(v + i) * size, 1,
+                           TW_ROW_BOTH);
         }
     }
 }
@@ -68,5 +71,5 @@ static tw_status gradient(tw__gradient *g)
 }
 
 TW_OP(Cross, .inputs = "a: T, b: T", .outputs = "product: T",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}", .shape = shape_of, .compute = compute,
-    .gradient = gradient, .doc = "The cross products of vectors of three, which are the last dimension.");
+      .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}", .shape = shape_of,
+      .compute = compute, .gradient = gradient, .doc = "The cross products of vectors of three, which are the last dimension.");

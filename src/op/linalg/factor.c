@@ -91,8 +91,9 @@ static tw_status cholesky_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Cholesky, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = cholesky_shape, .compute = cholesky_compute,
-    .gradient = cholesky_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
+TW_OP(Cholesky, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = cholesky_shape,
+      .compute = cholesky_compute, .gradient = cholesky_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX,
+      .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
 
 /* ---- Qr ---- */
 
@@ -136,10 +137,12 @@ static tw_tensor *over_r(tw_tensor *x, tw_tensor *r)
 static tw_tensor *deep_qr_gradient(tw_tensor *q, tw_tensor *r, tw_tensor *dq, tw_tensor *dr)
 {
     tw_auto tw_tensor *of_q = dq, *of_r = dr;
-    tw_auto tw_tensor *qdq = tw__mm(tw_retain(q), tw_retain(of_q), true, false), *rdr = tw__mm(tw_retain(r), tw_retain(of_r), false, true);
+    tw_auto tw_tensor *qdq = tw__mm(tw_retain(q), tw_retain(of_q), true, false),
+                      *rdr = tw__mm(tw_retain(r), tw_retain(of_r), false, true);
     if (!qdq || !rdr)
         return NULL;
-    tw_tensor *turn = TW_G2(AddV2, TW_G2(Sub, tw_retain(qdq), tw__adjoint(tw_retain(qdq))), TW_G2(Sub, tw_retain(rdr), tw__adjoint(tw_retain(rdr))));
+    tw_tensor *turn = TW_G2(AddV2, TW_G2(Sub, tw_retain(qdq), tw__adjoint(tw_retain(qdq))),
+                            TW_G2(Sub, tw_retain(rdr), tw__adjoint(tw_retain(rdr))));
     tw_tensor *inside = tw__mm(tw_retain(q), TW_G2(AddV2, tw_retain(of_r), over_r(tw__band(turn, -1, 0), r)), false, false);
     tw_tensor *outside = over_r(TW_G2(Sub, tw_retain(of_q), tw__mm(tw_retain(q), tw_retain(qdq), false, false)), r);
     tw_tensor *sum = TW_G2(AddV2, inside, outside);
@@ -157,9 +160,12 @@ static tw_status qr_gradient(tw__gradient *g)
     tw_tensor *a = g->inputs[0], *q = g->outputs[0], *r = g->outputs[1];
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
     if (m < 0 || n < 0)
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient needs the sizes of the matrices, which must be known while tracing; got shape %s", tw__shape_text(&a->shape));
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED,
+                          "the gradient needs the sizes of the matrices, which must be known while tracing; got shape %s",
+                          tw__shape_text(&a->shape));
     if (m > n && TW_ATTR(g, "full_matrices")->b)
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "QrGrad not implemented when nrows > ncols and full_matrices is true. Received shape %s",
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED,
+                          "QrGrad not implemented when nrows > ncols and full_matrices is true. Received shape %s",
                           tw__shape_text(&a->shape));
     tw_tensor *dq = gradient_or_zeros(g, 0), *dr = gradient_or_zeros(g, 1);
     if (m >= n) {
@@ -177,8 +183,9 @@ static tw_status qr_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Qr, .inputs = "input: T", .outputs = "q: T, r: T", .attrs = "full_matrices: bool = false, T: {" NUMBERS "}", .shape = qr_shape,
-    .compute = qr_compute, .gradient = qr_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Each matrix as orthogonal columns times an upper triangular matrix.");
+TW_OP(Qr, .inputs = "input: T", .outputs = "q: T, r: T", .attrs = "full_matrices: bool = false, T: {" NUMBERS "}",
+      .shape = qr_shape, .compute = qr_compute, .gradient = qr_gradient, .one_thread = TW_ONE_THREAD_MATRIX,
+      .doc = "Each matrix as orthogonal columns times an upper triangular matrix.");
 
 /* ---- SelfAdjointEigV2 ---- */
 
@@ -235,7 +242,8 @@ static tw_tensor *safe_reciprocal(tw_tensor *x)
 /* 1 / (e[j] - e[i]) off the diagonal, 0 on it. Borrows e. */
 static tw_tensor *gaps(tw_tensor *e)
 {
-    tw_tensor *difference = TW_G2(Sub, TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-2)), TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-1)));
+    tw_tensor *difference =
+        TW_G2(Sub, TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-2)), TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-1)));
     return tw__set_diag(safe_reciprocal(difference), TW_UNARY(ZerosLike, e));
 }
 
@@ -245,11 +253,13 @@ static tw_status eigh_gradient(tw__gradient *g)
     tw_tensor *made[2] = { NULL, NULL };
     int count = 2;
     if (!vectors)
-        TW_TRY(tw__apply(&tw__op_SelfAdjointEigV2, TW_IN(g->inputs[0]), 1, TW_WITH(TW_A_BOOL("compute_v", true)), 1, made, &count));
+        TW_TRY(
+            tw__apply(&tw__op_SelfAdjointEigV2, TW_IN(g->inputs[0]), 1, TW_WITH(TW_A_BOOL("compute_v", true)), 1, made, &count));
     tw_auto tw_tensor *v = vectors ? tw_retain(g->outputs[1]) : made[1];
     tw_tensor *middle = tw__diag(gradient_or_zeros(g, 0));
     if (vectors && g->output_grads[1])
-        middle = TW_G2(AddV2, middle, TW_G2(Mul, gaps(g->outputs[0]), tw__mm(tw_retain(v), tw_retain(g->output_grads[1]), true, false)));
+        middle = TW_G2(AddV2, middle,
+                       TW_G2(Mul, gaps(g->outputs[0]), tw__mm(tw_retain(v), tw_retain(g->output_grads[1]), true, false)));
     tw_release(made[0]);
     tw_auto tw_tensor *whole = tw__mm(tw_retain(v), tw__mm(middle, tw_retain(v), false, true), false, false);
     /* Only the lower triangle of the input counts. */
@@ -258,8 +268,9 @@ static tw_status eigh_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(SelfAdjointEigV2, .inputs = "input: T", .outputs = "e: T, v: T", .attrs = "compute_v: bool = true, T: {" NUMBERS "}", .shape = eigh_shape,
-    .compute = eigh_compute, .gradient = eigh_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Eigenvalues, ascending, and eigenvectors of each Hermitian matrix.");
+TW_OP(SelfAdjointEigV2, .inputs = "input: T", .outputs = "e: T, v: T", .attrs = "compute_v: bool = true, T: {" NUMBERS "}",
+      .shape = eigh_shape, .compute = eigh_compute, .gradient = eigh_gradient, .one_thread = TW_ONE_THREAD_MATRIX,
+      .doc = "Eigenvalues, ascending, and eigenvectors of each Hermitian matrix.");
 
 /* ---- Svd ---- */
 
@@ -285,7 +296,8 @@ static const char *svd_of(tw__matrix_job *job, int64_t index)
     double *values = tw__alloc((size_t)(p + 1) * sizeof *values);
     if (!values)
         return tw__matrix_no_memory;
-    int64_t u_columns = vectors ? tw__matrix_dim(&job->outputs[1]->shape, 1) : 0, v_columns = vectors ? tw__matrix_dim(&job->outputs[2]->shape, 1) : 0;
+    int64_t u_columns = vectors ? tw__matrix_dim(&job->outputs[1]->shape, 1) : 0,
+            v_columns = vectors ? tw__matrix_dim(&job->outputs[2]->shape, 1) : 0;
     bool good = job->of->svd(tw__matrix_at(job->inputs[0], index, m * n), m, n, values,
                              vectors ? tw__matrix_at(job->outputs[1], index, m * u_columns) : NULL, u_columns,
                              vectors ? tw__matrix_at(job->outputs[2], index, n * v_columns) : NULL, v_columns);
@@ -307,14 +319,16 @@ static tw_tensor *with_adjoint(tw_tensor *given)
 }
 
 /* With m <= n, where V1 are the first m columns of V: U (dS + (F*U^H dU)~ S + S (F*V1^H dV1)~) V1^H and what dV has beside V1. */
-static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n, tw_tensor *u, tw_tensor *v, tw_tensor *du, tw_tensor *dv)
+static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n, tw_tensor *u, tw_tensor *v, tw_tensor *du,
+                                    tw_tensor *dv)
 {
     tw_tensor *s = g->outputs[0];
     tw_auto tw_tensor *mat = tw__diag(tw_retain(s)), *squares = TW_UNARY(Square, s), *f = squares ? gaps(squares) : NULL;
     tw_auto tw_tensor *v1 = columns_of(v, 0, m), *dv1 = columns_of(dv, 0, m);
     if (!mat || !f || !v1 || !dv1)
         return NULL;
-    tw_auto tw_tensor *turn_u = tw__mm(tw_retain(u), tw_retain(du), true, false), *turn_v = tw__mm(tw_retain(v1), tw_retain(dv1), true, false);
+    tw_auto tw_tensor *turn_u = tw__mm(tw_retain(u), tw_retain(du), true, false),
+                      *turn_v = tw__mm(tw_retain(v1), tw_retain(dv1), true, false);
     tw_tensor *sum = TW_G2(AddV2, tw__diag(gradient_or_zeros(g, 0)),
                            tw__mm(with_adjoint(TW_G2(Mul, tw_retain(f), tw_retain(turn_u))), tw_retain(mat), false, false));
     sum = TW_G2(AddV2, sum, tw__mm(tw_retain(mat), with_adjoint(TW_G2(Mul, tw_retain(f), tw_retain(turn_v))), false, false));
@@ -322,7 +336,10 @@ static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n,
     tw_auto tw_tensor *inverse = tw__diag(safe_reciprocal(tw_retain(s)));
     if (m < n) {
         tw_auto tw_tensor *across = tw__adjoint(tw_retain(dv1));
-        tw_tensor *rest = across ? TW_G2(Sub, tw_retain(across), tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true)) : NULL;
+        tw_tensor *rest = across
+                              ? TW_G2(Sub, tw_retain(across),
+                                      tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true))
+                              : NULL;
         if (tw__matrix_dim(&v->shape, 1) > m) {
             tw_auto tw_tensor *v2 = columns_of(v, m, -1), *dv2 = columns_of(dv, m, -1);
             rest = TW_G2(Sub, rest, tw__mm(tw__mm(tw_retain(v1), tw_retain(dv2), true, false), tw_retain(v2), false, true));
@@ -331,8 +348,10 @@ static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n,
     }
     if (tw__dtype_is_complex(s->dtype)) {
         tw_auto tw_tensor *l = tw__diag(tw__diag_part(tw_retain(turn_v)));
-        tw_tensor *phase = tw__mm(tw_retain(inverse), l ? TW_G2(Sub, tw__adjoint(tw_retain(l)), tw_retain(l)) : NULL, false, false);
-        result = TW_G2(AddV2, result, TW_GN(Mul, 0.5, tw__mm(tw_retain(u), tw__mm(phase, tw_retain(v1), false, true), false, false)));
+        tw_tensor *phase =
+            tw__mm(tw_retain(inverse), l ? TW_G2(Sub, tw__adjoint(tw_retain(l)), tw_retain(l)) : NULL, false, false);
+        result =
+            TW_G2(AddV2, result, TW_GN(Mul, 0.5, tw__mm(tw_retain(u), tw__mm(phase, tw_retain(v1), false, true), false, false)));
     }
     return result;
 }
@@ -361,5 +380,6 @@ static tw_status svd_gradient(tw__gradient *g)
 }
 
 TW_OP(Svd, .inputs = "input: T", .outputs = "s: T, u: T, v: T",
-    .attrs = "compute_uv: bool = true, full_matrices: bool = false, T: {" NUMBERS "}", .shape = svd_shape, .compute = svd_compute,
-    .gradient = svd_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Singular values, descending, and singular vectors of each matrix: input = u diag(s) v^H.");
+      .attrs = "compute_uv: bool = true, full_matrices: bool = false, T: {" NUMBERS "}", .shape = svd_shape,
+      .compute = svd_compute, .gradient = svd_gradient, .one_thread = TW_ONE_THREAD_MATRIX,
+      .doc = "Singular values, descending, and singular vectors of each matrix: input = u diag(s) v^H.");

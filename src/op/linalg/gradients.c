@@ -6,7 +6,9 @@
 tw_tensor *tw__mm(tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
 {
     tw_auto tw_tensor *left = a, *right = b;
-    return left && right ? TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b))) : NULL;
+    return left && right
+               ? TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b)))
+               : NULL;
 }
 
 /* The order of dimensions in which the last two have changed places, by ops where the rank is not known yet. */
@@ -22,8 +24,10 @@ static tw_tensor *turned_order(tw_tensor *a)
     tw_auto tw_tensor *before = last ? TW_G2(Sub, tw_retain(last), tw_tensor_int(1)) : NULL;
     tw_auto tw_tensor *leading = TW_G3(Range, tw_tensor_int(0), tw_retain(before), tw_tensor_int(1));
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)), *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
-    return leading && x && y && zero ? tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1) : NULL;
+    tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)),
+                      *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
+    return leading && x && y && zero ? tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1)
+                                     : NULL;
 }
 
 tw_tensor *tw__adjoint(tw_tensor *a)
@@ -63,7 +67,8 @@ tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint)
     tw_auto tw_tensor *matrix = a, *right = b;
     if (!matrix || !right)
         return NULL;
-    return TW_CALL(MatrixTriangularSolve, TW_IN(matrix, right), TW_WITH(TW_A_BOOL("lower", lower), TW_A_BOOL("adjoint", adjoint)));
+    return TW_CALL(MatrixTriangularSolve, TW_IN(matrix, right),
+                   TW_WITH(TW_A_BOOL("lower", lower), TW_A_BOOL("adjoint", adjoint)));
 }
 
 tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint)

@@ -1,7 +1,7 @@
 /* MatrixSolveLs: the x of least |matrix x - rhs|; of several the one of least |x|.
  *
- * fast: by Cholesky's factor of the Gramian, with l2_regularizer on its diagonal. Else by singular values, those near zero left out; then the
- * regularizer does not count, as in TensorFlow. */
+ * fast: by Cholesky's factor of the Gramian, with l2_regularizer on its diagonal. Else by singular values, those near zero left
+ * out; then the regularizer does not count, as in TensorFlow. */
 #include <float.h>
 #include <math.h>
 
@@ -20,8 +20,8 @@ static tw_status shape_of(tw__inference *inference)
     for (int i = 0; match && a->rank >= 0 && b->rank >= 0 && i < a->rank - 2; i++)
         match = a->dims[i] < 0 || b->dims[i] < 0 || a->dims[i] == b->dims[i];
     if (!match)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]", tw__shape_text(a),
-                          tw__shape_text(b), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]",
+                          tw__shape_text(a), tw__shape_text(b), inference->op->name);
     tw__matrix_shape(a->rank >= 0 ? a : b, tw__matrix_dim(a, 1), tw__matrix_dim(b, 1), &inference->out_shapes[0]);
     return TW_OK;
 }
@@ -53,7 +53,8 @@ static const char *minimal_of(tw__matrix_job *job, int64_t index)
         return tw__matrix_no_memory;
     }
     double *out = tw__matrix_at(job->outputs[0], index, n * k);
-    const double *b = tw__matrix_at(job->inputs[1], index, m * k), limit = DBL_EPSILON * (double)(m > n ? m : n) * (p ? values[0] : 0);
+    const double *b = tw__matrix_at(job->inputs[1], index, m * k),
+                 limit = DBL_EPSILON * (double)(m > n ? m : n) * (p ? values[0] : 0);
     int parts = element == 2 * sizeof(double) ? 2 : 1; /* a complex number is two */
     memset(out, 0, (size_t)(n * k) * element);
     for (int64_t c = 0; c < p; c++) {
@@ -82,7 +83,8 @@ static const char *minimal_of(tw__matrix_job *job, int64_t index)
 
 static const char *regular_of(tw__matrix_job *job, int64_t index)
 {
-    int64_t m = job->rows, n = job->columns, k = tw__matrix_dim(&job->inputs[1]->shape, 1), p = m < n ? m : n, most = m > n ? m : n;
+    int64_t m = job->rows, n = job->columns, k = tw__matrix_dim(&job->inputs[1]->shape, 1), p = m < n ? m : n,
+            most = m > n ? m : n;
     size_t element = job->of->element, parts = element / sizeof(double);
     char *g = tw__alloc((size_t)(p * p + most * k + p + 1) * element);
     if (!g)
@@ -111,8 +113,9 @@ static const char *regular_of(tw__matrix_job *job, int64_t index)
     tw__free(g);
     if (status != TW_OK)
         return tw__matrix_no_memory;
-    return good ? NULL
-                : "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger l2_regularizer > 0.";
+    return good
+               ? NULL
+               : "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger l2_regularizer > 0.";
 }
 
 static tw_status compute(tw__kernel *kernel)
@@ -140,7 +143,8 @@ static tw_status gradient(tw__gradient *g)
         tw__grad_set(g, 1, tw__mm(tw_retain(a), tw_retain(z), false, false));
         return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();
     }
-    tw_auto tw_tensor *of_b = by_cholesky(factor, tw__mm(tw_retain(a), tw_retain(dy), false, false)), *t = by_cholesky(factor, tw_retain(b));
+    tw_auto tw_tensor *of_b = by_cholesky(factor, tw__mm(tw_retain(a), tw_retain(dy), false, false)),
+                      *t = by_cholesky(factor, tw_retain(b));
     tw_tensor *first = tw__mm(tw_retain(of_b), tw__mm(tw_retain(t), tw_retain(a), true, false), false, false);
     tw_tensor *rest = TW_G2(Sub, tw_retain(dy), tw__mm(tw_retain(a), tw_retain(of_b), true, false));
     tw__grad_set(g, 0, TW_G2(Sub, tw__mm(tw_retain(t), rest, false, true), first));
@@ -149,5 +153,5 @@ static tw_status gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixSolveLs, .inputs = "matrix: T, rhs: T, l2_regularizer: double", .outputs = "output: T",
-    .attrs = "T: {double, float, half, complex64, complex128}, fast: bool = true", .shape = shape_of, .compute = compute, .gradient = gradient,
-    .doc = "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2.");
+      .attrs = "T: {double, float, half, complex64, complex128}, fast: bool = true", .shape = shape_of, .compute = compute,
+      .gradient = gradient, .doc = "The x of least |matrix x - rhs|^2 + l2_regularizer |x|^2.");

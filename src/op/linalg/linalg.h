@@ -1,8 +1,8 @@
 /* Decompositions and solutions of small dense matrices, shared by the rows of linear algebra.
  *
- * Everything is computed in double (or complex double) on matrices in C order, whatever the tensors' dtype is: `tw__matrix_each` widens the inputs,
- * hands out matrix after matrix of the batch, and narrows the outputs. The numeric bodies are written once (matrix_body.h) and compiled for real
- * and for complex elements. */
+ * Everything is computed in double (or complex double) on matrices in C order, whatever the tensors' dtype is: `tw__matrix_each`
+ * widens the inputs, hands out matrix after matrix of the batch, and narrows the outputs. The numeric bodies are written once
+ * (matrix_body.h) and compiled for real and for complex elements. */
 #ifndef TW_LINALG_H
 #define TW_LINALG_H
 
@@ -12,18 +12,21 @@
 /* The numeric bodies, for one kind of elements. A function that needs room gets `work`, as many elements as it says. */
 typedef struct tw__matrices {
     size_t element; /* bytes of one */
-    /* a (n x n) becomes L below the diagonal (its own is 1) and U; row i of the product is row order[i] of a. False: a pivot is zero. */
+    /* a (n x n) becomes L below the diagonal (its own is 1) and U; row i of the product is row order[i] of a. False: a pivot is
+     * zero. */
     bool (*lu)(void *a, int64_t n, int64_t *order, int *sign);
     /* b (n x k) becomes the solution of a x = b, or of a^H x = b; work: n k. */
     void (*lu_solve)(const void *lu, const int64_t *order, int64_t n, void *b, int64_t k, bool adjoint, void *work);
-    /* The product of U's diagonal and the sign of the permutation as a sign (or phase) and the logarithm of its absolute value. */
+    /* The product of U's diagonal and the sign of the permutation as a sign (or phase) and the logarithm of its absolute value.
+     */
     void (*lu_determinant)(const void *lu, int64_t n, int sign, void *phase, double *log);
     /* The lower factor of a, zeros above it; work: n. False: a is not positive definite. */
     bool (*cholesky)(void *a, int64_t n, void *work);
     void (*triangular_solve)(const void *a, int64_t n, bool lower, bool adjoint, void *b, int64_t k);
     /* a (m x n) becomes R; q (m x columns) gets that many columns of Q; work: 2 (m + n) + min(m, n). */
     void (*qr)(void *a, int64_t m, int64_t n, void *q, int64_t columns, void *work);
-    /* Eigenvalues, ascending, and vectors (columns of v) of a Hermitian matrix whose lower triangle counts; work: 3 n. False: no convergence. */
+    /* Eigenvalues, ascending, and vectors (columns of v) of a Hermitian matrix whose lower triangle counts; work: 3 n. False: no
+     * convergence. */
     bool (*eigh)(void *a, int64_t n, double *values, void *vectors, void *work);
     /* Singular values, descending; u (m x u_columns) and v (n x v_columns) may be NULL. False: no memory. */
     bool (*svd)(const void *a, int64_t m, int64_t n, double *values, void *u, int64_t u_columns, void *v, int64_t v_columns);
@@ -36,9 +39,9 @@ typedef struct tw__matrix_job {
     const tw__matrices *of;
     const tw_op *op;
     const tw_attr *attrs;
-    const tw_tensor *inputs[TW_MATRIX_TENSORS];  /* widened */
-    tw_tensor *outputs[TW_MATRIX_TENSORS];       /* wide; the last two dimensions are a matrix's */
-    int64_t rows, columns;                       /* of input 0 */
+    const tw_tensor *inputs[TW_MATRIX_TENSORS]; /* widened */
+    tw_tensor *outputs[TW_MATRIX_TENSORS];      /* wide; the last two dimensions are a matrix's */
+    int64_t rows, columns;                      /* of input 0 */
     /* One matrix of the batch, number `index`. A message if it fails, else NULL. */
     const char *(*run)(struct tw__matrix_job *job, int64_t index);
     int64_t matrices;

@@ -1,5 +1,6 @@
-/* The bodies of linalg.h's tw__matrices. The file that includes this says: `element` (double or double complex), CONJ(x), MODULUS(x), REAL(x),
- * SPEED (clones for the innermost loops, or nothing) and KIT, the name of the table. Textbook methods: partial pivoting, Householder's reflections, implicit QR steps, Jacobi's rotations. */
+/* The bodies of linalg.h's tw__matrices. The file that includes this says: `element` (double or double complex), CONJ(x),
+ * MODULUS(x), REAL(x), SPEED (clones for the innermost loops, or nothing) and KIT, the name of the table. Textbook methods:
+ * partial pivoting, Householder's reflections, implicit QR steps, Jacobi's rotations. */
 #include <float.h>
 #include <math.h>
 
@@ -205,7 +206,8 @@ static element reflect(element *v, int64_t count, double *beta)
 }
 
 /* Rows of a (its rows lie `stride` apart, `columns` of them are changed) become (1 - tau v v^H) a; room for `columns`. */
-static void apply_reflection(element *a, int64_t stride, const element *v, int64_t count, element tau, int64_t columns, element *sums)
+static void apply_reflection(element *a, int64_t stride, const element *v, int64_t count, element tau, int64_t columns,
+                             element *sums)
 {
     memset(sums, 0, (size_t)columns * sizeof *sums);
     for (int64_t i = 0; i < count; i++)
@@ -347,7 +349,8 @@ static bool diagonalize(double *d, double *e, int64_t n, element *q)
 }
 
 /* y -= v_factor * conj(p) + p_factor * conj(v) */
-static SPEED void subtract_pair(element *restrict y, const element *v, const element *p, element v_factor, element p_factor, int64_t count)
+static SPEED void subtract_pair(element *restrict y, const element *v, const element *p, element v_factor, element p_factor,
+                                int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         y[i] -= v_factor * CONJ(p[i]) + p_factor * CONJ(v[i]);
@@ -451,8 +454,9 @@ static SPEED void turn_with_phase(element *restrict a, element *restrict b, int6
     }
 }
 
-/* Turns rows of w (n of them, each `length` long) until all are orthogonal to each other; v, n x n, is turned with them. `squares`, of n, are the
- * rows' square norms: a rotation tells the new ones, but where little is left of one it is summed up again. */
+/* Turns rows of w (n of them, each `length` long) until all are orthogonal to each other; v, n x n, is turned with them.
+ * `squares`, of n, are the rows' square norms: a rotation tells the new ones, but where little is left of one it is summed up
+ * again. */
 static void orthogonalize(element *w, int64_t n, int64_t length, element *v, double *squares)
 {
     bool changed = true;
@@ -511,8 +515,8 @@ static void transpose_out(const element *rows, int64_t length, element *out, int
 }
 
 /* Of a matrix with m >= n, given as its rows or, `turned`, as the rows of its adjoint. */
-static bool tall_svd(const element *a, int64_t m, int64_t n, bool turned, double *values, element *u, int64_t u_columns, element *v,
-                     int64_t v_columns)
+static bool tall_svd(const element *a, int64_t m, int64_t n, bool turned, double *values, element *u, int64_t u_columns,
+                     element *v, int64_t v_columns)
 {
     int64_t most = u_columns > n ? u_columns : n;
     element *r = tw__alloc_array((size_t)(2 * m * n + n * n + m * most + 3 * (m + n)) + 1, sizeof *r);

@@ -1,4 +1,5 @@
-/* Determinants, inverses and solutions of systems: MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve, MatrixTriangularSolve, Lu. */
+/* Determinants, inverses and solutions of systems: MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve,
+ * MatrixTriangularSolve, Lu. */
 #include <complex.h>
 #include <math.h>
 #undef I
@@ -96,11 +97,12 @@ static tw_status determinant_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixDeterminant, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = determinant_shape,
-    .compute = determinant_compute, .gradient = determinant_gradient, .words = tw__words_square, .doc = "The determinant of each matrix.");
+      .compute = determinant_compute, .gradient = determinant_gradient, .words = tw__words_square,
+      .doc = "The determinant of each matrix.");
 
 TW_OP(LogMatrixDeterminant, .inputs = "input: T", .outputs = "sign: T, log_abs_determinant: T", .attrs = "T: {" NUMBERS "}",
-    .shape = determinant_shape, .compute = determinant_compute, .gradient = determinant_gradient,
-    .doc = "The sign of each matrix's determinant, and the logarithm of its absolute value.");
+      .shape = determinant_shape, .compute = determinant_compute, .gradient = determinant_gradient,
+      .doc = "The sign of each matrix's determinant, and the logarithm of its absolute value.");
 
 /* ---- inverse, solution ---- */
 
@@ -145,29 +147,34 @@ static tw_status inverse_gradient(tw__gradient *g)
 {
     bool adjoint = TW_ATTR(g, "adjoint")->b;
     tw_tensor *y = g->outputs[0];
-    tw__grad_set(g, 0, TW_G1(Neg, tw__mm(tw_retain(y), tw__mm(tw_retain(g->output_grads[0]), tw_retain(y), adjoint, !adjoint), !adjoint, false)));
+    tw__grad_set(g, 0,
+                 TW_G1(Neg, tw__mm(tw_retain(y), tw__mm(tw_retain(g->output_grads[0]), tw_retain(y), adjoint, !adjoint), !adjoint,
+                                   false)));
     return tw__grad_status(g);
 }
 
-TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}", .shape = inverse_shape,
-    .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The inverse of each matrix, or of its adjoint.");
+TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}",
+      .shape = inverse_shape, .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square,
+      .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The inverse of each matrix, or of its adjoint.");
 
 static tw_status solve_shape(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (a->rank >= 0 && b->rank >= 0 && a->rank >= 2 && a->rank != b->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "All input tensors must have the same rank. [Op:%s]", inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "All input tensors must have the same rank. [Op:%s]",
+                          inference->op->name);
     TW_TRY(tw__matrix_need(inference, 0, false));
     TW_TRY(tw__matrix_need(inference, 1, false));
     int64_t rows = tw__matrix_dim(a, 2), columns = tw__matrix_dim(a, 1), right = tw__matrix_dim(b, 2);
     if (rows >= 0 && columns >= 0 && rows != columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First input (lhs) must be a square matrix. [Op:%s]", inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First input (lhs) must be a square matrix. [Op:%s]",
+                          inference->op->name);
     bool match = rows < 0 || right < 0 || rows == right;
     for (int i = 0; match && a->rank >= 0 && b->rank >= 0 && i < a->rank - 2; i++)
         match = a->dims[i] < 0 || b->dims[i] < 0 || a->dims[i] == b->dims[i];
     if (!match)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]", tw__shape_text(a),
-                          tw__shape_text(b), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]",
+                          tw__shape_text(a), tw__shape_text(b), inference->op->name);
     tw__matrix_shape(a->rank >= 0 ? a : b, columns, tw__matrix_dim(b, 1), &inference->out_shapes[0]);
     return TW_OK;
 }
@@ -188,7 +195,8 @@ static tw_status solve_compute(tw__kernel *kernel)
 /* -grad_b c^H, or -c grad_b^H */
 static tw_tensor *matrix_gradient(tw_tensor *grad_b, tw_tensor *c, bool adjoint)
 {
-    return TW_G1(Neg, adjoint ? tw__mm(tw_retain(c), tw_retain(grad_b), false, true) : tw__mm(tw_retain(grad_b), tw_retain(c), false, true));
+    return TW_G1(Neg, adjoint ? tw__mm(tw_retain(c), tw_retain(grad_b), false, true)
+                              : tw__mm(tw_retain(grad_b), tw_retain(c), false, true));
 }
 
 static tw_status solve_gradient(tw__gradient *g)
@@ -203,7 +211,8 @@ static tw_status solve_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixSolve, .inputs = "matrix: T, rhs: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}",
-    .shape = solve_shape, .compute = solve_compute, .gradient = solve_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The solution of matrix x = rhs for each matrix.");
+      .shape = solve_shape, .compute = solve_compute, .gradient = solve_gradient, .one_thread = TW_ONE_THREAD_MATRIX,
+      .doc = "The solution of matrix x = rhs for each matrix.");
 
 /* ---- triangular systems, whose batches broadcast ---- */
 
@@ -220,21 +229,24 @@ static tw_status triangular_shape(tw__inference *inference)
     const char *op = inference->op->name;
     for (int i = 0; i < 2; i++) {
         if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank < 2)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d [Op:%s]", i, inference->shapes[i]->rank, op);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d [Op:%s]", i,
+                              inference->shapes[i]->rank, op);
     }
     int64_t rows = tw__matrix_dim(a, 2), columns = tw__matrix_dim(a, 1), right = tw__matrix_dim(b, 2);
     if (rows >= 0 && columns >= 0 && rows != columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] matrices in the last dimensions must be square (%lld =/= %lld) [Op:%s]",
-                          (long long)columns, (long long)rows, op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "In[0] matrices in the last dimensions must be square (%lld =/= %lld) [Op:%s]", (long long)columns,
+                          (long long)rows, op);
     if (rows >= 0 && right >= 0 && rows != right)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] mismatch In[1] shape: %lld vs. %lld: %s %s [Op:%s]", (long long)rows,
-                          (long long)right, tw__shape_text(a), tw__shape_text(b), op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] mismatch In[1] shape: %lld vs. %lld: %s %s [Op:%s]",
+                          (long long)rows, (long long)right, tw__shape_text(a), tw__shape_text(b), op);
     if (a->rank < 0 || b->rank < 0)
         return TW_OK;
     tw_shape x = leading(a), y = leading(b), *out = &inference->out_shapes[0];
     if (!tw__shape_broadcast(&x, &y, out))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s [Op:%s]",
-                          tw__shape_text(a), tw__shape_text(b), op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "In[0] and In[1] must have compatible batch dimensions: %s vs. %s [Op:%s]", tw__shape_text(a),
+                          tw__shape_text(b), op);
     out->dims[out->rank++] = rows >= 0 ? rows : right;
     out->dims[out->rank++] = tw__matrix_dim(b, 1);
     return TW_OK;
@@ -252,7 +264,8 @@ static const char *triangular_of(tw__matrix_job *job, int64_t index)
 static const char *copy_and_solve(tw__matrix_job *job, int64_t index)
 {
     int64_t size = job->rows * tw__matrix_dim(&job->outputs[0]->shape, 1);
-    memcpy(tw__matrix_at(job->outputs[0], index, size), tw__matrix_at(job->inputs[1], index, size), (size_t)size * job->of->element);
+    memcpy(tw__matrix_at(job->outputs[0], index, size), tw__matrix_at(job->inputs[1], index, size),
+           (size_t)size * job->of->element);
     return triangular_of(job, index);
 }
 
@@ -284,7 +297,8 @@ static tw_status triangular_compute(tw__kernel *kernel)
 {
     if (kernel->outputs[0]->count == 0)
         return TW_OK;
-    tw_auto tw_tensor *a = spread(kernel->inputs[0], &kernel->outputs[0]->shape), *b = a ? spread(kernel->inputs[1], &kernel->outputs[0]->shape) : NULL;
+    tw_auto tw_tensor *a = spread(kernel->inputs[0], &kernel->outputs[0]->shape),
+                      *b = a ? spread(kernel->inputs[1], &kernel->outputs[0]->shape) : NULL;
     if (!b)
         return tw__error_status();
     tw__kernel even = *kernel;
@@ -304,8 +318,9 @@ static tw_status triangular_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixTriangularSolve, .inputs = "matrix: T, rhs: T", .outputs = "output: T",
-    .attrs = "lower: bool = true, adjoint: bool = false, T: {bfloat16, " NUMBERS "}", .shape = triangular_shape, .compute = triangular_compute,
-    .gradient = triangular_gradient, .doc = "The solution of matrix x = rhs where only a triangle of the matrix counts.");
+      .attrs = "lower: bool = true, adjoint: bool = false, T: {bfloat16, " NUMBERS "}", .shape = triangular_shape,
+      .compute = triangular_compute, .gradient = triangular_gradient,
+      .doc = "The solution of matrix x = rhs where only a triangle of the matrix counts.");
 
 /* ---- Lu ---- */
 
@@ -339,6 +354,6 @@ static tw_status lu_compute(tw__kernel *kernel)
     return tw__matrix_each(kernel, lu_of);
 }
 
-TW_OP(Lu, .inputs = "input: T", .outputs = "lu: T, p: output_idx_type", .attrs = "T: {" NUMBERS "}, output_idx_type: {int32, int64} = int32",
-    .shape = lu_shape, .compute = lu_compute, .no_gradient = true,
-    .doc = "Triangular factors of each matrix with its rows in the order p.");
+TW_OP(Lu, .inputs = "input: T", .outputs = "lu: T, p: output_idx_type",
+      .attrs = "T: {" NUMBERS "}, output_idx_type: {int32, int64} = int32", .shape = lu_shape, .compute = lu_compute,
+      .no_gradient = true, .doc = "Triangular factors of each matrix with its rows in the order p.");

@@ -1,7 +1,7 @@
 /* TensorArrays and stacks of TensorFlow 1: resources that ops change.
  *
- * An array is a list (list.h) that writes replace; `flow`, a number that nobody reads, orders the ops. A gradient's array belongs to the array it
- * is of, one per source, and adds up what is written twice. */
+ * An array is a list (list.h) that writes replace; `flow`, a number that nobody reads, orders the ops. A gradient's array belongs
+ * to the array it is of, one per source, and adds up what is written twice. */
 #include "op/list/list.h"
 #include "rows.h"
 
@@ -10,9 +10,9 @@ enum { COUNT_LIMIT = 1 << 28 };
 typedef struct array_v3 {
     tw_object object;
     tw__list *list;
-    tw_shape shape;      /* of every item; may be partial */
+    tw_shape shape; /* of every item; may be partial */
     bool grows, clears, adds, closed, same;
-    bool *cleared;       /* by item: it was read */
+    bool *cleared; /* by item: it was read */
     size_t cleared_capacity;
     struct array_v3 **gradients; /* references */
     char **sources;
@@ -108,21 +108,23 @@ static tw_status array_compute(tw__kernel *kernel)
 static tw_status write_item(const tw__kernel *kernel, array_v3 *array, int64_t index, tw_tensor *value)
 {
     if (value->dtype != array->list->dtype)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s.", tw__dtype_text(array->list->dtype),
-                          tw__dtype_text(value->dtype));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "TensorArray dtype is %s but Op is trying to write dtype %s.",
+                          tw__dtype_text(array->list->dtype), tw__dtype_text(value->dtype));
     if (!tw__shape_compatible(&array->shape, &value->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Could not write to TensorArray index %lld because the value shape is %s which is incompatible "
-                          "with the TensorArray's inferred element shape: %s (consider setting infer_shape=False).", (long long)index,
-                          tw__shape_text(&value->shape), tw__shape_text(&array->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Could not write to TensorArray index %lld because the value shape is %s which is incompatible "
+                          "with the TensorArray's inferred element shape: %s (consider setting infer_shape=False).",
+                          (long long)index, tw__shape_text(&value->shape), tw__shape_text(&array->shape));
     if (index < 0 || index >= (array->grows ? COUNT_LIMIT : array->list->count))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Tried to write to index %lld but array is not resizeable and size is: %lld", (long long)index,
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Tried to write to index %lld but array is not resizeable and size is: %lld", (long long)index,
                           (long long)array->list->count);
     if (index >= array->list->count)
         TW_TRY(resize(array, index + 1));
     tw_auto tw_tensor *old = tw__list_get(array->list, index), *sum = NULL;
     if (old && !array->adds)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Could not write to TensorArray index %lld because it has already been written to.",
-                          (long long)index);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Could not write to TensorArray index %lld because it has already been written to.", (long long)index);
     if (old && !(sum = tw__list_sum(kernel->op, old, value)))
         return tw__error_status();
     if (array->same)
@@ -150,12 +152,15 @@ static tw_status write_compute(tw__kernel *kernel)
 static tw_tensor *read_item(const tw__kernel *kernel, array_v3 *array, int64_t index)
 {
     if (index < 0 || index >= array->list->count) {
-        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Tried to read from index %lld but array size is: %lld", (long long)index, (long long)array->list->count);
+        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Tried to read from index %lld but array size is: %lld", (long long)index,
+                   (long long)array->list->count);
         return NULL;
     }
     if (array->cleared[index]) {
-        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Could not read index %lld twice because it was cleared after a previous read (perhaps try setting "
-                   "clear_after_read = false?)", (long long)index);
+        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                   "Could not read index %lld twice because it was cleared after a previous read (perhaps try setting "
+                   "clear_after_read = false?)",
+                   (long long)index);
         return NULL;
     }
     tw_tensor *item = tw__list_get(array->list, index);
@@ -168,10 +173,12 @@ static tw_tensor *read_item(const tw__kernel *kernel, array_v3 *array, int64_t i
     if (!item && tw__shape_known(&shape))
         item = tw__list_zeros(array->list->dtype, &shape);
     else if (!item)
-        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Could not read from TensorArray index %lld.  Furthermore, the element shape is not fully defined: %s.  It is "
-                   "possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  If you set the "
-                   "full element_shape property on the forward TensorArray, the proper all-zeros tensor will be returned instead of incurring this error.",
-                   (long long)index, tw__shape_text(&shape));
+        TW_OP_FAIL(
+            kernel, TW_INVALID_ARGUMENT,
+            "Could not read from TensorArray index %lld.  Furthermore, the element shape is not fully defined: %s.  It is "
+            "possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  If you set the "
+            "full element_shape property on the forward TensorArray, the proper all-zeros tensor will be returned instead of incurring this error.",
+            (long long)index, tw__shape_text(&shape));
     array->cleared[index] = item && array->clears;
     return item;
 }
@@ -201,8 +208,11 @@ static tw_status gather_compute(tw__kernel *kernel)
     tw_tensor *output = NULL;
     if (indices->count == 0) {
         if (!tw__shape_known(&shape) && !tw__shape_known(&array->shape))
-            return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "TensorArray has size zero, but element shape %s is not fully defined. Currently only static shapes "
-                              "are supported when packing zero-size TensorArrays.", tw__shape_text(&shape));
+            return TW_OP_FAIL(
+                kernel, TW_UNIMPLEMENTED,
+                "TensorArray has size zero, but element shape %s is not fully defined. Currently only static shapes "
+                "are supported when packing zero-size TensorArrays.",
+                tw__shape_text(&shape));
         shape = tw__shape_known(&shape) ? shape : array->shape;
     }
     for (int64_t i = 0; i < indices->count || !output; i++) {
@@ -250,8 +260,8 @@ static tw_status scatter_compute(tw__kernel *kernel)
     if (!array)
         return TW_INVALID_ARGUMENT;
     if (indices->shape.rank != 1 || value->shape.rank < 1 || value->shape.dims[0] != indices->count)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected len(indices) == values.shape[0], but saw: %lld vs. %s", (long long)indices->count,
-                          tw__shape_text(&value->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected len(indices) == values.shape[0], but saw: %lld vs. %s",
+                          (long long)indices->count, tw__shape_text(&value->shape));
     for (int64_t i = 0; i < indices->count; i++) {
         tw_auto tw_tensor *row = rows_of(value, i, 1, true);
         TW_TRY(row ? write_item(kernel, array, tw_tensor_int_at(indices, i), row) : tw__error_status());
@@ -273,11 +283,15 @@ static tw_status split_compute(tw__kernel *kernel)
         total += length;
     }
     if (value->shape.rank < 1 || total != value->shape.dims[0])
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape "
-                          "is: %s ", (long long)total, tw__shape_text(&value->shape));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape "
+                          "is: %s ",
+                          (long long)total, tw__shape_text(&value->shape));
     if (!array->grows && lengths->count != array->list->count)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "TensorArray's size is not equal to the size of lengths (%lld vs. %lld), and the TensorArray is not "
-                          "marked as dynamically resizeable", (long long)array->list->count, (long long)lengths->count);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                          "TensorArray's size is not equal to the size of lengths (%lld vs. %lld), and the TensorArray is not "
+                          "marked as dynamically resizeable",
+                          (long long)array->list->count, (long long)lengths->count);
     for (int64_t i = 0; i < lengths->count; i++) {
         int64_t length = tw_tensor_int_at(lengths, i);
         tw_auto tw_tensor *rows = rows_of(value, at, length, false);
@@ -295,7 +309,8 @@ static tw_status concat_items(tw__kernel *kernel, tw_tensor **items, int64_t cou
         return tw__error_status();
     for (int64_t i = 0; i < count; i++) {
         if (items[i]->shape.rank < 1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat saw a scalar shape at index %lld but requires at least vectors.", (long long)i);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "Concat saw a scalar shape at index %lld but requires at least vectors.", (long long)i);
         ((int64_t *)lengths->data)[i] = items[i]->shape.dims[0];
         if (i == 0) {
             shape = items[0]->shape;
@@ -304,7 +319,8 @@ static tw_status concat_items(tw__kernel *kernel, tw_tensor **items, int64_t cou
         tw_shape rest = items[i]->shape;
         rest.dims[0] = shape.dims[0];
         if (!tw__shape_equal(&rest, &shape))
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "TensorArray has inconsistent shapes.  Index 0 has shape: %s but index %lld has shape: %s",
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "TensorArray has inconsistent shapes.  Index 0 has shape: %s but index %lld has shape: %s",
                               tw__shape_text(&items[0]->shape), (long long)i, tw__shape_text(&items[i]->shape));
         shape.dims[0] += items[i]->shape.dims[0];
     }
@@ -362,7 +378,8 @@ static tw_status gradient_compute(tw__kernel *kernel)
     if (!array)
         return TW_INVALID_ARGUMENT;
     for (size_t i = 0; i < array->gradient_count; i++) {
-        if (strlen(array->sources[i]) == source.size && memcmp(array->sources[i], source.size ? source.data : "", source.size) == 0)
+        if (strlen(array->sources[i]) == source.size &&
+            memcmp(array->sources[i], source.size ? source.data : "", source.size) == 0)
             return give_array(kernel, array->gradients[i]);
     }
     TW_TRY(TW_GROW(array->gradients, array->gradient_capacity, array->gradient_count + 1));
@@ -405,44 +422,42 @@ static tw_status gather_shape(tw__inference *inference)
     return TW_OK;
 }
 
-TW_OP(TensorArrayV3,
-    .inputs = "size: int32", .outputs = "handle: resource, flow: float",
-    .attrs = "dtype: type, element_shape: shape = unknown, dynamic_size: bool = false, clear_after_read: bool = true, "
-             "identical_element_shapes: bool = false, tensor_array_name: string = ''",
-    .shape = array_shape, .compute = array_compute, .stateful = true, .makes_outputs = true, .doc = "An array of tensors that ops write and read.");
+TW_OP(TensorArrayV3, .inputs = "size: int32", .outputs = "handle: resource, flow: float",
+      .attrs = "dtype: type, element_shape: shape = unknown, dynamic_size: bool = false, clear_after_read: bool = true, "
+               "identical_element_shapes: bool = false, tensor_array_name: string = ''",
+      .shape = array_shape, .compute = array_compute, .stateful = true, .makes_outputs = true,
+      .doc = "An array of tensors that ops write and read.");
 
-TW_OP(TensorArrayGradV3,
-    .inputs = "handle: resource, flow_in: float", .outputs = "grad_handle: resource, flow_out: float", .attrs = "source: string",
-    .shape = array_shape, .compute = gradient_compute, .stateful = true, .makes_outputs = true, .doc = "The array of gradients that belongs to an array.");
+TW_OP(TensorArrayGradV3, .inputs = "handle: resource, flow_in: float", .outputs = "grad_handle: resource, flow_out: float",
+      .attrs = "source: string", .shape = array_shape, .compute = gradient_compute, .stateful = true, .makes_outputs = true,
+      .doc = "The array of gradients that belongs to an array.");
 
-TW_OP(TensorArrayWriteV3,
-    .inputs = "handle: resource, index: int32, value: T, flow_in: float", .outputs = "flow_out: float", .attrs = "T: type",
-    .shape = tw_shape_scalar, .compute = write_compute, .stateful = true, .makes_outputs = true, .doc = "Writes an item of an array.");
+TW_OP(TensorArrayWriteV3, .inputs = "handle: resource, index: int32, value: T, flow_in: float", .outputs = "flow_out: float",
+      .attrs = "T: type", .shape = tw_shape_scalar, .compute = write_compute, .stateful = true, .makes_outputs = true,
+      .doc = "Writes an item of an array.");
 
-TW_OP(TensorArrayReadV3,
-    .inputs = "handle: resource, index: int32, flow_in: float", .outputs = "value: dtype", .attrs = "dtype: type",
-    .shape = element_shape, .compute = read_compute, .stateful = true, .makes_outputs = true, .doc = "Reads an item of an array.");
+TW_OP(TensorArrayReadV3, .inputs = "handle: resource, index: int32, flow_in: float", .outputs = "value: dtype",
+      .attrs = "dtype: type", .shape = element_shape, .compute = read_compute, .stateful = true, .makes_outputs = true,
+      .doc = "Reads an item of an array.");
 
-TW_OP(TensorArrayGatherV3,
-    .inputs = "handle: resource, indices: int32, flow_in: float", .outputs = "value: dtype", .attrs = "dtype: type, element_shape: shape = unknown",
-    .shape = gather_shape, .compute = gather_compute, .stateful = true, .makes_outputs = true, .doc = "Stacks items of an array.");
+TW_OP(TensorArrayGatherV3, .inputs = "handle: resource, indices: int32, flow_in: float", .outputs = "value: dtype",
+      .attrs = "dtype: type, element_shape: shape = unknown", .shape = gather_shape, .compute = gather_compute, .stateful = true,
+      .makes_outputs = true, .doc = "Stacks items of an array.");
 
-TW_OP(TensorArrayScatterV3,
-    .inputs = "handle: resource, indices: int32, value: T, flow_in: float", .outputs = "flow_out: float", .attrs = "T: type",
-    .shape = tw_shape_scalar, .compute = scatter_compute, .stateful = true, .makes_outputs = true, .doc = "Writes rows into items of an array.");
+TW_OP(TensorArrayScatterV3, .inputs = "handle: resource, indices: int32, value: T, flow_in: float", .outputs = "flow_out: float",
+      .attrs = "T: type", .shape = tw_shape_scalar, .compute = scatter_compute, .stateful = true, .makes_outputs = true,
+      .doc = "Writes rows into items of an array.");
 
-TW_OP(TensorArrayConcatV3,
-    .inputs = "handle: resource, flow_in: float", .outputs = "value: dtype, lengths: int64",
-    .attrs = "dtype: type, element_shape_except0: shape = unknown",
-    .shape = tw_shape_unknown, .compute = concat_compute, .stateful = true, .makes_outputs = true, .doc = "Joins the items of an array along their rows.");
+TW_OP(TensorArrayConcatV3, .inputs = "handle: resource, flow_in: float", .outputs = "value: dtype, lengths: int64",
+      .attrs = "dtype: type, element_shape_except0: shape = unknown", .shape = tw_shape_unknown, .compute = concat_compute,
+      .stateful = true, .makes_outputs = true, .doc = "Joins the items of an array along their rows.");
 
-TW_OP(TensorArraySplitV3,
-    .inputs = "handle: resource, value: T, lengths: int64, flow_in: float", .outputs = "flow_out: float", .attrs = "T: type",
-    .shape = tw_shape_scalar, .compute = split_compute, .stateful = true, .makes_outputs = true, .doc = "Divides rows among the items of an array.");
+TW_OP(TensorArraySplitV3, .inputs = "handle: resource, value: T, lengths: int64, flow_in: float", .outputs = "flow_out: float",
+      .attrs = "T: type", .shape = tw_shape_scalar, .compute = split_compute, .stateful = true, .makes_outputs = true,
+      .doc = "Divides rows among the items of an array.");
 
-TW_OP(TensorArraySizeV3,
-    .inputs = "handle: resource, flow_in: float", .outputs = "size: int32",
-    .shape = tw_shape_scalar, .compute = size_compute, .stateful = true, .makes_outputs = true, .doc = "How many items an array has.");
+TW_OP(TensorArraySizeV3, .inputs = "handle: resource, flow_in: float", .outputs = "size: int32", .shape = tw_shape_scalar,
+      .compute = size_compute, .stateful = true, .makes_outputs = true, .doc = "How many items an array has.");
 
 TW_OP(TensorArrayCloseV3, .inputs = "handle: resource", .shape = tw_shape_none, .compute = close_compute, .stateful = true,
-    .doc = "Ends an array.");
+      .doc = "Ends an array.");

@@ -65,7 +65,8 @@ tw_status tw__list_pop_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *list = list_gradient(g);
     tw_auto tw_tensor *item = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_UNARY(ZerosLike, g->outputs[1]);
-    g->input_grads[0] = list && item ? tw__call(&tw__op_TensorListPushBack, TW_IN(list, item), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    g->input_grads[0] =
+        list && item ? tw__call(&tw__op_TensorListPushBack, TW_IN(list, item), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -96,7 +97,8 @@ tw_status tw__list_get_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *length = TW_UNARY(TensorListLength, g->inputs[0]);
     tw_auto tw_tensor *shape = length ? element_shape_of(g->inputs[0]) : NULL;
-    tw_auto tw_tensor *list = shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    tw_auto tw_tensor *list =
+        shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
     g->input_grads[0] = list ? set_item(g, list, g->inputs[1], g->output_grads[0]) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -132,7 +134,8 @@ static tw_tensor *row_shape(tw_tensor *tensor)
 tw_status tw__list_from_tensor_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *shape = row_shape(g->inputs[0]);
-    g->input_grads[0] = shape ? tw__call(&tw__op_TensorListStack, TW_IN(g->output_grads[0], shape), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    g->input_grads[0] =
+        shape ? tw__call(&tw__op_TensorListStack, TW_IN(g->output_grads[0], shape), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -164,9 +167,9 @@ tw_status tw__list_scatter_into_gradient(tw__gradient *g)
     if (!g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, rows);
-    tw_auto tw_tensor *cleared =
-        zeros ? tw__call(&tw__op_TensorListScatterIntoExistingList, TW_IN(g->output_grads[0], zeros, g->inputs[2]), 3, TW_WITH(dtype_attr(g)), 1)
-              : NULL;
+    tw_auto tw_tensor *cleared = zeros ? tw__call(&tw__op_TensorListScatterIntoExistingList,
+                                                  TW_IN(g->output_grads[0], zeros, g->inputs[2]), 3, TW_WITH(dtype_attr(g)), 1)
+                                       : NULL;
     tw_auto tw_tensor *length = cleared ? TW_UNARY(TensorListLength, g->inputs[0]) : NULL;
     g->input_grads[0] = length ? TW_BINARY(TensorListResize, cleared, length) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
@@ -178,7 +181,8 @@ tw_status tw__list_concat_gradient(tw__gradient *g)
         return TW_OK;
     tw_auto tw_tensor *shape = element_shape_of(g->inputs[0]);
     g->input_grads[0] =
-        shape ? tw__call(&tw__op_TensorListSplit, TW_IN(g->output_grads[0], shape, g->outputs[1]), 3, TW_WITH(dtype_attr(g)), 1) : NULL;
+        shape ? tw__call(&tw__op_TensorListSplit, TW_IN(g->output_grads[0], shape, g->outputs[1]), 3, TW_WITH(dtype_attr(g)), 1)
+              : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -188,8 +192,8 @@ tw_status tw__list_split_gradient(tw__gradient *g)
     tw_tensor *outputs[2] = { NULL, NULL };
     int count = 2;
     tw_attr attr = dtype_attr(g);
-    if (!shape ||
-        tw__apply(&tw__op_TensorListConcatV2, TW_IN(g->output_grads[0], shape, g->inputs[2]), 3, &attr, 1, outputs, &count) != TW_OK)
+    if (!shape || tw__apply(&tw__op_TensorListConcatV2, TW_IN(g->output_grads[0], shape, g->inputs[2]), 3, &attr, 1, outputs,
+                            &count) != TW_OK)
         return tw__error_status();
     g->input_grads[0] = outputs[0];
     tw_release(outputs[1]);

@@ -35,7 +35,8 @@ static tw_status check_item(tw__kernel *kernel, const tw__list *list, const tw_t
     if (!tw__shape_compatible(&list->shape, &item->shape))
         return tw__fail(TW_INVALID_ARGUMENT,
                         "Tried to %s a tensor with incompatible shape to a list. Op element shape: %s list shape: %s [Op:%s]",
-                        kernel->input_count == 2 ? "append" : "set", tw__shape_text(&item->shape), tw__shape_text(&list->shape), kernel->op->name);
+                        kernel->input_count == 2 ? "append" : "set", tw__shape_text(&item->shape), tw__shape_text(&list->shape),
+                        kernel->op->name);
     return TW_OK;
 }
 
@@ -65,9 +66,10 @@ static tw_status give_item(tw__kernel *kernel, int output, tw__list *list, int64
     TW_TRY(tw__list_shape_from(kernel->op, shape_tensor, &given));
     TW_TRY(tw__list_item_shape(kernel->op, list, &given, &shape));
     if (!tw__shape_known(&shape))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Trying to read an uninitialized tensor but element_shape is not fully defined: %s and no list element is set. [Op:%s]",
-                        tw__shape_text(&shape), kernel->op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Trying to read an uninitialized tensor but element_shape is not fully defined: %s and no list element is set. [Op:%s]",
+            tw__shape_text(&shape), kernel->op->name);
     return tw__output_take(kernel, output, tw__list_zeros(list->dtype, &shape));
 }
 
@@ -92,8 +94,8 @@ static tw_status set_compute(tw__kernel *kernel)
     TW_TRY(check_item(kernel, list, kernel->inputs[2]));
     bool resize = TW_ATTR(kernel, "resize_if_index_out_of_bounds")->b;
     if (index < 0 || index >= (resize ? COUNT_LIMIT : list->count))
-        return tw__fail(TW_INVALID_ARGUMENT, "Trying to modify element %lld in a list with %lld elements. [Op:%s]", (long long)index,
-                        (long long)list->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to modify element %lld in a list with %lld elements. [Op:%s]",
+                        (long long)index, (long long)list->count, kernel->op->name);
     return tw__list_output(kernel, 0, tw__list_with(list, index, kernel->inputs[2]));
 }
 
@@ -105,8 +107,8 @@ static tw_status get_compute(tw__kernel *kernel)
         return TW_INVALID_ARGUMENT;
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[1], "index", &index));
     if (index < 0 || index >= list->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements. [Op:%s]", (long long)index,
-                        (long long)list->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements. [Op:%s]",
+                        (long long)index, (long long)list->count, kernel->op->name);
     return give_item(kernel, 0, list, index, kernel->inputs[2]);
 }
 
@@ -169,51 +171,39 @@ static tw_status pop_shape(tw__inference *inference)
     return item_shape(inference, 1, 1);
 }
 
-TW_OP(EmptyTensorList,
-    .inputs = "element_shape: shape_type, max_num_elements: int32", .outputs = "handle: variant",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = tw_shape_scalar, .compute = empty_compute, .makes_outputs = true,
-    .doc = "An empty list of tensors.");
+TW_OP(EmptyTensorList, .inputs = "element_shape: shape_type, max_num_elements: int32", .outputs = "handle: variant",
+      .attrs = "element_dtype: type, shape_type: {int32, int64}", .shape = tw_shape_scalar, .compute = empty_compute,
+      .makes_outputs = true, .doc = "An empty list of tensors.");
 
-TW_OP(TensorListReserve,
-    .inputs = "element_shape: shape_type, num_elements: int32", .outputs = "handle: variant",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = tw_shape_scalar, .compute = reserve_compute, .makes_outputs = true,
-    .doc = "A list of tensors that are not set yet.");
+TW_OP(TensorListReserve, .inputs = "element_shape: shape_type, num_elements: int32", .outputs = "handle: variant",
+      .attrs = "element_dtype: type, shape_type: {int32, int64}", .shape = tw_shape_scalar, .compute = reserve_compute,
+      .makes_outputs = true, .doc = "A list of tensors that are not set yet.");
 
-TW_OP(TensorListPushBack,
-    .inputs = "input_handle: variant, tensor: element_dtype", .outputs = "output_handle: variant", .attrs = "element_dtype: type",
-    .shape = tw_shape_scalar, .compute = push_compute, .gradient = tw__list_push_gradient, .makes_outputs = true,
-    .doc = "The list with one more tensor at its end.");
+TW_OP(TensorListPushBack, .inputs = "input_handle: variant, tensor: element_dtype", .outputs = "output_handle: variant",
+      .attrs = "element_dtype: type", .shape = tw_shape_scalar, .compute = push_compute, .gradient = tw__list_push_gradient,
+      .makes_outputs = true, .doc = "The list with one more tensor at its end.");
 
-TW_OP(TensorListPopBack,
-    .inputs = "input_handle: variant, element_shape: int32", .outputs = "output_handle: variant, tensor: element_dtype",
-    .attrs = "element_dtype: type",
-    .shape = pop_shape, .compute = pop_compute, .gradient = tw__list_pop_gradient, .makes_outputs = true,
-    .doc = "The list without its last tensor, and that tensor.");
+TW_OP(TensorListPopBack, .inputs = "input_handle: variant, element_shape: int32",
+      .outputs = "output_handle: variant, tensor: element_dtype", .attrs = "element_dtype: type", .shape = pop_shape,
+      .compute = pop_compute, .gradient = tw__list_pop_gradient, .makes_outputs = true,
+      .doc = "The list without its last tensor, and that tensor.");
 
-TW_OP(TensorListSetItem,
-    .inputs = "input_handle: variant, index: int32, item: element_dtype", .outputs = "output_handle: variant",
-    .attrs = "element_dtype: type, resize_if_index_out_of_bounds: bool = false",
-    .shape = tw_shape_scalar, .compute = set_compute, .gradient = tw__list_set_gradient, .makes_outputs = true,
-    .doc = "The list with another tensor at an index.");
+TW_OP(TensorListSetItem, .inputs = "input_handle: variant, index: int32, item: element_dtype",
+      .outputs = "output_handle: variant", .attrs = "element_dtype: type, resize_if_index_out_of_bounds: bool = false",
+      .shape = tw_shape_scalar, .compute = set_compute, .gradient = tw__list_set_gradient, .makes_outputs = true,
+      .doc = "The list with another tensor at an index.");
 
-TW_OP(TensorListGetItem,
-    .inputs = "input_handle: variant, index: int32, element_shape: int32", .outputs = "item: element_dtype", .attrs = "element_dtype: type",
-    .shape = get_shape, .compute = get_compute, .gradient = tw__list_get_gradient, .makes_outputs = true,
-    .doc = "The tensor at an index; zeros if none was set.");
+TW_OP(TensorListGetItem, .inputs = "input_handle: variant, index: int32, element_shape: int32", .outputs = "item: element_dtype",
+      .attrs = "element_dtype: type", .shape = get_shape, .compute = get_compute, .gradient = tw__list_get_gradient,
+      .makes_outputs = true, .doc = "The tensor at an index; zeros if none was set.");
 
-TW_OP(TensorListLength,
-    .inputs = "input_handle: variant", .outputs = "length: int32",
-    .shape = tw_shape_scalar, .compute = length_compute, .makes_outputs = true,
-    .doc = "How many tensors the list has.");
+TW_OP(TensorListLength, .inputs = "input_handle: variant", .outputs = "length: int32", .shape = tw_shape_scalar,
+      .compute = length_compute, .makes_outputs = true, .doc = "How many tensors the list has.");
 
-TW_OP(TensorListResize,
-    .inputs = "input_handle: variant, size: int32", .outputs = "output_handle: variant",
-    .shape = tw_shape_scalar, .compute = resize_compute, .gradient = tw__list_resize_gradient, .makes_outputs = true,
-    .doc = "The list with that many tensors.");
+TW_OP(TensorListResize, .inputs = "input_handle: variant, size: int32", .outputs = "output_handle: variant",
+      .shape = tw_shape_scalar, .compute = resize_compute, .gradient = tw__list_resize_gradient, .makes_outputs = true,
+      .doc = "The list with that many tensors.");
 
-TW_OP(TensorListElementShape,
-    .inputs = "input_handle: variant", .outputs = "element_shape: shape_type", .attrs = "shape_type: {int32, int64}",
-    .shape = element_shape_shape, .compute = element_shape_compute, .makes_outputs = true,
-    .doc = "The shape that the list's tensors have, as far as the list says it.");
+TW_OP(TensorListElementShape, .inputs = "input_handle: variant", .outputs = "element_shape: shape_type",
+      .attrs = "shape_type: {int32, int64}", .shape = element_shape_shape, .compute = element_shape_compute,
+      .makes_outputs = true, .doc = "The shape that the list's tensors have, as far as the list says it.");

@@ -75,7 +75,8 @@ tw__list *tw__list_of(const tw_op *op, const tw_tensor *handle)
     tw_object *object = tw__tensor_object(handle);
     if (handle->dtype == TW_VARIANT && tw__is(object, &tw__list_class))
         return (tw__list *)object;
-    tw__fail(TW_INVALID_ARGUMENT, "%s: input handle is not a list: the variant holds %s", op->name, object ? tw_class_name(object) : "nothing");
+    tw__fail(TW_INVALID_ARGUMENT, "%s: input handle is not a list: the variant holds %s", op->name,
+             object ? tw_class_name(object) : "nothing");
     return NULL;
 }
 
@@ -83,7 +84,8 @@ tw__list *tw__list_of(const tw_op *op, const tw_tensor *handle)
 static tw_tensor *visible(const tw__list *list, int64_t index)
 {
     const tw__list_store *store = list->store;
-    return index >= 0 && index < list->count && index < store->count && store->ages[index] <= list->age ? store->items[index] : NULL;
+    return index >= 0 && index < list->count && index < store->count && store->ages[index] <= list->age ? store->items[index]
+                                                                                                        : NULL;
 }
 
 tw_tensor *tw__list_get(tw__list *list, int64_t index)
@@ -221,7 +223,8 @@ tw_tensor *tw__list_sum(const tw_op *op, tw_tensor *a, tw_tensor *b)
 
 tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a_handle, const tw_tensor *b_handle)
 {
-    if (!tw__tensor_object(a_handle) || !tw__tensor_object(b_handle)) { /* a stand-in for a value that was not computed: nothing */
+    if (!tw__tensor_object(a_handle) ||
+        !tw__tensor_object(b_handle)) { /* a stand-in for a value that was not computed: nothing */
         tw_object *list = tw__tensor_object(tw__tensor_object(a_handle) ? a_handle : b_handle);
         return list ? tw__tensor_of_object(TW_VARIANT, list) : tw__tensor_empty(TW_VARIANT, &a_handle->shape);
     }
@@ -229,7 +232,8 @@ tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a_handle, const tw_ten
     if (!b)
         return NULL;
     if (a->dtype != b->dtype || a->count != b->count) {
-        tw__fail(TW_INVALID_ARGUMENT, "%s: Trying to add two lists of tensors with different lengths or dtypes: %lld %s and %lld %s", op->name,
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "%s: Trying to add two lists of tensors with different lengths or dtypes: %lld %s and %lld %s", op->name,
                  (long long)a->count, tw_dtype_name(a->dtype), (long long)b->count, tw_dtype_name(b->dtype));
         return NULL;
     }
@@ -262,7 +266,8 @@ tw_status tw__list_shape_from(const tw_op *op, const tw_tensor *tensor, tw_shape
     if (tensor->shape.rank == 0) {
         TW_TRY(tw__tensor_read_ints(tensor, "element_shape", dims, 1));
         if (dims[0] != -1)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: The only valid scalar shape tensor is the fully unknown shape specified as -1.", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "%s: The only valid scalar shape tensor is the fully unknown shape specified as -1.", op->name);
         return TW_OK;
     }
     if (tensor->shape.rank != 1 || tensor->count > TW_MAX_RANK)
@@ -299,7 +304,8 @@ tw_status tw__list_check_dtype(const tw_op *op, const tw__list *list, tw_dtype d
 tw_status tw__list_scalar(const tw_op *op, const tw_tensor *tensor, const char *what, int64_t *value)
 {
     if (tensor->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, got shape %s", op->name, what, tw__shape_text(&tensor->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, got shape %s", op->name, what,
+                        tw__shape_text(&tensor->shape));
     return tw__tensor_read_ints(tensor, what, value, 1);
 }
 
@@ -323,9 +329,10 @@ tw_status tw__list_copy_elements(tw_tensor *to, int64_t at, const tw_tensor *fro
 tw_status tw__list_unequal(const tw_op *op, const tw_shape *a, const tw_shape *b)
 {
     if (a->rank != b->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d [Op:%s]", a->rank, b->rank, op->name);
-    return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s [Op:%s]", tw__shape_text(a), tw__shape_text(b),
-                    op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d [Op:%s]", a->rank,
+                        b->rank, op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s [Op:%s]",
+                    tw__shape_text(a), tw__shape_text(b), op->name);
 }
 
 tw_status tw__list_item_shape(const tw_op *op, tw__list *list, const tw_shape *given, tw_shape *shape)

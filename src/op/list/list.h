@@ -1,8 +1,8 @@
 /* Lists of tensors as values: what a variant tensor holds for the TensorList ops.
  *
- * A list never changes; ops make new ones. So that a loop may push or set n items in O(n), lists share a store: a list sees those of the
- * store's items that are not younger than itself. The youngest list of a store may fill places that nobody has filled; every other change
- * copies the store first (pointers only). A place without a tensor counts as zeros. */
+ * A list never changes; ops make new ones. So that a loop may push or set n items in O(n), lists share a store: a list sees those
+ * of the store's items that are not younger than itself. The youngest list of a store may fill places that nobody has filled;
+ * every other change copies the store first (pointers only). A place without a tensor counts as zeros. */
 #ifndef TW_LIST_H
 #define TW_LIST_H
 
@@ -11,8 +11,8 @@
 typedef struct tw__list_store {
     tw_object object;
     _Atomic uint32_t lock; /* tw__hold_take */
-    tw_tensor **items;   /* NULL: none yet */
-    uint64_t *ages;      /* per item: when it came */
+    tw_tensor **items;     /* NULL: none yet */
+    uint64_t *ages;        /* per item: when it came */
     size_t item_capacity, age_capacity;
     int64_t count;
     uint64_t latest;
@@ -21,11 +21,11 @@ typedef struct tw__list_store {
 typedef struct tw__list {
     tw_object object;
     tw_dtype dtype;
-    tw_shape shape;      /* of every item; may be partial */
+    tw_shape shape; /* of every item; may be partial */
     tw__list_store *store;
     int64_t count;
     uint64_t age;
-    int64_t limit;       /* of the count; -1: none */
+    int64_t limit; /* of the count; -1: none */
 } tw__list;
 
 extern const tw_class tw__list_class;
@@ -37,10 +37,10 @@ tw_tensor *tw__list_get(tw__list *list, int64_t index);
 /* New lists. `item` is retained; index == count makes it longer. */
 tw__list *tw__list_with(tw__list *list, int64_t index, tw_tensor *item);
 tw__list *tw__list_resized(tw__list *list, int64_t count);
-tw_tensor *tw__list_zeros_like(const tw_op *op, const tw_tensor *handle);                   /* a variant tensor */
-tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a, const tw_tensor *b);           /* the same, item by item */
+tw_tensor *tw__list_zeros_like(const tw_op *op, const tw_tensor *handle);         /* a variant tensor */
+tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a, const tw_tensor *b); /* the same, item by item */
 
-tw_tensor *tw__list_sum(const tw_op *op, tw_tensor *a, tw_tensor *b);                       /* of two items */
+tw_tensor *tw__list_sum(const tw_op *op, tw_tensor *a, tw_tensor *b); /* of two items */
 
 /* ---- for the rows ---- */
 /* The list as output i (taken). */

@@ -7,7 +7,7 @@ typedef struct stack {
     tw_dtype dtype;
     tw_tensor **items; /* references */
     size_t count, capacity;
-    int64_t limit;     /* -1: none */
+    int64_t limit; /* -1: none */
     bool closed;
 } stack;
 
@@ -30,7 +30,8 @@ static stack *stack_of(const tw__kernel *kernel)
     tw_object *object = tw__tensor_object(kernel->inputs[0]);
     if (tw__is(object, &stack_class) && !((stack *)object)->closed)
         return (stack *)object;
-    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s", tw__is(object, &stack_class) ? "Stack has already been closed." : "the argument handle is no stack");
+    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s",
+               tw__is(object, &stack_class) ? "Stack has already been closed." : "the argument handle is no stack");
     return NULL;
 }
 
@@ -54,7 +55,8 @@ static tw_status push_compute(tw__kernel *kernel)
     if (!self)
         return TW_INVALID_ARGUMENT;
     if (kernel->inputs[1]->dtype != self->dtype)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Must have type %s but got %s", tw__dtype_text(self->dtype), tw__dtype_text(kernel->inputs[1]->dtype));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Must have type %s but got %s", tw__dtype_text(self->dtype),
+                          tw__dtype_text(kernel->inputs[1]->dtype));
     if (self->limit >= 0 && (int64_t)self->count >= self->limit)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Stack overflowed its max_size (%lld)", (long long)self->limit);
     TW_TRY(TW_GROW(self->items, self->capacity, self->count + 1));
@@ -88,19 +90,18 @@ static tw_status push_shape(tw__inference *inference)
     return TW_OK;
 }
 
-TW_OP(StackV2,
-    .inputs = "max_size: int32", .outputs = "handle: resource", .attrs = "elem_type: type, stack_name: string = ''",
-    .shape = tw_shape_scalar, .compute = stack_compute, .stateful = true, .makes_outputs = true, .doc = "A stack of tensors.");
+TW_OP(StackV2, .inputs = "max_size: int32", .outputs = "handle: resource", .attrs = "elem_type: type, stack_name: string = ''",
+      .shape = tw_shape_scalar, .compute = stack_compute, .stateful = true, .makes_outputs = true, .doc = "A stack of tensors.");
 
-TW_OP(StackPushV2,
-    .inputs = "handle: resource, elem: T", .outputs = "output: T", .attrs = "T: type, swap_memory: bool = false",
-    .shape = push_shape, .compute = push_compute, .stateful = true, .makes_outputs = true, .doc = "Puts a tensor on a stack.");
+TW_OP(StackPushV2, .inputs = "handle: resource, elem: T", .outputs = "output: T", .attrs = "T: type, swap_memory: bool = false",
+      .shape = push_shape, .compute = push_compute, .stateful = true, .makes_outputs = true, .doc = "Puts a tensor on a stack.");
 
-TW_OP(StackPopV2,
-    .inputs = "handle: resource", .outputs = "elem: elem_type", .attrs = "elem_type: type",
-    .shape = tw_shape_unknown, .compute = pop_compute, .stateful = true, .makes_outputs = true, .doc = "Takes the last tensor from a stack.");
+TW_OP(StackPopV2, .inputs = "handle: resource", .outputs = "elem: elem_type", .attrs = "elem_type: type",
+      .shape = tw_shape_unknown, .compute = pop_compute, .stateful = true, .makes_outputs = true,
+      .doc = "Takes the last tensor from a stack.");
 
-TW_OP(StackCloseV2, .inputs = "handle: resource", .shape = tw_shape_none, .compute = close_compute, .stateful = true, .doc = "Ends a stack.");
+TW_OP(StackCloseV2, .inputs = "handle: resource", .shape = tw_shape_none, .compute = close_compute, .stateful = true,
+      .doc = "Ends a stack.");
 
 static tw_status trigger_compute(tw__kernel *kernel)
 {
@@ -108,4 +109,5 @@ static tw_status trigger_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(ControlTrigger, .shape = tw_shape_none, .compute = trigger_compute, .makes_outputs = true, .doc = "Does nothing; other nodes are ordered by it.");
+TW_OP(ControlTrigger, .shape = tw_shape_none, .compute = trigger_compute, .makes_outputs = true,
+      .doc = "Does nothing; other nodes are ordered by it.");

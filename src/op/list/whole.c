@@ -40,8 +40,8 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
         const char *what = indices       ? "gather uninitialized tensors from a list with"
                            : list->count ? "stack list which only contains uninitialized tensors and has a"
                                          : "stack elements of an empty list with";
-        return tw__fail(TW_INVALID_ARGUMENT, "Tried to %s non-fully-defined element_shape: %s [Op:%s]", what, tw__shape_text(&item_shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tried to %s non-fully-defined element_shape: %s [Op:%s]", what,
+                        tw__shape_text(&item_shape), kernel->op->name);
     }
     TW_TRY(in_front(kernel->op, &item_shape, count, &shape));
     tw_tensor *out = tw__list_zeros(list->dtype, &shape);
@@ -52,8 +52,8 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         int64_t index = indices ? indices[i] : i;
         if (index < 0 || index >= list->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements. [Op:%s]", (long long)index,
-                              (long long)list->count, kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements. [Op:%s]",
+                              (long long)index, (long long)list->count, kernel->op->name);
             break;
         }
         tw_tensor *item = tw__list_get(list, index);
@@ -74,7 +74,8 @@ static tw_status stack_compute(tw__kernel *kernel)
         return TW_INVALID_ARGUMENT;
     int64_t expected = TW_ATTR(kernel, "num_elements")->i;
     if (expected >= 0 && expected != list->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Operation expected a list with %lld elements but got a list with %lld elements. [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Operation expected a list with %lld elements but got a list with %lld elements. [Op:%s]",
                         (long long)expected, (long long)list->count, kernel->op->name);
     return stack(kernel, list, NULL, list->count);
 }
@@ -114,14 +115,14 @@ static tw_status scatter(tw__kernel *kernel, tw__list *list, tw_tensor *tensor, 
 static tw_status need_rows(tw__kernel *kernel, const tw_tensor *tensor, const tw_tensor *indices)
 {
     if (tensor->shape.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s [Op:%s]", tw__shape_text(&tensor->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s [Op:%s]",
+                        tw__shape_text(&tensor->shape), kernel->op->name);
     if (indices && indices->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s [Op:%s]", tw__shape_text(&indices->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s [Op:%s]",
+                        tw__shape_text(&indices->shape), kernel->op->name);
     if (indices && indices->count != tensor->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0], but saw: %lld vs. %lld [Op:%s]", (long long)indices->count,
-                        (long long)tensor->shape.dims[0], kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0], but saw: %lld vs. %lld [Op:%s]",
+                        (long long)indices->count, (long long)tensor->shape.dims[0], kernel->op->name);
     return TW_OK;
 }
 
@@ -129,8 +130,8 @@ static tw_status new_list_shape(tw__kernel *kernel, const tw_tensor *shape_tenso
 {
     TW_TRY(tw__list_shape_from(kernel->op, shape_tensor, shape));
     if (!tw__shape_compatible(shape, row))
-        return tw__fail(TW_INVALID_ARGUMENT, "Specified a list with shape %s from a tensor with shape %s [Op:%s]", tw__shape_text(shape),
-                        tw__shape_text(row), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Specified a list with shape %s from a tensor with shape %s [Op:%s]",
+                        tw__shape_text(shape), tw__shape_text(row), kernel->op->name);
     return TW_OK;
 }
 
@@ -192,11 +193,12 @@ static tw_status concat_compute(tw__kernel *kernel)
     int64_t rows = 0;
     for (int64_t i = 0; status == TW_OK && i < list->count; i++) {
         tw_tensor *item = tw__list_get(list, i);
-        int64_t length = item ? (item->shape.rank > 0 ? item->shape.dims[0] : -1)
-                              : i < leading->count ? ((int64_t *)leading->data)[i]
-                                                   : (given.rank > 0 ? given.dims[0] : -1);
+        int64_t length = item                 ? (item->shape.rank > 0 ? item->shape.dims[0] : -1)
+                         : i < leading->count ? ((int64_t *)leading->data)[i]
+                                              : (given.rank > 0 ? given.dims[0] : -1);
         if (length < 0)
-            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat requires elements to be at least vectors, found scalars or nothing instead: element %lld",
+            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                                "Concat requires elements to be at least vectors, found scalars or nothing instead: element %lld",
                                 (long long)i);
         if (status == TW_OK && item) {
             tw_shape own = behind_first(&item->shape);
@@ -208,9 +210,10 @@ static tw_status concat_compute(tw__kernel *kernel)
         tw_release(item);
     }
     if (status == TW_OK && !tw__shape_known(&rest))
-        status = tw__fail(TW_INVALID_ARGUMENT,
-                          "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s [Op:%s]",
-                          tw__shape_text(&given), kernel->op->name);
+        status = tw__fail(
+            TW_INVALID_ARGUMENT,
+            "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s [Op:%s]",
+            tw__shape_text(&given), kernel->op->name);
     if (status == TW_OK)
         status = in_front(kernel->op, &rest, rows, &total);
     tw_tensor *out = status == TW_OK ? tw__list_zeros(list->dtype, &total) : NULL;
@@ -244,8 +247,8 @@ static tw_status split_compute(tw__kernel *kernel)
     int64_t sum = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
         if (counts[i] < 0 || counts[i] > tensor->shape.dims[0] - sum)
-            return tw__fail(TW_INVALID_ARGUMENT, "Attempting to slice [%lld, %lld] from tensor with length %lld [Op:%s]", (long long)sum,
-                            (long long)(sum + counts[i]), (long long)tensor->shape.dims[0], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Attempting to slice [%lld, %lld] from tensor with length %lld [Op:%s]",
+                            (long long)sum, (long long)(sum + counts[i]), (long long)tensor->shape.dims[0], kernel->op->name);
         sum += counts[i];
     }
     if (sum != tensor->shape.dims[0])
@@ -305,44 +308,35 @@ static tw_status split_shape(tw__inference *inference)
     return tw_shape_scalar(inference);
 }
 
-TW_OP(TensorListStack,
-    .inputs = "input_handle: variant, element_shape: int32", .outputs = "tensor: element_dtype",
-    .attrs = "element_dtype: type, num_elements: int = -1",
-    .shape = stack_shape, .compute = stack_compute, .gradient = tw__list_stack_gradient, .makes_outputs = true,
-    .doc = "The list's tensors one above the other.");
+TW_OP(TensorListStack, .inputs = "input_handle: variant, element_shape: int32", .outputs = "tensor: element_dtype",
+      .attrs = "element_dtype: type, num_elements: int = -1", .shape = stack_shape, .compute = stack_compute,
+      .gradient = tw__list_stack_gradient, .makes_outputs = true, .doc = "The list's tensors one above the other.");
 
-TW_OP(TensorListFromTensor,
-    .inputs = "tensor: element_dtype, element_shape: shape_type", .outputs = "output_handle: variant",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = tw_shape_scalar, .compute = from_tensor_compute, .gradient = tw__list_from_tensor_gradient, .makes_outputs = true,
-    .doc = "The rows of a tensor as a list.");
+TW_OP(TensorListFromTensor, .inputs = "tensor: element_dtype, element_shape: shape_type", .outputs = "output_handle: variant",
+      .attrs = "element_dtype: type, shape_type: {int32, int64}", .shape = tw_shape_scalar, .compute = from_tensor_compute,
+      .gradient = tw__list_from_tensor_gradient, .makes_outputs = true, .doc = "The rows of a tensor as a list.");
 
-TW_OP(TensorListGather,
-    .inputs = "input_handle: variant, indices: int32, element_shape: int32", .outputs = "values: element_dtype",
-    .attrs = "element_dtype: type",
-    .shape = gather_shape, .compute = gather_compute, .gradient = tw__list_gather_gradient, .makes_outputs = true,
-    .doc = "The list's tensors at those indices, one above the other.");
+TW_OP(TensorListGather, .inputs = "input_handle: variant, indices: int32, element_shape: int32",
+      .outputs = "values: element_dtype", .attrs = "element_dtype: type", .shape = gather_shape, .compute = gather_compute,
+      .gradient = tw__list_gather_gradient, .makes_outputs = true,
+      .doc = "The list's tensors at those indices, one above the other.");
 
-TW_OP(TensorListScatterV2,
-    .inputs = "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32", .outputs = "output_handle: variant",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = tw_shape_scalar, .compute = scatter_compute, .gradient = tw__list_scatter_gradient, .makes_outputs = true,
-    .doc = "A list with the rows of a tensor at those indices.");
+TW_OP(TensorListScatterV2, .inputs = "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32",
+      .outputs = "output_handle: variant", .attrs = "element_dtype: type, shape_type: {int32, int64}", .shape = tw_shape_scalar,
+      .compute = scatter_compute, .gradient = tw__list_scatter_gradient, .makes_outputs = true,
+      .doc = "A list with the rows of a tensor at those indices.");
 
-TW_OP(TensorListScatterIntoExistingList,
-    .inputs = "input_handle: variant, tensor: element_dtype, indices: int32", .outputs = "output_handle: variant",
-    .attrs = "element_dtype: type",
-    .shape = tw_shape_scalar, .compute = scatter_into_compute, .gradient = tw__list_scatter_into_gradient, .makes_outputs = true,
-    .doc = "The list with the rows of a tensor at those indices.");
+TW_OP(TensorListScatterIntoExistingList, .inputs = "input_handle: variant, tensor: element_dtype, indices: int32",
+      .outputs = "output_handle: variant", .attrs = "element_dtype: type", .shape = tw_shape_scalar,
+      .compute = scatter_into_compute, .gradient = tw__list_scatter_into_gradient, .makes_outputs = true,
+      .doc = "The list with the rows of a tensor at those indices.");
 
-TW_OP(TensorListConcatV2,
-    .inputs = "input_handle: variant, element_shape: shape_type, leading_dims: int64", .outputs = "tensor: element_dtype, lengths: int64",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = concat_shape, .compute = concat_compute, .gradient = tw__list_concat_gradient, .makes_outputs = true,
-    .doc = "The list's tensors one behind the other, and how many rows each has.");
+TW_OP(TensorListConcatV2, .inputs = "input_handle: variant, element_shape: shape_type, leading_dims: int64",
+      .outputs = "tensor: element_dtype, lengths: int64", .attrs = "element_dtype: type, shape_type: {int32, int64}",
+      .shape = concat_shape, .compute = concat_compute, .gradient = tw__list_concat_gradient, .makes_outputs = true,
+      .doc = "The list's tensors one behind the other, and how many rows each has.");
 
-TW_OP(TensorListSplit,
-    .inputs = "tensor: element_dtype, element_shape: shape_type, lengths: int64", .outputs = "output_handle: variant",
-    .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = split_shape, .compute = split_compute, .gradient = tw__list_split_gradient, .makes_outputs = true,
-    .doc = "A list of pieces of a tensor with that many rows each.");
+TW_OP(TensorListSplit, .inputs = "tensor: element_dtype, element_shape: shape_type, lengths: int64",
+      .outputs = "output_handle: variant", .attrs = "element_dtype: type, shape_type: {int32, int64}", .shape = split_shape,
+      .compute = split_compute, .gradient = tw__list_split_gradient, .makes_outputs = true,
+      .doc = "A list of pieces of a tensor with that many rows each.");

@@ -11,10 +11,11 @@ static tw_status arg_axis(const tw_op *op, const tw_tensor *dimension, const tw_
     int64_t given;
     TW_TRY(tw__scalar_value(op, dimension, "dim", &given));
     if (!tw__axis_normal(given, shape->rank, axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension in the range [%d, %d), but got %lld [Op:%s]", -shape->rank, shape->rank,
-                        (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension in the range [%d, %d), but got %lld [Op:%s]", -shape->rank,
+                        shape->rank, (long long)given, op->name);
     if (shape->dims[*axis] == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Reduction axis %d is empty in shape %s [Op:%s]", *axis, tw__shape_text(shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Reduction axis %d is empty in shape %s [Op:%s]", *axis, tw__shape_text(shape),
+                        op->name);
     return TW_OK;
 }
 
@@ -45,22 +46,22 @@ static void put_index(tw_tensor *out, int64_t at, int64_t value)
 
 #define SAME(x) (x)
 #define LIMIT (greatest ? -INFINITY : INFINITY)
-#define SEARCH(type, work, load, start)                                                 \
-    for (int64_t o = 0; o < outer; o++) {                                               \
-        for (int64_t j = 0; j < inner; j++) {                                           \
-            const type *x = (const type *)in->data + o * size * inner + j;              \
-            work best = start;                                                          \
-            int64_t found = 0;                                                          \
-            for (int64_t k = 0; k < size; k++) {                                        \
-                work value = load(x[k * inner]);                                        \
-                if (greatest ? value > best : value < best) {                           \
-                    best = value;                                                       \
-                    found = k;                                                          \
-                }                                                                       \
-            }                                                                           \
-            put_index(kernel->outputs[0], o * inner + j, found);                        \
-        }                                                                               \
-    }                                                                                   \
+#define SEARCH(type, work, load, start)                                    \
+    for (int64_t o = 0; o < outer; o++) {                                  \
+        for (int64_t j = 0; j < inner; j++) {                              \
+            const type *x = (const type *)in->data + o * size * inner + j; \
+            work best = start;                                             \
+            int64_t found = 0;                                             \
+            for (int64_t k = 0; k < size; k++) {                           \
+                work value = load(x[k * inner]);                           \
+                if (greatest ? value > best : value < best) {              \
+                    best = value;                                          \
+                    found = k;                                             \
+                }                                                          \
+            }                                                              \
+            put_index(kernel->outputs[0], o *inner + j, found);            \
+        }                                                                  \
+    }                                                                      \
     return TW_OK
 
 /* Rows of float32, the common case: the extreme first, in lanes that go into vectors, then the first place that has it. */
@@ -204,19 +205,17 @@ static bool arg_max_words(tw__wording *w)
     w->values = 2;
     if (rank < 0 || !tw__wording_number(w, 1, &axis))
         return false;
-    tw__text_format(&w->text, "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.", (long long)axis,
-                    -rank, rank, rank);
+    tw__text_format(&w->text,
+                    "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.",
+                    (long long)axis, -rank, rank, rank);
     return true;
 }
 
-TW_OP(ArgMax,
-    .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
-    .attrs = "T: {" ORDERED "}, Tidx: {int16, int32, int64} = int32, output_type: {int16, uint16, int32, int64} = int64",
-    .shape = arg_shape, .compute = max_compute, .words = arg_max_words,
-    .doc = "Where the greatest element along an axis stands.");
+TW_OP(ArgMax, .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
+      .attrs = "T: {" ORDERED "}, Tidx: {int16, int32, int64} = int32, output_type: {int16, uint16, int32, int64} = int64",
+      .shape = arg_shape, .compute = max_compute, .words = arg_max_words,
+      .doc = "Where the greatest element along an axis stands.");
 
-TW_OP(ArgMin,
-    .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
-    .attrs = "T: {" ORDERED "}, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
-    .shape = arg_shape, .compute = min_compute, .words = arg_max_words,
-    .doc = "Where the least element along an axis stands.");
+TW_OP(ArgMin, .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
+      .attrs = "T: {" ORDERED "}, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64", .shape = arg_shape,
+      .compute = min_compute, .words = arg_max_words, .doc = "Where the least element along an axis stands.");

@@ -56,21 +56,22 @@ static tw_status power_compute(tw__kernel *kernel)
     if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count) {
         for (int64_t i = 0; i < y->count; i++) {
             if (tw_tensor_int_at(y, i) < 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed [Op:%s]", kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed [Op:%s]",
+                                kernel->op->name);
         }
     }
     return tw__binary_compute(kernel, &tw__binary_power);
 }
 
-#define COMPUTE(name)                                                   \
-    static tw_status name##_compute(tw__kernel *kernel)                 \
-    {                                                                   \
-        return tw__binary_compute(kernel, &tw__binary_##name);          \
+#define COMPUTE(name)                                          \
+    static tw_status name##_compute(tw__kernel *kernel)        \
+    {                                                          \
+        return tw__binary_compute(kernel, &tw__binary_##name); \
     }
-#define DIVISION(name)                                                  \
-    static tw_status name##_compute(tw__kernel *kernel)                 \
-    {                                                                   \
-        return division_compute(kernel, &tw__binary_##name);            \
+#define DIVISION(name)                                       \
+    static tw_status name##_compute(tw__kernel *kernel)      \
+    {                                                        \
+        return division_compute(kernel, &tw__binary_##name); \
     }
 COMPUTE(add)
 COMPUTE(subtract)
@@ -89,7 +90,8 @@ DIVISION(divide)
 DIVISION(floor_modulo)
 DIVISION(modulo)
 
-/* The quotient, then the whole number. Half and bfloat16 are rounded in between, as TensorFlow's are: 2047 / 2.001 is 1023 before. */
+/* The quotient, then the whole number. Half and bfloat16 are rounded in between, as TensorFlow's are: 2047 / 2.001 is 1023
+ * before. */
 static tw_status whole_quotient(tw__kernel *kernel, const tw__unary *whole)
 {
     tw_tensor *z = kernel->outputs[0];
@@ -101,7 +103,8 @@ static tw_status whole_quotient(tw__kernel *kernel, const tw__unary *whole)
 static tw_status floor_divide_compute(tw__kernel *kernel)
 {
     tw_dtype dtype = kernel->inputs[0]->dtype;
-    return dtype == TW_FLOAT16 || dtype == TW_BFLOAT16 ? whole_quotient(kernel, &tw__unary_floor) : division_compute(kernel, &tw__binary_floor_divide);
+    return dtype == TW_FLOAT16 || dtype == TW_BFLOAT16 ? whole_quotient(kernel, &tw__unary_floor)
+                                                       : division_compute(kernel, &tw__binary_floor_divide);
 }
 
 static tw_status truncate_divide_compute(tw__kernel *kernel)
@@ -172,8 +175,7 @@ static tw_status add_or_join_compute(tw__kernel *kernel)
 }
 
 TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " COMPLEXES_ ", string}",
-    .compute = add_or_join_compute, .gradient = add_gradient,
-    .doc = "x + y, element by element; strings are joined.");
+      .compute = add_or_join_compute, .gradient = add_gradient, .doc = "x + y, element by element; strings are joined.");
 
 static int64_t add_sizes(int64_t a, int64_t b)
 {
@@ -186,8 +188,8 @@ static bool add_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, add_sizes);
 }
 
-TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient, .node_name = "add", .scope = TW_SCOPE_ALWAYS, .partial = add_partial,
-    .doc = "x + y, element by element.");
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient,
+      .node_name = "add", .scope = TW_SCOPE_ALWAYS, .partial = add_partial, .doc = "x + y, element by element.");
 
 static int64_t sub_sizes(int64_t a, int64_t b)
 {
@@ -199,8 +201,9 @@ static bool sub_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, sub_sizes);
 }
 
-TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient, .node_name = "sub", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 0, .partial = sub_partial,
-    .doc = "x - y, element by element.");
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient,
+      .node_name = "sub", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 0, .partial = sub_partial,
+      .doc = "x - y, element by element.");
 
 /* ---- products ---- */
 
@@ -228,8 +231,9 @@ static bool mul_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, mul_sizes);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial, .functions_in_gradient = true,
-    .doc = "x * y, element by element.");
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient,
+      .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial,
+      .functions_in_gradient = true, .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
 {
@@ -241,7 +245,7 @@ static tw_status multiply_no_nan_gradient(tw__gradient *g)
 }
 
 TW_OP(MulNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = multiply_no_nan_compute, .gradient = multiply_no_nan_gradient,
-    .doc = "x * y, and zero where y is zero even if x is infinite or not a number.");
+      .doc = "x * y, and zero where y is zero even if x is infinite or not a number.");
 
 /* ---- quotients ---- */
 
@@ -279,16 +283,17 @@ static tw_status divide_no_nan_gradient(tw__gradient *g)
 }
 
 TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = divide_gradient,
-    .doc = "x / y, element by element; integers are rounded towards zero.");
+      .doc = "x / y, element by element; integers are rounded towards zero.");
 
-TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1,
-    .doc = "x / y of real or complex numbers, element by element.");
+TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide,
+      .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1,
+      .doc = "x / y of real or complex numbers, element by element.");
 
-TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "x / y, and zero where y is zero.");
+TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan,
+      .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
-    .doc = "x / y rounded towards zero, element by element.");
+      .doc = "x / y rounded towards zero, element by element.");
 
 static int64_t floor_div_sizes(int64_t a, int64_t b)
 {
@@ -300,8 +305,8 @@ static bool floor_div_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, floor_div_sizes);
 }
 
-TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR, .partial = floor_div_partial,
-    .doc = "x / y rounded down, element by element.");
+TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
+      .partial = floor_div_partial, .doc = "x / y rounded down, element by element.");
 
 static tw_status floor_modulo_gradient(tw__gradient *g)
 {
@@ -316,14 +321,14 @@ static tw_status floor_modulo_gradient(tw__gradient *g)
 }
 
 TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
-    .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
-    .doc = "The remainder of division rounded down: it has the sign of y.");
+      .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
+      .doc = "The remainder of division rounded down: it has the sign of y.");
 
-TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute,
-    .no_gradient = true, .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute, .no_gradient = true,
+      .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
-TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = modulo_compute,
-    .no_gradient = true, .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = modulo_compute, .no_gradient = true,
+      .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
 /* ---- the larger and the smaller ---- */
 
@@ -361,8 +366,8 @@ static bool maximum_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, maximum_sizes);
 }
 
-TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient, .partial = maximum_partial,
-    .doc = "The larger of x and y, element by element.");
+TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient,
+      .partial = maximum_partial, .doc = "The larger of x and y, element by element.");
 
 static int64_t minimum_sizes(int64_t a, int64_t b)
 {
@@ -374,8 +379,8 @@ static bool minimum_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, minimum_sizes);
 }
 
-TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient, .partial = minimum_partial,
-    .doc = "The smaller of x and y, element by element.");
+TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient,
+      .partial = minimum_partial, .doc = "The smaller of x and y, element by element.");
 
 static tw_status squared_difference_gradient(tw__gradient *g)
 {
@@ -390,9 +395,9 @@ static tw_status squared_difference_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}",
-    .compute = squared_difference_compute, .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
-    .doc = "(x - y) * (x - y), element by element; of complex numbers the square of the distance.");
+TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}", .compute = squared_difference_compute,
+      .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
+      .doc = "(x - y) * (x - y), element by element; of complex numbers the square of the distance.");
 
 /* ---- powers, logarithms, angles ---- */
 
@@ -423,9 +428,9 @@ static tw_status power_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Pow, ROW, .attrs = "T: {" REALS_ ", int8, int16, int32, int64, " COMPLEXES_ "}",
-    .compute = power_compute, .gradient = power_gradient, .node_name = "pow", .scope = TW_SCOPE_ALWAYS,
-    .doc = "x to the power of y, element by element.");
+TW_OP(Pow, ROW, .attrs = "T: {" REALS_ ", int8, int16, int32, int64, " COMPLEXES_ "}", .compute = power_compute,
+      .gradient = power_gradient, .node_name = "pow", .scope = TW_SCOPE_ALWAYS,
+      .doc = "x to the power of y, element by element.");
 
 static tw_status xdivy_gradient(tw__gradient *g)
 {
@@ -445,7 +450,7 @@ static tw_status xdivy_gradient(tw__gradient *g)
 }
 
 TW_OP(Xdivy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xdivy_compute, .gradient = xdivy_gradient,
-    .doc = "x / y, and zero where x is zero.");
+      .doc = "x / y, and zero where x is zero.");
 
 static tw_status xlog_gradient(tw__gradient *g, const tw_op *same, bool plus_one)
 {
@@ -475,10 +480,10 @@ static tw_status xlog1py_gradient(tw__gradient *g)
 }
 
 TW_OP(Xlogy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlogy_compute, .gradient = xlogy_gradient,
-    .doc = "x * log(y), and zero where x is zero.");
+      .doc = "x * log(y), and zero where x is zero.");
 
 TW_OP(Xlog1py, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlog1py_compute, .gradient = xlog1py_gradient,
-    .doc = "x * log(1 + y), and zero where x is zero.");
+      .doc = "x * log(1 + y), and zero where x is zero.");
 
 static tw_status atan2_gradient(tw__gradient *g)
 {
@@ -497,8 +502,7 @@ static tw_status atan2_gradient(tw__gradient *g)
 }
 
 TW_OP(Atan2, .inputs = "y: T, x: T", .outputs = "z: T", .attrs = "T: {" REALS_ "}", .shape = tw_shape_broadcast,
-    .compute = atan2_compute, .gradient = atan2_gradient,
-    .doc = "The angle of the point (x, y), from -pi to pi.");
+      .compute = atan2_compute, .gradient = atan2_gradient, .doc = "The angle of the point (x, y), from -pi to pi.");
 
 /* It goes with x1. */
 static tw_status next_after_gradient(tw__gradient *g)
@@ -511,5 +515,5 @@ static tw_status next_after_gradient(tw__gradient *g)
 }
 
 TW_OP(NextAfter, .inputs = "x1: T, x2: T", .outputs = "output: T", .attrs = "T: {double, float} = float",
-    .shape = tw_shape_broadcast, .compute = next_after_compute, .gradient = next_after_gradient,
-    .doc = "The number next to x1 in the direction of x2.");
+      .shape = tw_shape_broadcast, .compute = next_after_compute, .gradient = next_after_gradient,
+      .doc = "The number next to x1 in the direction of x2.");

@@ -10,7 +10,8 @@ static tw_status cast_compute(tw__kernel *kernel)
     if (x->dtype == to)
         return tw__output_take(kernel, 0, tw__tensor_view(x, &x->shape));
     if (!tw__cast_has(x->dtype, to))
-        return tw__fail(TW_UNIMPLEMENTED, "Cast %s to %s is not supported [Op:Cast]", tw__dtype_text(x->dtype), tw__dtype_text(to));
+        return tw__fail(TW_UNIMPLEMENTED, "Cast %s to %s is not supported [Op:Cast]", tw__dtype_text(x->dtype),
+                        tw__dtype_text(to));
     tw_tensor *y = tw__output(kernel, 0, &x->shape);
     if (!y)
         return tw__error_status();
@@ -38,10 +39,9 @@ static bool cast_shows(const tw__inference *inference)
     return inference->dtypes[0] == inference->out_dtypes[0];
 }
 
-TW_OP(Cast,
-    .inputs = "x: SrcT", .outputs = "y: DstT", .attrs = "SrcT: type, DstT: type, Truncate: bool = false",
-    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true, .scope = TW_SCOPE_ALWAYS, .static_value = true, .elements = ~0u, .shows_input = cast_shows, .casts = true,
-    .doc = "x as another dtype.");
+TW_OP(Cast, .inputs = "x: SrcT", .outputs = "y: DstT", .attrs = "SrcT: type, DstT: type, Truncate: bool = false",
+      .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true, .scope = TW_SCOPE_ALWAYS,
+      .static_value = true, .elements = ~0u, .shows_input = cast_shows, .casts = true, .doc = "x as another dtype.");
 
 /* ---- identities: a tensor of its own over the same memory ---- */
 
@@ -70,20 +70,21 @@ static tw_status hand_back(tw__gradient *g)
 }
 
 #define HAND_ON .shape = each_shape, .compute = hand_on, .makes_outputs = true, .forwards = true
-TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back, .static_value = true,
-    .doc = "The input itself.");
+TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
+      .static_value = true, .doc = "The input itself.");
 TW_OP(IdentityN, .inputs = "input: T", .outputs = "output: T", .attrs = "T: list(type) >= 1", HAND_ON, .gradient = hand_back,
-    .doc = "The inputs themselves.");
+      .doc = "The inputs themselves.");
 TW_OP(Snapshot, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
-    .doc = "The input as it is now.");
+      .doc = "The input as it is now.");
 TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .static_value = true,
-    .doc = "The input itself; no gradient goes through.");
+      .doc = "The input itself; no gradient goes through.");
 
 static tw_status prevent_gradient(tw__gradient *g)
 {
     tw_string message = TW_ATTR(g, "message")->s;
-    return tw__fail(TW_LOOKUP_ERROR, "Gradient explicitly disabled. Reason: %.*s", (int)message.size, message.data ? message.data : "");
+    return tw__fail(TW_LOOKUP_ERROR, "Gradient explicitly disabled. Reason: %.*s", (int)message.size,
+                    message.data ? message.data : "");
 }
 
 TW_OP(PreventGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, message: string = ''", HAND_ON,
-    .gradient = prevent_gradient, .doc = "The input itself; asking for a gradient through it is an error.");
+      .gradient = prevent_gradient, .doc = "The input itself; asking for a gradient through it is an error.");

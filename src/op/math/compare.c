@@ -4,10 +4,10 @@
 #include "op/wording.h"
 #include "rows.h"
 
-#define COMPUTE(name)                                                   \
-    static tw_status name##_compute(tw__kernel *kernel)                 \
-    {                                                                   \
-        return tw__binary_compute(kernel, &tw__binary_##name);          \
+#define COMPUTE(name)                                          \
+    static tw_status name##_compute(tw__kernel *kernel)        \
+    {                                                          \
+        return tw__binary_compute(kernel, &tw__binary_##name); \
     }
 COMPUTE(less)
 COMPUTE(less_equal)
@@ -29,7 +29,8 @@ static tw_status equality_shape(tw__inference *inference)
     tw_shape *out = &inference->out_shapes[0];
     bool strict = TW_ATTR(inference, "incompatible_shape_error")->b;
     if (tw__shape_broadcast(x, y, out)) {
-        for (int i = 1; !strict && i <= x->rank && i <= y->rank; i++) { /* whether they fit is seen when it runs: if not, the result is a scalar */
+        for (int i = 1; !strict && i <= x->rank && i <= y->rank;
+             i++) { /* whether they fit is seen when it runs: if not, the result is a scalar */
             int64_t a = x->dims[x->rank - i], b = y->dims[y->rank - i];
             if ((a < 0 && b > 1) || (b < 0 && a > 1))
                 *out = TW_UNKNOWN_SHAPE;
@@ -82,13 +83,15 @@ static tw_status not_equal_compute(tw__kernel *kernel)
     return equality_compute(kernel, &tw__binary_not_equal, false);
 }
 
-#define EQUALITY                                                        \
+#define EQUALITY                                                           \
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = equality_shape, \
     .attrs = "T: type, incompatible_shape_error: bool = true"
-TW_OP(Equal, EQUALITY, .compute = equal_compute, .words = tw__words_binary, .static_value = true, .doc = "Whether x and y are equal, element by element.");
-TW_OP(NotEqual, EQUALITY, .compute = not_equal_compute, .words = tw__words_binary, .static_value = true, .doc = "Whether x and y differ, element by element.");
+TW_OP(Equal, EQUALITY, .compute = equal_compute, .words = tw__words_binary, .static_value = true,
+      .doc = "Whether x and y are equal, element by element.");
+TW_OP(NotEqual, EQUALITY, .compute = not_equal_compute, .words = tw__words_binary, .static_value = true,
+      .doc = "Whether x and y differ, element by element.");
 
-#define ORDER                                                               \
+#define ORDER                                                                  \
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = tw_shape_broadcast, \
     .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 TW_OP(Less, ORDER, .compute = less_compute, .doc = "x < y, element by element.");
@@ -107,7 +110,8 @@ TW_OP(BitwiseAnd, BITS, .compute = bitwise_and_compute, .doc = "The bits that ar
 TW_OP(BitwiseOr, BITS, .compute = bitwise_or_compute, .doc = "The bits that are set in x or y.");
 TW_OP(BitwiseXor, BITS, .compute = bitwise_xor_compute, .doc = "The bits that are set in one of x and y.");
 TW_OP(LeftShift, BITS, .compute = left_shift_compute, .doc = "The bits of x moved left by y.");
-TW_OP(RightShift, BITS, .compute = right_shift_compute, .doc = "The bits of x moved right by y; of signed numbers the sign stays.");
+TW_OP(RightShift, BITS, .compute = right_shift_compute,
+      .doc = "The bits of x moved right by y; of signed numbers the sign stays.");
 
 /* ---- nearly equal ---- */
 
@@ -115,8 +119,8 @@ static tw_status approximate_shape(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (!tw__shape_compatible(a, b))
-        return tw__fail(TW_INVALID_ARGUMENT, "x and y must be of the same shape. x shape: %s. y shape: %s [Op:%s]", tw__shape_text(a),
-                        tw__shape_text(b), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "x and y must be of the same shape. x shape: %s. y shape: %s [Op:%s]",
+                        tw__shape_text(a), tw__shape_text(b), inference->op->name);
     inference->out_shapes[0] = tw__shape_known(a) ? *a : *b;
     return TW_OK;
 }
@@ -153,9 +157,9 @@ static tw_status approximate_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(ApproximateEqual,
-    .inputs = "x: T, y: T", .outputs = "z: bool",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "
-             "complex128, half, uint32, uint64}, tolerance: float = 0.00001",
-    .shape = approximate_shape, .compute = approximate_compute,
-    .doc = "Whether abs(x - y) < tolerance, element by element.");
+TW_OP(
+    ApproximateEqual, .inputs = "x: T, y: T", .outputs = "z: bool",
+    .attrs =
+        "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "
+        "complex128, half, uint32, uint64}, tolerance: float = 0.00001",
+    .shape = approximate_shape, .compute = approximate_compute, .doc = "Whether abs(x - y) < tolerance, element by element.");

@@ -1,9 +1,9 @@
-/* Einsum: sums of products over labelled dimensions, "ij,jk->ik", of one operand or two. A label that stands twice in one operand takes its
- * diagonal, twice in the result puts onto one; "..." stands for the dimensions that have no label, which are broadcast.
+/* Einsum: sums of products over labelled dimensions, "ij,jk->ik", of one operand or two. A label that stands twice in one operand
+ * takes its diagonal, twice in the result puts onto one; "..." stands for the dimensions that have no label, which are broadcast.
  *
- * Each label is one of: batch (both operands and the result), free (one of them and the result), summed (both, not the result) or dropped
- * (one operand alone: summed before anything else). An operand is brought into the order batch, free, summed, unless it lies so; then the
- * whole is a batch of matrix products. */
+ * Each label is one of: batch (both operands and the result), free (one of them and the result), summed (both, not the result) or
+ * dropped (one operand alone: summed before anything else). An operand is brought into the order batch, free, summed, unless it
+ * lies so; then the whole is a batch of matrix products. */
 #include "kernel/copy.h"
 #include "kernel/gemm.h"
 #include "kernel/kernel.h"
@@ -50,13 +50,14 @@ static tw_status parse(const tw_op *op, tw_string text, int operands, equation *
 {
     const char *end = text.data + text.size, *arrow = memmem(text.data, text.size, "->", 2);
     if (!arrow || memmem(arrow + 2, (size_t)(end - arrow - 2), "->", 2))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expecting exactly one '->' in einsum equation: %.*s [Op:%s]", (int)text.size, text.data, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expecting exactly one '->' in einsum equation: %.*s [Op:%s]", (int)text.size,
+                        text.data, op->name);
     int count = 1;
     for (const char *p = text.data; p < arrow; p++)
         count += *p == ',';
     if (count > OPERANDS)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expecting 1 or 2 input subscripts in equation '%.*s' but got: %d [Op:%s]", (int)text.size,
-                        text.data, count, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expecting 1 or 2 input subscripts in equation '%.*s' but got: %d [Op:%s]",
+                        (int)text.size, text.data, count, op->name);
     if (count != operands)
         return tw__fail(TW_INVALID_ARGUMENT, "Expected %d inputs but got: %d [Op:%s]", count, operands, op->name);
     const char *begin = text.data;
@@ -80,11 +81,12 @@ static bool has(const subscripts *s, int label)
 
 /* ---- shapes ---- */
 
-/* A dimension of the whole: its label, or ELLIPSIS + its place from the right; its size, and how operands and result step along it. */
+/* A dimension of the whole: its label, or ELLIPSIS + its place from the right; its size, and how operands and result step along
+ * it. */
 typedef struct axis {
     int label;
     int64_t dim;
-    bool in[OPERANDS], out;      /* where it stands; an operand that repeats itself along it does not have it */
+    bool in[OPERANDS], out; /* where it stands; an operand that repeats itself along it does not have it */
     int64_t strides[OPERANDS], out_stride;
 } axis;
 
@@ -109,8 +111,8 @@ static tw_status expand(const tw_op *op, const subscripts *s, int input, const t
 {
     int left = shape->rank - (s->count - s->ellipsis), position = 0;
     if (left < 0 || (left > 0 && !s->ellipsis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected input %d to have rank %s%d but got: %d [Op:%s]", input, s->ellipsis ? "at least " : "",
-                        s->count - s->ellipsis, shape->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected input %d to have rank %s%d but got: %d [Op:%s]", input,
+                        s->ellipsis ? "at least " : "", s->count - s->ellipsis, shape->rank, op->name);
     for (int i = 0; i < s->count; i++) {
         if (s->labels[i] != ELLIPSIS) {
             labels[position++] = s->labels[i];
@@ -136,12 +138,13 @@ static tw_status note_operand(const tw_op *op, axes *all, const subscripts *s, i
             if (labels[i] - ELLIPSIS + 1 > all->broadcast)
                 all->broadcast = labels[i] - ELLIPSIS + 1;
             if (dim != 1 && a->dim != 1 && dim >= 0 && a->dim >= 0 && dim != a->dim)
-                return tw__fail(TW_INVALID_ARGUMENT, "Invalid broadcasting dimensions: %lld vs. %lld [Op:%s]", (long long)a->dim, (long long)dim,
-                                op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "Invalid broadcasting dimensions: %lld vs. %lld [Op:%s]", (long long)a->dim,
+                                (long long)dim, op->name);
             if (a->dim == 1 || (dim > 1 && a->dim < 0) || dim == 0)
                 a->dim = dim;
         } else if (dim >= 0 && a->dim >= 0 && dim != a->dim) {
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld [Op:%s]",
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld [Op:%s]",
                             (long long)a->dim, i, tw__shape_text(shape), (long long)dim, op->name);
         } else if (dim >= 0) {
             a->dim = dim;
@@ -158,9 +161,10 @@ static tw_status note_operand(const tw_op *op, axes *all, const subscripts *s, i
 static tw_status note_output(const tw_op *op, axes *all, const subscripts *s, tw_shape *out)
 {
     if (all->broadcast && !s->ellipsis)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Output contains %d broadcasting dimension(s) but no ellipsis (...) was found in the output subscripts. [Op:%s]",
-                        all->broadcast, op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Output contains %d broadcasting dimension(s) but no ellipsis (...) was found in the output subscripts. [Op:%s]",
+            all->broadcast, op->name);
     if (s->count - s->ellipsis + all->broadcast > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the result would have rank %d, at most %d are supported", op->name,
                         s->count - s->ellipsis + all->broadcast, TW_MAX_RANK);
@@ -233,8 +237,8 @@ typedef struct operand {
     bool turned;
 } operand;
 
-/* Adds the axes of a kind to the walk; `to` is the stride of what they make together, and becomes that of the next ones. False: the operand
- * does not lie so. */
+/* Adds the axes of a kind to the walk; `to` is the stride of what they make together, and becomes that of the next ones. False:
+ * the operand does not lie so. */
 static bool add_axes(const axes *all, kind of, int input, tw__walk *walk, int64_t *to)
 {
     bool lies = true;
@@ -293,7 +297,8 @@ static tw_status prepare(const axes *all, int input, const tw_tensor *in, operan
     if (drop == 1)
         return TW_OK;
     tw_tensor *sums = tw__tensor_empty(in->dtype, &TW_SHAPE(rest));
-    tw_status status = sums ? tw__reduce(TW__REDUCE_SUM, in->dtype, out->data, &TW_SHAPE(rest, drop), 2, sums->data) : tw__error_status();
+    tw_status status =
+        sums ? tw__reduce(TW__REDUCE_SUM, in->dtype, out->data, &TW_SHAPE(rest, drop), 2, sums->data) : tw__error_status();
     tw_release(out->copy);
     out->copy = sums;
     out->data = sums ? sums->data : NULL;
@@ -312,7 +317,8 @@ static tw__matrix matrix_at(const operand *of, int64_t index, int64_t free, int6
 {
     const char *data = (const char *)of->data + (size_t)(index * free * summed) * size;
     int64_t along_free = of->turned ? 1 : summed, along_summed = of->turned ? free : 1;
-    return transpose ? (tw__matrix){ data, along_summed, along_free, false } : (tw__matrix){ data, along_free, along_summed, false };
+    return transpose ? (tw__matrix){ data, along_summed, along_free, false }
+                     : (tw__matrix){ data, along_free, along_summed, false };
 }
 
 static void multiply(void *context, int64_t begin, int64_t end)
@@ -446,8 +452,8 @@ static tw_tensor *gradient_of(tw__gradient *gradient, const equation *e, int inp
             tw__text_bytes(&labels, &letter, 1);
     }
     tw_auto tw_tensor *factor = other ? tw__grad_conj(gradient->inputs[1 - input]) : NULL;
-    tw__text_format(&text, "%.*s%s%.*s->%s", out->size, out->text, other ? "," : "", other ? other->size : 0, other ? other->text : "",
-                    labels.data ? labels.data : "");
+    tw__text_format(&text, "%.*s%s%.*s->%s", out->size, out->text, other ? "," : "", other ? other->size : 0,
+                    other ? other->text : "", labels.data ? labels.data : "");
     tw_tensor *grad = einsum(&text, gradient->output_grads[0], factor);
     if (ellipsis && grad) {
         tw__text_clear(&text);
@@ -501,7 +507,6 @@ static bool einsum_words(tw__wording *w)
     return false;
 }
 
-TW_OP(Einsum,
-    .inputs = "inputs: N * T", .outputs = "output: T", .attrs = "equation: string, N: int >= 1, T: type",
-    .shape = einsum_shape, .compute = einsum_compute, .gradient = einsum_gradient, .words = einsum_words,
-    .doc = "Sums of products over labelled dimensions.");
+TW_OP(Einsum, .inputs = "inputs: N * T", .outputs = "output: T", .attrs = "equation: string, N: int >= 1, T: type",
+      .shape = einsum_shape, .compute = einsum_compute, .gradient = einsum_gradient, .words = einsum_words,
+      .doc = "Sums of products over labelled dimensions.");

@@ -11,14 +11,15 @@ void tw__grad_set(tw__gradient *g, int input, tw_tensor *gradient)
         return;
     }
     bool alone = g->input_count == 1; /* nothing to be broadcast with */
-    g->input_grads[input] = alone && gradient && !tw__shape_known(&gradient->shape) ? gradient
-                                                                                    : tw__grad_unbroadcast(gradient, g->inputs[input]);
+    g->input_grads[input] =
+        alone && gradient && !tw__shape_known(&gradient->shape) ? gradient : tw__grad_unbroadcast(gradient, g->inputs[input]);
 }
 
 tw_status tw__grad_status(const tw__gradient *g)
 {
     for (int i = 0; i < g->input_count; i++) {
-        tw_dtype dtype = g->inputs[i]->dtype; /* conditions and indices are wanted too where a function's tape watches all arguments */
+        tw_dtype dtype =
+            g->inputs[i]->dtype; /* conditions and indices are wanted too where a function's tape watches all arguments */
         bool real = tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
         if (real && g->wanted[i] && !g->input_grads[i])
             return tw__error_status();

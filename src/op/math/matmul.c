@@ -1,5 +1,5 @@
-/* Matrix products: MatMul of two matrices, and the BatchMatMul family, whose leading dimensions are a batch (V2 and V3 broadcast them).
- * MatMul's transposes only exchange strides; adj_x and adj_y also conjugate complex numbers. */
+/* Matrix products: MatMul of two matrices, and the BatchMatMul family, whose leading dimensions are a batch (V2 and V3 broadcast
+ * them). MatMul's transposes only exchange strides; adj_x and adj_y also conjugate complex numbers. */
 #include "kernel/gemm.h"
 #include "kernel/kernel.h"
 #include "op/gradient.h"
@@ -19,7 +19,8 @@ static tw_status matmul_shape(tw__inference *inference)
                         tw__shape_text(b));
     for (int i = 0; i < 2; i++) {
         if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank != 2)
-            return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] ndims must be == 2: %d [Op:MatMul]", inference->shapes[i]->rank);
+            return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] ndims must be == 2: %d [Op:MatMul]",
+                            inference->shapes[i]->rank);
     }
     bool transpose_a = inference->attrs[TRANSPOSE_A].b, transpose_b = inference->attrs[TRANSPOSE_B].b;
     int64_t m = a->rank < 0 ? -1 : a->dims[transpose_a], a_inner = a->rank < 0 ? -1 : a->dims[!transpose_a];
@@ -91,12 +92,11 @@ static bool mat_mul_words(tw__wording *w)
     return product_words(w, false, TW_ATTR(w->in, "transpose_a")->b, TW_ATTR(w->in, "transpose_b")->b);
 }
 
-TW_OP(MatMul,
-    .inputs = "a: T, b: T", .outputs = "product: T",
-    .attrs = "transpose_a: bool = false, transpose_b: bool = false, "
-             "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient, .words = mat_mul_words, .scope = TW_SCOPE_ALWAYS, .transposes = { "transpose_a", "transpose_b" },
-    .doc = "The product of two matrices.");
+TW_OP(MatMul, .inputs = "a: T, b: T", .outputs = "product: T",
+      .attrs = "transpose_a: bool = false, transpose_b: bool = false, "
+               "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
+      .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient, .words = mat_mul_words,
+      .scope = TW_SCOPE_ALWAYS, .transposes = { "transpose_a", "transpose_b" }, .doc = "The product of two matrices.");
 
 /* ---- BatchMatMul ---- */
 
@@ -178,10 +178,13 @@ static void batch_body(void *context, int64_t begin, int64_t end)
     batch *of = context;
     size_t size = tw__element_size(of->out->dtype);
     for (int64_t i = begin; i < end; i++) {
-        const char *x = (const char *)of->x->data + (size_t)(matrix_index(&of->x->shape, &of->out->shape, i) * of->m * of->k) * size;
-        const char *y = (const char *)of->y->data + (size_t)(matrix_index(&of->y->shape, &of->out->shape, i) * of->k * of->n) * size;
-        tw_status status = tw__gemm(of->out->dtype, of->m, of->n, of->k, matrix_of(of->x, x, of->adj_x, of->adj_x),
-                                    matrix_of(of->y, y, of->adj_y, of->adj_y), (char *)of->out->data + (size_t)(i * of->m * of->n) * size);
+        const char *x =
+            (const char *)of->x->data + (size_t)(matrix_index(&of->x->shape, &of->out->shape, i) * of->m * of->k) * size;
+        const char *y =
+            (const char *)of->y->data + (size_t)(matrix_index(&of->y->shape, &of->out->shape, i) * of->k * of->n) * size;
+        tw_status status =
+            tw__gemm(of->out->dtype, of->m, of->n, of->k, matrix_of(of->x, x, of->adj_x, of->adj_x),
+                     matrix_of(of->y, y, of->adj_y, of->adj_y), (char *)of->out->data + (size_t)(i * of->m * of->n) * size);
         if (status != TW_OK)
             atomic_store(&of->status, (int)status);
     }
@@ -231,8 +234,8 @@ static tw_status batch_gradient(tw__gradient *gradient)
     bool adj_x = TW_ATTR(gradient, "adj_x")->b, adj_y = TW_ATTR(gradient, "adj_y")->b;
     tw_tensor *x = gradient->inputs[0], *y = gradient->inputs[1], *grad = gradient->output_grads[0];
     if (x->dtype != y->dtype || x->dtype != grad->dtype)
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient for inputs of different dtypes (%s, %s)", tw_dtype_name(x->dtype),
-                          tw_dtype_name(y->dtype));
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient for inputs of different dtypes (%s, %s)",
+                          tw_dtype_name(x->dtype), tw_dtype_name(y->dtype));
     if (gradient->wanted[0])
         tw__grad_set(gradient, 0, adj_x ? batch_matmul(op, y, grad, adj_y, true) : batch_matmul(op, grad, y, false, !adj_y));
     if (gradient->wanted[1])
@@ -240,8 +243,8 @@ static tw_status batch_gradient(tw__gradient *gradient)
     return tw__grad_status(gradient);
 }
 
-TW_OP(BatchMatMul,
-    .inputs = "x: T, y: T", .outputs = "output: T",
+TW_OP(
+    BatchMatMul, .inputs = "x: T, y: T", .outputs = "output: T",
     .attrs = "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}, adj_x: bool = false, adj_y: bool = false",
     .shape = batch_shape_same, .compute = batch_compute, .gradient = batch_gradient, .transposes = { "adj_x", "adj_y" },
     .doc = "The products of matrices in two batches of the same shape.");
@@ -251,17 +254,18 @@ static bool batch_mat_mul_words(tw__wording *w)
     return product_words(w, true, TW_ATTR(w->in, "adj_x")->b, TW_ATTR(w->in, "adj_y")->b);
 }
 
-TW_OP(BatchMatMulV2,
-    .inputs = "x: T, y: T", .outputs = "output: T",
-    .attrs = "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}, "
-             "adj_x: bool = false, adj_y: bool = false",
-    .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient, .words = batch_mat_mul_words, .scope = TW_SCOPE_ALWAYS, .transposes = { "adj_x", "adj_y" },
-    .doc = "The products of matrices in two batches, which are broadcast.");
+TW_OP(BatchMatMulV2, .inputs = "x: T, y: T", .outputs = "output: T",
+      .attrs = "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}, "
+               "adj_x: bool = false, adj_y: bool = false",
+      .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient, .words = batch_mat_mul_words,
+      .scope = TW_SCOPE_ALWAYS, .transposes = { "adj_x", "adj_y" },
+      .doc = "The products of matrices in two batches, which are broadcast.");
 
-TW_OP(BatchMatMulV3,
-    .inputs = "x: Ta, y: Tb", .outputs = "output: Tout",
-    .attrs = "Ta: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}, "
-             "Tb: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}, "
-             "Tout: {bfloat16, half, float, double, int16, int32, int64, complex64, complex128}, adj_x: bool = false, adj_y: bool = false",
+TW_OP(
+    BatchMatMulV3, .inputs = "x: Ta, y: Tb", .outputs = "output: Tout",
+    .attrs =
+        "Ta: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}, "
+        "Tb: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}, "
+        "Tout: {bfloat16, half, float, double, int16, int32, int64, complex64, complex128}, adj_x: bool = false, adj_y: bool = false",
     .shape = batch_shape_broadcast, .compute = batch_cast_compute, .gradient = batch_gradient,
     .doc = "The products of matrices in two batches, which are broadcast, as another dtype.");

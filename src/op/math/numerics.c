@@ -20,7 +20,8 @@ tw__nonfinite tw__nonfinite_of(const tw_tensor *tensor)
 
 const char *tw__nonfinite_words(const tw__nonfinite *found)
 {
-    static const char *const words[] = { NULL, "-Inf", "+Inf", "-Inf and +Inf", "NaN", "-Inf and NaN", "+Inf and NaN", "-Inf, +Inf, and NaN" };
+    static const char *const words[] = { NULL,  "-Inf",         "+Inf",         "-Inf and +Inf",
+                                         "NaN", "-Inf and NaN", "+Inf and NaN", "-Inf, +Inf, and NaN" };
     return words[(found->below != 0) + 2 * (found->above != 0) + 4 * (found->not_numbers != 0)];
 }
 
@@ -33,8 +34,8 @@ static tw_status check_compute(tw__kernel *kernel)
         tw_string message = TW_ATTR(kernel, "message")->s;
         if (kernel->op == &tw__op_CheckNumerics)
             words = !found.below && !found.above ? "NaN" : found.not_numbers ? "Inf and NaN" : "Inf";
-        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values [Op:%s]", (int)message.size, message.data ? message.data : "", words,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values [Op:%s]", (int)message.size,
+                        message.data ? message.data : "", words, kernel->op->name);
     }
     return tw__output_take(kernel, 0, tw__tensor_view(x, &x->shape));
 }
@@ -42,7 +43,8 @@ static tw_status check_compute(tw__kernel *kernel)
 static tw_status check_gradient(tw__gradient *g)
 {
     tw_string given = TW_ATTR(g, "message")->s;
-    char *whole = tw__format("Not a number (NaN) or infinity (Inf) values detected in gradient. %.*s", (int)given.size, given.data ? given.data : "");
+    char *whole = tw__format("Not a number (NaN) or infinity (Inf) values detected in gradient. %.*s", (int)given.size,
+                             given.data ? given.data : "");
     if (!whole)
         return tw__error_status();
     tw_attr message = TW_A_STRING("message", whole);
@@ -51,9 +53,10 @@ static tw_status check_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-#define CHECK \
-    .inputs = "tensor: T", .outputs = "output: T", .attrs = "T: {bfloat16, half, float, double}, message: string", .shape = tw_shape_same, \
-    .compute = check_compute, .gradient = check_gradient, .makes_outputs = true, .stateful = true
+#define CHECK                                                                                                      \
+    .inputs = "tensor: T", .outputs = "output: T", .attrs = "T: {bfloat16, half, float, double}, message: string", \
+    .shape = tw_shape_same, .compute = check_compute, .gradient = check_gradient, .makes_outputs = true, .stateful = true
 
 TW_OP(CheckNumerics, CHECK, .doc = "The input itself; an error if a value is infinite or not a number.");
-TW_OP(CheckNumericsV2, CHECK, .static_value = true, .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");
+TW_OP(CheckNumericsV2, CHECK, .static_value = true,
+      .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");

@@ -17,8 +17,8 @@ tw_status tw__reduced_axes(const tw_op *op, const tw_tensor *indices, int rank, 
             return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension (%lld for input with %d dimension(s) [Op:%s]",
                             (long long)given, rank, op->name);
         if (*axes >> axis & 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction arguments: Axes contains duplicate dimension: %d [Op:%s]", axis,
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction arguments: Axes contains duplicate dimension: %d [Op:%s]",
+                            axis, op->name);
         *axes |= 1u << axis;
     }
     return TW_OK;
@@ -119,17 +119,13 @@ static bool reduction_words(tw__wording *w)
     return false;
 }
 
-TW_OP(Sum,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = sum_compute, .gradient = tw__sum_gradient, .words = reduction_words,
-    .doc = "The sum over axes.");
+TW_OP(Sum, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = sum_compute, .gradient = tw__sum_gradient, .words = reduction_words, .doc = "The sum over axes.");
 
-TW_OP(Mean,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = mean_compute, .gradient = tw__mean_gradient, .words = reduction_words,
-    .doc = "The mean over axes.");
+TW_OP(Mean, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = mean_compute, .gradient = tw__mean_gradient, .words = reduction_words, .doc = "The mean over axes.");
 
 static bool prod_partial(const tw__partial_call *call, tw_shape *elements)
 {
@@ -140,38 +136,28 @@ static bool prod_partial(const tw__partial_call *call, tw_shape *elements)
     return true;
 }
 
-TW_OP(Prod,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = prod_compute, .gradient = tw__prod_gradient, .words = reduction_words, .partial = prod_partial,
-    .doc = "The product over axes.");
+TW_OP(Prod, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = prod_compute, .gradient = tw__prod_gradient, .words = reduction_words, .partial = prod_partial,
+      .doc = "The product over axes.");
 
-TW_OP(Max,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = max_compute, .gradient = tw__extremum_gradient, .words = reduction_words,
-    .doc = "The greatest element over axes.");
+TW_OP(Max, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = max_compute, .gradient = tw__extremum_gradient, .words = reduction_words,
+      .doc = "The greatest element over axes.");
 
-TW_OP(Min,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = min_compute, .gradient = tw__extremum_gradient, .words = reduction_words,
-    .doc = "The least element over axes.");
+TW_OP(Min, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = min_compute, .gradient = tw__extremum_gradient, .words = reduction_words, .doc = "The least element over axes.");
 
-TW_OP(Any,
-    .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
-    .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = max_compute, .words = reduction_words,
-    .doc = "Whether one element over axes is true.");
+TW_OP(Any, .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
+      .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32", .shape = reduce_shape, .compute = max_compute,
+      .words = reduction_words, .doc = "Whether one element over axes is true.");
 
-TW_OP(All,
-    .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
-    .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = all_compute, .words = reduction_words,
-    .doc = "Whether all elements over axes are true.");
+TW_OP(All, .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
+      .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32", .shape = reduce_shape, .compute = all_compute,
+      .words = reduction_words, .doc = "Whether all elements over axes are true.");
 
-TW_OP(EuclideanNorm,
-    .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
-    .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = norm_compute, .gradient = tw__norm_gradient,
-    .doc = "The square root of the sum of squares over axes.");
+TW_OP(EuclideanNorm, .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
+      .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32", .shape = reduce_shape,
+      .compute = norm_compute, .gradient = tw__norm_gradient, .doc = "The square root of the sum of squares over axes.");

@@ -11,8 +11,8 @@
 typedef struct parts {
     tw_tensor *x, *dy; /* borrowed */
     unsigned axes;
-    bool known;        /* the axes and the input's shape are: else `kept` is not */
-    tw_shape kept;     /* the output's shape with dimensions of one */
+    bool known;         /* the axes and the input's shape are: else `kept` is not */
+    tw_shape kept;      /* the output's shape with dimensions of one */
     tw_tensor *indices; /* borrowed */
 } parts;
 
@@ -38,12 +38,13 @@ static tw_tensor *kept_later(const parts *p)
     tw_auto tw_tensor *rank = tw__call(&tw__op_Rank, TW_IN(p->x), 1, NULL, 0);
     tw_auto tw_tensor *places = rank ? TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1)) : NULL;
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(given), tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *narrow = flat && dtype != TW_INT32 ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
-                                                          : tw_retain(flat);
+    tw_auto tw_tensor *narrow = flat && dtype != TW_INT32
+                                    ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
+                                    : tw_retain(flat);
     if (!shape || !places || !narrow)
         return NULL;
-    tw_auto tw_tensor *axes = TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)),
-                                    TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
+    tw_auto tw_tensor *axes =
+        TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)), TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
     tw_auto tw_tensor *ones = axes ? TW_UNARY(OnesLike, axes) : NULL;
     return ones ? tw__call(&tw__op_DynamicStitch, TW_IN(places, axes, shape, ones), 4, NULL, 0) : NULL;
 }
@@ -162,7 +163,8 @@ static tw_tensor *product_of_others(tw_tensor *flat)
     tw_tensor *left = NULL, *right = NULL;
     if (flat && axis) {
         left = tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true)), 1);
-        right = tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true)), 2);
+        right =
+            tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true)), 2);
     }
     tw_release(axis);
     return TAKE2(Mul, left, right);
@@ -176,7 +178,8 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
     TW_TRY(find_parts(gradient, &p));
     int rank = p.x->shape.rank, at = 0, reduced = 0;
     if (!p.known && (rank < 0 || !p.indices->data))
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient needs the axes and the rank of the input (%s), which are not known while tracing",
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED,
+                          "the gradient needs the axes and the rank of the input (%s), which are not known while tracing",
                           tw__shape_text(&p.x->shape));
     if (!p.known)
         TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], rank, &p.axes));

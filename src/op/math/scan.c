@@ -7,11 +7,12 @@
 static tw_status scan_axis(const tw_op *op, const tw_tensor *axis, int rank, int *normal)
 {
     if (axis->shape.rank != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not %s [Op:%s]", tw__shape_text(&axis->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not %s [Op:%s]", tw__shape_text(&axis->shape),
+                        op->name);
     int64_t given = tw_tensor_int_at(axis, 0);
     if (!tw__axis_normal(given, rank, normal))
-        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld [Op:%s]", -rank, rank,
-                        (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld [Op:%s]", -rank,
+                        rank, (long long)given, op->name);
     return TW_OK;
 }
 
@@ -38,32 +39,32 @@ enum { COLUMNS = 64, TASK_ELEMENTS = 1 << 15 }; /* neighbours that go along toge
 #define TIMES(a, b) ((a) * (b))
 
 /* The columns [first, first + count) of one block of [size, inner]. */
-#define SCAN(element, work, load, store, start, combine)                                              \
-    if (count == 1) {                                                                                 \
-        const element *x = (const element *)s->in + at;                                               \
-        element *y = (element *)s->out + at;                                                          \
-        work total = start;                                                                           \
-        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {                                 \
-            work value = (work)load(*x);                                                              \
-            if (s->exclusive)                                                                         \
-                *y = (element)store(total);                                                           \
-            total = combine(total, value);                                                            \
-            if (!s->exclusive)                                                                        \
-                *y = (element)store(total);                                                           \
-        }                                                                                             \
-    } else {                                                                                          \
-        const element *x = (const element *)s->in + at;                                               \
-        element *y = (element *)s->out + at;                                                          \
-        work totals[COLUMNS];                                                                         \
-        for (int64_t j = 0; j < count; j++)                                                           \
-            totals[j] = start;                                                                        \
-        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {                                 \
-            for (int64_t j = 0; j < count; j++) {                                                     \
-                work before = totals[j];                                                              \
-                totals[j] = combine(before, (work)load(x[j]));                                        \
-                y[j] = (element)store(s->exclusive ? before : totals[j]);                             \
-            }                                                                                         \
-        }                                                                                             \
+#define SCAN(element, work, load, store, start, combine)                  \
+    if (count == 1) {                                                     \
+        const element *x = (const element *)s->in + at;                   \
+        element *y = (element *)s->out + at;                              \
+        work total = start;                                               \
+        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {     \
+            work value = (work)load(*x);                                  \
+            if (s->exclusive)                                             \
+                *y = (element)store(total);                               \
+            total = combine(total, value);                                \
+            if (!s->exclusive)                                            \
+                *y = (element)store(total);                               \
+        }                                                                 \
+    } else {                                                              \
+        const element *x = (const element *)s->in + at;                   \
+        element *y = (element *)s->out + at;                              \
+        work totals[COLUMNS];                                             \
+        for (int64_t j = 0; j < count; j++)                               \
+            totals[j] = start;                                            \
+        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {     \
+            for (int64_t j = 0; j < count; j++) {                         \
+                work before = totals[j];                                  \
+                totals[j] = combine(before, (work)load(x[j]));            \
+                y[j] = (element)store(s->exclusive ? before : totals[j]); \
+            }                                                             \
+        }                                                                 \
     }
 
 /* Item i of all: block i / pieces, and COLUMNS columns of it. */
@@ -75,13 +76,13 @@ static void run_scan(void *context, int64_t begin, int64_t end)
         int64_t first = item % pieces * COLUMNS, count = s->inner - first < COLUMNS ? s->inner - first : COLUMNS;
         int64_t at = item / pieces * s->size * s->inner + (s->reverse ? (s->size - 1) * s->inner : 0) + first;
         switch (s->dtype) {
-#define CASE(name, element, work, load, store)                      \
-    case name:                                                      \
-        if (s->product) {                                           \
-            SCAN(element, work, load, store, 1, TIMES)              \
-        } else {                                                    \
-            SCAN(element, work, load, store, 0, PLUS)               \
-        }                                                           \
+#define CASE(name, element, work, load, store)         \
+    case name:                                         \
+        if (s->product) {                              \
+            SCAN(element, work, load, store, 1, TIMES) \
+        } else {                                       \
+            SCAN(element, work, load, store, 0, PLUS)  \
+        }                                              \
         break;
             CASE(TW_FLOAT32, float, float, SAME, SAME)
             CASE(TW_FLOAT64, double, double, SAME, SAME)
@@ -107,7 +108,8 @@ static void run_scan(void *context, int64_t begin, int64_t end)
 static tw_status scan_compute(tw__kernel *kernel, bool product)
 {
     const tw_tensor *in = kernel->inputs[0];
-    scan s = { 1, 1, 1, TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b, product, in->dtype, in->data, kernel->outputs[0]->data };
+    scan s = { 1,       1,         1,        TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b,
+               product, in->dtype, in->data, kernel->outputs[0]->data };
     int axis;
     TW_TRY(scan_axis(kernel->op, kernel->inputs[1], in->shape.rank, &axis));
     if (!tw__dtype_is_integer(in->dtype) && !tw__dtype_is_float(in->dtype) && !tw__dtype_is_complex(in->dtype))
@@ -157,14 +159,12 @@ static tw_status product_gradient(tw__gradient *gradient)
 
 #define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
 
-TW_OP(Cumsum,
-    .inputs = "x: T, axis: Tidx", .outputs = "out: T",
-    .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = scan_shape, .compute = sum_compute, .gradient = sum_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "Running sums along an axis.");
+TW_OP(Cumsum, .inputs = "x: T, axis: Tidx", .outputs = "out: T",
+      .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
+      .shape = scan_shape, .compute = sum_compute, .gradient = sum_gradient, .scope = TW_SCOPE_ALWAYS,
+      .doc = "Running sums along an axis.");
 
-TW_OP(Cumprod,
-    .inputs = "x: T, axis: Tidx", .outputs = "out: T",
-    .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = scan_shape, .compute = product_compute, .gradient = product_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "Running products along an axis.");
+TW_OP(Cumprod, .inputs = "x: T, axis: Tidx", .outputs = "out: T",
+      .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
+      .shape = scan_shape, .compute = product_compute, .gradient = product_gradient, .scope = TW_SCOPE_ALWAYS,
+      .doc = "Running products along an axis.");

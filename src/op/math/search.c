@@ -7,7 +7,8 @@ static tw_status bound_shape(tw__inference *inference)
     const tw_shape *sorted = inference->shapes[0], *values = inference->shapes[1];
     TW_TRY(tw__need_rank(inference, 0, 2));
     TW_TRY(tw__need_rank(inference, 1, 2));
-    if (sorted->rank == 2 && values->rank == 2 && sorted->dims[0] >= 0 && values->dims[0] >= 0 && sorted->dims[0] != values->dims[0])
+    if (sorted->rank == 2 && values->rank == 2 && sorted->dims[0] >= 0 && values->dims[0] >= 0 &&
+        sorted->dims[0] != values->dims[0])
         return tw__fail(TW_INVALID_ARGUMENT, "Leading dim_size of both tensors must match. [Op:%s]", inference->op->name);
     inference->out_shapes[0] = values->rank == 2 ? *values : TW_SHAPE(-1, -1);
     return TW_OK;
@@ -31,17 +32,17 @@ typedef struct search {
 } search;
 
 /* Halves what is left, without a branch that can't be foreseen. */
-#define SEARCH(type)                                                                       \
-    do {                                                                                   \
+#define SEARCH(type)                                                                           \
+    do {                                                                                       \
         const type *row = (const type *)s->sorted->data + i / s->columns * s->size, *at = row; \
-        type value = ((const type *)s->values->data)[i];                                   \
-        int64_t left = s->size;                                                            \
-        for (; left > 1; left -= left / 2) {                                               \
-            type here = at[left / 2 - 1];                                                  \
-            bool before = s->upper ? !(value < here) : here < value;                       \
-            at += before ? left / 2 : 0;                                                   \
-        }                                                                                  \
-        place = at - row + (left && (s->upper ? !(value < *at) : *at < value));            \
+        type value = ((const type *)s->values->data)[i];                                       \
+        int64_t left = s->size;                                                                \
+        for (; left > 1; left -= left / 2) {                                                   \
+            type here = at[left / 2 - 1];                                                      \
+            bool before = s->upper ? !(value < here) : here < value;                           \
+            at += before ? left / 2 : 0;                                                       \
+        }                                                                                      \
+        place = at - row + (left && (s->upper ? !(value < *at) : *at < value));                \
     } while (0)
 
 static void run_search(void *context, int64_t begin, int64_t end)
@@ -84,7 +85,8 @@ static tw_status bound_compute(tw__kernel *kernel, bool upper)
     s.size = s.sorted->shape.dims[1];
     s.columns = s.values->shape.dims[1];
     if (s.out->dtype == TW_INT32 && s.size > INT32_MAX)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "rows of %lld elements are too long for indices of int32", (long long)s.size);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "rows of %lld elements are too long for indices of int32",
+                          (long long)s.size);
     tw__parallel(s.values->count, 4096, run_search, &s);
     return TW_OK;
 }
@@ -99,7 +101,10 @@ static tw_status upper_compute(tw__kernel *kernel)
     return bound_compute(kernel, true);
 }
 
-#define BOUND .inputs = "sorted_inputs: T, values: T", .outputs = "output: out_type", \
+#define BOUND                                                               \
+    .inputs = "sorted_inputs: T, values: T", .outputs = "output: out_type", \
     .attrs = "T: type, out_type: {int32, int64} = int32", .shape = bound_shape
-TW_OP(LowerBound, BOUND, .compute = lower_compute, .doc = "Where each value stands in its sorted row: before those that equal it.");
-TW_OP(UpperBound, BOUND, .compute = upper_compute, .doc = "Where each value stands in its sorted row: behind those that equal it.");
+TW_OP(LowerBound, BOUND, .compute = lower_compute,
+      .doc = "Where each value stands in its sorted row: before those that equal it.");
+TW_OP(UpperBound, BOUND, .compute = upper_compute,
+      .doc = "Where each value stands in its sorted row: behind those that equal it.");

@@ -11,8 +11,8 @@ static tw_status select_elements(tw__kernel *kernel, const tw_shape *condition_s
     const tw_tensor *condition = in[0], *x = in[1], *y = in[2];
     tw_tensor *z = kernel->outputs[0];
     if (z->dtype != TW_STRING && z->dtype != TW_RESOURCE && z->dtype != TW_VARIANT) {
-        tw__select_run(tw__element_size(z->dtype), condition->data, condition_shape, x->data, &x->shape, y->data, &y->shape, z->data,
-                       &z->shape);
+        tw__select_run(tw__element_size(z->dtype), condition->data, condition_shape, x->data, &x->shape, y->data, &y->shape,
+                       z->data, &z->shape);
         return TW_OK;
     }
     if (z->dtype != TW_STRING)
@@ -38,8 +38,8 @@ static tw_status select_v2_shape(tw__inference *inference)
     const tw_shape *c = inference->shapes[0], *x = inference->shapes[1], *y = inference->shapes[2];
     tw_shape both;
     if (!tw__shape_broadcast(x, y, &both) || !tw__shape_broadcast(c, &both, &inference->out_shapes[0]))
-        return tw__fail(TW_INVALID_ARGUMENT, "condition %s, then %s, and else %s must be broadcastable [Op:%s]", tw__shape_text(c),
-                        tw__shape_text(x), tw__shape_text(y), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "condition %s, then %s, and else %s must be broadcastable [Op:%s]",
+                        tw__shape_text(c), tw__shape_text(x), tw__shape_text(y), inference->op->name);
     return TW_OK;
 }
 
@@ -65,10 +65,9 @@ static bool select_shapes_words(tw__wording *w)
            tw__say_broadcast(w, w->in->shapes[0], w->in->shapes[2]);
 }
 
-TW_OP(SelectV2,
-    .inputs = "condition: bool, t: T, e: T", .outputs = "output: T", .attrs = "T: type",
-    .shape = select_v2_shape, .compute = select_v2_compute, .gradient = select_v2_gradient, .words = select_shapes_words,
-    .doc = "t where the condition is true, else e; all three are broadcast.");
+TW_OP(SelectV2, .inputs = "condition: bool, t: T, e: T", .outputs = "output: T", .attrs = "T: type", .shape = select_v2_shape,
+      .compute = select_v2_compute, .gradient = select_v2_gradient, .words = select_shapes_words,
+      .doc = "t where the condition is true, else e; all three are broadcast.");
 
 /* ---- Select: t and e of one shape; the condition of that shape, a scalar, or a vector that chooses rows ---- */
 
@@ -80,9 +79,10 @@ static tw_status select_shape(tw__inference *inference)
                           tw__shape_text(x), tw__shape_text(y));
     bool rows = c->rank == 1 && x->rank >= 1 && (c->dims[0] < 0 || x->dims[0] < 0 || c->dims[0] == x->dims[0]);
     if (c->rank > 0 && !rows && !tw__shape_compatible(c, x))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "the condition has the shape %s: it must be a scalar, or have the shape of t (%s) or the length of its first dimension",
-                          tw__shape_text(c), tw__shape_text(x));
+        return TW_OP_FAIL(
+            inference, TW_INVALID_ARGUMENT,
+            "the condition has the shape %s: it must be a scalar, or have the shape of t (%s) or the length of its first dimension",
+            tw__shape_text(c), tw__shape_text(x));
     inference->out_shapes[0] = tw__shape_known(x) ? *x : *y;
     return TW_OK;
 }
@@ -110,10 +110,8 @@ static tw_status select_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Select,
-    .inputs = "condition: bool, t: T, e: T", .outputs = "output: T", .attrs = "T: type",
-    .shape = select_shape, .compute = select_compute, .gradient = select_gradient,
-    .doc = "t where the condition is true, else e.");
+TW_OP(Select, .inputs = "condition: bool, t: T, e: T", .outputs = "output: T", .attrs = "T: type", .shape = select_shape,
+      .compute = select_compute, .gradient = select_gradient, .doc = "t where the condition is true, else e.");
 
 /* ---- Where: the places of what is true, or not zero ---- */
 
@@ -184,10 +182,11 @@ static tw_status where_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Where,
-    .inputs = "input: T", .outputs = "index: int64",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "
-             "complex128, half, uint32, uint64, bool} = bool",
+TW_OP(
+    Where, .inputs = "input: T", .outputs = "index: int64",
+    .attrs =
+        "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "
+        "complex128, half, uint32, uint64, bool} = bool",
     .shape = where_shape, .compute = where_compute,
     .doc = "The indices of elements that are true or not zero, a row for each, in order.");
 
@@ -197,10 +196,11 @@ static tw_status clip_shape(tw__inference *inference)
 {
     const tw_shape *t = inference->shapes[0], *low = inference->shapes[1], *high = inference->shapes[2];
     if ((low->rank > 0 && !tw__shape_compatible(t, low)) || (high->rank > 0 && !tw__shape_compatible(t, high)))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: %s"
-                        "clip_value_min shape: %sclip_value_max shape: %s [Op:%s]",
-                        tw__shape_text(t), tw__shape_text(low), tw__shape_text(high), inference->op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: %s"
+            "clip_value_min shape: %sclip_value_max shape: %s [Op:%s]",
+            tw__shape_text(t), tw__shape_text(low), tw__shape_text(high), inference->op->name);
     return tw_shape_same(inference);
 }
 
@@ -232,13 +232,12 @@ static tw_status clip_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-#define NUMBERS                                                                                                             \
+#define NUMBERS                                                                                                               \
     "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
     "complex128, half, uint32, uint64"
-TW_OP(ClipByValue,
-    .inputs = "t: T, clip_value_min: T, clip_value_max: T", .outputs = "output: T", .attrs = "T: " NUMBERS "}",
-    .shape = clip_shape, .compute = clip_compute, .gradient = clip_gradient,
-    .doc = "t, with what lies below the minimum or above the maximum set to that limit.");
+TW_OP(ClipByValue, .inputs = "t: T, clip_value_min: T, clip_value_max: T", .outputs = "output: T", .attrs = "T: " NUMBERS "}",
+      .shape = clip_shape, .compute = clip_compute, .gradient = clip_gradient,
+      .doc = "t, with what lies below the minimum or above the maximum set to that limit.");
 
 /* ---- AddN ---- */
 
@@ -246,9 +245,10 @@ static tw_status add_n_shape(tw__inference *inference)
 {
     for (int i = 1; i < inference->input_count; i++) {
         if (!tw__shape_compatible(inference->shapes[0], inference->shapes[i]))
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: %s != input %d: %s [Op:AddN]",
-                            tw__shape_text(inference->shapes[0]), i, tw__shape_text(inference->shapes[i]));
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: %s != input %d: %s [Op:AddN]",
+                tw__shape_text(inference->shapes[0]), i, tw__shape_text(inference->shapes[i]));
     }
     inference->out_shapes[0] = *inference->shapes[0];
     return TW_OK;
@@ -315,10 +315,9 @@ static bool add_n_shows(const tw__inference *inference)
     return inference->input_count == 1;
 }
 
-TW_OP(AddN,
-    .inputs = "inputs: N * T", .outputs = "sum: T", .attrs = "N: int >= 1, T: " NUMBERS ", variant}",
-    .shape = add_n_shape, .compute = add_n_compute, .gradient = add_n_gradient, .shows_input = add_n_shows,
-    .doc = "The sum of all inputs, element by element.");
+TW_OP(AddN, .inputs = "inputs: N * T", .outputs = "sum: T", .attrs = "N: int >= 1, T: " NUMBERS ", variant}",
+      .shape = add_n_shape, .compute = add_n_compute, .gradient = add_n_gradient, .shows_input = add_n_shows,
+      .doc = "The sum of all inputs, element by element.");
 
 /* ---- BroadcastGradientArgs ---- */
 
@@ -338,7 +337,8 @@ static tw_status gradient_args_compute(tw__kernel *kernel)
     int64_t dims[2][RANK_LIMIT], axes[2][RANK_LIMIT], counts[2] = { 0, 0 };
     int64_t ranks[2] = { kernel->inputs[0]->count, kernel->inputs[1]->count };
     for (int i = 0; i < 2; i++)
-        TW_TRY(tw__tensor_read_ints(kernel->inputs[i], i ? "BroadcastGradientArgs: s1" : "BroadcastGradientArgs: s0", dims[i], RANK_LIMIT));
+        TW_TRY(tw__tensor_read_ints(kernel->inputs[i], i ? "BroadcastGradientArgs: s1" : "BroadcastGradientArgs: s0", dims[i],
+                                    RANK_LIMIT));
     int64_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1];
     bool equal = ranks[0] == ranks[1] && memcmp(dims[0], dims[1], (size_t)rank * sizeof(int64_t)) == 0;
     for (int64_t k = 0; !equal && k < rank; k++) {
@@ -361,7 +361,6 @@ static tw_status gradient_args_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(BroadcastGradientArgs,
-    .inputs = "s0: T, s1: T", .outputs = "r0: T, r1: T", .attrs = "T: {int32, int64} = int32",
-    .shape = gradient_args_shape, .compute = gradient_args_compute,
-    .doc = "The axes over which a gradient is summed for each of two shapes that were broadcast together.");
+TW_OP(BroadcastGradientArgs, .inputs = "s0: T, s1: T", .outputs = "r0: T, r1: T", .attrs = "T: {int32, int64} = int32",
+      .shape = gradient_args_shape, .compute = gradient_args_compute,
+      .doc = "The axes over which a gradient is summed for each of two shapes that were broadcast together.");

@@ -1,5 +1,5 @@
-/* TopKV2: the greatest elements of each row, in falling order; of equals the first. InTopKV2: whether a class is among the k best.
- * Bincount and DenseBincount: how often each number occurs. */
+/* TopKV2: the greatest elements of each row, in falling order; of equals the first. InTopKV2: whether a class is among the k
+ * best. Bincount and DenseBincount: how often each number occurs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -158,7 +158,8 @@ static void take_places(void *context, int64_t begin, int64_t end)
 static tw_status top_by_places(const tw_tensor *in, int64_t columns, int64_t k, tw_tensor *values, tw_tensor *indices)
 {
     int64_t rows = in->count / columns;
-    tw__buffer *places = tw__buffer_new((size_t)(rows * k) * sizeof(uint32_t)); /* no more than the values' bytes, or four times as many */
+    tw__buffer *places =
+        tw__buffer_new((size_t)(rows * k) * sizeof(uint32_t)); /* no more than the values' bytes, or four times as many */
     tw_status status = places ? tw__order_rows(in->dtype, in->data, rows, columns, k, places->data) : tw__error_status();
     if (status == TW_OK) {
         taking t = { in, values, indices, places->data, columns, k };
@@ -207,9 +208,11 @@ static tw_status top_compute(tw__kernel *kernel)
 static tw_tensor *top_back_later(tw_tensor *x, tw_tensor *dy, tw_tensor *indices)
 {
     tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *taken = tw__shape_as_tensor(dy, TW_INT64);
-    tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *to = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32),
+                      *to = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *none = tw__ints_tensor(NULL, 0, TW_INT64);
-    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64), *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
+    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64),
+                      *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
     if (!shape || !taken || !from || !to || !step || !none || !any || !one)
         return NULL;
     tw_attr last[] = { TW_A_INT("end_mask", 1) };
@@ -240,7 +243,8 @@ static tw_status top_gradient(tw__gradient *gradient)
         gradient->input_grads[0] = top_back_later(x, dy, gradient->outputs[1]);
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
     }
-    int64_t columns = x->shape.dims[x->shape.rank - 1], k = dy->shape.dims[dy->shape.rank - 1], rows = columns ? x->count / columns : 0;
+    int64_t columns = x->shape.dims[x->shape.rank - 1], k = dy->shape.dims[dy->shape.rank - 1],
+            rows = columns ? x->count / columns : 0;
     tw_auto tw_tensor *offsets = tw__tensor_empty(TW_INT64, &TW_SHAPE(rows, 1));
     if (!offsets)
         return tw__error_status();
@@ -268,16 +272,17 @@ static bool top_k_words(tw__wording *w)
         return true;
     if (!tw__wording_number(w, 1, &k))
         return false;
-    tw__text_format(&w->text, "input must have last dimension >= k = %lld but is %lld", (long long)k, (long long)shape->dims[shape->rank - 1]);
+    tw__text_format(&w->text, "input must have last dimension >= k = %lld but is %lld", (long long)k,
+                    (long long)shape->dims[shape->rank - 1]);
     return true;
 }
 
-TW_OP(TopKV2,
-    .inputs = "input: T, k: Tk", .outputs = "values: T, indices: index_type",
-    .attrs = "sorted: bool = true, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
-             "Tk: {int16, int32, int64} = int32, index_type: {int16, int32, int64} = int32",
-    .shape = top_shape, .compute = top_compute, .gradient = top_gradient, .words = top_k_words, .one_thread = TW_ONE_THREAD_VECTOR,
-    .doc = "The k greatest elements of each row, in falling order, and where they stand.");
+TW_OP(TopKV2, .inputs = "input: T, k: Tk", .outputs = "values: T, indices: index_type",
+      .attrs =
+          "sorted: bool = true, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
+          "Tk: {int16, int32, int64} = int32, index_type: {int16, int32, int64} = int32",
+      .shape = top_shape, .compute = top_compute, .gradient = top_gradient, .words = top_k_words,
+      .one_thread = TW_ONE_THREAD_VECTOR, .doc = "The k greatest elements of each row, in falling order, and where they stand.");
 
 /* ---- InTopKV2 ---- */
 
@@ -288,12 +293,13 @@ static tw_status in_top_shape(tw__inference *inference)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "predictions must be 2-dimensional, got shape %s [Op:%s]",
                           tw__shape_text(predictions), inference->op->name);
     if (targets->rank >= 0 && targets->rank != 1)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "targets must be 1-dimensional, got shape %s [Op:%s]", tw__shape_text(targets),
-                          inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "targets must be 1-dimensional, got shape %s [Op:%s]",
+                          tw__shape_text(targets), inference->op->name);
     int64_t rows = predictions->rank == 2 ? predictions->dims[0] : -1, count = targets->rank == 1 ? targets->dims[0] : -1;
     if (rows >= 0 && count >= 0 && rows != count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First dimension of predictions %lld must match length of targets %lld [Op:%s]",
-                          (long long)rows, (long long)count, inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "First dimension of predictions %lld must match length of targets %lld [Op:%s]", (long long)rows,
+                          (long long)count, inference->op->name);
     inference->out_shapes[0] = TW_SHAPE(rows >= 0 ? rows : count);
     return TW_OK;
 }
@@ -318,10 +324,9 @@ static tw_status in_top_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(InTopKV2,
-    .inputs = "predictions: float, targets: T, k: T", .outputs = "precision: bool", .attrs = "T: {int32, int64} = int32",
-    .shape = in_top_shape, .compute = in_top_compute,
-    .doc = "Whether each target is among its row's k greatest predictions.");
+TW_OP(InTopKV2, .inputs = "predictions: float, targets: T, k: T", .outputs = "precision: bool",
+      .attrs = "T: {int32, int64} = int32", .shape = in_top_shape, .compute = in_top_compute,
+      .doc = "Whether each target is among its row's k greatest predictions.");
 
 /* ---- Bincount, DenseBincount ---- */
 
@@ -337,17 +342,19 @@ static tw_status bins_shape(tw__inference *inference)
                               inference->op->name);
     }
     if (dense && in->rank > 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d [Op:DenseBincount]", in->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d [Op:DenseBincount]",
+                          in->rank);
     const tw_shape *weights = inference->shapes[2];
     if (tw__shape_known(in) && tw__shape_known(weights)) {
         int64_t given, elements;
         TW_TRY(tw__shape_count(weights, &given));
         TW_TRY(tw__shape_count(in, &elements));
         if (given && given != elements)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal "
-                              "to 1. Received %s [Op:%s]",
-                              tw__shape_text(weights), inference->op->name);
+            return TW_OP_FAIL(
+                inference, TW_INVALID_ARGUMENT,
+                "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal "
+                "to 1. Received %s [Op:%s]",
+                tw__shape_text(weights), inference->op->name);
     }
     if (dense && in->rank < 0)
         return TW_OK;
@@ -358,39 +365,40 @@ static tw_status bins_shape(tw__inference *inference)
 /* Counts of a part of the input. Integers and counts of few numbers are added up in parts, side by side. */
 typedef struct counting {
     const tw_tensor *in, *weights;
-    tw_dtype dtype;      /* of the counts */
-    char *bins;          /* `parts` times `size`, or of all rows */
+    tw_dtype dtype; /* of the counts */
+    char *bins;     /* `parts` times `size`, or of all rows */
     int64_t size, columns, parts;
     bool binary, negative;
 } counting;
 
-#define COUNT(index, type)                                                                       \
-    do {                                                                                         \
-        const index *values = c->in->data;                                                       \
-        const type *weights = c->weights->count ? c->weights->data : NULL;                       \
-        type *bins = (type *)c->bins + part * c->size;                                           \
-        for (int64_t i = begin; i < end; i++) {                                                  \
-            index value = values[i];                                                             \
-            negative |= value < 0;                                                               \
-            if (value < 0 || value >= c->size)                                                   \
-                continue;                                                                        \
-            type *bin = bins + (c->columns ? i / c->columns * c->size : 0) + value;              \
-            *bin = c->binary ? 1 : *bin + (weights ? weights[i] : 1);                            \
-        }                                                                                        \
+#define COUNT(index, type)                                                          \
+    do {                                                                            \
+        const index *values = c->in->data;                                          \
+        const type *weights = c->weights->count ? c->weights->data : NULL;          \
+        type *bins = (type *)c->bins + part * c->size;                              \
+        for (int64_t i = begin; i < end; i++) {                                     \
+            index value = values[i];                                                \
+            negative |= value < 0;                                                  \
+            if (value < 0 || value >= c->size)                                      \
+                continue;                                                           \
+            type *bin = bins + (c->columns ? i / c->columns * c->size : 0) + value; \
+            *bin = c->binary ? 1 : *bin + (weights ? weights[i] : 1);               \
+        }                                                                           \
     } while (0)
-#define COUNT_BY(type)                   \
-    do {                                 \
-        if (c->in->dtype == TW_INT32)    \
-            COUNT(int32_t, type);        \
-        else                             \
-            COUNT(int64_t, type);        \
+#define COUNT_BY(type)                \
+    do {                              \
+        if (c->in->dtype == TW_INT32) \
+            COUNT(int32_t, type);     \
+        else                          \
+            COUNT(int64_t, type);     \
     } while (0)
 
 static void count_parts(void *context, int64_t first, int64_t last)
 {
     counting *c = context;
     for (int64_t part = first; part < last; part++) {
-        int64_t begin = c->in->count / c->parts * part, end = part + 1 == c->parts ? c->in->count : begin + c->in->count / c->parts;
+        int64_t begin = c->in->count / c->parts * part,
+                end = part + 1 == c->parts ? c->in->count : begin + c->in->count / c->parts;
         bool negative = false;
         if (c->dtype == TW_INT32)
             COUNT_BY(uint32_t); /* goes round */
@@ -411,8 +419,13 @@ static tw_status bins_compute(tw__kernel *kernel)
 {
     tw_tensor *out = kernel->outputs[0];
     bool dense = kernel->op == &tw__op_DenseBincount;
-    counting c = { .in = kernel->inputs[0], .weights = kernel->inputs[2], .dtype = out->dtype, .bins = out->data, .parts = 1,
-                   .size = out->shape.dims[out->shape.rank - 1], .binary = dense && TW_ATTR(kernel, "binary_output")->b };
+    counting c = { .in = kernel->inputs[0],
+                   .weights = kernel->inputs[2],
+                   .dtype = out->dtype,
+                   .bins = out->data,
+                   .parts = 1,
+                   .size = out->shape.dims[out->shape.rank - 1],
+                   .binary = dense && TW_ATTR(kernel, "binary_output")->b };
     c.columns = dense && c.in->shape.rank == 2 ? c.in->shape.dims[1] : 0;
     size_t bytes = (size_t)out->count * tw__element_size(out->dtype);
     memset(out->data, 0, bytes);
@@ -434,13 +447,10 @@ static tw_status bins_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Bincount,
-    .inputs = "arr: int32, size: int32, weights: T", .outputs = "bins: T", .attrs = "T: {int32, int64, float, double}",
-    .shape = bins_shape, .compute = bins_compute,
-    .doc = "How often (or with what weight) each number below size occurs.");
+TW_OP(Bincount, .inputs = "arr: int32, size: int32, weights: T", .outputs = "bins: T",
+      .attrs = "T: {int32, int64, float, double}", .shape = bins_shape, .compute = bins_compute,
+      .doc = "How often (or with what weight) each number below size occurs.");
 
-TW_OP(DenseBincount,
-    .inputs = "input: Tidx, size: Tidx, weights: T", .outputs = "output: T",
-    .attrs = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false",
-    .shape = bins_shape, .compute = bins_compute,
-    .doc = "How often each number below size occurs, per row of a matrix.");
+TW_OP(DenseBincount, .inputs = "input: Tidx, size: Tidx, weights: T", .outputs = "output: T",
+      .attrs = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false", .shape = bins_shape,
+      .compute = bins_compute, .doc = "How often each number below size occurs, per row of a matrix.");

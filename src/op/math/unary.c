@@ -12,10 +12,10 @@ static tw_status compute(tw__kernel *kernel, const tw__unary *operation)
     return TW_OK;
 }
 
-#define X(name)                                               \
-    static tw_status name##_compute(tw__kernel *kernel)       \
-    {                                                         \
-        return compute(kernel, &tw__unary_##name);            \
+#define X(name)                                         \
+    static tw_status name##_compute(tw__kernel *kernel) \
+    {                                                   \
+        return compute(kernel, &tw__unary_##name);      \
     }
 TW_UNARY_OPERATIONS(X)
 #undef X
@@ -24,11 +24,11 @@ TW_UNARY_OPERATIONS(X)
 #define DY tw_retain(g->output_grads[0])
 #define X tw__grad_conj(g->inputs[0])
 #define Y tw__grad_conj(g->outputs[0])
-#define GRADIENT(name, expression)                            \
-    static tw_status name##_gradient(tw__gradient *g)         \
-    {                                                         \
-        tw__grad_set(g, 0, expression);                       \
-        return tw__grad_status(g);                            \
+#define GRADIENT(name, expression)                    \
+    static tw_status name##_gradient(tw__gradient *g) \
+    {                                                 \
+        tw__grad_set(g, 0, expression);               \
+        return tw__grad_status(g);                    \
     }
 
 GRADIENT(abs, TW_G2(Mul, DY, TW_G1(Sign, tw_retain(g->inputs[0]))))
@@ -65,52 +65,82 @@ GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
 #define NUMBERS "T: {bfloat16, half, float, double, complex64, complex128}"
 #define SIGNED_NUMBERS "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 
-TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}",
-    .compute = abs_compute, .unary = &tw__unary_abs, .gradient = abs_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "The absolute value.");
-TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw__unary_negate, .gradient = negate_gradient, .doc = "-x.");
+TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}", .compute = abs_compute,
+      .unary = &tw__unary_abs, .gradient = abs_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "The absolute value.");
+TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw__unary_negate, .gradient = negate_gradient,
+      .doc = "-x.");
 TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
-    .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
-TW_OP(Square, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .functions_in_gradient = true, .doc = "x * x.");
-TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient, .doc = "The square root.");
-TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient, .doc = "1 / sqrt(x).");
-TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal, .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal, .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .unary = &tw__unary_exp, .gradient = exp_gradient, .doc = "e to the power of x.");
-TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient, .doc = "exp(x) - 1, precise near zero.");
-TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .unary = &tw__unary_log, .gradient = log_gradient, .doc = "The natural logarithm.");
-TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient, .doc = "log(1 + x), precise near zero.");
+      .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
+TW_OP(Square, ROW,
+      .attrs =
+          "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
+      .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .functions_in_gradient = true,
+      .doc = "x * x.");
+TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient,
+      .doc = "The square root.");
+TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient,
+      .doc = "1 / sqrt(x).");
+TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal,
+      .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal,
+      .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .unary = &tw__unary_exp, .gradient = exp_gradient,
+      .doc = "e to the power of x.");
+TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient,
+      .doc = "exp(x) - 1, precise near zero.");
+TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .unary = &tw__unary_log, .gradient = log_gradient,
+      .doc = "The natural logarithm.");
+TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient,
+      .doc = "log(1 + x), precise near zero.");
 TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = sin_compute, .unary = &tw__unary_sin, .gradient = sin_gradient, .doc = "The sine.");
-TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .unary = &tw__unary_cos, .gradient = cos_gradient, .doc = "The cosine.");
-TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .unary = &tw__unary_tan, .gradient = tan_gradient, .doc = "The tangent.");
-TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .unary = &tw__unary_asin, .gradient = asin_gradient, .doc = "The inverse of sine.");
-TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .unary = &tw__unary_acos, .gradient = acos_gradient, .doc = "The inverse of cosine.");
-TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .unary = &tw__unary_atan, .gradient = atan_gradient, .doc = "The inverse of tangent.");
-TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .unary = &tw__unary_sinh, .gradient = sinh_gradient, .doc = "The hyperbolic sine.");
-TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .unary = &tw__unary_cosh, .gradient = cosh_gradient, .doc = "The hyperbolic cosine.");
-TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient, .doc = "The inverse of hyperbolic sine.");
-TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
-TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
-TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .activates = true, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true, .keeps_logits = true, .doc = "1 / (1 + exp(-x)).");
-TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient, .doc = "The error function.");
-TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
+TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .unary = &tw__unary_cos, .gradient = cos_gradient,
+      .doc = "The cosine.");
+TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .unary = &tw__unary_tan, .gradient = tan_gradient,
+      .doc = "The tangent.");
+TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .unary = &tw__unary_asin, .gradient = asin_gradient,
+      .doc = "The inverse of sine.");
+TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .unary = &tw__unary_acos, .gradient = acos_gradient,
+      .doc = "The inverse of cosine.");
+TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .unary = &tw__unary_atan, .gradient = atan_gradient,
+      .doc = "The inverse of tangent.");
+TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .unary = &tw__unary_sinh, .gradient = sinh_gradient,
+      .doc = "The hyperbolic sine.");
+TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .unary = &tw__unary_cosh, .gradient = cosh_gradient,
+      .doc = "The hyperbolic cosine.");
+TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient,
+      .doc = "The inverse of hyperbolic sine.");
+TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient,
+      .doc = "The inverse of hyperbolic cosine.");
+TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient,
+      .doc = "The inverse of hyperbolic tangent.");
+TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient,
+      .activates = true, .doc = "The hyperbolic tangent.");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient,
+      .scope = TW_SCOPE_ALWAYS, .activates = true, .keeps_logits = true, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient,
+      .doc = "The error function.");
+TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient,
+      .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
-    .doc = "The logarithm of the absolute value of the gamma function.");
+      .doc = "The logarithm of the absolute value of the gamma function.");
 static tw_status digamma_gradient(tw__gradient *g)
 {
     tw_tensor *x = g->inputs[0];
     if (x->dtype != TW_FLOAT32 && x->dtype != TW_FLOAT64)
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient for dtype %s: Polygamma is there for float32 and float64", tw_dtype_name(x->dtype));
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient for dtype %s: Polygamma is there for float32 and float64",
+                          tw_dtype_name(x->dtype));
     tw__grad_set(g, 0, TW_G2(Mul, tw_retain(g->output_grads[0]), TW_G2(Polygamma, tw__grad_constant(1, x), tw_retain(x))));
     return tw__grad_status(g);
 }
 
-TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient, .doc = "The derivative of Lgamma.");
+TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient,
+      .doc = "The derivative of Lgamma.");
 TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .unary = &tw__unary_floor, .doc = "The largest integer not above x.");
 TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .unary = &tw__unary_ceil, .doc = "The smallest integer not below x.");
-TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .unary = &tw__unary_round, .doc = "The nearest integer, of two the even one.");
-TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .unary = &tw__unary_round, .doc = "The nearest integer, of two the even one.");
+TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .unary = &tw__unary_round,
+      .doc = "The nearest integer, of two the even one.");
+TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .unary = &tw__unary_round,
+      .doc = "The nearest integer, of two the even one.");
 
 #define QUESTION .inputs = "x: T", .outputs = "y: bool", .shape = tw_shape_same, .attrs = REALS
 TW_OP(IsNan, QUESTION, .compute = is_nan_compute, .doc = "Whether x is not a number.");
@@ -118,9 +148,9 @@ TW_OP(IsInf, QUESTION, .compute = is_inf_compute, .doc = "Whether x is infinite.
 TW_OP(IsFinite, QUESTION, .compute = is_finite_compute, .doc = "Whether x is neither infinite nor not a number.");
 
 TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = logical_not_compute,
-    .doc = "Whether x is false.");
-TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute, .unary = &tw__unary_invert,
-    .doc = "Every bit flipped.");
+      .doc = "Whether x is false.");
+TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute,
+      .unary = &tw__unary_invert, .doc = "Every bit flipped.");
 
 /* ---- parts of complex numbers ---- */
 
@@ -169,22 +199,23 @@ static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
 GRADIENT(real, complex_of(DY, NULL))
 GRADIENT(imag, complex_of(NULL, DY))
 GRADIENT(conj, TW_G1(Conj, DY))
-GRADIENT(complex_abs, TW_G2(DivNoNan, TW_G2(Mul, complex_of(DY, NULL), tw_retain(g->inputs[0])), complex_of(tw_retain(g->outputs[0]), NULL)))
+GRADIENT(complex_abs,
+         TW_G2(DivNoNan, TW_G2(Mul, complex_of(DY, NULL), tw_retain(g->inputs[0])), complex_of(tw_retain(g->outputs[0]), NULL)))
 /* -dy / (imag + i * real) */
 GRADIENT(angle, TW_G2(Mul, TW_G1(Neg, complex_of(DY, NULL)),
                       TW_G1(Reciprocal, complex_of(part_of(&tw__op_Imag, g->inputs[0]), part_of(&tw__op_Real, g->inputs[0])))))
 
 #define PART .attrs = "T: {complex64, complex128} = complex64, Tout: {float, double} = float", .shape = part_shape
 TW_OP(Real, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = real_compute, .gradient = real_gradient,
-    .doc = "The real part.");
+      .doc = "The real part.");
 TW_OP(Imag, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = imag_compute, .gradient = imag_gradient,
-    .doc = "The imaginary part.");
+      .doc = "The imaginary part.");
 TW_OP(Angle, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = angle_compute, .gradient = angle_gradient,
-    .doc = "The angle in the complex plane.");
-TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "The distance from zero.");
+      .doc = "The angle in the complex plane.");
+TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient,
+      .scope = TW_SCOPE_ALWAYS, .doc = "The distance from zero.");
 TW_OP(Conj, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {complex64, complex128, variant} = complex64",
-    .shape = tw_shape_same, .compute = conj_compute, .gradient = conj_gradient, .doc = "The complex conjugate.");
+      .shape = tw_shape_same, .compute = conj_compute, .gradient = conj_gradient, .doc = "The complex conjugate.");
 
 static tw_status complex_shape(tw__inference *inference)
 {
@@ -224,8 +255,7 @@ static tw_status complex_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Complex,
-    .inputs = "real: T, imag: T", .outputs = "out: Tout",
-    .attrs = "T: {float, double} = float, Tout: {complex64, complex128} = complex64",
-    .shape = complex_shape, .compute = complex_compute, .gradient = complex_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "The complex numbers with these real and imaginary parts.");
+TW_OP(Complex, .inputs = "real: T, imag: T", .outputs = "out: Tout",
+      .attrs = "T: {float, double} = float, Tout: {complex64, complex128} = complex64", .shape = complex_shape,
+      .compute = complex_compute, .gradient = complex_gradient, .scope = TW_SCOPE_ALWAYS,
+      .doc = "The complex numbers with these real and imaginary parts.");

@@ -13,10 +13,10 @@ static tw_status equal_shapes(tw__inference *inference)
     return TW_OK;
 }
 
-#define COMPUTE(name)                                                   \
-    static tw_status name##_compute(tw__kernel *kernel)                 \
-    {                                                                   \
-        return tw__binary_compute(kernel, &tw__binary_##name);          \
+#define COMPUTE(name)                                          \
+    static tw_status name##_compute(tw__kernel *kernel)        \
+    {                                                          \
+        return tw__binary_compute(kernel, &tw__binary_##name); \
     }
 COMPUTE(sqrt_grad)
 COMPUTE(rsqrt_grad)
@@ -30,14 +30,14 @@ COMPUTE(sigmoid_grad)
 #define PLAIN_B tw_retain(g->inputs[1])
 #define C tw_retain(g->output_grads[0])
 #define CONJ_C tw__grad_conj(g->output_grads[0])
-#define GRADIENT(name, of_a, of_b)                            \
-    static tw_status name##_gradient(tw__gradient *g)         \
-    {                                                         \
-        if (g->wanted[0])                                     \
-            tw__grad_set(g, 0, of_a);                         \
-        if (g->wanted[1])                                     \
-            tw__grad_set(g, 1, of_b);                         \
-        return tw__grad_status(g);                            \
+#define GRADIENT(name, of_a, of_b)                    \
+    static tw_status name##_gradient(tw__gradient *g) \
+    {                                                 \
+        if (g->wanted[0])                             \
+            tw__grad_set(g, 0, of_a);                 \
+        if (g->wanted[1])                             \
+            tw__grad_set(g, 1, of_b);                 \
+        return tw__grad_status(g);                    \
     }
 
 static tw_tensor *conj_taken(tw_tensor *x)
@@ -54,18 +54,18 @@ GRADIENT(reciprocal_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, CONJ_C), PLAIN_B)
 GRADIENT(tanh_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, C), B), A), TW_G2(TanhGrad, A, C))
 GRADIENT(sigmoid_grad, TW_G2(Sub, TW_G2(Mul, C, B), TW_G2(Mul, TW_GN(Mul, 2, TW_G2(Mul, C, B)), A)), TW_G2(SigmoidGrad, A, C))
 
-#define ROW                                                                                           \
-    .inputs = "y: T, dy: T", .outputs = "z: T", .shape = equal_shapes,                                \
+#define ROW                                                            \
+    .inputs = "y: T, dy: T", .outputs = "z: T", .shape = equal_shapes, \
     .attrs = "T: {bfloat16, half, float, double, complex64, complex128}"
 TW_OP(SqrtGrad, ROW, .compute = sqrt_grad_compute, .binary = &tw__binary_sqrt_grad, .gradient = sqrt_grad_gradient,
-    .doc = "The gradient of Sqrt: dy * 0.5 / y.");
+      .doc = "The gradient of Sqrt: dy * 0.5 / y.");
 TW_OP(RsqrtGrad, ROW, .compute = rsqrt_grad_compute, .binary = &tw__binary_rsqrt_grad, .gradient = rsqrt_grad_gradient,
-    .doc = "The gradient of Rsqrt: dy * -0.5 * y^3.");
-TW_OP(ReciprocalGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad, .gradient = reciprocal_grad_gradient,
-    .doc = "The gradient of Reciprocal: -dy * y * y.");
-TW_OP(InvGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad, .gradient = reciprocal_grad_gradient,
-    .doc = "The gradient of Inv: -dy * y * y.");
+      .doc = "The gradient of Rsqrt: dy * -0.5 * y^3.");
+TW_OP(ReciprocalGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad,
+      .gradient = reciprocal_grad_gradient, .doc = "The gradient of Reciprocal: -dy * y * y.");
+TW_OP(InvGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad,
+      .gradient = reciprocal_grad_gradient, .doc = "The gradient of Inv: -dy * y * y.");
 TW_OP(TanhGrad, ROW, .compute = tanh_grad_compute, .binary = &tw__binary_tanh_grad, .gradient = tanh_grad_gradient,
-    .doc = "The gradient of Tanh: dy * (1 - y * y).");
+      .doc = "The gradient of Tanh: dy * (1 - y * y).");
 TW_OP(SigmoidGrad, ROW, .compute = sigmoid_grad_compute, .binary = &tw__binary_sigmoid_grad, .gradient = sigmoid_grad_gradient,
-    .doc = "The gradient of Sigmoid: dy * y * (1 - y).");
+      .doc = "The gradient of Sigmoid: dy * y * (1 - y).");

@@ -19,8 +19,8 @@ static tw_status zeta_gradient(tw__gradient *g)
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-TW_OP(Zeta, .inputs = "x: T, q: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast, .compute = zeta_compute,
-    .gradient = zeta_gradient, .doc = "The Hurwitz zeta function: the sum of (q + k)^-x over k.");
+TW_OP(Zeta, .inputs = "x: T, q: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
+      .compute = zeta_compute, .gradient = zeta_gradient, .doc = "The Hurwitz zeta function: the sum of (q + k)^-x over k.");
 
 static tw_status polygamma_compute(tw__kernel *kernel)
 {
@@ -38,4 +38,4 @@ static tw_status polygamma_gradient(tw__gradient *g)
 }
 
 TW_OP(Polygamma, .inputs = "a: T, x: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
-    .compute = polygamma_compute, .gradient = polygamma_gradient, .doc = "The a-th derivative of digamma.");
+      .compute = polygamma_compute, .gradient = polygamma_gradient, .doc = "The a-th derivative of digamma.");

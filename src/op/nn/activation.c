@@ -18,17 +18,17 @@ static tw_status run_gradient(tw__kernel *kernel, const tw__binary *operation)
     return TW_OK;
 }
 
-#define X(name)                                           \
-    static tw_status name##_compute(tw__kernel *kernel)   \
-    {                                                     \
-        return run_unary(kernel, &tw__unary_##name);      \
+#define X(name)                                         \
+    static tw_status name##_compute(tw__kernel *kernel) \
+    {                                                   \
+        return run_unary(kernel, &tw__unary_##name);    \
     }
 TW_ACTIVATIONS(X)
 #undef X
-#define X(name)                                           \
-    static tw_status name##_compute(tw__kernel *kernel)   \
-    {                                                     \
-        return run_gradient(kernel, &tw__binary_##name);  \
+#define X(name)                                          \
+    static tw_status name##_compute(tw__kernel *kernel)  \
+    {                                                    \
+        return run_gradient(kernel, &tw__binary_##name); \
     }
 TW_ACTIVATION_GRADIENTS(X)
 #undef X
@@ -37,9 +37,10 @@ static tw_status same_shapes(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (!tw__shape_compatible(a, b))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s [Op:%s]",
-                        inference->op->name, inference->op->name, tw__shape_text(a), tw__shape_text(b), inference->op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s [Op:%s]",
+            inference->op->name, inference->op->name, tw__shape_text(a), tw__shape_text(b), inference->op->name);
     inference->out_shapes[0] = tw__shape_known(a) ? *a : *b;
     return TW_OK;
 }
@@ -53,15 +54,15 @@ static tw_status give(tw__gradient *gradient, int index, tw_tensor *value)
 
 /* ---- first order: the gradient op of the features or of the outputs ---- */
 
-#define FROM_FEATURES(name, Op)                                                                                   \
-    static tw_status name##_gradient(tw__gradient *gradient)                                                      \
-    {                                                                                                             \
-        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->inputs[0]));            \
+#define FROM_FEATURES(name, Op)                                                                        \
+    static tw_status name##_gradient(tw__gradient *gradient)                                           \
+    {                                                                                                  \
+        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->inputs[0])); \
     }
-#define FROM_OUTPUTS(name, Op)                                                                                    \
-    static tw_status name##_gradient(tw__gradient *gradient)                                                      \
-    {                                                                                                             \
-        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->outputs[0]));           \
+#define FROM_OUTPUTS(name, Op)                                                                          \
+    static tw_status name##_gradient(tw__gradient *gradient)                                            \
+    {                                                                                                   \
+        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->outputs[0])); \
     }
 FROM_OUTPUTS(relu, Relu)
 FROM_OUTPUTS(relu6, Relu6)
@@ -113,65 +114,52 @@ static tw_status softplus_grad_gradient(tw__gradient *gradient)
 #define NUMBERS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 #define REALS "T: {half, bfloat16, float, double}"
 
-TW_OP(Relu,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}",
-    .shape = tw_shape_same, .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
-    .doc = "max(features, 0).");
+TW_OP(Relu, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}", .shape = tw_shape_same,
+      .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
+      .doc = "max(features, 0).");
 
-TW_OP(ReluGrad,
-    .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-    .shape = same_shapes, .compute = relu_grad_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
-    .doc = "gradients where features > 0, else 0. Features may be Relu's inputs or outputs.");
+TW_OP(ReluGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
+      .shape = same_shapes, .compute = relu_grad_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
+      .doc = "gradients where features > 0, else 0. Features may be Relu's inputs or outputs.");
 
-TW_OP(Relu6,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}",
-    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true,
-    .doc = "min(max(features, 0), 6).");
+TW_OP(Relu6, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}", .shape = tw_shape_same,
+      .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
+      .activates = true, .doc = "min(max(features, 0), 6).");
 
-TW_OP(Relu6Grad,
-    .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-    .shape = same_shapes, .compute = relu6_grad_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,
-    .doc = "gradients where 0 < features < 6, else 0.");
+TW_OP(Relu6Grad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
+      .shape = same_shapes, .compute = relu6_grad_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,
+      .doc = "gradients where 0 < features < 6, else 0.");
 
-TW_OP(Elu,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = elu_compute, .unary = &tw__unary_elu, .gradient = elu_gradient, .activates = true,
-    .doc = "exp(features) - 1 below 0, features above.");
+TW_OP(Elu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same, .compute = elu_compute,
+      .unary = &tw__unary_elu, .gradient = elu_gradient, .activates = true, .doc = "exp(features) - 1 below 0, features above.");
 
-TW_OP(EluGrad,
-    .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = elu_grad_compute, .binary = &tw__binary_elu_grad, .gradient = elu_grad_gradient,
-    .doc = "gradients * (outputs + 1) where outputs < 0, else gradients.");
+TW_OP(EluGrad, .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
+      .compute = elu_grad_compute, .binary = &tw__binary_elu_grad, .gradient = elu_grad_gradient,
+      .doc = "gradients * (outputs + 1) where outputs < 0, else gradients.");
 
-TW_OP(Selu,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = selu_compute, .unary = &tw__unary_selu, .gradient = selu_gradient, .activates = true,
-    .doc = "scale * alpha * (exp(features) - 1) below 0, scale * features above.");
+TW_OP(Selu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same, .compute = selu_compute,
+      .unary = &tw__unary_selu, .gradient = selu_gradient, .activates = true,
+      .doc = "scale * alpha * (exp(features) - 1) below 0, scale * features above.");
 
-TW_OP(SeluGrad,
-    .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = selu_grad_compute, .binary = &tw__binary_selu_grad, .gradient = elu_grad_gradient,
-    .doc = "gradients * (outputs + scale * alpha) where outputs < 0, else gradients * scale.");
+TW_OP(SeluGrad, .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
+      .compute = selu_grad_compute, .binary = &tw__binary_selu_grad, .gradient = elu_grad_gradient,
+      .doc = "gradients * (outputs + scale * alpha) where outputs < 0, else gradients * scale.");
 
-TW_OP(Softplus,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient, .activates = true,
-    .doc = "log(exp(features) + 1), element by element.");
+TW_OP(Softplus, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
+      .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient, .activates = true,
+      .doc = "log(exp(features) + 1), element by element.");
 
-TW_OP(SoftplusGrad,
-    .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = softplus_grad_compute, .binary = &tw__binary_softplus_grad, .gradient = softplus_grad_gradient,
-    .doc = "gradients / (1 + exp(-features)).");
+TW_OP(SoftplusGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
+      .compute = softplus_grad_compute, .binary = &tw__binary_softplus_grad, .gradient = softplus_grad_gradient,
+      .doc = "gradients / (1 + exp(-features)).");
 
-TW_OP(Softsign,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient, .activates = true,
-    .doc = "features / (abs(features) + 1).");
+TW_OP(Softsign, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
+      .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient, .activates = true,
+      .doc = "features / (abs(features) + 1).");
 
-TW_OP(SoftsignGrad,
-    .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = softsign_grad_compute, .binary = &tw__binary_softsign_grad, .no_gradient = true,
-    .doc = "gradients / (1 + abs(features)) ** 2.");
+TW_OP(SoftsignGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
+      .compute = softsign_grad_compute, .binary = &tw__binary_softsign_grad, .no_gradient = true,
+      .doc = "gradients / (1 + abs(features)) ** 2.");
 
 /* ---- LeakyRelu ---- */
 
@@ -208,13 +196,12 @@ static tw_status leaky_relu_grad_gradient(tw__gradient *gradient)
     return gradient->wanted[1] ? give(gradient, 1, TW_UNARY(ZerosLike, gradient->inputs[1])) : TW_OK;
 }
 
-TW_OP(LeakyRelu,
-    .inputs = "features: T", .outputs = "activations: T", .attrs = "alpha: float = 0.2, T: {half, bfloat16, float, double} = float",
-    .shape = tw_shape_same, .compute = leaky_relu_compute, .gradient = leaky_relu_gradient, .scope = TW_SCOPE_ALWAYS,
-    .doc = "features above 0, alpha * features below.");
+TW_OP(LeakyRelu, .inputs = "features: T", .outputs = "activations: T",
+      .attrs = "alpha: float = 0.2, T: {half, bfloat16, float, double} = float", .shape = tw_shape_same,
+      .compute = leaky_relu_compute, .gradient = leaky_relu_gradient, .scope = TW_SCOPE_ALWAYS,
+      .doc = "features above 0, alpha * features below.");
 
-TW_OP(LeakyReluGrad,
-    .inputs = "gradients: T, features: T", .outputs = "backprops: T",
-    .attrs = "alpha: float = 0.2, T: {half, bfloat16, float, double} = float",
-    .shape = same_shapes, .compute = leaky_relu_grad_compute, .gradient = leaky_relu_grad_gradient,
-    .doc = "gradients where features > 0, else alpha * gradients.");
+TW_OP(LeakyReluGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T",
+      .attrs = "alpha: float = 0.2, T: {half, bfloat16, float, double} = float", .shape = same_shapes,
+      .compute = leaky_relu_grad_compute, .gradient = leaky_relu_grad_gradient,
+      .doc = "gradients where features > 0, else alpha * gradients.");

@@ -316,22 +316,20 @@ static tw_status norm_gradient(tw__gradient *g)
 
 #define FORMAT ", data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC', is_training: bool = true"
 
-TW_OP(FusedBatchNormV3,
-    .inputs = "x: T, scale: U, offset: U, mean: U, variance: U",
-    .outputs = "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
-    .attrs = "T: {half, bfloat16, float}, U: {bfloat16, float}, epsilon: float = 0.0001, "
-             "exponential_avg_factor: float = 1" FORMAT,
-    .shape = norm_shape, .compute = norm_compute, .gradient = norm_gradient,
-    .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset per channel; training, both are the batch's own.");
+TW_OP(FusedBatchNormV3, .inputs = "x: T, scale: U, offset: U, mean: U, variance: U",
+      .outputs = "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
+      .attrs = "T: {half, bfloat16, float}, U: {bfloat16, float}, epsilon: float = 0.0001, "
+               "exponential_avg_factor: float = 1" FORMAT,
+      .shape = norm_shape, .compute = norm_compute, .gradient = norm_gradient,
+      .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset per channel; training, both are the batch's own.");
 
 /* ---- the gradient of the gradient ----
  *
- * Per channel, with r = 1 / sqrt(variance + epsilon), h = (x - mean) * r, G the gradient of x_backprop, s that of scale_backprop, o that of
- * offset_backprop, and bars for means over the channel:
- *     of dy      scale r (G - Ḡ - h A) + s h + o                  A = mean of G h, B = mean of dy h
- *     of scale   r S                                              S = sum of G (dy - mean dy - h B)
- *     of x       -scale r² (h S / n + B (G - Ḡ - h A) + A (dy - mean dy - h B)) + s r (dy - mean dy - h B)
- * With given statistics the terms with means are gone. */
+ * Per channel, with r = 1 / sqrt(variance + epsilon), h = (x - mean) * r, G the gradient of x_backprop, s that of scale_backprop,
+ * o that of offset_backprop, and bars for means over the channel: of dy      scale r (G - Ḡ - h A) + s h + o                  A =
+ * mean of G h, B = mean of dy h of scale   r S                                              S = sum of G (dy - mean dy - h B) of
+ * x       -scale r² (h S / n + B (G - Ḡ - h A) + A (dy - mean dy - h B)) + s r (dy - mean dy - h B) With given statistics the
+ * terms with means are gone. */
 
 static tw_tensor *over_channel(const tw_op *op, tw_tensor *x, int channel) /* takes x; keeps the dimensions */
 {
@@ -365,7 +363,8 @@ static tw_tensor *as_vector(tw_tensor *value) /* takes it */
 
 static tw_tensor *as_float(tw_tensor *value)
 {
-    return value->dtype == TW_FLOAT32 ? tw_retain(value) : tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", TW_FLOAT32)), 1);
+    return value->dtype == TW_FLOAT32 ? tw_retain(value)
+                                      : tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", TW_FLOAT32)), 1);
 }
 
 /* v - mean(v) - h mean(v h) in training, v itself otherwise; *product is mean(v h). */
@@ -387,18 +386,28 @@ static tw_status grad_gradient(tw__gradient *g)
     tw_dtype dtype = g->inputs[1]->dtype;
     tw_auto tw_tensor *dy = as_float(g->inputs[0]), *x = as_float(g->inputs[1]);
     tw_auto tw_tensor *scale = per_channel(g->inputs[2], rank, channel);
-    tw_auto tw_tensor *mean = !dy || !x ? NULL : training ? over_channel(&tw__op_Mean, tw_retain(x), channel) : per_channel(g->inputs[3], rank, channel);
+    tw_auto tw_tensor *mean = !dy || !x  ? NULL
+                              : training ? over_channel(&tw__op_Mean, tw_retain(x), channel)
+                                         : per_channel(g->inputs[3], rank, channel);
     tw_auto tw_tensor *off = mean ? TW_BINARY(Sub, x, mean) : NULL;
-    tw_auto tw_tensor *variance = !off ? NULL : training ? over_channel(&tw__op_Mean, TW_UNARY(Square, off), channel) : per_channel(g->inputs[4], rank, channel);
-    tw_auto tw_tensor *r = variance ? TW_G1(Rsqrt, TW_G2(AddV2, tw_retain(variance), tw__grad_constant(TW_ATTR(g, "epsilon")->f, variance))) : NULL;
+    tw_auto tw_tensor *variance = !off       ? NULL
+                                  : training ? over_channel(&tw__op_Mean, TW_UNARY(Square, off), channel)
+                                             : per_channel(g->inputs[4], rank, channel);
+    tw_auto tw_tensor *r =
+        variance ? TW_G1(Rsqrt, TW_G2(AddV2, tw_retain(variance), tw__grad_constant(TW_ATTR(g, "epsilon")->f, variance))) : NULL;
     tw_auto tw_tensor *h = r ? TW_BINARY(Mul, off, r) : NULL, *scaled = r && scale ? TW_BINARY(Mul, scale, r) : NULL;
     tw_auto tw_tensor *G = !h ? NULL : g->output_grads[0] ? as_float(g->output_grads[0]) : TW_UNARY(ZerosLike, x);
-    tw_auto tw_tensor *s = !h ? NULL : g->output_grads[1] ? per_channel(g->output_grads[1], rank, channel) : TW_UNARY(ZerosLike, r);
-    tw_auto tw_tensor *o = !h ? NULL : g->output_grads[2] ? per_channel(g->output_grads[2], rank, channel) : TW_UNARY(ZerosLike, r);
+    tw_auto tw_tensor *s = !h                   ? NULL
+                           : g->output_grads[1] ? per_channel(g->output_grads[1], rank, channel)
+                                                : TW_UNARY(ZerosLike, r);
+    tw_auto tw_tensor *o = !h                   ? NULL
+                           : g->output_grads[2] ? per_channel(g->output_grads[2], rank, channel)
+                                                : TW_UNARY(ZerosLike, r);
     if (!scaled || !G || !s || !o)
         return tw__error_status();
     tw_auto tw_tensor *A = NULL, *B = NULL;
-    tw_auto tw_tensor *G_off = centred(G, h, channel, training, &A), *dy_off = G_off ? centred(dy, h, channel, training, &B) : NULL;
+    tw_auto tw_tensor *G_off = centred(G, h, channel, training, &A),
+                      *dy_off = G_off ? centred(dy, h, channel, training, &B) : NULL;
     tw_auto tw_tensor *S = dy_off ? over_channel(&tw__op_Sum, TW_BINARY(Mul, G, dy_off), channel) : NULL;
     if (!S)
         return tw__error_status();
@@ -431,8 +440,7 @@ static tw_status grad_gradient(tw__gradient *g)
 }
 
 TW_OP(FusedBatchNormGradV3,
-    .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
-    .outputs = "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
-    .attrs = "T: {half, bfloat16, float}, U: {float}, epsilon: float = 0.0001" FORMAT,
-    .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
-    .doc = "The gradient of FusedBatchNormV3.");
+      .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
+      .outputs = "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
+      .attrs = "T: {half, bfloat16, float}, U: {float}, epsilon: float = 0.0001" FORMAT, .shape = grad_shape,
+      .compute = grad_compute, .gradient = grad_gradient, .doc = "The gradient of FusedBatchNormV3.");

@@ -4,7 +4,7 @@
 #include "op/wording.h"
 #include "rows.h"
 
-#define NUMBERS                                                                                                        \
+#define NUMBERS                                                                                                          \
     "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, " \
     "uint16, complex128, half, uint32, uint64}"
 #define FORMAT ", data_format: {'NHWC', 'NCHW'} = 'NHWC'"
@@ -29,7 +29,8 @@ static tw_status bias_shape(tw__inference *inference)
         return TW_OK;
     int axis = channel_axis(value, inference->attrs);
     if (value->dims[axis] >= 0 && bias->dims[0] >= 0 && value->dims[axis] != bias->dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Must provide as many biases as the %s dimension of the input tensor: %s vs. %s [Op:BiasAdd]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Must provide as many biases as the %s dimension of the input tensor: %s vs. %s [Op:BiasAdd]",
                         axis == value->rank - 1 ? "last" : "channel", tw__shape_text(bias), tw__shape_text(value));
     return TW_OK;
 }
@@ -75,10 +76,9 @@ static bool bias_add_words(tw__wording *w)
     return tw__sizes_differ(depth, bias->dims[0]) && tw__say_dims(w, depth, bias->dims[0]);
 }
 
-TW_OP(BiasAdd,
-    .inputs = "value: T, bias: T", .outputs = "output: T", .attrs = NUMBERS FORMAT,
-    .shape = bias_shape, .compute = bias_compute, .gradient = bias_gradient, .words = bias_add_words, .scope = TW_SCOPE_ALWAYS,
-    .doc = "value + bias, the bias being a number per channel.");
+TW_OP(BiasAdd, .inputs = "value: T, bias: T", .outputs = "output: T", .attrs = NUMBERS FORMAT, .shape = bias_shape,
+      .compute = bias_compute, .gradient = bias_gradient, .words = bias_add_words, .scope = TW_SCOPE_ALWAYS,
+      .doc = "value + bias, the bias being a number per channel.");
 
 static tw_status bias_grad_shape(tw__inference *inference)
 {
@@ -104,7 +104,5 @@ static tw_status bias_grad_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(BiasAddGrad,
-    .inputs = "out_backprop: T", .outputs = "output: T", .attrs = NUMBERS FORMAT,
-    .shape = bias_grad_shape, .compute = bias_grad_compute, .gradient = bias_grad_gradient,
-    .doc = "The sum per channel.");
+TW_OP(BiasAddGrad, .inputs = "out_backprop: T", .outputs = "output: T", .attrs = NUMBERS FORMAT, .shape = bias_grad_shape,
+      .compute = bias_grad_compute, .gradient = bias_grad_gradient, .doc = "The sum per channel.");

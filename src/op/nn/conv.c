@@ -168,23 +168,21 @@ bool tw__words_convolution(tw__wording *w)
     int64_t depth = in->dims[format.size && format.data[1] == 'C' ? 1 : 3];
     if (depth < 0 || filter->dims[2] <= 0 || depth % filter->dims[2] == 0)
         return false;
-    tw__text_format(&w->text, "Depth of input (%lld) is not a multiple of input depth of filter (%lld)", (long long)depth, (long long)filter->dims[2]);
+    tw__text_format(&w->text, "Depth of input (%lld) is not a multiple of input depth of filter (%lld)", (long long)depth,
+                    (long long)filter->dims[2]);
     return true;
 }
 
-TW_OP(Conv2D,
-    .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS,
-    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient, .words = tw__words_convolution, .graph_shape = tw__window_in_graph,
-    .doc = "The sums of products of the filter with each window of the images.");
+TW_OP(Conv2D, .inputs = "input: T, filter: T", .outputs = "output: T",
+      .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS, .shape = tw__conv_shape, .compute = tw__conv_compute,
+      .gradient = tw__conv_gradient, .words = tw__words_convolution, .graph_shape = tw__window_in_graph,
+      .doc = "The sums of products of the filter with each window of the images.");
 
-TW_OP(Conv2DBackpropInput,
-    .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
-    .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS,
-    .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
-    .doc = "The gradient of Conv2D by its input; also a transposed convolution.");
+TW_OP(Conv2DBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
+      .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS, .shape = tw__conv_input_shape,
+      .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
+      .doc = "The gradient of Conv2D by its input; also a transposed convolution.");
 
-TW_OP(Conv2DBackpropFilter,
-    .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
-    .attrs = "T: {half, bfloat16, float, double}, " ATTRS,
-    .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
-    .doc = "The gradient of Conv2D by its filter.");
+TW_OP(Conv2DBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
+      .attrs = "T: {half, bfloat16, float, double}, " ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute,
+      .gradient = tw__conv_filter_gradient, .doc = "The gradient of Conv2D by its filter.");

@@ -5,8 +5,8 @@
 #include "kernel/conv.h"
 #include "op/nn/conv_window.h"
 
-#define TW_CONV_ATTRS(strides_end)                                                                                               \
-    "strides: list(int), " strides_end "padding: {'SAME', 'VALID', 'EXPLICIT'}, explicit_paddings: list(int) = [], "             \
+#define TW_CONV_ATTRS(strides_end)                                                                                   \
+    "strides: list(int), " strides_end "padding: {'SAME', 'VALID', 'EXPLICIT'}, explicit_paddings: list(int) = [], " \
     "data_format: {'NHWC', 'NCHW'} = 'NHWC', dilations: list(int) = [1, 1, 1, 1]"
 
 /* One convolution as an op describes it. */

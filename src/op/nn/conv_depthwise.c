@@ -5,17 +5,15 @@
 
 #define ATTRS "T: {half, bfloat16, float, double}, " TW_CONV_ATTRS("")
 
-TW_OP(DepthwiseConv2dNative,
-    .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = ATTRS,
-    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient, .words = tw__words_convolution, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
-    .doc = "A convolution of every channel with filters of its own.");
+TW_OP(DepthwiseConv2dNative, .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = ATTRS, .shape = tw__conv_shape,
+      .compute = tw__conv_compute, .gradient = tw__conv_gradient, .words = tw__words_convolution,
+      .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
+      .doc = "A convolution of every channel with filters of its own.");
 
-TW_OP(DepthwiseConv2dNativeBackpropInput,
-    .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T", .attrs = ATTRS,
-    .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
-    .doc = "The gradient of DepthwiseConv2dNative by its input.");
+TW_OP(DepthwiseConv2dNativeBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
+      .attrs = ATTRS, .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
+      .doc = "The gradient of DepthwiseConv2dNative by its input.");
 
-TW_OP(DepthwiseConv2dNativeBackpropFilter,
-    .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T", .attrs = ATTRS,
-    .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
-    .doc = "The gradient of DepthwiseConv2dNative by its filter.");
+TW_OP(DepthwiseConv2dNativeBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
+      .attrs = ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
+      .doc = "The gradient of DepthwiseConv2dNative by its filter.");

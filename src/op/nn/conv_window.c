@@ -98,11 +98,14 @@ tw_status tw__window_in_graph(const tw__inference *in)
     tw_string format = TW_ATTR(in, "data_format")->s;
     int first = format.size > 1 && format.data[1] == 'C' ? 2 : 1;
     for (int i = first; i < first + 2; i++) {
-        int64_t size = in->shapes[0]->dims[i], window = convolves ? in->shapes[1]->dims[i - first] : TW_ATTR(in, "ksize")->ints[i];
-        if (convolves && (__builtin_mul_overflow(window - 1, TW_ATTR(in, "dilations")->ints[i], &window) || __builtin_add_overflow(window, 1, &window)))
+        int64_t size = in->shapes[0]->dims[i],
+                window = convolves ? in->shapes[1]->dims[i - first] : TW_ATTR(in, "ksize")->ints[i];
+        if (convolves && (__builtin_mul_overflow(window - 1, TW_ATTR(in, "dilations")->ints[i], &window) ||
+                          __builtin_add_overflow(window, 1, &window)))
             return TW_OK; /* what computes the shape has seen to it */
         if (in->out_shapes[0].dims[i] == 0 && size > 0 && window > size)
-            return tw__fail(TW_INVALID_ARGUMENT, "Negative dimension size caused by subtracting %lld from %lld", (long long)window, (long long)size);
+            return tw__fail(TW_INVALID_ARGUMENT, "Negative dimension size caused by subtracting %lld from %lld",
+                            (long long)window, (long long)size);
     }
     return TW_OK;
 }

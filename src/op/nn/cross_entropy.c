@@ -1,5 +1,6 @@
 /* The two cross-entropies of logits. Both give the loss per row and, as second output, its derivative by the logits, which the
- * gradient then only has to scale; a gradient that comes to the second output (a derivative of second order) goes through softmax. */
+ * gradient then only has to scale; a gradient that comes to the second output (a derivative of second order) goes through
+ * softmax. */
 #include "kernel/kernel.h"
 #include "kernel/nn.h"
 #include "op/nn/cross_entropy.h"
@@ -55,7 +56,8 @@ static tw_status sparse_shape(tw__inference *inference)
                         "logits and labels must have the same first dimension, got logits shape %s and labels shape %s [Op:%s]",
                         tw__shape_text(logits), tw__shape_text(labels), op);
     if (columns == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Must have at least one class, but got logits shape %s [Op:%s]", tw__shape_text(logits), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Must have at least one class, but got logits shape %s [Op:%s]",
+                        tw__shape_text(logits), op);
     if (rows < 0)
         rows = label_rows;
     inference->out_shapes[0] = TW_SHAPE(rows);
@@ -75,7 +77,8 @@ static tw_status bad_label(tw__kernel *kernel, int64_t label, int64_t columns)
     for (int64_t i = 0; i < labels->count; i++)
         tw__text_format(&text, "%s%lld", i ? " " : "", (long long)label_at(labels, i));
     char *list = tw__text_take(&text);
-    tw__fail(TW_INVALID_ARGUMENT, "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values: %s [Op:%s]",
+    tw__fail(TW_INVALID_ARGUMENT,
+             "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values: %s [Op:%s]",
              (long long)label, (long long)columns, list ? list : "", kernel->op->name);
     tw__free(list);
     return TW_INVALID_ARGUMENT;
@@ -105,11 +108,10 @@ static tw_status sparse_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(SparseSoftmaxCrossEntropyWithLogits,
-    .inputs = "features: T, labels: Tlabels", .outputs = "loss: T, backprop: T",
-    .attrs = "T: {half, bfloat16, float, double}, Tlabels: {int32, int64} = int64",
-    .shape = sparse_shape, .compute = sparse_compute, .gradient = sparse_gradient, .elements = 1u << 1,
-    .doc = "The cross-entropy of softmax(features) where each row's class is given by its number.");
+TW_OP(SparseSoftmaxCrossEntropyWithLogits, .inputs = "features: T, labels: Tlabels", .outputs = "loss: T, backprop: T",
+      .attrs = "T: {half, bfloat16, float, double}, Tlabels: {int32, int64} = int64", .shape = sparse_shape,
+      .compute = sparse_compute, .gradient = sparse_gradient, .elements = 1u << 1,
+      .doc = "The cross-entropy of softmax(features) where each row's class is given by its number.");
 
 /* ---- probabilities ---- */
 
@@ -121,9 +123,10 @@ static tw_status dense_shape(tw__inference *inference)
         return tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s [Op:%s]",
                         tw__shape_text(logits), tw__shape_text(labels), inference->op->name);
     if (both.rank >= 0 && both.rank != 2)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, got %s and %s [Op:%s]",
-                        tw__shape_text(logits), tw__shape_text(labels), inference->op->name);
+        return tw__fail(
+            TW_INVALID_ARGUMENT,
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, got %s and %s [Op:%s]",
+            tw__shape_text(logits), tw__shape_text(labels), inference->op->name);
     inference->out_shapes[0] = TW_SHAPE(both.rank < 0 ? -1 : both.dims[0]);
     inference->out_shapes[1] = both.rank < 0 ? TW_SHAPE(-1, -1) : both;
     return TW_OK;
@@ -161,8 +164,8 @@ static tw_status dense(tw__kernel *kernel, const tw__row_factors *factors)
         memset(kernel->outputs[0]->data, 0, (size_t)kernel->outputs[0]->count * tw__element_size(logits->dtype));
         return TW_OK;
     }
-    return tw__cross_entropy(logits->dtype, logits->data, labels->data, kernel->outputs[0]->data, kernel->outputs[1]->data, shape->dims[0],
-                             shape->dims[1], factors);
+    return tw__cross_entropy(logits->dtype, logits->data, labels->data, kernel->outputs[0]->data, kernel->outputs[1]->data,
+                             shape->dims[0], shape->dims[1], factors);
 }
 
 static tw_status dense_compute(tw__kernel *kernel)
@@ -183,10 +186,9 @@ static tw_status dense_gradient(tw__gradient *gradient)
     return gradient->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-TW_OP(SoftmaxCrossEntropyWithLogits,
-    .inputs = "features: T, labels: T", .outputs = "loss: T, backprop: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = dense_shape, .compute = dense_compute, .gradient = dense_gradient, .words = tw__words_binary,
-    .doc = "The cross-entropy of softmax(features) with probabilities.");
+TW_OP(SoftmaxCrossEntropyWithLogits, .inputs = "features: T, labels: T", .outputs = "loss: T, backprop: T",
+      .attrs = "T: {half, bfloat16, float, double}", .shape = dense_shape, .compute = dense_compute, .gradient = dense_gradient,
+      .words = tw__words_binary, .doc = "The cross-entropy of softmax(features) with probabilities.");
 
 tw_status tw__cross_entropy_scaled(tw__kernel *kernel, const tw_tensor *factors)
 {

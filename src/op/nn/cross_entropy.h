@@ -4,8 +4,8 @@
 
 #include "op/op.h"
 
-/* SparseSoftmaxCrossEntropyWithLogits or SoftmaxCrossEntropyWithLogits of float or double, whose second output is multiplied by the factors:
- * one per row, or one. */
+/* SparseSoftmaxCrossEntropyWithLogits or SoftmaxCrossEntropyWithLogits of float or double, whose second output is multiplied by
+ * the factors: one per row, or one. */
 tw_status tw__cross_entropy_scaled(tw__kernel *kernel, const tw_tensor *factors);
 
 #endif

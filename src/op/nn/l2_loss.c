@@ -6,21 +6,21 @@
 enum { TILE = 1024, LANES = 16 };
 
 /* In blocks, so that float's rounding stays small; the blocks' sums are double. */
-#define SQUARES(type)                                                               \
-    static TW_CLONES double squares_##type(const type *x, int64_t count)            \
-    {                                                                               \
-        type lanes[LANES] = { 0 };                                                  \
-        int64_t i = 0;                                                              \
-        for (; i + LANES <= count; i += LANES) {                                    \
-            for (int j = 0; j < LANES; j++)                                         \
-                lanes[j] += x[i + j] * x[i + j];                                    \
-        }                                                                           \
-        double sum = 0;                                                             \
-        for (int j = 0; j < LANES; j++)                                             \
-            sum += (double)lanes[j];                                                \
-        for (; i < count; i++)                                                      \
-            sum += (double)x[i] * (double)x[i];                                     \
-        return sum;                                                                 \
+#define SQUARES(type)                                                    \
+    static TW_CLONES double squares_##type(const type *x, int64_t count) \
+    {                                                                    \
+        type lanes[LANES] = { 0 };                                       \
+        int64_t i = 0;                                                   \
+        for (; i + LANES <= count; i += LANES) {                         \
+            for (int j = 0; j < LANES; j++)                              \
+                lanes[j] += x[i + j] * x[i + j];                         \
+        }                                                                \
+        double sum = 0;                                                  \
+        for (int j = 0; j < LANES; j++)                                  \
+            sum += (double)lanes[j];                                     \
+        for (; i < count; i++)                                           \
+            sum += (double)x[i] * (double)x[i];                          \
+        return sum;                                                      \
     }
 SQUARES(float)
 SQUARES(double)
@@ -58,7 +58,5 @@ static tw_status l2_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(L2Loss,
-    .inputs = "t: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = tw_shape_scalar, .compute = l2_compute, .gradient = l2_gradient,
-    .doc = "sum(t ** 2) / 2.");
+TW_OP(L2Loss, .inputs = "t: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double}", .shape = tw_shape_scalar,
+      .compute = l2_compute, .gradient = l2_gradient, .doc = "sum(t ** 2) / 2.");

@@ -1,5 +1,5 @@
-/* BlockLSTMV2 and its gradient: an LSTM over a whole sequence [time, batch, size]. Float only; no peepholes, no clipping. The gradient is that of the
- * values: TensorFlow 2.15 takes the gates in another order for the derivatives by x and h_prev. */
+/* BlockLSTMV2 and its gradient: an LSTM over a whole sequence [time, batch, size]. Float only; no peepholes, no clipping. The
+ * gradient is that of the values: TensorFlow 2.15 takes the gates in another order for the derivatives by x and h_prev. */
 #include "kernel/lstm.h"
 
 #include "op/gradient.h"
@@ -16,18 +16,28 @@ static tw_status check(const tw__kernel *kernel, tw__lstm *s)
     if (TW_ATTR(kernel, "use_peephole")->b)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "use_peephole is true: peepholes are not supported");
     int64_t units = in[CELL]->shape.rank == 2 ? in[CELL]->shape.dims[1] : -1, length = *(const int64_t *)in[LENGTH]->data;
-    if (x->rank != 3 || in[CELL]->shape.rank != 2 || in[CELL]->shape.dims[0] != x->dims[1] || !tw__shape_equal(&in[HIDDEN]->shape, &in[CELL]->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "x is %s, cs_prev and h_prev must be [batch, cell_size]", tw__shape_text(x));
-    if (in[WEIGHTS]->shape.rank != 2 || in[WEIGHTS]->shape.dims[0] != x->dims[2] + units || in[WEIGHTS]->shape.dims[1] != 4 * units)
+    if (x->rank != 3 || in[CELL]->shape.rank != 2 || in[CELL]->shape.dims[0] != x->dims[1] ||
+        !tw__shape_equal(&in[HIDDEN]->shape, &in[CELL]->shape))
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "x is %s, cs_prev and h_prev must be [batch, cell_size]",
+                          tw__shape_text(x));
+    if (in[WEIGHTS]->shape.rank != 2 || in[WEIGHTS]->shape.dims[0] != x->dims[2] + units ||
+        in[WEIGHTS]->shape.dims[1] != 4 * units)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "w is %s, expected [%lld, %lld]", tw__shape_text(&in[WEIGHTS]->shape),
                           (long long)(x->dims[2] + units), (long long)(4 * units));
     if (in[BIAS]->shape.rank != 1 || in[BIAS]->shape.dims[0] != 4 * units)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "b is %s, expected [%lld]", tw__shape_text(&in[BIAS]->shape), (long long)(4 * units));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "b is %s, expected [%lld]", tw__shape_text(&in[BIAS]->shape),
+                          (long long)(4 * units));
     if (length != x->dims[0])
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "seq_len_max is %lld, only the whole length %lld is supported", (long long)length,
-                          (long long)x->dims[0]);
-    *s = (tw__lstm){ .steps = x->dims[0], .batch = x->dims[1], .size = x->dims[2], .units = units,
-                     .x = in[X]->data, .first_cell = in[CELL]->data, .first = in[HIDDEN]->data, .weights = in[WEIGHTS]->data,
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "seq_len_max is %lld, only the whole length %lld is supported",
+                          (long long)length, (long long)x->dims[0]);
+    *s = (tw__lstm){ .steps = x->dims[0],
+                     .batch = x->dims[1],
+                     .size = x->dims[2],
+                     .units = units,
+                     .x = in[X]->data,
+                     .first_cell = in[CELL]->data,
+                     .first = in[HIDDEN]->data,
+                     .weights = in[WEIGHTS]->data,
                      .bias = in[BIAS]->data };
     return TW_OK;
 }
@@ -47,7 +57,8 @@ static tw_status block_shape(tw__inference *inference)
     const tw_shape *x = inference->shapes[X], *bias = inference->shapes[BIAS];
     int64_t wide = bias->rank == 1 ? bias->dims[0] : -1;
     for (int i = 0; i < OUTPUTS; i++)
-        inference->out_shapes[i] = x->rank < 0 ? TW_SHAPE(-1, -1, wide < 0 ? -1 : wide / 4) : TW_SHAPE(x->dims[0], x->dims[1], wide < 0 ? -1 : wide / 4);
+        inference->out_shapes[i] =
+            x->rank < 0 ? TW_SHAPE(-1, -1, wide < 0 ? -1 : wide / 4) : TW_SHAPE(x->dims[0], x->dims[1], wide < 0 ? -1 : wide / 4);
     return TW_OK;
 }
 
@@ -80,12 +91,11 @@ static tw_status block_gradient(tw__gradient *g)
     return TW_OK;
 }
 
-TW_OP(BlockLSTMV2,
-    .inputs = "seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T",
-    .outputs = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T",
-    .attrs = "cell_clip: float = 0, use_peephole: bool = false, T: {half, float}",
-    .shape = block_shape, .compute = block_compute, .gradient = block_gradient,
-    .doc = "An LSTM over a whole sequence: all gates and values of all steps.");
+TW_OP(BlockLSTMV2, .inputs = "seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T",
+      .outputs = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T",
+      .attrs = "cell_clip: float = 0, use_peephole: bool = false, T: {half, float}", .shape = block_shape,
+      .compute = block_compute, .gradient = block_gradient,
+      .doc = "An LSTM over a whole sequence: all gates and values of all steps.");
 
 static tw_status grad_shape(tw__inference *inference)
 {
@@ -101,22 +111,27 @@ static tw_status grad_compute(tw__kernel *kernel)
     tw_tensor *const *in = kernel->inputs;
     for (int i = INPUTS; i < INPUTS + OUTPUTS + 2; i++) {
         if (!tw__shape_equal(&in[i]->shape, &in[INPUTS]->shape) || in[i]->count != s.steps * s.batch * s.units)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d is %s, expected [%lld, %lld, %lld]", i, tw__shape_text(&in[i]->shape),
-                              (long long)s.steps, (long long)s.batch, (long long)s.units);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d is %s, expected [%lld, %lld, %lld]", i,
+                              tw__shape_text(&in[i]->shape), (long long)s.steps, (long long)s.batch, (long long)s.units);
     }
     set_values(&s, in + INPUTS);
     for (int i = 4; i < 7; i++)
         memset(kernel->outputs[i]->data, 0, (size_t)kernel->outputs[i]->count * sizeof(float));
-    tw__lstm_derivatives to = { .cell = in[INPUTS + OUTPUTS]->data, .hidden = in[INPUTS + OUTPUTS + 1]->data,
-                                .x = kernel->outputs[0]->data, .first_cell = kernel->outputs[1]->data, .first = kernel->outputs[2]->data,
-                                .weights = kernel->outputs[3]->data, .bias = kernel->outputs[7]->data };
+    tw__lstm_derivatives to = { .cell = in[INPUTS + OUTPUTS]->data,
+                                .hidden = in[INPUTS + OUTPUTS + 1]->data,
+                                .x = kernel->outputs[0]->data,
+                                .first_cell = kernel->outputs[1]->data,
+                                .first = kernel->outputs[2]->data,
+                                .weights = kernel->outputs[3]->data,
+                                .bias = kernel->outputs[7]->data };
     return tw__lstm_backward(&s, &to);
 }
 
-TW_OP(BlockLSTMGradV2,
-    .inputs = "seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, h: T, "
-              "cs_grad: T, h_grad: T",
+TW_OP(
+    BlockLSTMGradV2,
+    .inputs =
+        "seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, h: T, "
+        "cs_grad: T, h_grad: T",
     .outputs = "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T",
-    .attrs = "use_peephole: bool, T: {half, float}",
-    .shape = grad_shape, .compute = grad_compute, .no_gradient = true,
+    .attrs = "use_peephole: bool, T: {half, float}", .shape = grad_shape, .compute = grad_compute, .no_gradient = true,
     .doc = "The gradient of BlockLSTMV2 by its inputs, from those by cs and h.");

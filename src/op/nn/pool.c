@@ -185,18 +185,16 @@ static bool pooling_words(tw__wording *w)
     return shape->rank >= 0 && shape->rank != 4 && tw__say_rank(w, 4, shape->rank);
 }
 
-TW_OP(MaxPool,
-    .inputs = "input: T", .outputs = "output: T",
-    .attrs = "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float, "
-             WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []") ", data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-    .shape = forward_shape, .compute = max_compute, .gradient = max_gradient, .words = pooling_words, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
-    .doc = "The greatest value of each window.");
+TW_OP(MaxPool, .inputs = "input: T", .outputs = "output: T",
+      .attrs = "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float, " WINDOW(
+          ", 'EXPLICIT'}, explicit_paddings: list(int) = []") ", data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
+      .shape = forward_shape, .compute = max_compute, .gradient = max_gradient, .words = pooling_words,
+      .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS, .doc = "The greatest value of each window.");
 
-TW_OP(AvgPool,
-    .inputs = "value: T", .outputs = "output: T",
-    .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: {half, bfloat16, float, double}",
-    .shape = forward_shape, .compute = mean_compute, .gradient = mean_gradient, .words = pooling_words, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
-    .doc = "The mean of each window; padding does not count.");
+TW_OP(AvgPool, .inputs = "value: T", .outputs = "output: T",
+      .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: {half, bfloat16, float, double}", .shape = forward_shape,
+      .compute = mean_compute, .gradient = mean_gradient, .words = pooling_words, .graph_shape = tw__window_in_graph,
+      .scope = TW_SCOPE_ALWAYS, .doc = "The mean of each window; padding does not count.");
 
 /* ---- the gradients of MaxPool ---- */
 
@@ -251,18 +249,16 @@ static tw_status max_grad_gradient(tw__gradient *g)
 
 #define NUMBERS "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
-TW_OP(MaxPoolGrad,
-    .inputs = "orig_input: T, orig_output: T, grad: T", .outputs = "output: T",
-    .attrs = WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []")
-             ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS " = float",
-    .shape = max_grad_shape, .compute = max_grad_compute, .gradient = max_grad_gradient,
-    .doc = "The gradient of MaxPool: a window's goes to the first of its greatest values.");
+TW_OP(MaxPoolGrad, .inputs = "orig_input: T, orig_output: T, grad: T", .outputs = "output: T",
+      .attrs = WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS
+                                                                          " = float",
+      .shape = max_grad_shape, .compute = max_grad_compute, .gradient = max_grad_gradient,
+      .doc = "The gradient of MaxPool: a window's goes to the first of its greatest values.");
 
-TW_OP(MaxPoolGradGrad,
-    .inputs = "orig_input: T, orig_output: T, grad: T", .outputs = "output: T",
-    .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS,
-    .shape = max_grad_shape, .compute = max_grad_compute, .gradient = max_grad_gradient,
-    .doc = "The gradient of MaxPoolGrad: the values of grad that MaxPool chose.");
+TW_OP(MaxPoolGradGrad, .inputs = "orig_input: T, orig_output: T, grad: T", .outputs = "output: T",
+      .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS, .shape = max_grad_shape,
+      .compute = max_grad_compute, .gradient = max_grad_gradient,
+      .doc = "The gradient of MaxPoolGrad: the values of grad that MaxPool chose.");
 
 /* ---- the gradient of AvgPool ---- */
 
@@ -309,8 +305,6 @@ static tw_status mean_grad_gradient(tw__gradient *g)
     return g->wanted[1] ? give(g, 1, call(g, &tw__op_AvgPool, TW_IN(g->output_grads[0]), 1)) : TW_OK;
 }
 
-TW_OP(AvgPoolGrad,
-    .inputs = "orig_input_shape: int32, grad: T", .outputs = "output: T",
-    .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: {half, bfloat16, float, double}",
-    .shape = mean_grad_shape, .compute = mean_grad_compute, .gradient = mean_grad_gradient,
-    .doc = "The gradient of AvgPool.");
+TW_OP(AvgPoolGrad, .inputs = "orig_input_shape: int32, grad: T", .outputs = "output: T",
+      .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: {half, bfloat16, float, double}",
+      .shape = mean_grad_shape, .compute = mean_grad_compute, .gradient = mean_grad_gradient, .doc = "The gradient of AvgPool.");

@@ -58,12 +58,10 @@ static tw_status log_softmax_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(Softmax,
-    .inputs = "logits: T", .outputs = "softmax: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = softmax_shape, .compute = softmax_compute, .gradient = softmax_gradient, .keeps_logits = true,
-    .doc = "exp(logits) / sum(exp(logits)) along the last dimension.");
+TW_OP(Softmax, .inputs = "logits: T", .outputs = "softmax: T", .attrs = "T: {half, bfloat16, float, double}",
+      .shape = softmax_shape, .compute = softmax_compute, .gradient = softmax_gradient, .keeps_logits = true,
+      .doc = "exp(logits) / sum(exp(logits)) along the last dimension.");
 
-TW_OP(LogSoftmax,
-    .inputs = "logits: T", .outputs = "logsoftmax: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = softmax_shape, .compute = log_softmax_compute, .gradient = log_softmax_gradient,
-    .doc = "logits - log(sum(exp(logits))) along the last dimension.");
+TW_OP(LogSoftmax, .inputs = "logits: T", .outputs = "logsoftmax: T", .attrs = "T: {half, bfloat16, float, double}",
+      .shape = softmax_shape, .compute = log_softmax_compute, .gradient = log_softmax_gradient,
+      .doc = "logits - log(sum(exp(logits))) along the last dimension.");

@@ -19,7 +19,8 @@ static const tw_attr *find(const tw_op *op, const tw_attr *attrs, const char *na
 tw_status tw__volume_read(tw__volume_case *of, const tw_op *op, const tw_attr *attrs)
 {
     *of = (tw__volume_case){ .op = op, .padding = tw__attr_find(op, attrs, "padding")->s.data[0] };
-    const tw_attr *format = find(op, attrs, "data_format"), *strides = find(op, attrs, "strides"), *dilations = find(op, attrs, "dilations");
+    const tw_attr *format = find(op, attrs, "data_format"), *strides = find(op, attrs, "strides"),
+                  *dilations = find(op, attrs, "dilations");
     if (format && format->s.data[1] == 'C')
         return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "%s only supports NDHWC on the CPU, got NCDHW", op->name);
     if (strides->count != 5)
@@ -27,9 +28,11 @@ tw_status tw__volume_read(tw__volume_case *of, const tw_op *op, const tw_attr *a
     if (dilations && dilations->count != 5)
         return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "Dilation rates field must specify 5 dimensions");
     if (strides->ints[0] != 1 || strides->ints[4] != 1)
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "Current implementation does not yet support strides in the batch and depth dimensions.");
+        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT,
+                              "Current implementation does not yet support strides in the batch and depth dimensions.");
     if (dilations && (dilations->ints[0] != 1 || dilations->ints[4] != 1))
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "Current implementation does not yet support dilation rates in the batch and depth dimensions.");
+        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT,
+                              "Current implementation does not yet support dilation rates in the batch and depth dimensions.");
     for (int i = 0; i < 3; i++) {
         int64_t stride = strides->ints[1 + i], dilation = dilations ? dilations->ints[1 + i] : 1;
         if (stride <= 0 || stride > INT32_MAX)
@@ -88,13 +91,18 @@ static tw_status fit(tw__volume_case *of, const tw_shape *input, const tw_shape 
     v->groups = 1;
     if (v->depth >= 0 && v->in_channels >= 0) {
         if (v->depth == 0 || v->in_channels % v->depth)
-            return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT, "input depth must be evenly divisible by filter depth: %lld vs %lld", (long long)v->in_channels, (long long)v->depth);
+            return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT,
+                                  "input depth must be evenly divisible by filter depth: %lld vs %lld", (long long)v->in_channels,
+                                  (long long)v->depth);
         v->groups = v->in_channels / v->depth;
         if (v->groups > 1 && v->out_channels >= 0 && v->out_channels % v->groups)
-            return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT, "output depth must be evenly divisible by number of groups: %lld vs %lld", (long long)v->out_channels, (long long)v->groups);
+            return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT,
+                                  "output depth must be evenly divisible by number of groups: %lld vs %lld",
+                                  (long long)v->out_channels, (long long)v->groups);
     }
     if (gradient && !tw__shape_compatible(gradient, &of->output))
-        return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT, "out_backprop should have the shape %s, got %s", tw__shape_text(&of->output), tw__shape_text(gradient));
+        return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT, "out_backprop should have the shape %s, got %s",
+                              tw__shape_text(&of->output), tw__shape_text(gradient));
     return TW_OK;
 }
 
@@ -114,8 +122,8 @@ static bool by_filter_op(const tw_op *op)
     return op == &tw__op_Conv3DBackpropFilterV2;
 }
 
-static tw_status gradient_fit(tw__volume_case *of, const tw_op *op, const tw_attr *attrs, const tw_shape *first, const tw_shape *second, const tw_tensor *sizes,
-                              const tw_shape *gradient, tw_shape *shape)
+static tw_status gradient_fit(tw__volume_case *of, const tw_op *op, const tw_attr *attrs, const tw_shape *first,
+                              const tw_shape *second, const tw_tensor *sizes, const tw_shape *gradient, tw_shape *shape)
 {
     bool filter = by_filter_op(op);
     TW_TRY(tw__volume_read(of, op, attrs));
@@ -128,8 +136,8 @@ static tw_status gradient_shape(tw__inference *inference)
 {
     tw__volume_case of;
     int sizes = by_filter_op(inference->op) ? 1 : 0;
-    return gradient_fit(&of, inference->op, inference->attrs, inference->shapes[0], inference->shapes[1], inference->values[sizes], inference->shapes[2],
-                        &inference->out_shapes[0]);
+    return gradient_fit(&of, inference->op, inference->attrs, inference->shapes[0], inference->shapes[1],
+                        inference->values[sizes], inference->shapes[2], &inference->out_shapes[0]);
 }
 
 static tw_status conv_compute(tw__kernel *kernel)
@@ -147,9 +155,12 @@ static tw_status gradient_compute(tw__kernel *kernel)
     tw_shape shape;
     bool filter = by_filter_op(kernel->op);
     const tw_tensor *other = kernel->inputs[filter ? 0 : 1], *gradient = kernel->inputs[2];
-    TW_TRY(gradient_fit(&of, kernel->op, kernel->attrs, &kernel->inputs[0]->shape, &kernel->inputs[1]->shape, kernel->inputs[filter ? 1 : 0], &gradient->shape, &shape));
+    TW_TRY(gradient_fit(&of, kernel->op, kernel->attrs, &kernel->inputs[0]->shape, &kernel->inputs[1]->shape,
+                        kernel->inputs[filter ? 1 : 0], &gradient->shape, &shape));
     tw_tensor *output = tw__output(kernel, 0, &shape);
-    return output ? tw__volume_conv(filter ? TW_CONV_FILTER : TW_CONV_INPUT, other->dtype, &of.volume, other->data, gradient->data, output->data) : tw__error_status();
+    return output ? tw__volume_conv(filter ? TW_CONV_FILTER : TW_CONV_INPUT, other->dtype, &of.volume, other->data,
+                                    gradient->data, output->data)
+                  : tw__error_status();
 }
 
 /* ---- gradients ---- */
@@ -218,15 +229,15 @@ static tw_status filter_gradient(tw__gradient *g)
 #define FORMAT "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC', "
 #define DILATIONS "dilations: list(int) = [1, 1, 1, 1, 1]"
 
-TW_OP(Conv3D,
-    .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = TYPES WINDOW FORMAT DILATIONS, .shape = conv_shape, .compute = conv_compute,
-    .gradient = conv_gradient, .doc = "The sums of products of the filter with each window of the volumes.");
+TW_OP(Conv3D, .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = TYPES WINDOW FORMAT DILATIONS,
+      .shape = conv_shape, .compute = conv_compute, .gradient = conv_gradient,
+      .doc = "The sums of products of the filter with each window of the volumes.");
 
-TW_OP(Conv3DBackpropInputV2,
-    .inputs = "input_sizes: Tshape, filter: T, out_backprop: T", .outputs = "output: T",
-    .attrs = TYPES WINDOW FORMAT DILATIONS ", Tshape: {int32, int64} = int32", .shape = gradient_shape, .compute = gradient_compute,
-    .gradient = input_gradient, .doc = "The gradient of Conv3D by its input; also a transposed convolution.");
+TW_OP(Conv3DBackpropInputV2, .inputs = "input_sizes: Tshape, filter: T, out_backprop: T", .outputs = "output: T",
+      .attrs = TYPES WINDOW FORMAT DILATIONS ", Tshape: {int32, int64} = int32", .shape = gradient_shape,
+      .compute = gradient_compute, .gradient = input_gradient,
+      .doc = "The gradient of Conv3D by its input; also a transposed convolution.");
 
-TW_OP(Conv3DBackpropFilterV2,
-    .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T", .attrs = TYPES WINDOW FORMAT DILATIONS, .shape = gradient_shape,
-    .compute = gradient_compute, .gradient = filter_gradient, .doc = "The gradient of Conv3D by its filter.");
+TW_OP(Conv3DBackpropFilterV2, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
+      .attrs = TYPES WINDOW FORMAT DILATIONS, .shape = gradient_shape, .compute = gradient_compute, .gradient = filter_gradient,
+      .doc = "The gradient of Conv3D by its filter.");

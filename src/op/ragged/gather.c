@@ -129,9 +129,9 @@ static tw_status gather_gradient(tw__gradient *g)
     tw_status status = tw__apply(&tw__op_RaggedGather, inputs, g->input_count,
                                  TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made, &outputs);
     if (status == TW_OK)
-        tw__grad_set(
-            g, count,
-            tw__call(&tw__op_UnsortedSegmentSum, TW_IN(g->output_grads[outputs - 1], made[outputs - 1], total), 3, NULL, 0));
+        tw__grad_set(g, count,
+                     tw__call(&tw__op_UnsortedSegmentSum, TW_IN(g->output_grads[outputs - 1], made[outputs - 1], total), 3, NULL,
+                              0));
     for (int i = 0; i < outputs; i++)
         tw_release(made[i]);
     return g->input_grads[count] ? TW_OK : tw__error_status();

@@ -1,14 +1,15 @@
-/* Ragged tensors in one variant tensor, so that datasets and loops can carry and stack them: RaggedTensorToVariant, RaggedTensorFromVariant.
+/* Ragged tensors in one variant tensor, so that datasets and loops can carry and stack them: RaggedTensorToVariant,
+ * RaggedTensorFromVariant.
  *
- * A variant holds the row splits of a ragged tensor, outermost first, and its values. A vector of variants is a ragged tensor with one dimension
- * more: its rows are what the variants hold. */
+ * A variant holds the row splits of a ragged tensor, outermost first, and its values. A vector of variants is a ragged tensor
+ * with one dimension more: its rows are what the variants hold. */
 #include "op/list/list.h"
 #include "op/ragged/ragged.h"
 #include "rows.h"
 
 typedef struct ragged_value {
     tw_object object;
-    int count; /* of splits */
+    int count;                              /* of splits */
     tw_tensor *items[TW_RAGGED_LEVELS + 1]; /* splits, then values */
 } ragged_value;
 
@@ -116,7 +117,12 @@ static tw_status to_compute(tw__kernel *kernel)
     tw_tensor *out = status == TW_OK ? tw__output(kernel, 0, &shape) : NULL;
     status = out ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < out->count; i++) {
-        int64_t begin = batched && rank ? levels.splits[0][i] : batched ? i : 0, end = batched && rank ? levels.splits[0][i + 1] : batched ? i + 1 : rows;
+        int64_t begin = batched && rank ? levels.splits[0][i]
+                        : batched       ? i
+                                        : 0,
+                end = batched && rank ? levels.splits[0][i + 1]
+                      : batched       ? i + 1
+                                      : rows;
         ragged_value *value = part(kernel, &levels, batched && rank, begin, end, batched && !rank);
         ((tw_object **)out->data)[i] = (tw_object *)value;
         status = value ? TW_OK : tw__error_status();
@@ -125,10 +131,10 @@ static tw_status to_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RaggedTensorToVariant,
-    .inputs = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: Tvalues", .outputs = "encoded_ragged: variant",
-    .attrs = "RAGGED_RANK: int >= 0, Tvalues: type, Tsplits: {int32, int64} = int64, batched_input: bool", .shape = to_shape, .compute = to_compute,
-    .no_gradient = true, .doc = "A ragged tensor as a variant, or its rows as a vector of variants.");
+TW_OP(RaggedTensorToVariant, .inputs = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: Tvalues",
+      .outputs = "encoded_ragged: variant",
+      .attrs = "RAGGED_RANK: int >= 0, Tvalues: type, Tsplits: {int32, int64} = int64, batched_input: bool", .shape = to_shape,
+      .compute = to_compute, .no_gradient = true, .doc = "A ragged tensor as a variant, or its rows as a vector of variants.");
 
 /* ---- and back ---- */
 
@@ -137,8 +143,10 @@ static tw_status from_shape(tw__inference *inference)
     const tw_shape *in = inference->shapes[0];
     int64_t out_rank = TW_ATTR(inference, "output_ragged_rank")->i, in_rank = TW_ATTR(inference, "input_ragged_rank")->i;
     if (in->rank >= 0 && in_rank >= 0 && in_rank + in->rank != out_rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.rank; "
-                          "output_ragged_rank: %lld, input_ragged_rank: %lld, encoded_ragged.rank: %d", (long long)out_rank, (long long)in_rank, in->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                          "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.rank; "
+                          "output_ragged_rank: %lld, input_ragged_rank: %lld, encoded_ragged.rank: %d",
+                          (long long)out_rank, (long long)in_rank, in->rank);
     for (int64_t i = 0; i < out_rank; i++)
         inference->out_shapes[i] = TW_SHAPE(-1);
     return TW_OK;
@@ -149,12 +157,13 @@ static ragged_value *value_at(tw__kernel *kernel, int64_t i, int64_t levels)
     tw_object *object = ((tw_object *const *)kernel->inputs[0]->data)[i];
     ragged_value *value = object && tw__is(object, &value_class) ? (ragged_value *)object : NULL;
     if (!value || value->count != levels) {
-        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variant at %lld holds no ragged tensor of ragged rank %lld", (long long)i, (long long)levels);
+        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variant at %lld holds no ragged tensor of ragged rank %lld", (long long)i,
+                   (long long)levels);
         return NULL;
     }
     if (value->items[value->count]->dtype != TW_ATTR(kernel, "Tvalues")->type) {
-        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected values Tensor dtype: %s, found: %s", tw__dtype_text(TW_ATTR(kernel, "Tvalues")->type),
-                   tw__dtype_text(value->items[value->count]->dtype));
+        TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected values Tensor dtype: %s, found: %s",
+                   tw__dtype_text(TW_ATTR(kernel, "Tvalues")->type), tw__dtype_text(value->items[value->count]->dtype));
         return NULL;
     }
     return value;
@@ -201,8 +210,10 @@ static tw_status give_values(tw__kernel *kernel, int64_t levels)
         rows += inner.dims[0];
         inner.dims[0] = shape.dims[0];
         if (i && !tw__shape_equal(&inner, &shape))
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "All flat_values must have compatible shapes.  Shape at index 0: %s.  Shape at index "
-                              "%lld: %s.", tw__shape_text(&shape), (long long)i, tw__shape_text(&values->shape));
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "All flat_values must have compatible shapes.  Shape at index 0: %s.  Shape at index "
+                              "%lld: %s.",
+                              tw__shape_text(&shape), (long long)i, tw__shape_text(&values->shape));
         shape = inner;
     }
     shape.dims[0] = rows;
@@ -224,7 +235,8 @@ static tw_status from_compute(tw__kernel *kernel)
     const tw_tensor *in = kernel->inputs[0];
     int64_t out_rank = kernel->output_count - 1, levels = out_rank - in->shape.rank;
     if (levels < 0)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "variants of %d dimensions and an output_ragged_rank of %lld", in->shape.rank, (long long)out_rank);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "variants of %d dimensions and an output_ragged_rank of %lld",
+                          in->shape.rank, (long long)out_rank);
     for (int64_t i = 0; i < in->count; i++) {
         if (!value_at(kernel, i, levels))
             return tw__error_status();
@@ -251,7 +263,8 @@ static tw_status from_compute(tw__kernel *kernel)
     return give_values(kernel, levels);
 }
 
-TW_OP(RaggedTensorFromVariant,
-    .inputs = "encoded_ragged: variant", .outputs = "output_nested_splits: output_ragged_rank * Tsplits, output_dense_values: Tvalues",
-    .attrs = "input_ragged_rank: int >= -1, output_ragged_rank: int >= 0, Tvalues: type, Tsplits: {int32, int64} = int64", .shape = from_shape,
-    .compute = from_compute, .no_gradient = true, .makes_outputs = true, .doc = "The ragged tensor that a variant, or a tensor of variants, holds.");
+TW_OP(RaggedTensorFromVariant, .inputs = "encoded_ragged: variant",
+      .outputs = "output_nested_splits: output_ragged_rank * Tsplits, output_dense_values: Tvalues",
+      .attrs = "input_ragged_rank: int >= -1, output_ragged_rank: int >= 0, Tvalues: type, Tsplits: {int32, int64} = int64",
+      .shape = from_shape, .compute = from_compute, .no_gradient = true, .makes_outputs = true,
+      .doc = "The ragged tensor that a variant, or a tensor of variants, holds.");

@@ -40,7 +40,8 @@ tw_status tw__random_integers(tw__kernel *kernel, int minval, tw__philox philox)
                                       (unsigned long long)limits[0], (unsigned long long)limits[1], kernel->op->name)
                            : tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld [Op:%s]", (long long)limits[0],
                                       (long long)limits[1], kernel->op->name);
-    tw__random_fill(TW__BELOW, out->dtype, philox, out->data, out->count, (uint64_t)limits[0], (uint64_t)limits[1] - (uint64_t)limits[0]);
+    tw__random_fill(TW__BELOW, out->dtype, philox, out->data, out->count, (uint64_t)limits[0],
+                    (uint64_t)limits[1] - (uint64_t)limits[0]);
     return TW_OK;
 }
 
@@ -81,7 +82,8 @@ static void cumulate(void *context, int64_t begin, int64_t end)
     size_t size = tw__element_size(d->logits->dtype);
     for (int64_t row = begin; row < end; row++) {
         double *sums = d->sums + row * d->classes, most = -INFINITY, total = 0;
-        tw__cast_run(d->logits->dtype, TW_FLOAT64, data + (size_t)((d->first + row) * d->classes) * size, sums, d->classes, false);
+        tw__cast_run(d->logits->dtype, TW_FLOAT64, data + (size_t)((d->first + row) * d->classes) * size, sums, d->classes,
+                     false);
         for (int64_t j = 0; j < d->classes; j++)
             most = isfinite(sums[j]) && sums[j] > most ? sums[j] : most;
         for (int64_t j = 0; j < d->classes; j++) {
@@ -133,7 +135,7 @@ tw_status tw__multinomial(tw__kernel *kernel, tw__philox philox)
             if (out->dtype == TW_INT64)
                 ((int64_t *)out->data)[row * samples + i] = class;
             else
-                ((int32_t *)out->data)[row * samples + i] = (int32_t)class;
+                ((int32_t *)out->data)[row * samples + i] = (int32_t) class;
         }
     }
     tw__free(d.sums);

@@ -1,8 +1,8 @@
 /* Gamma, Poisson, binomial and bounded normal values: distributions whose parameters are tensors, drawn by rejection.
  *
  * The output is [samples, batches], a batch for each set of parameters (which are broadcast against each other). Value number
- * batch * samples + sample has a part of the stream for itself, so that it does not matter how often the others were rejected; only the
- * bounded normal goes on with the stream from value to value. Algorithms and order of draws are TensorFlow's. */
+ * batch * samples + sample has a part of the stream for itself, so that it does not matter how often the others were rejected;
+ * only the bounded normal goes on with the stream from value to value. Algorithms and order of draws are TensorFlow's. */
 #include <math.h>
 
 #include "op/array/array.h"
@@ -84,8 +84,9 @@ static double poisson_value(uniforms *u, double rate, double most)
 /* How far Stirling's formula for log(k!) is off. */
 static double stirling_rest(double k)
 {
-    static const double rests[] = { 0.0810614667953272,  0.0413406959554092,  0.0276779256849983,  0.02079067210376509, 0.0166446911898211,
-                                    0.0138761288230707,  0.0118967099458917,  0.0104112652619720,  0.00925546218271273, 0.00833056343336287 };
+    static const double rests[] = { 0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
+                                    0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
+                                    0.00925546218271273, 0.00833056343336287 };
     if (k <= 9)
         return rests[(int)k];
     double square = (k + 1) * (k + 1);
@@ -108,8 +109,8 @@ static double binomial_many(uniforms *u, double count, double chance)
             continue;
         v = log(v * alpha / (a / (shifted * shifted) + b));
         double bound = (m + 0.5) * log((m + 1) / (r * (count - m + 1))) + (count + 1) * log((count - m + 1) / (count - k + 1)) +
-                       (k + 0.5) * log(r * (count - k + 1) / (k + 1)) + stirling_rest(m) + stirling_rest(count - m) - stirling_rest(k) -
-                       stirling_rest(count - k);
+                       (k + 0.5) * log(r * (count - k + 1) / (k + 1)) + stirling_rest(m) + stirling_rest(count - m) -
+                       stirling_rest(k) - stirling_rest(count - k);
         if (v <= bound)
             return k;
     }
@@ -261,7 +262,11 @@ static void put(tw_tensor *out, int64_t at, double value)
 
 static double greatest(tw_dtype dtype)
 {
-    return dtype == TW_INT32 ? INT32_MAX : dtype == TW_INT64 ? 0x1p63 : dtype == TW_FLOAT16 ? 65504 : dtype == TW_FLOAT32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    return dtype == TW_INT32     ? INT32_MAX
+           : dtype == TW_INT64   ? 0x1p63
+           : dtype == TW_FLOAT16 ? 65504
+           : dtype == TW_FLOAT32 ? 0x1.fffffep127
+                                 : 0x1.fffffffffffffp1023;
 }
 
 typedef enum kind { GAMMA, POISSON, BINOMIAL } kind;
@@ -282,9 +287,10 @@ static void fill_part(void *context, int64_t begin, int64_t end)
         uniforms u = { .philox = j->philox };
         tw__philox_skip(&u.philox, (uint64_t)index * RESERVED);
         double first = parameter(p, 0, batch);
-        double value = j->kind == GAMMA     ? gamma_value(&u, first)
-                       : j->kind == POISSON ? poisson_value(&u, first, greatest(j->out->dtype))
-                                            : binomial_value(j->philox, index, first, parameter(p, 1, batch), p->tensors[0]->dtype == TW_FLOAT32);
+        double value = j->kind == GAMMA ? gamma_value(&u, first)
+                       : j->kind == POISSON
+                           ? poisson_value(&u, first, greatest(j->out->dtype))
+                           : binomial_value(j->philox, index, first, parameter(p, 1, batch), p->tensors[0]->dtype == TW_FLOAT32);
         put(j->out, sample * p->batches + batch, value);
     }
 }
@@ -300,17 +306,17 @@ static tw_status fill(tw__kernel *kernel, kind which, int first, tw__philox phil
 
 /* ---- gamma, Poisson, binomial ---- */
 
-#define STATEFUL(name, which)                                                                       \
-    static tw_status name##_compute(tw__kernel *kernel)                                             \
-    {                                                                                               \
-        tw__philox philox;                                                                          \
-        TW_TRY(tw__random_draw(kernel, (uint64_t)kernel->outputs[0]->count * RESERVED, &philox));   \
-        return fill(kernel, which, 1, philox);                                                      \
+#define STATEFUL(name, which)                                                                    \
+    static tw_status name##_compute(tw__kernel *kernel)                                          \
+    {                                                                                            \
+        tw__philox philox;                                                                       \
+        TW_TRY(tw__random_draw(kernel, (uint64_t)kernel->outputs[0]->count *RESERVED, &philox)); \
+        return fill(kernel, which, 1, philox);                                                   \
     }
-#define STATELESS(name, which)                                                                      \
-    static tw_status name##_seed_compute(tw__kernel *kernel)                                        \
-    {                                                                                               \
-        return fill(kernel, which, 2, tw__philox_of_seed(kernel->inputs[1]));                       \
+#define STATELESS(name, which)                                                \
+    static tw_status name##_seed_compute(tw__kernel *kernel)                  \
+    {                                                                         \
+        return fill(kernel, which, 2, tw__philox_of_seed(kernel->inputs[1])); \
     }
 STATEFUL(gamma, GAMMA)
 STATEFUL(poisson, POISSON)
@@ -327,40 +333,33 @@ static tw_status gamma_key_compute(tw__kernel *kernel)
 
 #define NUMBERS "{half, float, double, int32, int64}"
 
-TW_OP(RandomGamma,
-    .inputs = "shape: S, alpha: T", .outputs = "output: T", .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, T: {half, float, double}",
-    .shape = appended_shape, .compute = gamma_compute, .stateful = true, .no_gradient = true, .free_state = tw__free,
-    .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
+TW_OP(RandomGamma, .inputs = "shape: S, alpha: T", .outputs = "output: T",
+      .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, T: {half, float, double}", .shape = appended_shape,
+      .compute = gamma_compute, .stateful = true, .no_gradient = true, .free_state = tw__free,
+      .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
-TW_OP(StatelessRandomGammaV2,
-    .inputs = "shape: T, seed: Tseed, alpha: dtype", .outputs = "output: dtype",
-    .attrs = "dtype: {half, float, double}, T: {int32, int64}, Tseed: {int32, int64} = int64",
-    .shape = seed_shape, .compute = gamma_seed_compute, .no_gradient = true,
-    .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
+TW_OP(StatelessRandomGammaV2, .inputs = "shape: T, seed: Tseed, alpha: dtype", .outputs = "output: dtype",
+      .attrs = "dtype: {half, float, double}, T: {int32, int64}, Tseed: {int32, int64} = int64", .shape = seed_shape,
+      .compute = gamma_seed_compute, .no_gradient = true,
+      .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
-TW_OP(StatelessRandomGammaV3,
-    .inputs = "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype", .outputs = "output: dtype",
-    .attrs = "dtype: {half, float, double}, shape_dtype: {int32, int64} = int32",
-    .shape = key_shape, .compute = gamma_key_compute, .no_gradient = true,
-    .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
+TW_OP(StatelessRandomGammaV3, .inputs = "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype",
+      .outputs = "output: dtype", .attrs = "dtype: {half, float, double}, shape_dtype: {int32, int64} = int32",
+      .shape = key_shape, .compute = gamma_key_compute, .no_gradient = true,
+      .doc = "Values of the gamma distribution with the shapes alpha, and the rate 1.");
 
-TW_OP(RandomPoissonV2,
-    .inputs = "shape: S, rate: R", .outputs = "output: dtype",
-    .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, R: " NUMBERS " = double, dtype: " NUMBERS " = int64",
-    .shape = appended_shape, .compute = poisson_compute, .stateful = true, .free_state = tw__free,
-    .doc = "Values of the Poisson distribution with a rate.");
+TW_OP(RandomPoissonV2, .inputs = "shape: S, rate: R", .outputs = "output: dtype",
+      .attrs = "seed: int = 0, seed2: int = 0, S: {int32, int64}, R: " NUMBERS " = double, dtype: " NUMBERS " = int64",
+      .shape = appended_shape, .compute = poisson_compute, .stateful = true, .free_state = tw__free,
+      .doc = "Values of the Poisson distribution with a rate.");
 
-TW_OP(StatelessRandomPoisson,
-    .inputs = "shape: T, seed: Tseed, lam: Rtype", .outputs = "output: dtype",
-    .attrs = "Rtype: " NUMBERS ", dtype: " NUMBERS ", T: {int32, int64}, Tseed: {int32, int64} = int64",
-    .shape = seed_shape, .compute = poisson_seed_compute,
-    .doc = "Values of the Poisson distribution with a rate.");
+TW_OP(StatelessRandomPoisson, .inputs = "shape: T, seed: Tseed, lam: Rtype", .outputs = "output: dtype",
+      .attrs = "Rtype: " NUMBERS ", dtype: " NUMBERS ", T: {int32, int64}, Tseed: {int32, int64} = int64", .shape = seed_shape,
+      .compute = poisson_seed_compute, .doc = "Values of the Poisson distribution with a rate.");
 
-TW_OP(StatelessRandomBinomial,
-    .inputs = "shape: S, seed: Tseed, counts: T, probs: T", .outputs = "output: dtype",
-    .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",
-    .shape = seed_shape, .compute = binomial_seed_compute,
-    .doc = "Numbers of successes in trials.");
+TW_OP(StatelessRandomBinomial, .inputs = "shape: S, seed: Tseed, counts: T, probs: T", .outputs = "output: dtype",
+      .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",
+      .shape = seed_shape, .compute = binomial_seed_compute, .doc = "Numbers of successes in trials.");
 
 static tw_status stream_shape(tw__inference *inference)
 {
@@ -382,11 +381,10 @@ static tw_status stream_compute(tw__kernel *kernel)
     return fill(kernel, BINOMIAL, 3, philox);
 }
 
-TW_OP(StatefulRandomBinomial,
-    .inputs = "resource: resource, algorithm: int64, shape: S, counts: T, probs: T", .outputs = "output: dtype",
-    .attrs = "S: {int32, int64}, T: " NUMBERS " = double, dtype: " NUMBERS " = int64", .shape = stream_shape, .compute = stream_compute,
-    .stateful = true,
-    .doc = "Numbers of successes in trials, of a stream in a variable.");
+TW_OP(StatefulRandomBinomial, .inputs = "resource: resource, algorithm: int64, shape: S, counts: T, probs: T",
+      .outputs = "output: dtype", .attrs = "S: {int32, int64}, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",
+      .shape = stream_shape, .compute = stream_compute, .stateful = true,
+      .doc = "Numbers of successes in trials, of a stream in a variable.");
 
 /* ---- normal values between bounds ---- */
 
@@ -450,7 +448,8 @@ static int propose(tw__philox *philox, bool single, const bounds *b, double valu
 static tw_status bounded_batch(tw__kernel *kernel, const parameters *p, int64_t batch, tw__philox *philox, bool single)
 {
     tw_tensor *out = kernel->outputs[0];
-    double mean = parameter(p, 0, batch), deviation = parameter(p, 1, batch), low = parameter(p, 2, batch), high = parameter(p, 3, batch);
+    double mean = parameter(p, 0, batch), deviation = parameter(p, 1, batch), low = parameter(p, 2, batch),
+           high = parameter(p, 3, batch);
     if (!(deviation > 0 && low < high && (isfinite(low) || isfinite(high))))
         return tw__fail(TW_INVALID_ARGUMENT, "Invalid parameters [Op:%s]", kernel->op->name);
     if ((isinf(low) && low < 0) || high < mean) { /* mirrored, so that the lower bound is the one that matters */
@@ -470,7 +469,8 @@ static tw_status bounded_batch(tw__kernel *kernel, const parameters *p, int64_t 
                 put(out, sample++ * p->batches + batch, AS(AS(values[i] * deviation) + mean));
                 tries = 0;
             } else if (++tries >= MOST_TRIES) {
-                return tw__fail(TW_INVALID_ARGUMENT, "TruncatedNormal rejection sampler failed to accept a sample. [Op:%s]", kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "TruncatedNormal rejection sampler failed to accept a sample. [Op:%s]",
+                                kernel->op->name);
             }
         }
     }
@@ -491,7 +491,6 @@ static tw_status bounded_compute(tw__kernel *kernel)
 }
 
 TW_OP(StatelessParameterizedTruncatedNormal,
-    .inputs = "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype", .outputs = "output: dtype",
-    .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, dtype: {half, float, double}",
-    .shape = seed_shape, .compute = bounded_compute,
-    .doc = "Normal values between bounds.");
+      .inputs = "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype", .outputs = "output: dtype",
+      .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, dtype: {half, float, double}", .shape = seed_shape,
+      .compute = bounded_compute, .doc = "Normal values between bounds.");

@@ -1,5 +1,6 @@
-/* Random ops whose stream is a variable: int64[3], a counter of two words (the low one first) and a key. Each use moves the counter on by 256
- * for each element, more than it takes, as TensorFlow does. Only Philox: TensorFlow has no other on the CPU either. */
+/* Random ops whose stream is a variable: int64[3], a counter of two words (the low one first) and a key. Each use moves the
+ * counter on by 256 for each element, more than it takes, as TensorFlow does. Only Philox: TensorFlow has no other on the CPU
+ * either. */
 #include "op/array/array.h"
 #include "op/random/random.h"
 #include "op/resource.h"
@@ -19,10 +20,11 @@ static tw_status check_algorithm(const tw__kernel *kernel, int64_t algorithm)
 static tw_status check_state(const tw__kernel *kernel, const tw_tensor *state)
 {
     if (state->dtype != TW_INT64)
-        return tw__fail(TW_INVALID_ARGUMENT, "dtype of RNG state variable must be int64, not %s [Op:%s]", tw_dtype_name(state->dtype),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "dtype of RNG state variable must be int64, not %s [Op:%s]",
+                        tw_dtype_name(state->dtype), kernel->op->name);
     if (state->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "RNG state must have one and only one dimension, not %d [Op:%s]", state->shape.rank, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "RNG state must have one and only one dimension, not %d [Op:%s]", state->shape.rank,
+                        kernel->op->name);
     if (state->count < STATE)
         return tw__fail(TW_INVALID_ARGUMENT, "For the Philox algorithm, the size of state must be at least 3; got %lld [Op:%s]",
                         (long long)state->count, kernel->op->name);
@@ -43,8 +45,9 @@ tw_status tw__generator_draw(tw__kernel *kernel, int64_t algorithm, uint64_t ski
         uint64_t *state = data;
         if (before)
             memcpy(before, state, STATE * sizeof *before);
-        *philox = (tw__philox){ { (uint32_t)state[2], (uint32_t)(state[2] >> 32) },
-                                { (uint32_t)state[0], (uint32_t)(state[0] >> 32), (uint32_t)state[1], (uint32_t)(state[1] >> 32) } };
+        *philox =
+            (tw__philox){ { (uint32_t)state[2], (uint32_t)(state[2] >> 32) },
+                          { (uint32_t)state[0], (uint32_t)(state[0] >> 32), (uint32_t)state[1], (uint32_t)(state[1] >> 32) } };
         tw__philox next = *philox;
         tw__philox_skip(&next, skip * 256);
         state[0] = next.counter[0] | (uint64_t)next.counter[1] << 32;
@@ -72,14 +75,12 @@ static tw_status read_shape(tw__inference *inference)
 static tw_status read_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    return tw__generator_draw(kernel, *(const int32_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox,
-                kernel->outputs[0]->data);
+    return tw__generator_draw(kernel, *(const int32_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data,
+                              &philox, kernel->outputs[0]->data);
 }
 
-TW_OP(RngReadAndSkip,
-    .inputs = "resource: resource, alg: int32, delta: uint64", .outputs = "value: int64", .shape = read_shape, .compute = read_compute,
-    .stateful = true,
-    .doc = "The state of a stream, which is then moved on by a number of values.");
+TW_OP(RngReadAndSkip, .inputs = "resource: resource, alg: int32, delta: uint64", .outputs = "value: int64", .shape = read_shape,
+      .compute = read_compute, .stateful = true, .doc = "The state of a stream, which is then moved on by a number of values.");
 
 static tw_status skip_shape(tw__inference *inference)
 {
@@ -89,12 +90,12 @@ static tw_status skip_shape(tw__inference *inference)
 static tw_status skip_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    return tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox, NULL);
+    return tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data,
+                              &philox, NULL);
 }
 
-TW_OP(RngSkip,
-    .inputs = "resource: resource, algorithm: int64, delta: int64", .shape = skip_shape, .compute = skip_compute, .stateful = true,
-    .doc = "Moves a stream on by a number of values.");
+TW_OP(RngSkip, .inputs = "resource: resource, algorithm: int64, delta: int64", .shape = skip_shape, .compute = skip_compute,
+      .stateful = true, .doc = "Moves a stream on by a number of values.");
 
 /* ---- values ---- */
 
@@ -102,8 +103,8 @@ static tw_status values_shape(tw__inference *inference)
 {
     TW_TRY(need_scalars(inference, 1, 1));
     if (inference->shapes[2]->rank >= 0 && inference->shapes[2]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]", tw__shape_text(inference->shapes[2]),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]",
+                        tw__shape_text(inference->shapes[2]), inference->op->name);
     return tw__shape_input(inference, 2, "shape");
 }
 
@@ -114,14 +115,15 @@ static tw_status fill(tw__kernel *kernel, tw__distribution distribution)
     bool whole = dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_UINT32 || dtype == TW_UINT64;
     if (distribution >= TW__FULL_RANGE ? !whole : !tw__dtype_is_float(dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(dtype));
-    TW_TRY(tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, (uint64_t)kernel->outputs[0]->count, &philox, NULL));
+    TW_TRY(tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, (uint64_t)kernel->outputs[0]->count, &philox,
+                              NULL));
     return distribution == TW__BELOW ? tw__random_integers(kernel, 3, philox) : tw__random_output(kernel, distribution, philox);
 }
 
-#define COMPUTE(name, distribution)                       \
-    static tw_status name##_compute(tw__kernel *kernel)   \
-    {                                                     \
-        return fill(kernel, distribution);                \
+#define COMPUTE(name, distribution)                     \
+    static tw_status name##_compute(tw__kernel *kernel) \
+    {                                                   \
+        return fill(kernel, distribution);              \
     }
 COMPUTE(uniform, TW__UNIFORM)
 COMPUTE(normal, TW__NORMAL)
@@ -131,16 +133,17 @@ COMPUTE(below, TW__BELOW)
 
 #define INPUTS "resource: resource, algorithm: int64, shape: shape_dtype"
 #define VALUES .outputs = "output: dtype", .shape = values_shape, .stateful = true
-TW_OP(StatefulUniform, .inputs = INPUTS, VALUES, .attrs = "dtype: type = float, shape_dtype: type = int64", .compute = uniform_compute,
-    .doc = "Values from [0, 1), all equally likely, of a stream in a variable.");
+TW_OP(StatefulUniform, .inputs = INPUTS, VALUES, .attrs = "dtype: type = float, shape_dtype: type = int64",
+      .compute = uniform_compute, .doc = "Values from [0, 1), all equally likely, of a stream in a variable.");
 TW_OP(StatefulStandardNormalV2, .inputs = INPUTS, VALUES, .attrs = "dtype: type = float, shape_dtype: type = int64",
-    .compute = normal_compute, .doc = "Normal values with mean 0 and standard deviation 1, of a stream in a variable.");
+      .compute = normal_compute, .doc = "Normal values with mean 0 and standard deviation 1, of a stream in a variable.");
 TW_OP(StatefulTruncatedNormal, .inputs = INPUTS, VALUES, .attrs = "dtype: type = float, shape_dtype: type = int64",
-    .compute = truncated_compute, .doc = "Normal values, those 2 or farther from 0 drawn again, of a stream in a variable.");
+      .compute = truncated_compute, .doc = "Normal values, those 2 or farther from 0 drawn again, of a stream in a variable.");
 TW_OP(StatefulUniformFullInt, .inputs = INPUTS, VALUES, .attrs = "dtype: type = uint64, shape_dtype: type = int64",
-    .compute = full_range_compute, .doc = "Integers from the whole range of the dtype, of a stream in a variable.");
-TW_OP(StatefulUniformInt, .inputs = INPUTS ", minval: dtype, maxval: dtype", VALUES, .attrs = "dtype: type = int64, shape_dtype: type = int64",
-    .compute = below_compute, .doc = "Integers from [minval, maxval), of a stream in a variable.");
+      .compute = full_range_compute, .doc = "Integers from the whole range of the dtype, of a stream in a variable.");
+TW_OP(StatefulUniformInt, .inputs = INPUTS ", minval: dtype, maxval: dtype", VALUES,
+      .attrs = "dtype: type = int64, shape_dtype: type = int64", .compute = below_compute,
+      .doc = "Integers from [minval, maxval), of a stream in a variable.");
 
 static tw_status any_compute(tw__kernel *kernel)
 {
@@ -155,7 +158,6 @@ static tw_status any_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(NonDeterministicInts,
-    .inputs = "shape: shape_dtype", .outputs = "output: dtype", .attrs = "dtype: type = int64, shape_dtype: type = int64",
-    .shape = tw__random_shape, .compute = any_compute, .stateful = true,
-    .doc = "Integers from the operating system's random numbers.");
+TW_OP(NonDeterministicInts, .inputs = "shape: shape_dtype", .outputs = "output: dtype",
+      .attrs = "dtype: type = int64, shape_dtype: type = int64", .shape = tw__random_shape, .compute = any_compute,
+      .stateful = true, .doc = "Integers from the operating system's random numbers.");

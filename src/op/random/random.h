@@ -19,7 +19,8 @@ tw_status tw__multinomial(tw__kernel *kernel, tw__philox philox);
 tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox);
 /* The stream of a stateful op as it stands, which is then moved on by `groups`. */
 tw_status tw__random_draw(tw__kernel *kernel, uint64_t groups, tw__philox *philox);
-/* The same of a stream in a variable (input 0), which is moved on by 256 times `skip`. `before`: where the state as it was goes, or NULL. */
+/* The same of a stream in a variable (input 0), which is moved on by 256 times `skip`. `before`: where the state as it was goes,
+ * or NULL. */
 tw_status tw__generator_draw(tw__kernel *kernel, int64_t algorithm, uint64_t skip, tw__philox *philox, int64_t *before);
 /* The stream of a seed, and of a key, counter and algorithm (inputs 1 to 3), and the checks of their shapes. */
 tw_status tw__random_check_seed(const tw__inference *inference, int input);

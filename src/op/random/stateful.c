@@ -1,5 +1,5 @@
-/* Random ops with state: a stream that goes on from call to call. The state is a Philox generator seeded by the attrs seed and seed2 (both 0:
- * by the operating system); a call advances it by more than it uses, as TensorFlow does. */
+/* Random ops with state: a stream that goes on from call to call. The state is a Philox generator seeded by the attrs seed and
+ * seed2 (both 0: by the operating system); a call advances it by more than it uses, as TensorFlow does. */
 #include "op/random/random.h"
 #include "rows.h"
 
@@ -53,29 +53,24 @@ static tw_status integers_compute(tw__kernel *kernel)
     return tw__random_integers(kernel, 1, philox);
 }
 
-TW_OP(RandomUniform,
-    .inputs = "shape: T", .outputs = "output: dtype",
-    .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
-    .shape = tw__random_shape, .compute = uniform_compute, .stateful = true, .free_state = tw__free,
-    .doc = "Values from [0, 1), all equally likely.");
+TW_OP(RandomUniform, .inputs = "shape: T", .outputs = "output: dtype",
+      .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
+      .shape = tw__random_shape, .compute = uniform_compute, .stateful = true, .free_state = tw__free,
+      .doc = "Values from [0, 1), all equally likely.");
 
-TW_OP(RandomStandardNormal,
-    .inputs = "shape: T", .outputs = "output: dtype",
-    .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
-    .shape = tw__random_shape, .compute = normal_compute, .stateful = true, .free_state = tw__free,
-    .doc = "Normal values with mean 0 and standard deviation 1.");
+TW_OP(RandomStandardNormal, .inputs = "shape: T", .outputs = "output: dtype",
+      .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
+      .shape = tw__random_shape, .compute = normal_compute, .stateful = true, .free_state = tw__free,
+      .doc = "Normal values with mean 0 and standard deviation 1.");
 
-TW_OP(TruncatedNormal,
-    .inputs = "shape: T", .outputs = "output: dtype",
-    .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
-    .shape = tw__random_shape, .compute = truncated_compute, .stateful = true, .free_state = tw__free,
-    .doc = "Normal values, those 2 or farther from 0 drawn again.");
+TW_OP(TruncatedNormal, .inputs = "shape: T", .outputs = "output: dtype",
+      .attrs = "seed: int = 0, seed2: int = 0, dtype: {half, bfloat16, float, double}, T: {int32, int64}",
+      .shape = tw__random_shape, .compute = truncated_compute, .stateful = true, .free_state = tw__free,
+      .doc = "Normal values, those 2 or farther from 0 drawn again.");
 
-TW_OP(RandomUniformInt,
-    .inputs = "shape: T, minval: Tout, maxval: Tout", .outputs = "output: Tout",
-    .attrs = "seed: int = 0, seed2: int = 0, Tout: {int32, int64}, T: {int32, int64}",
-    .shape = tw__random_shape, .compute = integers_compute, .stateful = true, .free_state = tw__free,
-    .doc = "Integers from [minval, maxval).");
+TW_OP(RandomUniformInt, .inputs = "shape: T, minval: Tout, maxval: Tout", .outputs = "output: Tout",
+      .attrs = "seed: int = 0, seed2: int = 0, Tout: {int32, int64}, T: {int32, int64}", .shape = tw__random_shape,
+      .compute = integers_compute, .stateful = true, .free_state = tw__free, .doc = "Integers from [minval, maxval).");
 
 static tw_status multinomial_compute(tw__kernel *kernel)
 {
@@ -86,10 +81,11 @@ static tw_status multinomial_compute(tw__kernel *kernel)
     return tw__multinomial(kernel, philox);
 }
 
-TW_OP(Multinomial,
-    .inputs = "logits: T, num_samples: int32", .outputs = "output: output_dtype",
-    .attrs = "seed: int = 0, seed2: int = 0, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
-             "output_dtype: {int32, int64} = int64",
+TW_OP(
+    Multinomial, .inputs = "logits: T, num_samples: int32", .outputs = "output: output_dtype",
+    .attrs =
+        "seed: int = 0, seed2: int = 0, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
+        "output_dtype: {int32, int64} = int64",
     .shape = tw__multinomial_shape, .compute = multinomial_compute, .stateful = true, .free_state = tw__free,
     .doc = "Classes drawn with the probabilities softmax(logits).");
 
@@ -110,15 +106,15 @@ static tw_status copy_row(const tw_tensor *from, int64_t row, tw_tensor *to, int
 }
 
 /* Rows of a few bytes change places themselves. */
-#define SHUFFLE(type)                                                                                      \
-    do {                                                                                                   \
-        type *row = out->data;                                                                             \
-        for (int64_t i = 0; i + 1 < rows; i++) {                                                           \
-            int64_t j = i + (int64_t)(tw__words_next(&words) % (uint64_t)(rows - i));                      \
-            type kept = row[i];                                                                            \
-            row[i] = row[j];                                                                               \
-            row[j] = kept;                                                                                 \
-        }                                                                                                  \
+#define SHUFFLE(type)                                                                 \
+    do {                                                                              \
+        type *row = out->data;                                                        \
+        for (int64_t i = 0; i + 1 < rows; i++) {                                      \
+            int64_t j = i + (int64_t)(tw__words_next(&words) % (uint64_t)(rows - i)); \
+            type kept = row[i];                                                       \
+            row[i] = row[j];                                                          \
+            row[j] = kept;                                                            \
+        }                                                                             \
     } while (0)
 
 static tw_status shuffle_short(tw__kernel *kernel, const tw_tensor *value, tw__philox philox, int64_t rows, size_t bytes)
@@ -175,7 +171,6 @@ static tw_status shuffle_compute(tw__kernel *kernel)
     return tw__random_shuffle(kernel, philox);
 }
 
-TW_OP(RandomShuffle,
-    .inputs = "value: T", .outputs = "output: T", .attrs = "seed: int = 0, seed2: int = 0, T: type",
-    .shape = tw_shape_same, .compute = shuffle_compute, .stateful = true, .makes_outputs = true, .free_state = tw__free,
-    .doc = "The rows along the first dimension in random order.");
+TW_OP(RandomShuffle, .inputs = "value: T", .outputs = "output: T", .attrs = "seed: int = 0, seed2: int = 0, T: type",
+      .shape = tw_shape_same, .compute = shuffle_compute, .stateful = true, .makes_outputs = true, .free_state = tw__free,
+      .doc = "The rows along the first dimension in random order.");

@@ -147,9 +147,9 @@ static tw_status ragged_compute(tw__kernel *kernel)
 }
 
 #define OUTPUTS .outputs = "output_indices: int64, output_values: output_type, output_dense_shape: int64", .shape = count_shape
-#define ATTRS                                                                                                                    \
-    .attrs = "T: {int32, int64}, minlength: int >= -1 = -1, maxlength: int >= -1 = -1, binary_output: bool, output_type: "       \
-             "{int32, int64, "                                                                                                   \
+#define ATTRS                                                                                                              \
+    .attrs = "T: {int32, int64}, minlength: int >= -1 = -1, maxlength: int >= -1 = -1, binary_output: bool, output_type: " \
+             "{int32, int64, "                                                                                             \
              "float, double}"
 
 TW_OP(DenseCountSparseOutput, .inputs = "values: T, weights: output_type", OUTPUTS, ATTRS, .compute = dense_compute,

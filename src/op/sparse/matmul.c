@@ -25,24 +25,24 @@ static tw_status multiply_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define LOOP(name, type, conjugate)                                                                                              \
-    static void name(const product *p)                                                                                           \
-    {                                                                                                                            \
-        const type *values = p->values->data, *b = p->b->data;                                                                   \
-        type *out = p->out->data;                                                                                                \
-        for (int64_t i = 0; i < p->count; i++) {                                                                                 \
-            const int64_t *at = p->indices + 2 * i;                                                                              \
-            const type *row = b + at[!p->adjoint_a] * p->b_row;                                                                  \
-            type *to = out + at[p->adjoint_a] * p->columns, value = p->adjoint_a ? conjugate(values[i]) : values[i];             \
-            if (!p->adjoint_b) {                                                                                                 \
-                TW_INDEPENDENT                                                                                                   \
-                for (int64_t k = 0; k < p->columns; k++)                                                                         \
-                    to[k] += value * row[k];                                                                                     \
-                continue;                                                                                                        \
-            }                                                                                                                    \
-            for (int64_t k = 0; k < p->columns; k++)                                                                             \
-                to[k] += value * conjugate(row[k * p->b_column]);                                                                \
-        }                                                                                                                        \
+#define LOOP(name, type, conjugate)                                                                                  \
+    static void name(const product *p)                                                                               \
+    {                                                                                                                \
+        const type *values = p->values->data, *b = p->b->data;                                                       \
+        type *out = p->out->data;                                                                                    \
+        for (int64_t i = 0; i < p->count; i++) {                                                                     \
+            const int64_t *at = p->indices + 2 * i;                                                                  \
+            const type *row = b + at[!p->adjoint_a] * p->b_row;                                                      \
+            type *to = out + at[p->adjoint_a] * p->columns, value = p->adjoint_a ? conjugate(values[i]) : values[i]; \
+            if (!p->adjoint_b) {                                                                                     \
+                TW_INDEPENDENT                                                                                       \
+                for (int64_t k = 0; k < p->columns; k++)                                                             \
+                    to[k] += value * row[k];                                                                         \
+                continue;                                                                                            \
+            }                                                                                                        \
+            for (int64_t k = 0; k < p->columns; k++)                                                                 \
+                to[k] += value * conjugate(row[k * p->b_column]);                                                    \
+        }                                                                                                            \
     }
 #define SAME(x) (x)
 LOOP(multiply_float, float, SAME)

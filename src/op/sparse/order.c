@@ -186,9 +186,9 @@ static tw_status slice_compute(tw__kernel *kernel)
 static tw_status slice_gradient(tw__gradient *g)
 {
     if (g->wanted[1] && g->output_grads[1]) {
-        tw__grad_set(
-            g, 1,
-            tw__call(&tw__op_SparseSliceGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4, NULL, 0));
+        tw__grad_set(g, 1,
+                     tw__call(&tw__op_SparseSliceGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4,
+                              NULL, 0));
         return g->input_grads[1] ? TW_OK : tw__error_status();
     }
     return TW_OK;

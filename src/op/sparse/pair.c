@@ -6,9 +6,9 @@
 #include "op/sparse/sparse.h"
 #include "rows.h"
 
-#define NUMBERS                                                                                                                  \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
-    "complex128, half, "                                                                                                         \
+#define NUMBERS                                                                                                              \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+    "complex128, half, "                                                                                                     \
     "uint32, uint64"
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 

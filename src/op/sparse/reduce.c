@@ -105,9 +105,9 @@ static tw_status sum_gradient(tw__gradient *g)
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-#define NUMBERS                                                                                                                  \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
-    "complex128, half, "                                                                                                         \
+#define NUMBERS                                                                                                              \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+    "complex128, half, "                                                                                                     \
     "uint32, uint64"
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 #define INPUTS .inputs = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"

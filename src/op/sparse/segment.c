@@ -148,8 +148,8 @@ static tw_status root_gradient(tw__gradient *g)
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 #define FLOATS "bfloat16, half, float, double"
 #define ROW .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids", .outputs = "output: T", .shape = segment_shape
-#define ROW_COUNTED                                                                                                              \
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments", .outputs = "output: T",            \
+#define ROW_COUNTED                                                                                                   \
+    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments", .outputs = "output: T", \
     .shape = segment_shape
 #define KINDS "Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32, sparse_gradient: bool = false"
 #define KINDS_COUNTED                                                                                                            \
@@ -234,8 +234,8 @@ static tw_status root_grad_compute(tw__kernel *kernel)
     return grad(kernel, SQUARE_ROOT);
 }
 
-#define ROW_GRAD                                                                                                                 \
-    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32", .outputs = "output: T",                    \
+#define ROW_GRAD                                                                                              \
+    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32", .outputs = "output: T", \
     .attrs = "T: {" FLOATS "}, Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32", .shape = grad_shape
 
 TW_OP(SparseSegmentSumGrad, ROW_GRAD, .compute = sum_grad_compute, .doc = "The gradient of SparseSegmentSum.");

@@ -1,5 +1,5 @@
-/* Keras's step of Adam on a variable and its slots, all under their locks, in one pass over memory (kernel/adam.h). The eager optimizer takes it, and
- * plans take it in the place of the dozen ops that Keras traces. */
+/* Keras's step of Adam on a variable and its slots, all under their locks, in one pass over memory (kernel/adam.h). The eager
+ * optimizer takes it, and plans take it in the place of the dozen ops that Keras traces. */
 #include "kernel/adam.h"
 #include "op/resource.h"
 
@@ -22,7 +22,8 @@ static bool slots_fit(tw__resource *const *slots, int count, tw_dtype dtype, con
 
 bool tw__adam_fits(tw__resource *const *slots, int count, const tw_tensor *gradient)
 {
-    return (gradient->dtype == TW_FLOAT32 || gradient->dtype == TW_FLOAT64) && slots_fit(slots, count, gradient->dtype, &gradient->shape);
+    return (gradient->dtype == TW_FLOAT32 || gradient->dtype == TW_FLOAT64) &&
+           slots_fit(slots, count, gradient->dtype, &gradient->shape);
 }
 
 bool tw__adam_fits_product(tw__resource *const *slots, int count, const tw_tensor *a, const tw_tensor *b, bool transpose_a)
@@ -31,14 +32,16 @@ bool tw__adam_fits_product(tw__resource *const *slots, int count, const tw_tenso
         a->shape.dims[!transpose_a] != b->shape.dims[0])
         return false;
     tw_shape shape = TW_SHAPE(a->shape.dims[transpose_a], b->shape.dims[1]);
-    return tw__adam_takes_product(shape.dims[0], shape.dims[1], b->shape.dims[0], false) && slots_fit(slots, count, TW_FLOAT32, &shape);
+    return tw__adam_takes_product(shape.dims[0], shape.dims[1], b->shape.dims[0], false) &&
+           slots_fit(slots, count, TW_FLOAT32, &shape);
 }
 
 static tw_status check(tw__resource *const *slots, int count, tw_dtype dtype, int64_t elements)
 {
     for (int k = 0; k < count; k++) {
         if (slots[k]->value->count != elements || slots[k]->value->dtype != dtype)
-            return tw__fail(TW_INVALID_ARGUMENT, "Adam: variable %s is of shape %s and dtype %s, the gradient has %lld elements of dtype %s",
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Adam: variable %s is of shape %s and dtype %s, the gradient has %lld elements of dtype %s",
                             slots[k]->name, tw__shape_text(&slots[k]->value->shape), tw_dtype_name(slots[k]->value->dtype),
                             (long long)elements, tw_dtype_name(dtype));
     }

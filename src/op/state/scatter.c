@@ -15,10 +15,11 @@ static tw_status check_shapes(tw__kernel *kernel, const tw_shape *held)
     for (int i = 0; fits && i < updates->rank; i++)
         fits = updates->dims[i] == (i < indices->rank ? indices->dims[i] : held->dims[i - indices->rank + 1]);
     if (!fits)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                          "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape %s, "
-                          "indices.shape %s, params.shape %s",
-                          tw__shape_text(updates), tw__shape_text(indices), tw__shape_text(held));
+        return TW_OP_FAIL(
+            kernel, TW_INVALID_ARGUMENT,
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape %s, "
+            "indices.shape %s, params.shape %s",
+            tw__shape_text(updates), tw__shape_text(indices), tw__shape_text(held));
     return TW_OK;
 }
 
@@ -44,12 +45,12 @@ static tw_status check_values(tw__kernel *kernel, const tw_tensor *held, const t
     for (int64_t i = 0; i < indices->count; i++) {
         int64_t index = index_at(indices, i);
         if (index < 0 || index >= held->shape.dims[0])
-            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i, (long long)index,
-                            (long long)held->shape.dims[0], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i,
+                            (long long)index, (long long)held->shape.dims[0], kernel->op->name);
     }
     if (updates->dtype != held->dtype)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the updates of %s", tw_dtype_name(held->dtype),
-                          tw_dtype_name(updates->dtype));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the updates of %s",
+                          tw_dtype_name(held->dtype), tw_dtype_name(updates->dtype));
     if (operation && !tw__binary_has(operation, held->dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(held->dtype));
     return operation == &tw__binary_divide && any_zero(updates)
@@ -104,10 +105,10 @@ static tw_status scatter(tw__kernel *kernel, const tw__binary *operation)
     return status;
 }
 
-#define COMPUTE(name, operation)                              \
-    static tw_status name##_compute(tw__kernel *kernel)       \
-    {                                                         \
-        return scatter(kernel, operation);                    \
+#define COMPUTE(name, operation)                        \
+    static tw_status name##_compute(tw__kernel *kernel) \
+    {                                                   \
+        return scatter(kernel, operation);              \
     }
 COMPUTE(add, &tw__binary_add)
 COMPUTE(sub, &tw__binary_subtract)
@@ -117,15 +118,22 @@ COMPUTE(min, &tw__binary_minimum)
 COMPUTE(max, &tw__binary_maximum)
 COMPUTE(update, NULL)
 
-#define SCATTER .inputs = "resource: resource, indices: Tindices, updates: dtype", .shape = tw_shape_none, .stateful = true, .lets_go = true
-#define NUMBERS                                                                                                                    \
+#define SCATTER \
+    .inputs = "resource: resource, indices: Tindices, updates: dtype", .shape = tw_shape_none, .stateful = true, .lets_go = true
+#define NUMBERS                                                                                                                      \
     "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
     "complex128, half, uint32, uint64}, Tindices: {int32, int64}"
-TW_OP(ResourceScatterAdd, SCATTER, .attrs = NUMBERS, .compute = add_compute, .doc = "Adds the updates to the named rows of a variable.");
-TW_OP(ResourceScatterSub, SCATTER, .attrs = NUMBERS, .compute = sub_compute, .doc = "Subtracts the updates from the named rows of a variable.");
-TW_OP(ResourceScatterMul, SCATTER, .attrs = NUMBERS, .compute = mul_compute, .doc = "Multiplies the named rows of a variable by the updates.");
-TW_OP(ResourceScatterDiv, SCATTER, .attrs = NUMBERS, .compute = div_compute, .doc = "Divides the named rows of a variable by the updates.");
-TW_OP(ResourceScatterMin, SCATTER, .attrs = NUMBERS, .compute = min_compute, .doc = "Lowers the named rows of a variable to the updates.");
-TW_OP(ResourceScatterMax, SCATTER, .attrs = NUMBERS, .compute = max_compute, .doc = "Raises the named rows of a variable to the updates.");
+TW_OP(ResourceScatterAdd, SCATTER, .attrs = NUMBERS, .compute = add_compute,
+      .doc = "Adds the updates to the named rows of a variable.");
+TW_OP(ResourceScatterSub, SCATTER, .attrs = NUMBERS, .compute = sub_compute,
+      .doc = "Subtracts the updates from the named rows of a variable.");
+TW_OP(ResourceScatterMul, SCATTER, .attrs = NUMBERS, .compute = mul_compute,
+      .doc = "Multiplies the named rows of a variable by the updates.");
+TW_OP(ResourceScatterDiv, SCATTER, .attrs = NUMBERS, .compute = div_compute,
+      .doc = "Divides the named rows of a variable by the updates.");
+TW_OP(ResourceScatterMin, SCATTER, .attrs = NUMBERS, .compute = min_compute,
+      .doc = "Lowers the named rows of a variable to the updates.");
+TW_OP(ResourceScatterMax, SCATTER, .attrs = NUMBERS, .compute = max_compute,
+      .doc = "Raises the named rows of a variable to the updates.");
 TW_OP(ResourceScatterUpdate, SCATTER, .attrs = "dtype: type, Tindices: {int32, int64}", .compute = update_compute,
-    .doc = "Sets the named rows of a variable.");
+      .doc = "Sets the named rows of a variable.");

@@ -1,5 +1,5 @@
-/* Changing parts of a variable by index: each row of `indices` names an element or slice that takes, or is combined with, one of `updates`.
- * And the counter that stops. */
+/* Changing parts of a variable by index: each row of `indices` names an element or slice that takes, or is combined with, one of
+ * `updates`. And the counter that stops. */
 #include "op/array/array.h"
 #include "op/resource.h"
 #include "rows.h"
@@ -11,23 +11,27 @@ static tw_status check_shapes(tw__kernel *kernel, const tw_shape *held)
     if (held->rank < 1)
         return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1-D, got shape %s [Op:%s]", tw__shape_text(held), op);
     if (indices->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]", tw__shape_text(indices), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]",
+                        tw__shape_text(indices), op);
     bool vector = indices->rank == 1; /* one index along the first dimension */
     int64_t depth = vector ? 1 : indices->dims[indices->rank - 1];
     int rows = vector ? 1 : indices->rank - 1;
     for (int i = 0; i < rows; i++) {
         if (i >= updates->rank || updates->dims[i] != indices->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Dimensions [0,%d) of indices[shape=%s] = %lld must match dimensions [0,%d) of updates[shape=%s] = %lld [Op:%s]", rows,
-                            tw__shape_text(indices), (long long)indices->dims[i], rows, tw__shape_text(updates),
-                            (long long)(i < updates->rank ? updates->dims[i] : 0), op);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Dimensions [0,%d) of indices[shape=%s] = %lld must match dimensions [0,%d) of updates[shape=%s] = %lld [Op:%s]",
+                rows, tw__shape_text(indices), (long long)indices->dims[i], rows, tw__shape_text(updates),
+                (long long)(i < updates->rank ? updates->dims[i] : 0), op);
     }
     bool match = depth <= held->rank && updates->rank - rows == held->rank - depth;
     for (int i = 0; match && i < updates->rank - rows; i++)
         match = updates->dims[rows + i] == held->dims[depth + i];
     if (!match)
-        return tw__fail(TW_INVALID_ARGUMENT, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%lld,%d) of updates[shape=%s] [Op:%s]",
-                        (long long)depth, held->rank, tw__shape_text(held), (long long)depth, updates->rank, tw__shape_text(updates), op);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%lld,%d) of updates[shape=%s] [Op:%s]",
+                        (long long)depth, held->rank, tw__shape_text(held), (long long)depth, updates->rank,
+                        tw__shape_text(updates), op);
     return TW_OK;
 }
 
@@ -50,15 +54,16 @@ static tw_status change(tw__kernel *kernel, bool update, tw__combination kind)
     if (!resource)
         return TW_INVALID_ARGUMENT;
     if (resource->dtype != updates->dtype)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the updates of %s", tw_dtype_name(resource->dtype),
-                          tw_dtype_name(updates->dtype));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the updates of %s",
+                          tw_dtype_name(resource->dtype), tw_dtype_name(updates->dtype));
     bool number = tw__dtype_is_integer(updates->dtype) || tw__dtype_is_float(updates->dtype) ||
                   (tw__dtype_is_complex(updates->dtype) && kind <= TW__COMBINE_SUB);
     if (updates->dtype == TW_RESOURCE || updates->dtype == TW_VARIANT || (!update && !number))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(updates->dtype));
     tw_tensor *given = kernel->inputs[1];
     if (given->shape.rank == 1 && given->count > 1) /* of which TensorFlow takes the first alone */
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "indices of shape %s; give one row for each index", tw__shape_text(&given->shape));
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "indices of shape %s; give one row for each index",
+                          tw__shape_text(&given->shape));
     tw_auto tw_tensor *indices = given->shape.rank == 1 ? tw__tensor_view(given, &TW_SHAPE(given->count, 1)) : tw_retain(given);
     if (!indices)
         return tw__error_status();
@@ -72,10 +77,10 @@ static tw_status change(tw__kernel *kernel, bool update, tw__combination kind)
     return status;
 }
 
-#define COMPUTE(name, update, kind)                           \
-    static tw_status name##_compute(tw__kernel *kernel)       \
-    {                                                         \
-        return change(kernel, update, kind);                  \
+#define COMPUTE(name, update, kind)                     \
+    static tw_status name##_compute(tw__kernel *kernel) \
+    {                                                   \
+        return change(kernel, update, kind);            \
     }
 COMPUTE(update, true, TW__COMBINE_ADD)
 COMPUTE(add, false, TW__COMBINE_ADD)
@@ -83,7 +88,7 @@ COMPUTE(sub, false, TW__COMBINE_SUB)
 COMPUTE(max, false, TW__COMBINE_MAX)
 COMPUTE(min, false, TW__COMBINE_MIN)
 
-#define SCATTER                                                                                                    \
+#define SCATTER                                                                                                          \
     .inputs = "ref: resource, indices: Tindices, updates: T", .shape = tw_shape_none, .stateful = true, .lets_go = true, \
     .attrs = "T: type, Tindices: {int32, int64}, use_locking: bool = true"
 TW_OP(ResourceScatterNdUpdate, SCATTER, .compute = update_compute, .doc = "Sets parts of a variable, by index.");
@@ -124,7 +129,6 @@ static tw_status count_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ResourceCountUpTo,
-    .inputs = "resource: resource", .outputs = "output: T", .attrs = "limit: int, T: {int32, int64}", .shape = tw_shape_scalar,
-    .compute = count_compute, .stateful = true,
-    .doc = "Adds 1 to a variable that is below a limit, and gives what it was.");
+TW_OP(ResourceCountUpTo, .inputs = "resource: resource", .outputs = "output: T", .attrs = "limit: int, T: {int32, int64}",
+      .shape = tw_shape_scalar, .compute = count_compute, .stateful = true,
+      .doc = "Adds 1 to a variable that is below a limit, and gives what it was.");

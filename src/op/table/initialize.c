@@ -1,4 +1,5 @@
-/* What fills a table once: tensors, or the lines of a text file. Of a file, keys and values may each be the whole line (-2), its number (-1) or a column. */
+/* What fills a table once: tensors, or the lines of a text file. Of a file, keys and values may each be the whole line (-2), its
+ * number (-1) or a column. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,16 +16,16 @@ static tw_status tensors_compute(tw__kernel *kernel)
     if (!table)
         return tw__error_status();
     if (keys->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Keys must be a vector, but received shape %s [Op:%s]", tw__shape_text(&keys->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Keys must be a vector, but received shape %s [Op:%s]", tw__shape_text(&keys->shape),
+                        kernel->op->name);
     if (!tw__shape_equal(&keys->shape, &values->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "keys and values do not have the same shape: %s and %s [Op:%s]", tw__shape_text(&keys->shape),
-                        tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "keys and values do not have the same shape: %s and %s [Op:%s]",
+                        tw__shape_text(&keys->shape), tw__shape_text(&values->shape), kernel->op->name);
     return tw__table_fill(table, kernel->op, keys, values);
 }
 
-TW_OP(InitializeTableV2,
-    .inputs = "table_handle: resource, keys: Tkey, values: Tval", .attrs = "Tkey: type, Tval: type", .shape = tw_shape_none, .compute = tensors_compute,
-    .stateful = true, .doc = "Fills a table with keys and values.");
+TW_OP(InitializeTableV2, .inputs = "table_handle: resource, keys: Tkey, values: Tval", .attrs = "Tkey: type, Tval: type",
+      .shape = tw_shape_none, .compute = tensors_compute, .stateful = true, .doc = "Fills a table with keys and values.");
 
 /* ---- text files ---- */
 
@@ -60,8 +61,10 @@ static tw_status column_of(const text_file *file, tw_string line, int64_t number
             return TW_OK;
         }
         if (!end)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld [Op:%s]", file->path,
-                            (long long)number, (int)(line.size < 200 ? line.size : 200), line.data, (long long)wanted + 1, (long long)i + 1, file->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld [Op:%s]",
+                            file->path, (long long)number, (int)(line.size < 200 ? line.size : 200), line.data,
+                            (long long)wanted + 1, (long long)i + 1, file->op->name);
         rest = (tw_string){ end + 1, rest.size - here.size - 1 };
     }
 }
@@ -82,8 +85,9 @@ static tw_status parse_number(const text_file *file, tw_string field, int64_t nu
     }
     bool fits = errno == 0 && (to->dtype != TW_INT32 || (whole >= INT32_MIN && whole <= INT32_MAX));
     if (end == text || *end || !fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s. [Op:%s]", (int)(field.size < 100 ? field.size : 100), field.data,
-                        (long long)number, tw__dtype_text(to->dtype), file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s. [Op:%s]",
+                        (int)(field.size < 100 ? field.size : 100), field.data, (long long)number, tw__dtype_text(to->dtype),
+                        file->op->name);
     if (to->dtype == TW_INT32)
         ((int32_t *)to->data)[at] = (int32_t)whole;
     else if (to->dtype == TW_INT64)
@@ -111,9 +115,11 @@ static tw_status check_index(const text_file *file, int64_t index, tw_dtype dtyp
 {
     bool known = dtype == TW_STRING || dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_FLOAT32 || dtype == TW_FLOAT64;
     if (index == WHOLE_LINE && dtype != TW_STRING)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s index for whole line requires string type, but received %s [Op:%s]", what, tw__dtype_text(dtype), file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s index for whole line requires string type, but received %s [Op:%s]", what,
+                        tw__dtype_text(dtype), file->op->name);
     if (index == LINE_NUMBER && dtype != TW_INT64)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s index for line number requires int64 type, but received %s [Op:%s]", what, tw__dtype_text(dtype), file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s index for line number requires int64 type, but received %s [Op:%s]", what,
+                        tw__dtype_text(dtype), file->op->name);
     if (!known)
         return tw__fail(TW_UNIMPLEMENTED, "%s of dtype %s in a text file [Op:%s]", what, tw__dtype_text(dtype), file->op->name);
     return TW_OK;
@@ -127,10 +133,11 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
         lines++;
     int64_t count = lines > file->offset ? lines - file->offset : 0;
     if (file->limit >= 0 && count < file->limit)
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld [Op:%s]", file->path, (long long)file->limit,
-                        (long long)count, file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld [Op:%s]", file->path,
+                        (long long)file->limit, (long long)count, file->op->name);
     count = file->limit >= 0 ? file->limit : count;
-    tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count)), *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
+    tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count)),
+              *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
     tw_status status = keys && values ? TW_OK : tw__error_status();
     int64_t number = 0;
     for (size_t at = 0; status == TW_OK && next_line(file, &at, &line); number++) {
@@ -158,7 +165,8 @@ static tw_status file_compute(tw__kernel *kernel)
     if (!table)
         return tw__error_status();
     if (name->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "filename should be a single string, but got %s [Op:%s]", tw__shape_text(&name->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "filename should be a single string, but got %s [Op:%s]",
+                        tw__shape_text(&name->shape), kernel->op->name);
     if (delimiter.size != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "delimiter should be only 1 char [Op:%s]", kernel->op->name);
     TW_TRY(check_index(&file, key_index, table->key_dtype, "Key"));
@@ -173,8 +181,8 @@ static tw_status file_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(InitializeTableFromTextFileV2,
-    .inputs = "table_handle: resource, filename: string",
-    .attrs = "key_index: int >= -2, value_index: int >= -2, vocab_size: int >= -1 = -1, delimiter: string = '\t', offset: int = 0",
-    .shape = tw_shape_none, .compute = file_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filename",
-    .doc = "Fills a table with the lines of a text file.");
+TW_OP(InitializeTableFromTextFileV2, .inputs = "table_handle: resource, filename: string",
+      .attrs =
+          "key_index: int >= -2, value_index: int >= -2, vocab_size: int >= -1 = -1, delimiter: string = '\t', offset: int = 0",
+      .shape = tw_shape_none, .compute = file_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filename",
+      .doc = "Fills a table with the lines of a text file.");

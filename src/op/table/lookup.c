@@ -9,7 +9,8 @@ static tw_status outer_shape(const tw_op *op, const tw_shape *whole, const tw_sh
     for (int i = 0; fits && i < row->rank; i++)
         fits = whole->dims[whole->rank - row->rank + i] == row->dims[i];
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s [Op:%s]", what, tw__shape_text(whole), tw__shape_text(row), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s [Op:%s]", what,
+                        tw__shape_text(whole), tw__shape_text(row), op->name);
     *outer = (tw_shape){ .rank = whole->rank - row->rank };
     memcpy(outer->dims, whole->dims, (size_t)outer->rank * sizeof *outer->dims);
     return TW_OK;
@@ -18,7 +19,8 @@ static tw_status outer_shape(const tw_op *op, const tw_shape *whole, const tw_sh
 static tw_status append(const tw_op *op, const tw_shape *outer, const tw_shape *row, tw_shape *whole)
 {
     if (outer->rank + row->rank > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: rank %d, at most %d are supported", op->name, outer->rank + row->rank, TW_MAX_RANK);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: rank %d, at most %d are supported", op->name, outer->rank + row->rank,
+                        TW_MAX_RANK);
     *whole = *outer;
     memcpy(whole->dims + outer->rank, row->dims, (size_t)row->rank * sizeof *row->dims);
     whole->rank += row->rank;
@@ -28,9 +30,11 @@ static tw_status append(const tw_op *op, const tw_shape *outer, const tw_shape *
 static tw_status check_types(const tw_op *op, const tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s [Op:%s]", tw__dtype_text(table->key_dtype), tw__dtype_text(keys->dtype), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s [Op:%s]", tw__dtype_text(table->key_dtype),
+                        tw__dtype_text(keys->dtype), op->name);
     if (values && values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s [Op:%s]", tw__dtype_text(table->value_dtype), tw__dtype_text(values->dtype), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s [Op:%s]", tw__dtype_text(table->value_dtype),
+                        tw__dtype_text(values->dtype), op->name);
     return TW_OK;
 }
 
@@ -83,8 +87,9 @@ static tw_status find_all(tw__kernel *kernel, tw__lookup_table *table)
     TW_TRY(tw__shape_count(&outer, &count));
     bool each = tw__shape_equal(&otherwise->shape, &whole) && whole.rank > table->value_shape.rank; /* a default for every key */
     if (!each && !tw__shape_equal(&otherwise->shape, &table->value_shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s [Op:%s]", tw__shape_text(&table->value_shape),
-                        tw__shape_text(&whole), tw__shape_text(&otherwise->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s [Op:%s]",
+                        tw__shape_text(&table->value_shape), tw__shape_text(&whole), tw__shape_text(&otherwise->shape),
+                        kernel->op->name);
     tw_tensor *out = tw__output(kernel, 0, &whole);
     if (!out)
         return tw__error_status();
@@ -105,7 +110,8 @@ static tw_status insert_all(tw__kernel *kernel, tw__lookup_table *table, bool an
     TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(append(kernel->op, &outer, &table->value_shape, &whole));
     if (!tw__shape_equal(&whole, &values->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&whole), tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&whole),
+                        tw__shape_text(&values->shape), kernel->op->name);
     if (anew)
         tw__table_clear(table);
     return tw__table_insert(table, kernel->op, keys, values);
@@ -139,8 +145,9 @@ static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
             continue;
         table->keys[kept] = table->keys[i];
         table->values[kept++] = table->values[i];
-        tw_string s = table->key_dtype == TW_STRING ? tw_tensor_string_at(table->keys[kept - 1], 0)
-                                                    : (tw_string){ table->keys[kept - 1]->data, (size_t)size * tw__element_size(table->key_dtype) };
+        tw_string s = table->key_dtype == TW_STRING
+                          ? tw_tensor_string_at(table->keys[kept - 1], 0)
+                          : (tw_string){ table->keys[kept - 1]->data, (size_t)size * tw__element_size(table->key_dtype) };
         if (status == TW_OK)
             status = tw__map_put(&table->places, s.data ? s.data : "", s.size, (void *)(uintptr_t)kept);
     }
@@ -157,8 +164,9 @@ static tw_status export_all(tw__kernel *kernel, tw__lookup_table *table)
     TW_TRY(tw__shape_count(&table->key_shape, &key_size));
     TW_TRY(tw__shape_count(&table->value_shape, &value_size));
     if (kernel->out_dtypes[0] != table->key_dtype || kernel->out_dtypes[1] != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: the table is of %s to %s, not of %s to %s", kernel->op->name, tw_dtype_name(table->key_dtype),
-                        tw_dtype_name(table->value_dtype), tw_dtype_name(kernel->out_dtypes[0]), tw_dtype_name(kernel->out_dtypes[1]));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the table is of %s to %s, not of %s to %s", kernel->op->name,
+                        tw_dtype_name(table->key_dtype), tw_dtype_name(table->value_dtype), tw_dtype_name(kernel->out_dtypes[0]),
+                        tw_dtype_name(kernel->out_dtypes[1]));
     tw_tensor *first = tw__output(kernel, 0, &keys), *second = tw__output(kernel, 1, &values);
     if (!first || !second)
         return tw__error_status();
@@ -187,8 +195,8 @@ static tw_status locked_compute(tw__kernel *kernel)
         return tw__error_status();
     if (table->fixed && op == &tw__op_LookupTableImportV2) { /* an initializer, too */
         if (!tw__shape_equal(&kernel->inputs[1]->shape, &kernel->inputs[2]->shape))
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&kernel->inputs[1]->shape),
-                            tw__shape_text(&kernel->inputs[2]->shape), op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]",
+                            tw__shape_text(&kernel->inputs[1]->shape), tw__shape_text(&kernel->inputs[2]->shape), op->name);
         return tw__table_fill(table, op, kernel->inputs[1], kernel->inputs[2]);
     }
     tw__hold_take(&table->lock);
@@ -204,16 +212,16 @@ static tw_status locked_compute(tw__kernel *kernel)
 
 #define LOOKUP_ROW(shape_) .shape = shape_, .compute = locked_compute, .stateful = true, .makes_outputs = true
 
-TW_OP(LookupTableFindV2,
-    .inputs = "table_handle: resource, keys: Tin, default_value: Tout", .outputs = "values: Tout", .attrs = "Tin: type, Tout: type", LOOKUP_ROW(find_shape),
-    .doc = "The values of keys; those that the table has not have the default.");
-TW_OP(LookupTableInsertV2,
-    .inputs = "table_handle: resource, keys: Tin, values: Tout", .attrs = "Tin: type, Tout: type", LOOKUP_ROW(tw_shape_none), .doc = "Gives keys values.");
-TW_OP(LookupTableImportV2,
-    .inputs = "table_handle: resource, keys: Tin, values: Tout", .attrs = "Tin: type, Tout: type", LOOKUP_ROW(tw_shape_none),
-    .doc = "Makes a table have these keys and no others.");
-TW_OP(LookupTableRemoveV2, .inputs = "table_handle: resource, keys: Tin", .attrs = "Tin: type", LOOKUP_ROW(tw_shape_none), .doc = "Takes keys out of a table.");
-TW_OP(LookupTableExportV2,
-    .inputs = "table_handle: resource", .outputs = "keys: Tkeys, values: Tvalues", .attrs = "Tkeys: type, Tvalues: type", LOOKUP_ROW(tw_shape_unknown),
-    .doc = "All keys of a table and their values.");
-TW_OP(LookupTableSizeV2, .inputs = "table_handle: resource", .outputs = "size: int64", LOOKUP_ROW(tw_shape_scalar), .doc = "How many keys a table has.");
+TW_OP(LookupTableFindV2, .inputs = "table_handle: resource, keys: Tin, default_value: Tout", .outputs = "values: Tout",
+      .attrs = "Tin: type, Tout: type", LOOKUP_ROW(find_shape),
+      .doc = "The values of keys; those that the table has not have the default.");
+TW_OP(LookupTableInsertV2, .inputs = "table_handle: resource, keys: Tin, values: Tout", .attrs = "Tin: type, Tout: type",
+      LOOKUP_ROW(tw_shape_none), .doc = "Gives keys values.");
+TW_OP(LookupTableImportV2, .inputs = "table_handle: resource, keys: Tin, values: Tout", .attrs = "Tin: type, Tout: type",
+      LOOKUP_ROW(tw_shape_none), .doc = "Makes a table have these keys and no others.");
+TW_OP(LookupTableRemoveV2, .inputs = "table_handle: resource, keys: Tin", .attrs = "Tin: type", LOOKUP_ROW(tw_shape_none),
+      .doc = "Takes keys out of a table.");
+TW_OP(LookupTableExportV2, .inputs = "table_handle: resource", .outputs = "keys: Tkeys, values: Tvalues",
+      .attrs = "Tkeys: type, Tvalues: type", LOOKUP_ROW(tw_shape_unknown), .doc = "All keys of a table and their values.");
+TW_OP(LookupTableSizeV2, .inputs = "table_handle: resource", .outputs = "size: int64", LOOKUP_ROW(tw_shape_scalar),
+      .doc = "How many keys a table has.");

@@ -1,7 +1,7 @@
 /* Tables as objects, and the ops that make them; see table.h.
  *
- * In a graph the table is the state of its node, so a session keeps it from run to run, and functions that were made of one session share it. Outside of
- * graphs every call makes one. */
+ * In a graph the table is the state of its node, so a session keeps it from run to run, and functions that were made of one
+ * session share it. Outside of graphs every call makes one. */
 #include "op/table/table.h"
 #include "rows.h"
 
@@ -44,7 +44,8 @@ static tw_status check_key(const tw__lookup_table *table, const tw_op *op, const
         if (!refused[i] || key->dtype == TW_STRING)
             continue;
         if (memcmp(refused[i]->data, key->data, (size_t)key->count * tw__element_size(key->dtype)) == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed [Op:%s]", i ? "deleted_key" : "empty_key", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed [Op:%s]",
+                            i ? "deleted_key" : "empty_key", op->name);
     }
     return TW_OK;
 }
@@ -150,8 +151,9 @@ static bool has_all(const tw__lookup_table *table, const tw_tensor *keys, const 
 tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype || values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s [Op:%s]", tw_dtype_name(keys->dtype),
-                        tw_dtype_name(values->dtype), tw_dtype_name(table->key_dtype), tw_dtype_name(table->value_dtype), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s [Op:%s]",
+                        tw_dtype_name(keys->dtype), tw_dtype_name(values->dtype), tw_dtype_name(table->key_dtype),
+                        tw_dtype_name(table->value_dtype), op->name);
     tw__hold_take(&table->lock);
     tw_status status = TW_OK;
     if (table->filled && !has_all(table, keys, values)) {
@@ -214,16 +216,21 @@ static tw_status anonymous_compute(tw__kernel *kernel)
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
-#define TABLE_ROW(compute_) .outputs = "table_handle: resource", .shape = tw_shape_scalar, .compute = compute_, .stateful = true, .makes_outputs = true, .no_gradient = true
-#define SHARED "container: string = '', shared_name: string = '', use_node_name_sharing: bool = false, key_dtype: type, value_dtype: type"
+#define TABLE_ROW(compute_)                                                                                                      \
+    .outputs = "table_handle: resource", .shape = tw_shape_scalar, .compute = compute_, .stateful = true, .makes_outputs = true, \
+    .no_gradient = true
+#define SHARED \
+    "container: string = '', shared_name: string = '', use_node_name_sharing: bool = false, key_dtype: type, value_dtype: type"
 
 TW_OP(HashTableV2, .attrs = SHARED, TABLE_ROW(table_compute), .free_state = release_state, .doc = "A table that is filled once.");
-TW_OP(MutableHashTableV2, .attrs = SHARED, TABLE_ROW(table_compute), .free_state = release_state, .doc = "A table that may change.");
-TW_OP(MutableHashTableOfTensorsV2, .attrs = SHARED ", value_shape: shape = []", TABLE_ROW(table_compute), .free_state = release_state,
-    .doc = "A table that may change, whose values are tensors of one shape.");
-TW_OP(MutableDenseHashTableV2,
-    .inputs = "empty_key: key_dtype, deleted_key: key_dtype",
-    .attrs = SHARED ", value_shape: shape = [], initial_num_buckets: int = 131072, max_load_factor: float = 0.8", TABLE_ROW(table_compute),
-    .free_state = release_state, .doc = "A table that may change, with two keys that can't be used.");
-TW_OP(AnonymousHashTable, .attrs = "key_dtype: type, value_dtype: type", TABLE_ROW(anonymous_compute), .doc = "A new table that is filled once.");
-TW_OP(AnonymousMutableHashTable, .attrs = "key_dtype: type, value_dtype: type", TABLE_ROW(anonymous_compute), .doc = "A new table that may change.");
+TW_OP(MutableHashTableV2, .attrs = SHARED, TABLE_ROW(table_compute), .free_state = release_state,
+      .doc = "A table that may change.");
+TW_OP(MutableHashTableOfTensorsV2, .attrs = SHARED ", value_shape: shape = []", TABLE_ROW(table_compute),
+      .free_state = release_state, .doc = "A table that may change, whose values are tensors of one shape.");
+TW_OP(MutableDenseHashTableV2, .inputs = "empty_key: key_dtype, deleted_key: key_dtype",
+      .attrs = SHARED ", value_shape: shape = [], initial_num_buckets: int = 131072, max_load_factor: float = 0.8",
+      TABLE_ROW(table_compute), .free_state = release_state, .doc = "A table that may change, with two keys that can't be used.");
+TW_OP(AnonymousHashTable, .attrs = "key_dtype: type, value_dtype: type", TABLE_ROW(anonymous_compute),
+      .doc = "A new table that is filled once.");
+TW_OP(AnonymousMutableHashTable, .attrs = "key_dtype: type, value_dtype: type", TABLE_ROW(anonymous_compute),
+      .doc = "A new table that may change.");

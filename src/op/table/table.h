@@ -1,4 +1,5 @@
-/* Tables from keys to values: what a resource tensor holds for the LookupTable ops. A key or value is one row: a scalar, or a tensor of a fixed shape. */
+/* Tables from keys to values: what a resource tensor holds for the LookupTable ops. A key or value is one row: a scalar, or a
+ * tensor of a fixed shape. */
 #ifndef TW_TABLE_H
 #define TW_TABLE_H
 
@@ -9,11 +10,11 @@ typedef struct tw__lookup_table {
     _Atomic uint32_t lock; /* tw__hold_take */
     tw_dtype key_dtype, value_dtype;
     tw_shape key_shape, value_shape;
-    bool fixed;            /* filled once, by an initializer */
+    bool fixed; /* filled once, by an initializer */
     bool filled;
     tw_tensor *empty_key, *deleted_key; /* that can't be keys; NULL: none */
-    tw__map places;        /* bytes of a key -> place + 1 */
-    tw_tensor **keys, **values; /* of the rows; references */
+    tw__map places;                     /* bytes of a key -> place + 1 */
+    tw_tensor **keys, **values;         /* of the rows; references */
     size_t count, key_capacity, value_capacity;
 } tw__lookup_table;
 

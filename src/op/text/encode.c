@@ -1,4 +1,5 @@
-/* Strings as other strings and as numbers: base64 with the alphabet that is safe in addresses, buckets by FarmHash's 64-bit fingerprint. */
+/* Strings as other strings and as numbers: base64 with the alphabet that is safe in addresses, buckets by FarmHash's 64-bit
+ * fingerprint. */
 #include "op/text/text.h"
 #include "rows.h"
 
@@ -33,9 +34,8 @@ static tw_status encode_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(EncodeBase64,
-    .inputs = "input: string", .outputs = "output: string", .attrs = "pad: bool = false", .shape = tw_shape_same, .compute = encode_compute,
-    .doc = "Strings in base64, safe in addresses.");
+TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .attrs = "pad: bool = false", .shape = tw_shape_same,
+      .compute = encode_compute, .doc = "Strings in base64, safe in addresses.");
 
 static tw_status decode_one(tw_string s, tw__text *text)
 {
@@ -74,9 +74,8 @@ static tw_status decode_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(DecodeBase64,
-    .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,
-    .doc = "What base64 stands for.");
+TW_OP(DecodeBase64, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,
+      .doc = "What base64 stands for.");
 
 /* ---- fingerprints ---- */
 
@@ -135,7 +134,8 @@ static uint64_t hash_medium(const unsigned char *s, size_t size)
     uint64_t y = turn(a + b, 43) + turn(c, 30) + d, z = mix(y, a + turn(b + K2, 18) + c, factor);
     if (size <= 32)
         return z;
-    uint64_t e = word(s + 16) * factor, f = word(s + 24), g = (y + word(s + size - 32)) * factor, h = (z + word(s + size - 24)) * factor;
+    uint64_t e = word(s + 16) * factor, f = word(s + 24), g = (y + word(s + size - 32)) * factor,
+             h = (z + word(s + size - 24)) * factor;
     return mix(turn(e + f, 43) + turn(g, 30) + h, e + turn(f + a, 18) + g, factor);
 }
 
@@ -189,7 +189,9 @@ static uint64_t hash_long(const unsigned char *s, size_t size)
 uint64_t tw__fingerprint64(tw_string string)
 {
     const unsigned char *s = (const unsigned char *)string.data;
-    return string.size <= 16 ? hash_short(s, string.size) : string.size <= 64 ? hash_medium(s, string.size) : hash_long(s, string.size);
+    return string.size <= 16   ? hash_short(s, string.size)
+           : string.size <= 64 ? hash_medium(s, string.size)
+                               : hash_long(s, string.size);
 }
 
 static tw_status bucket_compute(tw__kernel *kernel)
@@ -200,7 +202,5 @@ static tw_status bucket_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StringToHashBucketFast,
-    .inputs = "input: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1", .shape = tw_shape_same,
-    .compute = bucket_compute,
-    .doc = "A bucket for each string, by its fingerprint.");
+TW_OP(StringToHashBucketFast, .inputs = "input: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
+      .shape = tw_shape_same, .compute = bucket_compute, .doc = "A bucket for each string, by its fingerprint.");

@@ -46,9 +46,8 @@ static tw_status read_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ReadFile,
-    .inputs = "filename: string", .outputs = "contents: string", .shape = read_shape, .compute = read_compute,
-    .touches = TW_READS_FILES, .paths = "filename", .doc = "The bytes of a file.");
+TW_OP(ReadFile, .inputs = "filename: string", .outputs = "contents: string", .shape = read_shape, .compute = read_compute,
+      .touches = TW_READS_FILES, .paths = "filename", .doc = "The bytes of a file.");
 
 /* ---- WriteFile ---- */
 
@@ -87,9 +86,8 @@ static tw_status write_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(WriteFile,
-    .inputs = "filename: string, contents: string", .shape = write_shape, .compute = write_compute, .stateful = true,
-    .touches = TW_WRITES_FILES, .paths = "filename", .doc = "Makes a file of bytes, and its directories.");
+TW_OP(WriteFile, .inputs = "filename: string, contents: string", .shape = write_shape, .compute = write_compute, .stateful = true,
+      .touches = TW_WRITES_FILES, .paths = "filename", .doc = "Makes a file of bytes, and its directories.");
 
 /* ---- MatchingFiles ---- */
 
@@ -166,6 +164,6 @@ static tw_status matching_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(MatchingFiles,
-    .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape, .compute = matching_compute,
-    .touches = TW_READS_FILES, .doc = "The names of the files that patterns such as data/part-* stand for, sorted.");
+TW_OP(MatchingFiles, .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape,
+      .compute = matching_compute, .touches = TW_READS_FILES,
+      .doc = "The names of the files that patterns such as data/part-* stand for, sorted.");

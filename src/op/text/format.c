@@ -1,4 +1,5 @@
-/* Numbers as strings and strings as numbers: AsString, StringToNumber, StringFormat with TensorFlow's summary of a tensor's elements. */
+/* Numbers as strings and strings as numbers: AsString, StringToNumber, StringFormat with TensorFlow's summary of a tensor's
+ * elements. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static tw_status to_number_compute(tw__kernel *kernel)
         int64_t whole = 0;
         double real = 0;
         if (out->dtype == TW_INT32 || out->dtype == TW_INT64)
-            good = good && read_integer(text, out->dtype == TW_INT32 ? INT32_MIN : INT64_MIN, out->dtype == TW_INT32 ? INT32_MAX : INT64_MAX, &whole);
+            good = good && read_integer(text, out->dtype == TW_INT32 ? INT32_MIN : INT64_MIN,
+                                        out->dtype == TW_INT32 ? INT32_MAX : INT64_MAX, &whole);
         else
             good = good && read_float(text, out->dtype == TW_FLOAT32, &real);
         tw__free(text);
@@ -61,19 +63,26 @@ static tw_status to_number_compute(tw__kernel *kernel)
             return tw__fail(TW_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s [Op:StringToNumber]",
                             (int)(s.size < 500 ? s.size : 500), s.size ? s.data : "");
         switch (out->dtype) {
-        case TW_INT32: ((int32_t *)out->data)[i] = (int32_t)whole; break;
-        case TW_INT64: ((int64_t *)out->data)[i] = whole; break;
-        case TW_FLOAT32: ((float *)out->data)[i] = (float)real; break;
-        default: ((double *)out->data)[i] = real; break;
+        case TW_INT32:
+            ((int32_t *)out->data)[i] = (int32_t)whole;
+            break;
+        case TW_INT64:
+            ((int64_t *)out->data)[i] = whole;
+            break;
+        case TW_FLOAT32:
+            ((float *)out->data)[i] = (float)real;
+            break;
+        default:
+            ((double *)out->data)[i] = real;
+            break;
         }
     }
     return TW_OK;
 }
 
-TW_OP(StringToNumber,
-    .inputs = "string_tensor: string", .outputs = "output: out_type", .attrs = "out_type: {float, double, int32, int64} = float",
-    .shape = tw_shape_same, .compute = to_number_compute,
-    .doc = "The numbers that strings name.");
+TW_OP(StringToNumber, .inputs = "string_tensor: string", .outputs = "output: out_type",
+      .attrs = "out_type: {float, double, int32, int64} = float", .shape = tw_shape_same, .compute = to_number_compute,
+      .doc = "The numbers that strings name.");
 
 /* ---- AsString ---- */
 
@@ -95,20 +104,28 @@ static tw_status make_format(tw__kernel *kernel, char *format, size_t room)
     if (fill.size > 1)
         return tw__fail(TW_INVALID_ARGUMENT, "Fill string must be one or fewer characters [Op:%s]", name);
     if (!is_real(dtype) && dtype != TW_STRING && (scientific || shortest))
-        return tw__fail(TW_INVALID_ARGUMENT, "scientific and shortest format not supported for datatype %s [Op:%s]", tw__dtype_text(dtype), name);
+        return tw__fail(TW_INVALID_ARGUMENT, "scientific and shortest format not supported for datatype %s [Op:%s]",
+                        tw__dtype_text(dtype), name);
     if (!is_real(dtype) && dtype != TW_STRING && precision >= 0)
         return tw__fail(TW_INVALID_ARGUMENT, "precision not supported for datatype %s [Op:%s]", tw__dtype_text(dtype), name);
     if (fill.size && !memchr(" +-0#", fill.data[0], 5))
         return tw__fail(TW_INVALID_ARGUMENT, "Fill argument not supported: \"%c\" [Op:%s]", fill.data[0], name);
     if (precision > 1 << 20 || width > 1 << 20)
-        return tw__fail(TW_INVALID_ARGUMENT, "precision %lld or width %lld is too large [Op:%s]", (long long)precision, (long long)width, name);
-    int at = snprintf(format, room, "%%%.*s", (int)(dtype == TW_STRING && fill.size && fill.data[0] != '-' ? 0 : fill.size), fill.data);
+        return tw__fail(TW_INVALID_ARGUMENT, "precision %lld or width %lld is too large [Op:%s]", (long long)precision,
+                        (long long)width, name);
+    int at = snprintf(format, room, "%%%.*s", (int)(dtype == TW_STRING && fill.size && fill.data[0] != '-' ? 0 : fill.size),
+                      fill.data);
     if (width >= 0)
         at += snprintf(format + at, room - (size_t)at, "%d", (int)width);
     if (precision >= 0 && is_real(dtype))
         at += snprintf(format + at, room - (size_t)at, ".%d", (int)precision);
     snprintf(format + at, room - (size_t)at, "%s",
-             is_real(dtype) ? (shortest ? "g" : scientific ? "e" : "f") : dtype == TW_STRING ? "s" : dtype == TW_UINT64 ? "llu" : "lld");
+             is_real(dtype)       ? (shortest     ? "g"
+                                     : scientific ? "e"
+                                                  : "f")
+             : dtype == TW_STRING ? "s"
+             : dtype == TW_UINT64 ? "llu"
+                                  : "lld");
     return TW_OK;
 }
 
@@ -126,7 +143,8 @@ static void add_formatted(tw__text *text, const char *format, const tw_tensor *i
         tw__text_add(text, "(");
         tw__text_format(text, format, small ? (double)((const float *)in->data)[2 * i] : ((const double *)in->data)[2 * i]);
         tw__text_add(text, ",");
-        tw__text_format(text, format, small ? (double)((const float *)in->data)[2 * i + 1] : ((const double *)in->data)[2 * i + 1]);
+        tw__text_format(text, format,
+                        small ? (double)((const float *)in->data)[2 * i + 1] : ((const double *)in->data)[2 * i + 1]);
         tw__text_add(text, ")");
         break;
     }
@@ -175,12 +193,12 @@ static tw_status as_string_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(AsString,
-    .inputs = "input: T", .outputs = "output: string",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, "
-             "variant, string}, precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, fill: string = ''",
-    .shape = tw_shape_same, .compute = as_string_compute,
-    .doc = "Each element as text.");
+TW_OP(
+    AsString, .inputs = "input: T", .outputs = "output: string",
+    .attrs =
+        "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, "
+        "variant, string}, precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, fill: string = ''",
+    .shape = tw_shape_same, .compute = as_string_compute, .doc = "Each element as text.");
 
 /* ---- the summary of a tensor ---- */
 
@@ -317,7 +335,8 @@ static tw_status format_compute(tw__kernel *kernel)
     int used = 0;
     tw_status status = TW_OK;
     while (status == TW_OK) {
-        const char *found = placeholder.size && at < end ? memmem(at, (size_t)(end - at), placeholder.data, placeholder.size) : NULL;
+        const char *found =
+            placeholder.size && at < end ? memmem(at, (size_t)(end - at), placeholder.data, placeholder.size) : NULL;
         tw__text_bytes(&text, at, (size_t)((found ? found : end) - at));
         if (!found)
             break;
@@ -335,8 +354,6 @@ static tw_status format_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(StringFormat,
-    .inputs = "inputs: T", .outputs = "output: string",
-    .attrs = "T: list(type) >= 0, template: string = '%s', placeholder: string = '%s', summarize: int = 3", .shape = tw_shape_scalar,
-    .compute = format_compute,
-    .doc = "A template with tensors in the place of its marks.");
+TW_OP(StringFormat, .inputs = "inputs: T", .outputs = "output: string",
+      .attrs = "T: list(type) >= 0, template: string = '%s', placeholder: string = '%s', summarize: int = 3",
+      .shape = tw_shape_scalar, .compute = format_compute, .doc = "A template with tensors in the place of its marks.");

@@ -1,4 +1,5 @@
-/* Buckets for strings by other hashes than FarmHash (encode.c): MurmurHash64A with TensorFlow's seed, and SipHash-2-4 with a key of the user's. */
+/* Buckets for strings by other hashes than FarmHash (encode.c): MurmurHash64A with TensorFlow's seed, and SipHash-2-4 with a key
+ * of the user's. */
 #include "op/text/text.h"
 #include "rows.h"
 
@@ -53,8 +54,8 @@ static void sip_rounds(uint64_t v[4], int count)
 static uint64_t sip(tw_string string, uint64_t key0, uint64_t key1)
 {
     const unsigned char *s = (const unsigned char *)string.data;
-    uint64_t v[4] = { key0 ^ UINT64_C(0x736f6d6570736575), key1 ^ UINT64_C(0x646f72616e646f6d), key0 ^ UINT64_C(0x6c7967656e657261),
-                      key1 ^ UINT64_C(0x7465646279746573) };
+    uint64_t v[4] = { key0 ^ UINT64_C(0x736f6d6570736575), key1 ^ UINT64_C(0x646f72616e646f6d),
+                      key0 ^ UINT64_C(0x6c7967656e657261), key1 ^ UINT64_C(0x7465646279746573) };
     for (size_t at = 0; at <= string.size; at += 8) {
         bool last = at + 8 > string.size;
         uint64_t part = last ? word(s + at, string.size - at) | (uint64_t)string.size << 56 : word(s + at, 8);
@@ -87,12 +88,9 @@ static tw_status strong_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StringToHashBucket,
-    .inputs = "string_tensor: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1", .shape = tw_shape_same,
-    .compute = plain_compute,
-    .doc = "A bucket for each string, by its hash.");
+TW_OP(StringToHashBucket, .inputs = "string_tensor: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
+      .shape = tw_shape_same, .compute = plain_compute, .doc = "A bucket for each string, by its hash.");
 
-TW_OP(StringToHashBucketStrong,
-    .inputs = "input: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1, key: list(int)", .shape = tw_shape_same,
-    .compute = strong_compute,
-    .doc = "A bucket for each string, by a hash with a key, which nobody can make strings for that meet in one bucket.");
+TW_OP(StringToHashBucketStrong, .inputs = "input: string", .outputs = "output: int64",
+      .attrs = "num_buckets: int >= 1, key: list(int)", .shape = tw_shape_same, .compute = strong_compute,
+      .doc = "A bucket for each string, by a hash with a key, which nobody can make strings for that meet in one bucket.");

@@ -41,14 +41,16 @@ static bool few_pieces(const ngrams *n, int64_t length, int64_t *pieces)
     const int64_t most = INT64_C(1) << 34;
     for (int i = 0; i < n->width_count; i++) {
         int64_t own;
-        if (__builtin_mul_overflow(count_of(n, length, n->widths[i]), n->widths[i], &own) || own > most || (*pieces += own) > most)
+        if (__builtin_mul_overflow(count_of(n, length, n->widths[i]), n->widths[i], &own) || own > most ||
+            (*pieces += own) > most)
             return false;
     }
     return true;
 }
 
 /* Number `index` of `count` in a row that begins at `from`. */
-static void add_ngram(const ngrams *n, tw__text *text, const tw_string *from, int64_t width, int64_t pad, int64_t index, int64_t count)
+static void add_ngram(const ngrams *n, tw__text *text, const tw_string *from, int64_t width, int64_t pad, int64_t index,
+                      int64_t count)
 {
     int64_t left = pad - index > 0 ? pad - index : 0, behind = pad - (count - index - 1), right = behind > 0 ? behind : 0;
     int64_t first = index - pad > 0 ? index - pad : 0, strings = width - left - right;
@@ -77,13 +79,13 @@ static tw_status check_splits(const tw_op *op, const tw_tensor *splits, int64_t 
     for (int64_t i = 1; i < splits->count; i++) {
         int64_t split = tw_tensor_int_at(splits, i);
         if (split < last || split > size)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid split value %lld, must be in [%lld, %lld] [Op:%s]", (long long)split, (long long)last,
-                            (long long)size, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid split value %lld, must be in [%lld, %lld] [Op:%s]", (long long)split,
+                            (long long)last, (long long)size, op->name);
         last = split;
     }
     if (last != size)
-        return tw__fail(TW_INVALID_ARGUMENT, "Last split value must be data size. Expected %lld, got %lld [Op:%s]", (long long)size,
-                        (long long)last, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Last split value must be data size. Expected %lld, got %lld [Op:%s]",
+                        (long long)size, (long long)last, op->name);
     return TW_OK;
 }
 
@@ -95,7 +97,8 @@ static void put_split(tw_tensor *splits, int64_t index, int64_t value)
         ((int64_t *)splits->data)[index] = value;
 }
 
-static tw_status fill_row(const ngrams *n, tw_tensor *out, int64_t at, tw__text *text, const tw_string *from, int64_t length, bool whole)
+static tw_status fill_row(const ngrams *n, tw_tensor *out, int64_t at, tw__text *text, const tw_string *from, int64_t length,
+                          bool whole)
 {
     if (whole) {
         add_ngram(n, text, from, length + 2 * n->pad, n->pad, 0, 1);
@@ -116,9 +119,14 @@ static tw_status ngrams_compute(tw__kernel *kernel)
 {
     const tw_tensor *data = kernel->inputs[0], *splits = kernel->inputs[1];
     const tw_attr *widths = TW_ATTR(kernel, "ngram_widths");
-    ngrams n = { .data = tw__strings(data), .separator = TW_ATTR(kernel, "separator")->s, .left = TW_ATTR(kernel, "left_pad")->s,
-                 .right = TW_ATTR(kernel, "right_pad")->s, .widths = widths->ints, .width_count = widths->count,
-                 .pad = TW_ATTR(kernel, "pad_width")->i, .keep_short = TW_ATTR(kernel, "preserve_short_sequences")->b };
+    ngrams n = { .data = tw__strings(data),
+                 .separator = TW_ATTR(kernel, "separator")->s,
+                 .left = TW_ATTR(kernel, "left_pad")->s,
+                 .right = TW_ATTR(kernel, "right_pad")->s,
+                 .widths = widths->ints,
+                 .width_count = widths->count,
+                 .pad = TW_ATTR(kernel, "pad_width")->i,
+                 .keep_short = TW_ATTR(kernel, "preserve_short_sequences")->b };
     for (int i = 0; i < n.width_count; i++) {
         if (n.widths[i] < 1)
             return tw__fail(TW_INVALID_ARGUMENT, "ngram_widths must contain positive values [Op:%s]", kernel->op->name);
@@ -136,7 +144,8 @@ static tw_status ngrams_compute(tw__kernel *kernel)
     put_split(out_splits, 0, 0);
     for (int64_t i = 1; i < splits->count; i++) {
         if (!few_pieces(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &pieces))
-            return tw__fail(TW_RESOURCE_EXHAUSTED, "the ngrams would have more than 2**34 parts in all [Op:%s]", kernel->op->name);
+            return tw__fail(TW_RESOURCE_EXHAUSTED, "the ngrams would have more than 2**34 parts in all [Op:%s]",
+                            kernel->op->name);
         total += row_count(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &whole);
         if (total > INT32_MAX && splits->dtype == TW_INT32)
             return tw__fail(TW_INVALID_ARGUMENT, "more ngrams than Tsplits int32 can count [Op:%s]", kernel->op->name);
@@ -154,12 +163,11 @@ static tw_status ngrams_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(StringNGrams,
-    .inputs = "data: string, data_splits: Tsplits", .outputs = "ngrams: string, ngrams_splits: Tsplits",
-    .attrs = "separator: string, ngram_widths: list(int), left_pad: string, right_pad: string, pad_width: int, "
-             "preserve_short_sequences: bool, Tsplits: {int32, int64} = int64",
-    .shape = ngrams_shape, .compute = ngrams_compute,
-    .doc = "Strings that follow each other in the rows of a ragged tensor, joined.");
+TW_OP(StringNGrams, .inputs = "data: string, data_splits: Tsplits", .outputs = "ngrams: string, ngrams_splits: Tsplits",
+      .attrs = "separator: string, ngram_widths: list(int), left_pad: string, right_pad: string, pad_width: int, "
+               "preserve_short_sequences: bool, Tsplits: {int32, int64} = int64",
+      .shape = ngrams_shape, .compute = ngrams_compute,
+      .doc = "Strings that follow each other in the rows of a ragged tensor, joined.");
 
 /* ---- UnsortedSegmentJoin ---- */
 
@@ -173,14 +181,16 @@ static tw_status segments_shape(tw__inference *inference)
     if (inference->values[2]) {
         segments = tw_tensor_int_at(inference->values[2], 0);
         if (segments < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be non-negative but got %lld [Op:%s]", (long long)segments, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be non-negative but got %lld [Op:%s]",
+                            (long long)segments, op);
     }
     if (ids->rank == 0)
         return tw__fail(TW_INVALID_ARGUMENT, "Segment_id cannot have rank 0 [Op:%s]", op);
     if (ids->rank < 0 || in->rank < 0)
         return TW_OK;
     if (ids->rank > in->rank)
-        return tw__fail(TW_OUT_OF_RANGE, "Invalid segment_id rank %d for input with %d dimension(s) [Op:%s]", ids->rank, in->rank, op);
+        return tw__fail(TW_OUT_OF_RANGE, "Invalid segment_id rank %d for input with %d dimension(s) [Op:%s]", ids->rank, in->rank,
+                        op);
     for (int i = 0; i < ids->rank; i++) {
         if (ids->dims[i] >= 0 && in->dims[i] >= 0 && ids->dims[i] != in->dims[i])
             return tw__fail(TW_INVALID_ARGUMENT, "Segment dimension is %lld while input dimension is %lld in rank %d [Op:%s]",
@@ -205,7 +215,8 @@ static tw_status segments_join(tw__kernel *kernel, int64_t *head, int64_t *next)
     for (int64_t i = ids->count - 1; i >= 0; i--) {
         int64_t id = tw_tensor_int_at(ids, i);
         if (id < 0 || id >= segments)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment_ids are not allowed to exceed num_segments or to have negative values. [Op:%s]",
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "segment_ids are not allowed to exceed num_segments or to have negative values. [Op:%s]",
                             kernel->op->name);
         next[i] = head[id];
         head[id] = i;
@@ -236,8 +247,7 @@ static tw_status segments_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(UnsortedSegmentJoin,
-    .inputs = "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: string",
-    .attrs = "separator: string = '', Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32", .shape = segments_shape,
-    .compute = segments_compute,
-    .doc = "The strings of each segment joined.");
+TW_OP(UnsortedSegmentJoin, .inputs = "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments",
+      .outputs = "output: string",
+      .attrs = "separator: string = '', Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32", .shape = segments_shape,
+      .compute = segments_compute, .doc = "The strings of each segment joined.");

@@ -1,6 +1,6 @@
-/* Regular expressions. The syntax is RE2's, which is a part of Perl's with a few differences; PCRE2, loaded with the first pattern, does the
- * matching. `translate` refuses what RE2 does not know, in its words, and rewrites what means something else there. A match that takes too
- * many steps is an error (PCRE2 goes back, RE2 does not). */
+/* Regular expressions. The syntax is RE2's, which is a part of Perl's with a few differences; PCRE2, loaded with the first
+ * pattern, does the matching. `translate` refuses what RE2 does not know, in its words, and rewrites what means something else
+ * there. A match that takes too many steps is an error (PCRE2 goes back, RE2 does not). */
 #include <pthread.h>
 
 #include "op/text/text.h"
@@ -27,7 +27,8 @@ static struct {
     void (*code_free)(code *code);
     match_data *(*match_data_create)(const code *code, void *general);
     void (*match_data_free)(match_data *data);
-    int (*match)(const code *code, const unsigned char *subject, size_t size, size_t start, uint32_t options, match_data *data, void *context);
+    int (*match)(const code *code, const unsigned char *subject, size_t size, size_t start, uint32_t options, match_data *data,
+                 void *context);
     size_t *(*ovector)(match_data *data);
     int (*error_message)(int error, unsigned char *buffer, size_t room);
     void *general, *context;
@@ -49,11 +50,19 @@ static void end_memory(void *memory, void *unused)
 
 static void load(void)
 {
-#define FIND(member, name) { "pcre2_" name "_8", (void **)&pcre.member }
+#define FIND(member, name)                        \
+    {                                             \
+        "pcre2_" name "_8", (void **)&pcre.member \
+    }
     static const tw__symbol symbols[] = {
-        FIND(general_context_create, "general_context_create"), FIND(compile_context_create, "compile_context_create"),
-        FIND(compile, "compile"), FIND(code_free, "code_free"), FIND(match_data_create, "match_data_create_from_pattern"),
-        FIND(match_data_free, "match_data_free"), FIND(match, "match"), FIND(ovector, "get_ovector_pointer"),
+        FIND(general_context_create, "general_context_create"),
+        FIND(compile_context_create, "compile_context_create"),
+        FIND(compile, "compile"),
+        FIND(code_free, "code_free"),
+        FIND(match_data_create, "match_data_create_from_pattern"),
+        FIND(match_data_free, "match_data_free"),
+        FIND(match, "match"),
+        FIND(ovector, "get_ovector_pointer"),
         FIND(error_message, "get_error_message"),
     };
 #undef FIND
@@ -212,8 +221,8 @@ static bool take_repeat(translation *t, size_t size, bool good, bool empty, cons
 static bool translate(translation *t, tw_string pattern)
 {
     int depth = 0;
-    bool empty = true;              /* nothing stands here that could be repeated */
-    const char *repeated = NULL;    /* the repetition that ends here */
+    bool empty = true;           /* nothing stands here that could be repeated */
+    const char *repeated = NULL; /* the repetition that ends here */
     *t = (translation){ .at = pattern.data, .end = pattern.data + pattern.size };
     while (t->at < t->end) {
         const char *start = t->at;
@@ -272,7 +281,8 @@ static tw_status regex_make(const tw_op *op, tw_string pattern, regex *r)
     *r = (regex){ 0 };
     pthread_once(&once, load);
     if (!pcre.available)
-        return tw__fail(TW_UNIMPLEMENTED, "regular expressions need the library libpcre2-8.so.0, which is not there [Op:%s]", op->name);
+        return tw__fail(TW_UNIMPLEMENTED, "regular expressions need the library libpcre2-8.so.0, which is not there [Op:%s]",
+                        op->name);
     if (!pattern.size)
         pattern.data = "";
     translation t;
@@ -288,8 +298,8 @@ static tw_status regex_make(const tw_op *op, tw_string pattern, regex *r)
             pcre.error_message(error, (unsigned char *)t.error, sizeof t.error);
     }
     if (status == TW_OK && !r->code)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Invalid pattern: %.*s, error: %s [Op:%s]", (int)(pattern.size < 500 ? pattern.size : 500),
-                          pattern.data, t.error, op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "Invalid pattern: %.*s, error: %s [Op:%s]",
+                          (int)(pattern.size < 500 ? pattern.size : 500), pattern.data, t.error, op->name);
     tw__text_free(&t.out);
     r->data = r->code ? pcre.match_data_create(r->code, pcre.general) : NULL;
     if (status == TW_OK && !r->data)
@@ -329,14 +339,12 @@ static tw_status full_match_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RegexFullMatch,
-    .inputs = "input: string, pattern: string", .outputs = "output: bool", .shape = full_match_shape, .compute = full_match_compute,
-    .doc = "Whether the whole of each string is what a regular expression says.");
+TW_OP(RegexFullMatch, .inputs = "input: string, pattern: string", .outputs = "output: bool", .shape = full_match_shape,
+      .compute = full_match_compute, .doc = "Whether the whole of each string is what a regular expression says.");
 
-TW_OP(StaticRegexFullMatch,
-    .inputs = "input: string", .outputs = "output: bool", .attrs = "pattern: string", .shape = full_match_shape,
-    .compute = full_match_compute,
-    .doc = "Whether the whole of each string is what a regular expression says.");
+TW_OP(StaticRegexFullMatch, .inputs = "input: string", .outputs = "output: bool", .attrs = "pattern: string",
+      .shape = full_match_shape, .compute = full_match_compute,
+      .doc = "Whether the whole of each string is what a regular expression says.");
 
 /* ---- RegexReplace ---- */
 
@@ -379,7 +387,8 @@ static int highest_group(tw_string rewrite)
 static size_t character_size(tw_string s, size_t at)
 {
     size_t size = 1;
-    while ((unsigned char)s.data[at] >= 0xC0 && at + size < s.size && size < 4 && ((unsigned char)s.data[at + size] & 0xC0) == 0x80)
+    while ((unsigned char)s.data[at] >= 0xC0 && at + size < s.size && size < 4 &&
+           ((unsigned char)s.data[at + size] & 0xC0) == 0x80)
         size++;
     return size;
 }
@@ -453,12 +462,10 @@ static tw_status replace_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RegexReplace,
-    .inputs = "input: string, pattern: string, rewrite: string", .outputs = "output: string", .attrs = "replace_global: bool = true",
-    .shape = replace_shape, .compute = replace_compute,
-    .doc = "What a regular expression finds, replaced; \\\\1 in the new text is the first group.");
+TW_OP(RegexReplace, .inputs = "input: string, pattern: string, rewrite: string", .outputs = "output: string",
+      .attrs = "replace_global: bool = true", .shape = replace_shape, .compute = replace_compute,
+      .doc = "What a regular expression finds, replaced; \\\\1 in the new text is the first group.");
 
-TW_OP(StaticRegexReplace,
-    .inputs = "input: string", .outputs = "output: string", .attrs = "pattern: string, rewrite: string, replace_global: bool = true",
-    .shape = replace_shape, .compute = replace_compute,
-    .doc = "What a regular expression finds, replaced; \\\\1 in the new text is the first group.");
+TW_OP(StaticRegexReplace, .inputs = "input: string", .outputs = "output: string",
+      .attrs = "pattern: string, rewrite: string, replace_global: bool = true", .shape = replace_shape,
+      .compute = replace_compute, .doc = "What a regular expression finds, replaced; \\\\1 in the new text is the first group.");

@@ -1,5 +1,5 @@
-/* UnicodeScript: the script that a character belongs to, by ICU's numbers. The ranges are spread out once, into begins and scripts that are
- * searched by halves. */
+/* UnicodeScript: the script that a character belongs to, by ICU's numbers. The ranges are spread out once, into begins and
+ * scripts that are searched by halves. */
 #include <pthread.h>
 
 #include "op/text/text.h"
@@ -54,6 +54,5 @@ static tw_status script_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(UnicodeScript,
-    .inputs = "input: int32", .outputs = "output: int32", .shape = tw_shape_same, .compute = script_compute,
-    .doc = "The script of each character, by ICU's numbers; -1 if it is none.");
+TW_OP(UnicodeScript, .inputs = "input: int32", .outputs = "output: int32", .shape = tw_shape_same, .compute = script_compute,
+      .doc = "The script of each character, by ICU's numbers; -1 if it is none.");

@@ -76,9 +76,11 @@ static tw_status give(tw__kernel *kernel, const parts *p)
 static tw_status split_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[0]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s [Op:%s]",
+                        tw__shape_text(inference->shapes[0]), inference->op->name);
     if (inference->shapes[1]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[1]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[1]),
+                        inference->op->name);
     inference->out_shapes[0] = TW_SHAPE(-1, 2);
     inference->out_shapes[1] = TW_SHAPE(-1);
     inference->out_shapes[2] = TW_SHAPE(2);
@@ -109,10 +111,9 @@ static tw_status split_compute(tw__kernel *kernel)
     return finish(kernel, &p, status);
 }
 
-TW_OP(StringSplitV2,
-    .inputs = "input: string, sep: string", .outputs = "indices: int64, values: string, shape: int64", .attrs = "maxsplit: int = -1",
-    .shape = split_shape, .compute = split_compute,
-    .doc = "Strings cut at a separator, or at white space if it is empty; the parts as a sparse tensor.");
+TW_OP(StringSplitV2, .inputs = "input: string, sep: string", .outputs = "indices: int64, values: string, shape: int64",
+      .attrs = "maxsplit: int = -1", .shape = split_shape, .compute = split_compute,
+      .doc = "Strings cut at a separator, or at white space if it is empty; the parts as a sparse tensor.");
 
 /* ---- StringSplit: at each of the delimiter's characters, or everywhere if there is none ---- */
 
@@ -148,10 +149,9 @@ static tw_status split_old_compute(tw__kernel *kernel)
     return finish(kernel, &p, status);
 }
 
-TW_OP(StringSplit,
-    .inputs = "input: string, delimiter: string", .outputs = "indices: int64, values: string, shape: int64", .attrs = "skip_empty: bool = true",
-    .shape = split_shape, .compute = split_old_compute,
-    .doc = "Strings cut at every character of a delimiter, or into bytes if it is empty; the parts as a sparse tensor.");
+TW_OP(StringSplit, .inputs = "input: string, delimiter: string", .outputs = "indices: int64, values: string, shape: int64",
+      .attrs = "skip_empty: bool = true", .shape = split_shape, .compute = split_old_compute,
+      .doc = "Strings cut at every character of a delimiter, or into bytes if it is empty; the parts as a sparse tensor.");
 
 /* ---- ReduceJoin ---- */
 
@@ -163,7 +163,8 @@ static tw_status read_axes(const tw_op *op, const tw_tensor *indices, int rank, 
     for (int64_t i = 0; i < indices->count; i++) {
         int given = ((const int32_t *)indices->data)[i], axis = given < 0 ? given + rank : given;
         if (axis < 0 || axis >= rank)
-            return tw__fail(TW_OUT_OF_RANGE, "Invalid reduction dimension %d for input with %d dimension(s) [Op:%s]", given, rank, op->name);
+            return tw__fail(TW_OUT_OF_RANGE, "Invalid reduction dimension %d for input with %d dimension(s) [Op:%s]", given, rank,
+                            op->name);
         if (seen[axis])
             return tw__fail(TW_INVALID_ARGUMENT, "Duplicate reduction dimension %d [Op:%s]", given, op->name);
         seen[axis] = true;
@@ -236,7 +237,6 @@ static tw_status reduce_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(ReduceJoin,
-    .inputs = "inputs: string, reduction_indices: int32", .outputs = "output: string",
-    .attrs = "keep_dims: bool = false, separator: string = ''", .shape = reduce_shape, .compute = reduce_compute,
-    .doc = "Strings joined along axes.");
+TW_OP(ReduceJoin, .inputs = "inputs: string, reduction_indices: int32", .outputs = "output: string",
+      .attrs = "keep_dims: bool = false, separator: string = ''", .shape = reduce_shape, .compute = reduce_compute,
+      .doc = "Strings joined along axes.");

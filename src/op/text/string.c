@@ -67,10 +67,8 @@ static tw_status join_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(StringJoin,
-    .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
-    .shape = join_shape, .compute = join_compute,
-    .doc = "Strings joined element by element, with a separator between them.");
+TW_OP(StringJoin, .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
+      .shape = join_shape, .compute = join_compute, .doc = "Strings joined element by element, with a separator between them.");
 
 /* ---- StringLength ---- */
 
@@ -102,10 +100,8 @@ static tw_status length_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StringLength,
-    .inputs = "input: string", .outputs = "output: int32", .attrs = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = tw_shape_same,
-    .compute = length_compute,
-    .doc = "The number of bytes or characters of each string.");
+TW_OP(StringLength, .inputs = "input: string", .outputs = "output: int32", .attrs = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'",
+      .shape = tw_shape_same, .compute = length_compute, .doc = "The number of bytes or characters of each string.");
 
 /* ---- Substr ---- */
 
@@ -113,10 +109,11 @@ static tw_status substr_shape(tw__inference *inference)
 {
     const tw_shape *input = inference->shapes[0], *pos = inference->shapes[1], *len = inference->shapes[2];
     if (!tw__shape_compatible(pos, len))
-        return tw__fail(TW_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s [Op:Substr]", tw__shape_text(pos),
-                        tw__shape_text(len));
+        return tw__fail(TW_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s [Op:Substr]",
+                        tw__shape_text(pos), tw__shape_text(len));
     if (!tw__shape_broadcast(input, pos, &inference->out_shapes[0]))
-        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:Substr]", tw__shape_text(input), tw__shape_text(pos));
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:Substr]", tw__shape_text(input),
+                        tw__shape_text(pos));
     return TW_OK;
 }
 
@@ -160,8 +157,9 @@ static tw_status substr_compute(tw__kernel *kernel)
             character_at(rest, len < 0 ? 0 : len, &end);
         } else {
             if (pos > (int64_t)string.size || pos < -(int64_t)string.size)
-                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld [Op:Substr]", (long long)pos,
-                                (int)(string.size < 200 ? string.size : 200), string.size ? string.data : "", (long long)i);
+                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld [Op:Substr]",
+                                (long long)pos, (int)(string.size < 200 ? string.size : 200), string.size ? string.data : "",
+                                (long long)i);
             begin = (size_t)(pos < 0 ? pos + (int64_t)string.size : pos);
             end = len < 0 || (uint64_t)len > string.size - begin ? string.size - begin : (size_t)len;
         }
@@ -170,10 +168,9 @@ static tw_status substr_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(Substr,
-    .inputs = "input: string, pos: T, len: T", .outputs = "output: string",
-    .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
-    .doc = "A part of each string, from a position on.");
+TW_OP(Substr, .inputs = "input: string, pos: T, len: T", .outputs = "output: string",
+      .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
+      .doc = "A part of each string, from a position on.");
 
 /* ---- StringStrip ---- */
 
@@ -191,6 +188,5 @@ static tw_status strip_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StringStrip,
-    .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
-    .doc = "Without the white space at both ends.");
+TW_OP(StringStrip, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
+      .doc = "Without the white space at both ends.");

@@ -16,15 +16,15 @@ tw_status tw__string_from_text(tw_tensor *tensor, int64_t index, tw__text *text)
 /* A scalar string input; the error names it: "Pattern must be scalar, but received [1]". */
 tw_status tw__need_scalar(const tw__inference *inference, int input, const char *format);
 
-/* One character of UTF-8 at byte *at (which is not the end), which is moved behind it. *bad: there is none, and what could have begun one was
- * skipped; the result is U+FFFD. */
+/* One character of UTF-8 at byte *at (which is not the end), which is moved behind it. *bad: there is none, and what could have
+ * begun one was skipped; the result is U+FFFD. */
 uint32_t tw__utf8_next(tw_string s, size_t *at, bool *bad);
 void tw__utf8_add(tw__text *text, uint32_t code);
 
 /* glob(3), but names that a pattern without a folder finds begin with ./, as TensorFlow's do. */
 int tw__glob(const char *pattern, int flags, glob_t *found);
 void tw__base64_add(tw__text *text, tw_string s, bool pad); /* with '-' and '_' */
-uint64_t tw__fingerprint64(tw_string string); /* FarmHash's */
+uint64_t tw__fingerprint64(tw_string string);               /* FarmHash's */
 
 static inline const tw_string *tw__strings(const tw_tensor *tensor)
 {

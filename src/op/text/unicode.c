@@ -1,7 +1,8 @@
-/* Unicode: strings in any encoding to characters and back. Characters travel as tensors of int32 with row splits, as of a ragged tensor.
+/* Unicode: strings in any encoding to characters and back. Characters travel as tensors of int32 with row splits, as of a ragged
+ * tensor.
  *
- * UTF-8, -16 and -32 are read here, a malformed part as long as a character could have begun with it standing for one replacement; all other
- * encodings by the C library's iconv, one character at a time. */
+ * UTF-8, -16 and -32 are read here, a malformed part as long as a character could have begun with it standing for one
+ * replacement; all other encodings by the C library's iconv, one character at a time. */
 #include <errno.h>
 #include <iconv.h>
 #include <strings.h>
@@ -20,14 +21,19 @@ uint32_t tw__utf8_next(tw_string s, size_t *at, bool *bad)
 {
     const unsigned char *p = (const unsigned char *)s.data + *at;
     size_t left = s.size - *at;
-    size_t more = p[0] < 0x80 ? 0 : p[0] >= 0xC2 && p[0] < 0xE0 ? 1 : p[0] >= 0xE0 && p[0] < 0xF0 ? 2 : p[0] >= 0xF0 && p[0] < 0xF5 ? 3 : 4;
+    size_t more = p[0] < 0x80                   ? 0
+                  : p[0] >= 0xC2 && p[0] < 0xE0 ? 1
+                  : p[0] >= 0xE0 && p[0] < 0xF0 ? 2
+                  : p[0] >= 0xF0 && p[0] < 0xF5 ? 3
+                                                : 4;
     uint32_t code = p[0];
     *bad = more == 4;
     if (more > 0 && more < 4)
         code &= 0x3Fu >> more;
     size_t i = 1;
     for (; !*bad && i <= more; i++) {
-        unsigned char low = 0x80, high = 0xBF; /* what may stand second keeps out overlong forms, surrogates, and what lies above Unicode */
+        unsigned char low = 0x80,
+                      high = 0xBF; /* what may stand second keeps out overlong forms, surrogates, and what lies above Unicode */
         if (i == 1) {
             low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : low;
             high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : high;
@@ -73,10 +79,12 @@ static tw_status reader_open(const tw_op *op, tw_string encoding, reader *r)
         form form;
         bool little, marked;
     } forms[] = {
-        { "UTF-8", FORM_UTF8, false, false },        { "UTF8", FORM_UTF8, false, false },         { "UTF-16-BE", FORM_UTF16, false, false },
-        { "UTF-16BE", FORM_UTF16, false, false },    { "UTF-16-LE", FORM_UTF16, true, false },    { "UTF-16LE", FORM_UTF16, true, false },
-        { "UTF-16", FORM_UTF16, false, true },       { "UTF-32-BE", FORM_UTF32, false, false },   { "UTF-32BE", FORM_UTF32, false, false },
-        { "UTF-32-LE", FORM_UTF32, true, false },    { "UTF-32LE", FORM_UTF32, true, false },     { "UTF-32", FORM_UTF32, false, true },
+        { "UTF-8", FORM_UTF8, false, false },      { "UTF8", FORM_UTF8, false, false },
+        { "UTF-16-BE", FORM_UTF16, false, false }, { "UTF-16BE", FORM_UTF16, false, false },
+        { "UTF-16-LE", FORM_UTF16, true, false },  { "UTF-16LE", FORM_UTF16, true, false },
+        { "UTF-16", FORM_UTF16, false, true },     { "UTF-32-BE", FORM_UTF32, false, false },
+        { "UTF-32BE", FORM_UTF32, false, false },  { "UTF-32-LE", FORM_UTF32, true, false },
+        { "UTF-32LE", FORM_UTF32, true, false },   { "UTF-32", FORM_UTF32, false, true },
     };
     char name[64] = "";
     *r = (reader){ .form = FORM_OTHER, .conversion = (iconv_t)-1 };
@@ -199,7 +207,8 @@ static tw_status policy_read(const tw__kernel *kernel, policy *p)
 {
     tw_string errors = TW_ATTR(kernel, "errors")->s;
     int64_t replacement = TW_ATTR(kernel, "replacement_char")->i;
-    *p = (policy){ .strict = errors.size == 6 && errors.data[0] == 's', .ignore = errors.size == 6 && errors.data[0] == 'i',
+    *p = (policy){ .strict = errors.size == 6 && errors.data[0] == 's',
+                   .ignore = errors.size == 6 && errors.data[0] == 'i',
                    .replacement = (uint32_t)replacement };
     if (replacement < 0 || replacement > LAST_CODE)
         return tw__fail(TW_INVALID_ARGUMENT, "replacement_char out of unicode codepoint range [Op:%s]", kernel->op->name);
@@ -276,11 +285,10 @@ static tw_status transcode_compute(tw__kernel *kernel)
 #define REPLACEMENT_CHAR "replacement_char: int = 65533"
 #define OUTPUT_ENCODING "output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}"
 
-TW_OP(UnicodeTranscode,
-    .inputs = "input: string", .outputs = "output: string",
-    .attrs = "input_encoding: string, " OUTPUT_ENCODING ", " ERRORS ", " REPLACEMENT_CHAR ", replace_control_characters: bool = false",
-    .shape = tw_shape_same, .compute = transcode_compute,
-    .doc = "Strings in one encoding brought to another.");
+TW_OP(UnicodeTranscode, .inputs = "input: string", .outputs = "output: string",
+      .attrs = "input_encoding: string, " OUTPUT_ENCODING ", " ERRORS ", " REPLACEMENT_CHAR
+               ", replace_control_characters: bool = false",
+      .shape = tw_shape_same, .compute = transcode_compute, .doc = "Strings in one encoding brought to another.");
 
 /* ---- UnicodeDecode, UnicodeDecodeWithOffsets ---- */
 
@@ -353,7 +361,8 @@ static tw_status decode_compute(tw__kernel *kernel)
     }
     reader_close(&r);
     if (status == TW_OK && splits->dtype == TW_INT32 && found.count > INT32_MAX)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%zu characters are more than Tsplits int32 can count [Op:%s]", found.count, kernel->op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "%zu characters are more than Tsplits int32 can count [Op:%s]", found.count,
+                          kernel->op->name);
     for (int k = 1; status == TW_OK && k < kernel->output_count; k++) {
         tw_tensor *out = tw__output(kernel, k, &TW_SHAPE((int64_t)found.count));
         if (!out)
@@ -366,17 +375,17 @@ static tw_status decode_compute(tw__kernel *kernel)
     return status;
 }
 
-#define DECODE_ATTRS "input_encoding: string, " ERRORS ", " REPLACEMENT_CHAR ", replace_control_characters: bool = false, Tsplits: {int32, int64} = int64"
+#define DECODE_ATTRS                                        \
+    "input_encoding: string, " ERRORS ", " REPLACEMENT_CHAR \
+    ", replace_control_characters: bool = false, Tsplits: {int32, int64} = int64"
 
-TW_OP(UnicodeDecode,
-    .inputs = "input: string", .outputs = "row_splits: Tsplits, char_values: int32", .attrs = DECODE_ATTRS,
-    .shape = decode_shape, .compute = decode_compute,
-    .doc = "The characters of strings, as rows of a ragged tensor.");
+TW_OP(UnicodeDecode, .inputs = "input: string", .outputs = "row_splits: Tsplits, char_values: int32", .attrs = DECODE_ATTRS,
+      .shape = decode_shape, .compute = decode_compute, .doc = "The characters of strings, as rows of a ragged tensor.");
 
-TW_OP(UnicodeDecodeWithOffsets,
-    .inputs = "input: string", .outputs = "row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64", .attrs = DECODE_ATTRS,
-    .shape = decode_shape, .compute = decode_compute,
-    .doc = "The characters of strings and the bytes they begin at, as rows of a ragged tensor.");
+TW_OP(UnicodeDecodeWithOffsets, .inputs = "input: string",
+      .outputs = "row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64", .attrs = DECODE_ATTRS,
+      .shape = decode_shape, .compute = decode_compute,
+      .doc = "The characters of strings and the bytes they begin at, as rows of a ragged tensor.");
 
 /* ---- UnicodeEncode ---- */
 
@@ -392,11 +401,13 @@ static tw_status encode_shape(tw__inference *inference)
 static tw_status check_splits(const tw_op *op, const tw_tensor *splits, int64_t values)
 {
     if (splits->count == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input_splits should contain elements, but given input_values has 0 elements [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Input_splits should contain elements, but given input_values has 0 elements [Op:%s]", op->name);
     if (tw_tensor_int_at(splits, 0) != 0)
         return tw__fail(TW_INVALID_ARGUMENT, "First value in input_splits must be zero. [Op:%s]", op->name);
     if (tw_tensor_int_at(splits, splits->count - 1) != values)
-        return tw__fail(TW_INVALID_ARGUMENT, "Last value in input_splits must be equal to length of input_tensor. [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Last value in input_splits must be equal to length of input_tensor. [Op:%s]",
+                        op->name);
     for (int64_t i = 1; i < splits->count; i++) {
         if (tw_tensor_int_at(splits, i) < tw_tensor_int_at(splits, i - 1))
             return tw__fail(TW_INVALID_ARGUMENT, "Values in input_splits must be equal or in ascending order. [Op:%s]", op->name);
@@ -419,7 +430,8 @@ static tw_status encode_compute(tw__kernel *kernel)
             uint32_t code = (uint32_t)((const int32_t *)values->data)[k];
             bool bad = code > LAST_CODE || is_surrogate(code) || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
             if (bad && p.strict)
-                status = tw__fail(TW_INVALID_ARGUMENT, "Code point is out of range for Unicode, or a noncharacter. [Op:UnicodeEncode]");
+                status = tw__fail(TW_INVALID_ARGUMENT,
+                                  "Code point is out of range for Unicode, or a noncharacter. [Op:UnicodeEncode]");
             else if (!p.ignore || code <= LAST_CODE) /* to ignore is to let pass what has a form */
                 put(&text, output, bad && !p.ignore ? p.replacement : code);
         }
@@ -430,7 +442,6 @@ static tw_status encode_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(UnicodeEncode,
-    .inputs = "input_values: int32, input_splits: Tsplits", .outputs = "output: string",
-    .attrs = ERRORS ", " OUTPUT_ENCODING ", " REPLACEMENT_CHAR ", Tsplits: {int32, int64} = int64", .shape = encode_shape, .compute = encode_compute,
-    .doc = "Strings of characters that are rows of a ragged tensor.");
+TW_OP(UnicodeEncode, .inputs = "input_values: int32, input_splits: Tsplits", .outputs = "output: string",
+      .attrs = ERRORS ", " OUTPUT_ENCODING ", " REPLACEMENT_CHAR ", Tsplits: {int32, int64} = int64", .shape = encode_shape,
+      .compute = encode_compute, .doc = "Strings of characters that are rows of a ragged tensor.");

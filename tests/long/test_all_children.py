@@ -3,15 +3,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python"))
-import test_children as short  # noqa: E402
 import test_process as process  # noqa: E402
+from children_cases import METHODS, WAYS, children  # noqa: E402
 
 
 def test_children(tmp_path):
-    ways = [(way, method) for way in ("-m thalweg", "plain") for method in ("spawn", "forkserver", "fork")]
+    ways = [(way, method) for way in WAYS for method in METHODS]
     for _ in range(3):
         for way, method in ways:
-            short.test_children(tmp_path, way, method)
+            children(tmp_path, way, method)
     print("PROMISE: children of a process that used models and datasets go on: %d tried" % (3 * 6 * len(ways)))
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a long call soon, and other threads run meanwhile. tests/long/test_interrupts.py tries every call of the table."""
+"""Ctrl-C ends a long call soon, and other threads run meanwhile. tests/long/test_all_interrupts.py tries every call of the table."""
 import os
 import subprocess
 import sys

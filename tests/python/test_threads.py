@@ -1,5 +1,5 @@
 """Several Python threads at once: every call of training and inference, a web server that predicts, first uses of names that are loaded late, and
-programs that end while threads are at work. Each in a process of its own. tests/long/test_threads.py does the same for longer."""
+programs that end while threads are at work. Each in a process of its own. tests/long/test_all_threads.py does the same for longer."""
 import os
 import subprocess
 import sys

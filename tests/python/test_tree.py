@@ -26,6 +26,12 @@ def test_every_folder_has_a_place():
     assert sorted(d for d in os.listdir(SRC) if os.path.isdir(os.path.join(SRC, d))) == sorted(layers())
 
 
+def test_hot_files_are_there():
+    with open(os.path.join(SRC, "HOT")) as f:
+        names = [l.strip() for l in f if l.strip() and not l.startswith("#")]
+    assert [n for n in names if not (os.path.isdir if n.endswith("/") else os.path.isfile)(os.path.join(SRC, n))] == []
+
+
 def test_includes_go_down():
     order = {name: i for i, name in enumerate(layers())}
     bad = []

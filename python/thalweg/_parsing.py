@@ -1,4 +1,4 @@
-"""tf.io.parse_example and what describes features: Python's dicts over the library's rows (src/format/example_rows.c)."""
+"""tf.io.parse_example and what describes features: Python's dicts over the library's rows (src/api/example.c)."""
 import collections
 
 import thalweg as tf

@@ -25,7 +25,7 @@ _Atomic int tw__inter_op_threads;
 static bool is_small_loop(const tw__node *node)
 {
     tw__body body;
-    if (node->op->stateful || !tw__loop_body(node, &body))
+    if (node->op->stateful || !tw__node_body(node, TW_ROLE_LOOP, "body", &body))
         return false;
     for (size_t i = 0; i < body.graph->node_count; i++) {
         const tw__node *inner = body.graph->nodes[i];

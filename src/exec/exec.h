@@ -40,10 +40,9 @@ typedef struct tw__body {
     int output_count;
     void *owner; /* the object that keeps all of it */
 } tw__body;
-/* What a node calls and nothing more, for the planner to take its nodes in (the function's body is in function/function.c).
- * False: it is no such call. */
-bool tw__call_body(const tw__node *node, tw__body *body);
-bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeats */
+/* The function in an attr of a node (what a call calls, what a While repeats), for the planner to look into; defined in
+ * function/function.c. False: the node has another role, or no function of that kind. */
+bool tw__node_body(const tw__node *node, tw__role role, const char *attr, tw__body *body);
 
 /* How many steps may run at once, as the user set it; 0: as many as there are threads. Unless it is 1, some do (beside.c). */
 extern _Atomic int tw__inter_op_threads;

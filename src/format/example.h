@@ -3,7 +3,6 @@
 #define TW_EXAMPLE_H
 
 #include "format/format.h"
-#include "op/op.h"
 
 /* The values of one Feature, still in the message's bytes. */
 typedef struct tw__feature {
@@ -27,16 +26,5 @@ tw_status tw__feature_copy(const tw__feature *feature, tw_tensor *tensor, int64_
 
 /* Appends an entry of Features with the tensor's elements: strings as bytes, floats as float, integers and bools as int64. */
 tw_status tw__feature_write(tw__text *text, tw_string key, const tw_tensor *tensor);
-
-/* ---- what the ops share (example_ops.c) ---- */
-/* How an op calls the attrs of a group of features. Sparse features come first, then dense and ragged ones, in inputs 2, 3, 4 and
- * in the outputs. */
-typedef struct tw__example_attrs {
-    const char *count, *sparse, *dense, *ragged, *splits, *shapes;
-} tw__example_attrs;
-tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *names,
-                            int *next); /* *next: the first output that is left */
-/* Parses the Examples in input 0 into the first outputs; the defaults of dense features begin at an input. */
-tw_status tw__example_parse(tw__kernel *kernel, const tw__example_attrs *names, int defaults);
 
 #endif

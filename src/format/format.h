@@ -6,6 +6,8 @@
 #ifndef TW_FORMAT_H
 #define TW_FORMAT_H
 
+#include <glob.h>
+
 #include "base/base.h"
 #include "tensor/tensor.h"
 
@@ -153,7 +155,7 @@ bool tw__record_next(tw__record_reader *reader);
 tw_status tw__record_seek(tw__record_reader *reader, int64_t offset);
 void tw__record_close(tw__record_reader *reader);
 
-/* ---- comma-separated values (csv_ops.c) ---- */
+/* ---- comma-separated values (csv.c) ---- */
 /* The number that a field says, with spaces around it; dtype is int32, int64, float32 or float64. False: it is none. */
 bool tw__csv_number(const char *text, tw_dtype dtype, void *out);
 
@@ -173,5 +175,9 @@ tw_status tw__zip_write(void *zip, const void *data, size_t size); /* more of it
 tw_status tw__zip_commit(tw__zip *zip, tw_status status); /* ends it; without a file if `status` is an error, which it gives */
 
 tw_tensor *tw__idx_read(const char *path); /* as it is or compressed by gzip */
+
+/* ---- names of files (gfile.c) ---- */
+/* glob(3), but names that a pattern without a folder finds begin with ./, as TensorFlow's do. */
+int tw__glob(const char *pattern, int flags, glob_t *found);
 
 #endif

@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/format.h"
-#include "op/text/text.h"
 #include "rows.h"
 
 static bool is_directory(const char *path)
@@ -42,6 +40,17 @@ static bool add_name(tw_value *list, size_t *room, const char *name)
         return false;
     list->list.items[list->list.count++] = item;
     return true;
+}
+
+int tw__glob(const char *pattern, int flags, glob_t *found)
+{
+    size_t fixed = strcspn(pattern, "*?["), folder = strcspn(pattern, "/");
+    if (!pattern[fixed] || folder < fixed)
+        return glob(pattern, flags, NULL, found);
+    char *here = tw__format("./%s", pattern); /* names in the current directory begin with ./ */
+    int result = here ? glob(here, flags, NULL, found) : GLOB_NOSPACE;
+    tw__free(here);
+    return result;
 }
 
 TW_API(gfile_listdir, "io.gfile.listdir(path: str) -> value", "The names in a directory, in no particular order.")

@@ -1,4 +1,4 @@
-/* Pictures in files: JPEG, PNG, GIF, BMP to pixels, and JPEG and PNG back. The ops are in image_ops.c.
+/* Pictures in files: JPEG, PNG, GIF, BMP to pixels, and JPEG and PNG back. The ops are in op/io/picture.c.
  *
  * JPEG and PNG are done by libjpeg and libpng, which are loaded when the first picture comes and need not be there otherwise. */
 #ifndef TW_IMAGE_H

@@ -229,20 +229,9 @@ static tw_status make_plan(tw__function *f)
     return plan_of(f) ? TW_OK : tw__error_status();
 }
 
-bool tw__call_body(const tw__node *node, tw__body *body)
+bool tw__node_body(const tw__node *node, tw__role role, const char *attr, tw__body *body)
 {
-    if (!tw__node_is(node, TW_ROLE_CALL))
-        return false;
-    tw__function *f = tw__attr_find(node->op, node->attrs, "f")->func;
-    if (!tw__is(f, &tw__function_class))
-        return false;
-    *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };
-    return true;
-}
-
-bool tw__loop_body(const tw__node *node, tw__body *body)
-{
-    tw__function *f = tw__node_is(node, TW_ROLE_LOOP) ? tw__attr_find(node->op, node->attrs, "body")->func : NULL;
+    tw__function *f = tw__node_is(node, role) ? tw__attr_find(node->op, node->attrs, attr)->func : NULL;
     if (!tw__is(f, &tw__function_class))
         return false;
     *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };

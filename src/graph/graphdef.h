@@ -15,6 +15,7 @@
 #define TW_GRAPHDEF_H
 
 #include "codec/codec.h"
+#include "format/tensor_message.h"
 #include "graph/graph.h"
 
 #define TW_GRAPH_PRODUCER 1645 /* of TensorFlow 2.15 */
@@ -83,22 +84,7 @@ static inline bool tw__string_is(tw_string string, const char *text)
 /* For "%.*s" in messages: long names are cut. */
 #define TW_SHOWN(string_) (int)((string_).size < 200 ? (string_).size : 200), ((string_).size ? (string_).data : "")
 
-/* ---- tensors and attrs (graphdef_tensor.c, graphdef_attr.c) ---- */
-typedef struct tw__tensor_message {
-    tw_dtype dtype;
-    tw_shape shape;
-    int64_t count;
-    tw_string bytes;
-} tw__tensor_message;
-tw_status tw__shape_message_read(tw_string bytes, tw_shape *shape);
-void tw__shape_message_write(tw__text *text, uint32_t number, const tw_shape *shape);
-tw_status tw__tensor_message_open(tw_string bytes, tw__tensor_message *message);
-/* The tensor, or, if `limit` >= 0, a vector of its first elements. */
-tw_tensor *tw__tensor_message_read(const tw__tensor_message *message, int64_t limit, size_t *budget);
-tw_status tw__tensor_message_write(tw__text *text, uint32_t number, const tw_tensor *tensor);
-/* The message's fields alone, numbers always in tensor_content: what SerializeTensor and summaries write. */
-tw_status tw__tensor_message_body(tw__text *text, const tw_tensor *tensor);
-
+/* ---- attrs (graphdef_attr.c) ---- */
 /* Where functions come from by name, and how they are called in a file. */
 typedef struct tw__function_source {
     void *(*find)(void *context, tw_string name); /* borrowed; NULL with an error */

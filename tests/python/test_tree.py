@@ -6,13 +6,21 @@ import subprocess
 
 import pytest
 
+import thalweg as tf
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SRC = os.path.join(ROOT, "src")
 
 
 def layers():
     with open(os.path.join(SRC, "LAYERS")) as f:
-        return [l.strip() for l in f if l.strip() and not l.startswith("#")]
+        return [l.strip() for l in f if l.strip() and not l.startswith(("#", "^"))]
+
+
+def dispatch():
+    """The symbols that may be used below the folder that defines them, each with its reason."""
+    with open(os.path.join(SRC, "LAYERS")) as f:
+        return dict(l[1:].strip().split(": ", 1) for l in f if l.startswith("^"))
 
 
 def sources(top, endings):
@@ -47,6 +55,37 @@ def test_includes_go_down():
                     if other not in order or order[other] > order[own]:
                         bad.append("%s:%d includes %s" % (os.path.relpath(path, ROOT), number, m.group(1)))
     assert not bad, "\n".join(bad)
+
+
+def symbols():
+    """Of every object of src/: its source, whether it defines the symbol or needs it, and the symbol."""
+    top = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))), "CMakeFiles/thalweg_objects.dir/src")
+    objects = []
+    for folder, _, names in os.walk(top):
+        for name in names:
+            source = os.path.relpath(os.path.join(folder, name), top)[:-2]
+            if name.endswith(".o") and os.path.exists(os.path.join(SRC, source)):
+                objects.append(source + ".o")
+    if not objects:
+        pytest.skip("the build has no objects")
+    listing = subprocess.run(["nm", "-A", "-g", *objects], cwd=top, capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        source, rest = line.split(":", 1)
+        *_, kind, symbol = rest.split()
+        yield source[:-2], "defines" if kind not in "Uwv" else "needs", symbol
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="nm is not installed")
+def test_symbols_go_down():
+    order = {name: i for i, name in enumerate(layers())}
+    found = list(symbols())
+    home = {symbol: source for source, kind, symbol in found if kind == "defines"}
+    up = {(source, symbol) for source, kind, symbol in found if kind == "needs" and symbol in home
+          and order[home[symbol].split("/")[0]] > order[source.split("/")[0]]}
+    allowed = dispatch()
+    bad = ["%s uses %s of %s" % (source, symbol, home[symbol]) for source, symbol in sorted(up) if symbol not in allowed]
+    assert not bad, "\n".join(bad)
+    assert set(allowed) == {symbol for _, symbol in up}, "LAYERS lists what nobody uses"
 
 
 def test_programs_use_public_headers_only():

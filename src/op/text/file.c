@@ -1,9 +1,9 @@
 /* Files as ops: ReadFile, WriteFile (through a temporary name, so that no reader sees half a file), MatchingFiles. */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "format/format.h"
 #include "op/guard.h"
 #include "op/text/text.h"
 #include "rows.h"
@@ -100,17 +100,6 @@ static tw_status matching_shape(tw__inference *inference)
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int tw__glob(const char *pattern, int flags, glob_t *found)
-{
-    size_t fixed = strcspn(pattern, "*?["), folder = strcspn(pattern, "/");
-    if (!pattern[fixed] || folder < fixed)
-        return glob(pattern, flags, NULL, found);
-    char *here = tw__format("./%s", pattern); /* names in the current directory begin with ./ */
-    int result = here ? glob(here, flags, NULL, found) : GLOB_NOSPACE;
-    tw__free(here);
-    return result;
 }
 
 /* The files of one pattern, added to the list; those that begin with a dot too, but for . and .. themselves. */

@@ -2,8 +2,6 @@
 #ifndef TW_OP_TEXT_H
 #define TW_OP_TEXT_H
 
-#include <glob.h>
-
 #include "op/op.h"
 
 /* The elements as TensorFlow's StringFormat and PrintV2 write them: at most `summarize` at each end of a dimension, all if it is
@@ -21,8 +19,6 @@ tw_status tw__need_scalar(const tw__inference *inference, int input, const char 
 uint32_t tw__utf8_next(tw_string s, size_t *at, bool *bad);
 void tw__utf8_add(tw__text *text, uint32_t code);
 
-/* glob(3), but names that a pattern without a folder finds begin with ./, as TensorFlow's do. */
-int tw__glob(const char *pattern, int flags, glob_t *found);
 void tw__base64_add(tw__text *text, tw_string s, bool pad); /* with '-' and '_' */
 uint64_t tw__fingerprint64(tw_string string);               /* FarmHash's */
 

@@ -1,7 +1,6 @@
 /* ParseExample and ParseSingleExample: the first forms of ParseExampleV2, which does the work. Their keys are inputs of their
  * own, or attrs. */
-#include "format/example.h"
-#include "op/op.h"
+#include "op/io/example.h"
 #include "rows.h"
 
 enum { KINDS = 3 }; /* of keys: sparse, dense, ragged */

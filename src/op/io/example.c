@@ -4,8 +4,7 @@
  * many rows as there are (in a vector: as the longest, padded). Sparse features give indices, values and a dense shape, ragged
  * ones values and row splits. Examples are walked once: what a key's Feature is, is noted (last one wins), then values are copied
  * to where they belong. */
-#include "format/example.h"
-#include "op/op.h"
+#include "op/io/example.h"
 #include "rows.h"
 
 #define VALUE_TYPES "list({float, int64, string})"

@@ -3,7 +3,7 @@
  * The context is parsed as an Example is. A feature list is a list of Features, one per step: dense ones are stacked and filled
  * up to the longest of the batch, sparse and ragged ones have one dimension more than those of a context. */
 #include "codec/codec.h"
-#include "format/example.h"
+#include "op/io/example.h"
 #include "op/ragged/ragged.h"
 #include "op/text/text.h"
 #include "rows.h"

@@ -8,6 +8,7 @@
 
 #include "codec/codec.h"
 #include "format/example.h"
+#include "op/op.h"
 #include "rows.h"
 
 /* ---- writing ---- */

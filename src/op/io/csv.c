@@ -1,37 +1,11 @@
 /* DecodeCSV: strings of comma-separated values, one record each, as one tensor per column.
  *
  * A field in quotes may hold the delimiter, line ends and, doubled, quotes. A field that is empty, or says the na_value, has its
- * default; one without a default is required. Datasets of such files (data/source/csv.c) have the values of fields from here. */
-#include <errno.h>
-#include <stdlib.h>
-
+ * default; one without a default is required. */
 #include "format/format.h"
 #include "op/op.h"
 #include "op/text/text.h"
 #include "rows.h"
-
-bool tw__csv_number(const char *text, tw_dtype dtype, void *out)
-{
-    const char *start = text + strspn(text, " \t");
-    char *end = NULL;
-    double value = 0;
-    errno = 0;
-    if (dtype == TW_INT32 || dtype == TW_INT64) {
-        long long number = strtoll(start, &end, 10);
-        if (errno || (dtype == TW_INT32 && (number < INT32_MIN || number > INT32_MAX)))
-            return false;
-        if (dtype == TW_INT32)
-            *(int32_t *)out = (int32_t)number;
-        else
-            *(int64_t *)out = number;
-    } else if (dtype == TW_FLOAT32) {
-        *(float *)out = strtof(start, &end);
-    } else {
-        value = strtod(start, &end);
-        *(double *)out = value;
-    }
-    return end != start && !end[strspn(end, " \t")];
-}
 
 typedef struct decoder {
     tw__kernel *kernel;

@@ -5,7 +5,8 @@
  * int, 8 string, 9 complex64 (floats in pairs), 10 int64, 11 bool, 12 complex128, 13 half, 16 uint32, 17 uint64
  *
  * A list that is shorter than the shape says is continued with its last value; an empty one is zeros. */
-#include "graph/graphdef.h"
+#include "codec/codec.h"
+#include "format/tensor_message.h"
 
 static tw_string bytes_of(const tw__proto_field *field)
 {

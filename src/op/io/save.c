@@ -1,5 +1,4 @@
-/* Checkpoint files as ops: SaveV2, RestoreV2 and what TensorFlow's Savers put around them. They stand here and not with the other
- * ops because they need tensor bundles.
+/* Checkpoint files as ops: SaveV2, RestoreV2 and what TensorFlow's Savers put around them.
  *
  * A name may have a slice behind it ("rows columns start,length:-"), which stands for a part of a partitioned variable: those are
  * not written or read in part here. */

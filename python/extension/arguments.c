@@ -5,7 +5,6 @@
  * "tensor<dtype>"). */
 #include <math.h>
 
-#include "api/ragged_call.h"
 #include "extension.h"
 
 typedef struct context {

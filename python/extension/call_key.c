@@ -1,10 +1,6 @@
 /* Arguments of a call into the parts of its key and its tensors; see structure.h and function/cache.h. */
 #include "structure.h"
 
-#include "api/tensor_spec.h"
-#include "eager/eager.h"
-#include "rows.h"
-
 void tw__py_walk_begin(tw__py_walk *w, PyObject *owner, bool takes_specs)
 {
     tw__key_begin(&w->key);

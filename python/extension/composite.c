@@ -1,6 +1,5 @@
 /* Ragged and sparse tensors in Python: as arguments of functions of tensors, operators and indices of tf.RaggedTensor, taking
  * them apart. */
-#include "api/ragged_call.h"
 #include "extension.h"
 
 void *tw__py_composite(PyObject *value)

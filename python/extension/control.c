@@ -1,7 +1,6 @@
 /* Branches and loops while a graph is traced, for the Python side (_control.py), which flattens structures: functions here take
  * and give lists of tensors. */
 #include "extension.h"
-#include "function/control.h"
 
 /* Whether a function is traced, and not a graph that a program builds. */
 PyObject *tw__py_in_function(PyObject *self, PyObject *unused)

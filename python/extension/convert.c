@@ -5,10 +5,7 @@
  */
 #include <math.h>
 
-#include "api/ragged.h"
 #include "extension.h"
-#include "function/tensor_array.h"
-#include "op/slices.h"
 
 typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
 

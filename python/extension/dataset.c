@@ -1,5 +1,4 @@
 /* Datasets: iterating from Python without its lock, and what C asks of Python while it waits. */
-#include "data/data.h"
 #include "extension.h"
 
 /* ---- elements ---- */
@@ -61,6 +60,6 @@ static PyMethodDef functions[] = {
 
 bool tw__py_datasets_start(PyObject *module)
 {
-    tw__data_foreign_hook = tw__py_plain_error;
+    tw__language.error_plain = tw__py_plain_error;
     return PyModule_AddFunctions(module, functions) == 0;
 }

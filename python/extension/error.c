@@ -1,7 +1,5 @@
 /* Errors both ways: the thread's error becomes a Python exception (tf.errors classes, TypeError …); an exception in Python code
  * that C called becomes TW_FOREIGN_ERROR, and comes out again unchanged when the error reaches Python. */
-#include "base/pause.h"
-#include "distribute/distribute.h"
 #include "extension.h"
 
 enum { CODES = 17 };
@@ -181,9 +179,9 @@ static tw_status check_signals(void)
 
 bool tw__py_errors_start(PyObject *errors)
 {
-    tw__interrupt_hook = check_signals;
-    tw__foreign_error_take = take_kept;
-    tw__foreign_error_give = give_kept;
+    tw__language.interrupted = check_signals;
+    tw__language.error_take = take_kept;
+    tw__language.error_give = give_kept;
     PyObject *list = PyObject_GetAttrString(errors, "_classes"); /* by code; the first is None */
     for (int i = 1; list && i < CODES; i++) {
         classes[i] = PySequence_GetItem(list, i);

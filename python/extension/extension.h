@@ -21,10 +21,7 @@
 #include <Python.h>
 #include <structmember.h>
 
-#include "base/trackable.h"
-#include "eager/eager.h"
-#include "rows.h"
-#include "spec/spec.h"
+#include "embed.h"
 
 #ifndef Py_TPFLAGS_HAVE_VECTORCALL
 #define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11) /* part of the stable ABI from 3.12 on, the same bit before */

@@ -1,13 +1,6 @@
 /* What C asks of Python: subclasses of losses, schedules and initializers, plain functions, random numbers, and where text goes.
  */
 #include "extension.h"
-#include "keras/callable.h"
-#include "keras/constraints/constraints.h"
-#include "keras/initializers/initializers.h"
-#include "keras/keras.h"
-#include "keras/losses/losses.h"
-#include "keras/optimizers/optimizers.h"
-#include "keras/regularizers/regularizers.h"
 
 /* Calls function(*values) and makes a tensor of what comes back; takes the references in `values`. The lock is held. */
 static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
@@ -210,8 +203,8 @@ static void write_text(const char *text, size_t size)
 
 void tw__py_hooks_start(void)
 {
-    tw__keras_random_hook.seeded = seed_python;
-    tw__keras_random_hook.between = draw;
-    tw__write_hook = write_text;
+    tw__language.random_seeded = seed_python;
+    tw__language.random_between = draw;
+    tw__language.write = write_text;
     tw__py_training_start();
 }

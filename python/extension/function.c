@@ -6,7 +6,6 @@
 #include <alloca.h>
 
 #include "extension.h"
-#include "graph/graph.h"
 
 PyTypeObject *tw__py_function_type;
 static PyObject *method_type;

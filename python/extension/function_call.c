@@ -6,9 +6,6 @@
 
 #include "function_call.h"
 
-#include "eager/eager.h"
-#include "rows.h"
-
 enum { PARAMETER_LIMIT = 24 };
 
 typedef enum kind { POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD } kind;
@@ -697,7 +694,7 @@ static PyMethodDef functions[] = {
 
 bool tw__py_function_calls_start(PyObject *module)
 {
-    tw__log_hook = write_log;
+    tw__language.log = write_log;
     function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
     return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;

@@ -4,8 +4,6 @@
 
 #include "structure.h"
 
-#include "function/function.h"
-
 typedef struct tw__py_graph_function {
     PyObject_HEAD tw__function *function;
     PyObject *results; /* their structure; NULL: nothing */

@@ -3,7 +3,6 @@
 #include <thalweg/gradient.h>
 
 #include "extension.h"
-#include "function/function.h"
 
 /* ---- gradients that users define ---- */
 

@@ -2,11 +2,6 @@
  * results. Calls of tf.functions are in function_call.c. */
 #include "function_call.h"
 
-#include "api/tensor_spec.h"
-#include "eager/eager.h"
-#include "rows.h"
-#include "saving/saved_model.h"
-
 /* ---- graph functions ---- */
 
 typedef tw__py_graph_function graph_function;

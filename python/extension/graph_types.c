@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "extension.h"
-#include "function/library.h"
-#include "session/session.h"
 
 typedef struct view {
     PyObject_HEAD tw__graph *graph;

@@ -2,8 +2,6 @@
  * registry (op/host/host.h) whose user is the Python function: it takes a list of tensors or arrays and gives a list of tensors.
  */
 #include "extension.h"
-#include "graph/graph.h"
-#include "op/host/host.h"
 
 /* What the function raised, as an error of the op: its class by TensorFlow's rule, its text and its traceback. Ctrl-C stays what
  * it is. */
@@ -110,6 +108,6 @@ static PyMethodDef functions[] = {
 
 bool tw__py_host_start(PyObject *module)
 {
-    tw__host_call_hook = host_call;
+    tw__language.host_call = host_call;
     return PyModule_AddFunctions(module, functions) == 0;
 }

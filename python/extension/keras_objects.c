@@ -1,8 +1,6 @@
 /* Keras objects whose classes are Python's: how C writes them into configs and makes them again. The work is
  * thalweg._keras_objects's, which gives its functions here. */
 #include "extension.h"
-#include "keras/callable.h"
-#include "keras/models/functional.h"
 
 static PyObject *serialize_function, *make_function, *code_function, *decode_function;
 
@@ -118,8 +116,12 @@ PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
     make_function = Py_NewRef(from);
     code_function = Py_NewRef(write);
     decode_function = Py_NewRef(read);
-    tw__foreign_object = (tw__foreign_objects){ serialize, config, make, code, decode };
-    tw__foreign_class_name = class_name;
+    tw__language.serialize = serialize;
+    tw__language.config = config;
+    tw__language.make = make;
+    tw__language.code = code;
+    tw__language.decode = decode;
+    tw__language.class_name = class_name;
     Py_RETURN_NONE;
 }
 

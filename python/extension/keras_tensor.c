@@ -1,7 +1,6 @@
 /* Keras tensors in Python: printing, operators, indices; and calls of layers and functions with them, which C notes instead of
  * running. */
 #include "extension.h"
-#include "keras/models/functional.h"
 
 static PyTypeObject *keras_tensor_type(void)
 {

@@ -2,10 +2,6 @@
  * through Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C
  * calls such a layer by foreign_call, which comes here too. */
 #include "extension.h"
-#include "function/tracer.h"
-#include "graph/graph.h"
-#include "keras/keras.h"
-#include "keras/layers/layers.h"
 
 static _Thread_local int current_training = -1; /* of the layer that is being called; -1: not said */
 
@@ -556,8 +552,8 @@ static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
 void tw__py_layer_made(PyObject *self)
 {
     tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
-    tw__foreign_invoke = invoke_from_c;
-    tw__foreign_error_words = tw__py_layer_words;
+    tw__language.invoke = invoke_from_c;
+    tw__language.error_words = tw__py_layer_words;
     if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build")) {
         layer->foreign_call = call_from_c;
         layer->foreign_attribute = read_attribute;

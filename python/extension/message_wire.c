@@ -2,8 +2,6 @@
  * keys. */
 #include "message.h"
 
-#include "codec/codec.h"
-
 enum { DEEPEST = 100 }; /* messages inside each other, as protobuf has it */
 
 static PyObject *decode_error;

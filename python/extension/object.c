@@ -4,8 +4,6 @@
  * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first
  * sees it. */
 #include "extension.h"
-#include "base/circles.h"
-#include "base/pause.h"
 
 typedef struct type_entry {
     const tw_class *class_row;
@@ -479,8 +477,10 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
 
 bool tw__py_objects_start(PyObject *module)
 {
-    tw__peer_hooks(retain_peer, release_peer);
-    tw__wait_hooks(begin_wait, end_wait);
+    tw__language.peer_retain = retain_peer;
+    tw__language.peer_release = release_peer;
+    tw__language.wait_begin = begin_wait;
+    tw__language.wait_end = end_wait;
     tw__py_hooks_start();
     tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
     return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;

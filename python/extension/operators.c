@@ -1,7 +1,6 @@
 /* Python's operators on tensors and variables. Two tensors go straight to the op; another operand is converted to the first one's
  * dtype: as a wish when it stands on the right (the op then says what does not fit), as an order when it stands on the left. */
 #include "extension.h"
-#include "graph/graph.h"
 
 typedef enum operation {
     ADD,

@@ -1,7 +1,5 @@
 /* Optimizers: apply_gradients over pairs of gradients and variables, and minimize. */
 #include "extension.h"
-#include "op/slices.h"
-#include "keras/optimizers/optimizers.h"
 
 static tw_optimizer *of(PyObject *self)
 {

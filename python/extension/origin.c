@@ -1,6 +1,5 @@
 /* Where in a Python program a node of a graph was made: the frames outside of this package, as tracebacks print them. */
 #include "extension.h"
-#include "graph/graph.h"
 
 enum { FRAME_LIMIT = 32 };
 
@@ -143,5 +142,5 @@ static tw_object *origin_now(void)
 
 void tw__py_origin_start(void)
 {
-    tw__origin_now = origin_now;
+    tw__language.origin = origin_now;
 }

@@ -1,6 +1,5 @@
 /* tf.raw_ops: every op of the table as a function of keyword arguments, by its own signature. Made when first asked for. */
 #include "extension.h"
-#include "graph/graph.h"
 
 typedef struct call {
     const char *name; /* of the node, or NULL */

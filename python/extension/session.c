@@ -3,7 +3,6 @@
  * other is read by thalweg/_graph_mode/session.py, which tells the runner with `remember`. Patterns are few and the last one used
  * stands first. */
 #include "extension.h"
-#include "session/session.h"
 
 enum { PATTERN_LIMIT = 32, LEAF_LIMIT = 64 };
 

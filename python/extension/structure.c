@@ -2,10 +2,6 @@
  * are visited in the order of its keys. A value of several tensors (tf.SparseTensor) is a leaf with several parts. */
 #include "structure.h"
 
-#include "api/tensor_spec.h"
-#include "eager/eager.h"
-#include "rows.h"
-
 enum { DEPTH_LIMIT = 200, PLAIN_TYPES = 16 };
 
 PyTypeObject *tw__py_ndarray_type, *tw__py_weak_type, *tw__py_members_type;

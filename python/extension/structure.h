@@ -4,7 +4,6 @@
 #define TW_PY_STRUCTURE_H
 
 #include "extension.h"
-#include "function/tracer.h"
 
 /* ---- kinds of values ---- */
 extern PyObject *tw__py_structures; /* thalweg._structure, once loaded */

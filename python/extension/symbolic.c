@@ -1,8 +1,6 @@
 /* Tensors of a graph that is being traced: the same objects as eager ones, but without elements. What needs elements is refused
  * in TensorFlow's words. Also the questions about tracing: _core.is_symbolic, executing_eagerly, init_scope. */
 #include "extension.h"
-#include "graph/graph.h"
-#include "op/wording.h"
 
 bool tw__py_is_symbolic(PyObject *value)
 {

@@ -1,7 +1,5 @@
 /* tf.GradientTape: sources, targets and results may be nested lists, tuples and dicts. */
 #include "extension.h"
-#include "eager/tape.h"
-#include "op/slices.h"
 
 /* ---- nested structures ---- */
 

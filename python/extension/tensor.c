@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "extension.h"
-#include "keras/keras.h"
 
 enum { SPARE_LIMIT = 512 };
 

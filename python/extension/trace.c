@@ -3,7 +3,6 @@
  * relax 1 traces with every dimension unknown, relax 2 with ranks unknown. The tests replay op cases with it; tf.function stands
  * on the same C functions. */
 #include "extension.h"
-#include "function/function.h"
 
 /* The tensors of a sequence as new references, an array from tw__alloc_array; NULL: an exception is set. */
 tw_tensor **tw__py_read_tensors(PyObject *value, int *count)

@@ -1,8 +1,6 @@
 /* What training asks of Python: models that are called with structures, steps, losses and metrics that a subclass writes,
  * callbacks. The Python side of it is thalweg._training; everything here runs while a step is traced, except callbacks. */
 #include "extension.h"
-#include "keras/callbacks/callbacks.h"
-#include "keras/models/training.h"
 
 static PyObject *glue(void)
 {
@@ -220,16 +218,14 @@ static tw_status save_model(tw_layer *model, const char *path)
 
 void tw__py_training_start(void)
 {
-    tw__callback_save_hook = save_model;
-    tw__training_hook = (tw__training_hooks){
-        .forward = forward,
-        .step = own_step,
-        .losses = own_losses,
-        .metrics = own_metric_list,
-        .metric_update = metric_update,
-        .metric_reset = metric_reset,
-        .metric_result = metric_result,
-        .callback_events = callback_events,
-        .callback_tell = callback_tell,
-    };
+    tw__language.save_model = save_model;
+    tw__language.forward = forward;
+    tw__language.step = own_step;
+    tw__language.losses = own_losses;
+    tw__language.metrics = own_metric_list;
+    tw__language.metric_update = metric_update;
+    tw__language.metric_reset = metric_reset;
+    tw__language.metric_result = metric_result;
+    tw__language.callback_events = callback_events;
+    tw__language.callback_tell = callback_tell;
 }

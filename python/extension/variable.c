@@ -1,9 +1,7 @@
 /* tf.Variable: what its row can't say: operators, numbers, arrays, printing, pickling. */
 #include <stdlib.h>
 
-#include "distribute/distribute.h"
 #include "extension.h"
-#include "session/session.h"
 
 static PyTypeObject *variable_type; /* found at first use: the row's */
 static PyTypeObject *unread_type;

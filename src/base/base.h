@@ -40,10 +40,8 @@ tw_status tw__no_memory(size_t size);
 void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The code of the thread's error, TW_INTERNAL if there is none (a failure that set none). */
 tw_status tw__error_status(void);
-/* A line on the standard error stream: "WARNING:tensorflow:…". */
+/* A line in the embedding language's log or on the standard error stream: "WARNING:tensorflow:…". */
 void tw__log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Where messages go instead of stderr: an embedding language's log. */
-extern void (*tw__log_hook)(const char *level, const char *text);
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;
@@ -105,8 +103,6 @@ void tw__object_clear(void *object);
 /* The nearest `methods` on the way from the object's class to its root. */
 const void *tw__methods(const void *object);
 
-/* The embedding language's hooks: how a peer's references are counted. Set once. */
-TW_API_FUNCTION void tw__peer_hooks(void (*retain)(void *peer), void (*release)(void *peer));
 /* From now on `peer` stands for the object: references held so far become references to the peer, and the object
  * dies with it (tw__object_end). */
 TW_API_FUNCTION void tw__object_attach(void *object, void *peer);

@@ -2,6 +2,7 @@
  * calls on NULL handles still tells what went wrong first. */
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "base/base.h"
 
 static _Thread_local tw_status thread_code;
@@ -113,17 +114,15 @@ int tw_report(FILE *stream)
     return 1;
 }
 
-void (*tw__log_hook)(const char *level, const char *text);
-
 void tw__log(const char *level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     char text[4096];
-    if (tw__log_hook) {
+    if (tw__language.log) {
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        tw__log_hook(level, text);
+        tw__language.log(level, text);
         return;
     }
     flockfile(stderr);

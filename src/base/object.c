@@ -5,17 +5,9 @@
  * ends when its peer does. So there is one count, and an object keeps its identity and its Python side while C holds it. */
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "base/base.h"
 #include "base/circles.h"
-
-static void (*peer_retain)(void *peer);
-static void (*peer_release)(void *peer);
-
-void tw__peer_hooks(void (*retain)(void *peer), void (*release)(void *peer))
-{
-    peer_retain = retain;
-    peer_release = release;
-}
 
 void *tw__object_new(const tw_class *class)
 {
@@ -34,7 +26,7 @@ void *tw_retain(const void *pointer)
     if (!object)
         return NULL;
     if (object->peer)
-        peer_retain(object->peer);
+        tw__language.peer_retain(object->peer);
     else
         atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
     return object;
@@ -62,7 +54,7 @@ void tw_release(const void *pointer)
     if (!object)
         return;
     if (object->peer) {
-        peer_release(object->peer);
+        tw__language.peer_release(object->peer);
         return;
     }
     if (__builtin_expect(atomic_load_explicit(&object->references, memory_order_relaxed) & TW_CIRCULAR, 0))
@@ -77,7 +69,7 @@ void tw__object_attach(void *pointer, void *peer)
     int32_t held = atomic_load(&object->references) & ~TW_CIRCULAR; /* the language's collector sees circles */
     object->peer = peer;
     while (held-- > 0)
-        peer_retain(peer);
+        tw__language.peer_retain(peer);
 }
 
 const char *tw_class_name(const void *object)

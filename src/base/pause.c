@@ -1,31 +1,24 @@
 /* Waiting and stopping; see pause.h. */
 #include <time.h>
 
+#include "base/language.h"
 #include "base/pause.h"
 
 enum { PAUSE_MILLISECONDS = 50 };
 
-static void *(*begin_hook)(void);
-static void (*end_hook)(void *state);
-tw_status (*tw__interrupt_hook)(void);
+tw__language_parts tw__language;
 _Thread_local const _Atomic bool *tw__stop_flag;
 _Thread_local bool tw__was_interrupted;
 
-void tw__wait_hooks(void *(*begin)(void), void (*end)(void *state))
-{
-    begin_hook = begin;
-    end_hook = end;
-}
-
 void *tw__wait_begin(void)
 {
-    return begin_hook ? begin_hook() : NULL;
+    return tw__language.wait_begin ? tw__language.wait_begin() : NULL;
 }
 
 void tw__wait_end(void *state)
 {
-    if (end_hook)
-        end_hook(state);
+    if (tw__language.wait_end)
+        tw__language.wait_end(state);
 }
 
 void tw__mutex_take(pthread_mutex_t *mutex)
@@ -41,7 +34,7 @@ tw_status tw__interrupted(void)
 {
     if (tw__stop_flag)
         return atomic_load(tw__stop_flag) ? tw__fail(TW_CANCELLED, "the result is not wanted any more") : TW_OK;
-    tw_status status = tw__interrupt_hook ? tw__interrupt_hook() : TW_OK;
+    tw_status status = tw__language.interrupted ? tw__language.interrupted() : TW_OK;
     tw__was_interrupted |= status != TW_OK;
     return status;
 }

@@ -12,11 +12,8 @@
  * what `begin` gave. */
 void *tw__wait_begin(void);
 void tw__wait_end(void *state);
-void tw__wait_hooks(void *(*begin)(void), void (*end)(void *state)); /* set by an embedding language */
 void tw__mutex_take(pthread_mutex_t *mutex);
 
-/* Set by an embedding language: fails when the user wants to stop (Ctrl-C), and lets others run. NULL: nobody says so. */
-extern tw_status (*tw__interrupt_hook)(void);
 /* Of a thread that works for another one: set when its work is not wanted any more. NULL: it works for itself. */
 extern _Thread_local const _Atomic bool *tw__stop_flag;
 extern _Thread_local bool tw__was_interrupted; /* set when tw__interrupted failed; never cleared by it */

@@ -11,6 +11,7 @@
 
 #include <thalweg/function.h>
 
+#include "base/language.h"
 #include "base/pause.h"
 #include "function/function.h"
 #include "op/op.h"
@@ -169,12 +170,10 @@ tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
 tw_shape tw__shape_row(const tw_shape *shape);
 
 /* ---- errors of other threads ---- */
-/* Turns the thread's error, an exception of the embedding language, into a code and a text, which may go to another thread; or
- * NULL. */
-extern tw_status (*tw__data_foreign_hook)(void);
+/* Turns an exception of the embedding language into a code and a text, which may go to another thread. */
 static inline tw_status tw__data_plain_error(tw_status status)
 {
-    return status == TW_FOREIGN_ERROR && tw__data_foreign_hook ? tw__data_foreign_hook() : status;
+    return status == TW_FOREIGN_ERROR && tw__language.error_plain ? tw__language.error_plain() : status;
 }
 
 /* ---- iterators (iterator.c) ---- */

@@ -13,8 +13,6 @@
 #include "data/parallel.h"
 #include "data/state.h"
 
-tw_status (*tw__data_foreign_hook)(void);
-
 enum {
     SLOT_LIMIT = 1 << 16,
     THREAD_LIMIT = 128,

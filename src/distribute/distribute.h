@@ -36,12 +36,6 @@ tw_strategy *tw__strategy_now(void);
 tw_status tw__strategy_push(tw_strategy *strategy);
 void tw__strategy_pop(void);
 
-/* ---- run.c ---- */
-/* What an embedding language keeps of a thread's TW_FOREIGN_ERROR: taken in the replica that failed, and given to the thread
- * whose run it is. */
-extern void *(*tw__foreign_error_take)(void);
-extern void (*tw__foreign_error_give)(void *taken);
-
 /* ---- mirror.c ---- */
 void tw__mirrors_start(void); /* from now on variables are mirrored where a strategy says so */
 /* Variables of the strategy use their copy of that number from now on. */

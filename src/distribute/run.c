@@ -7,6 +7,7 @@
  *
  * With the turn go what belongs to a thread and must be one for all: the graph that is traced, the locks of tracing, the count of
  * variables made, and which copy a mirrored variable is. A strategy of one replica needs no thread. */
+#include "base/language.h"
 #include "base/deep_lock.h"
 #include "base/pause.h"
 #include "distribute/distribute.h"
@@ -57,17 +58,14 @@ static tw__deep_lock one_run = TW__DEEP_LOCK; /* variables have one copy in use 
 
 /* ---- errors ---- */
 
-void *(*tw__foreign_error_take)(void);
-void (*tw__foreign_error_give)(void *taken);
-
 /* The thread's error becomes the run's, if it is the first, and is cleared. */
 static void fail_run(tw__run *run, tw_status status)
 {
     if (run->status == TW_OK && !run->stopping) {
         run->status = status;
         run->message = tw__strdup(tw_error_message());
-        if (status == TW_FOREIGN_ERROR && tw__foreign_error_take)
-            run->foreign = tw__foreign_error_take();
+        if (status == TW_FOREIGN_ERROR && tw__language.error_take)
+            run->foreign = tw__language.error_take();
     }
     run->stopping = true;
     tw_clear_error();
@@ -329,7 +327,7 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
     if (strategy->count > 1 && run.status != TW_OK)
         tw__fail(run.status, "%s", run.message ? run.message : "");
     if (run.foreign)
-        tw__foreign_error_give(run.foreign);
+        tw__language.error_give(run.foreign);
     tw__free(run.message);
     return run.status;
 }

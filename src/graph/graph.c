@@ -1,4 +1,5 @@
 /* Graphs and their nodes; see graph.h. */
+#include "base/language.h"
 #include "graph/graph.h"
 
 #include "op/host/host.h"
@@ -40,7 +41,6 @@ static void node_free(tw__node *node)
 }
 
 void (*tw__graph_member_ended)(tw_object *member);
-tw_object *(*tw__origin_now)(void);
 
 static void origin_destroy(void *self)
 {
@@ -280,8 +280,8 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
         memcpy(node->out_dtypes, out_dtypes, (size_t)output_count * sizeof *out_dtypes);
         memcpy(node->out_shapes, out_shapes, (size_t)output_count * sizeof *out_shapes);
     }
-    if ((graph->lasting || graph == tw__tracing) && tw__origin_now)
-        node->origin = tw__origin_now();
+    if ((graph->lasting || graph == tw__tracing) && tw__language.origin)
+        node->origin = tw__language.origin();
     graph->nodes[graph->node_count++] = node;
     return graph->controls && tw__control_apply(node) != TW_OK ? NULL : node;
 }

@@ -77,9 +77,6 @@ typedef struct tw__origin {
 extern const tw_class tw__origin_class;
 /* Adds its lines, each between the two texts; nothing for NULL. */
 void tw__origin_write(tw__text *text, const tw_object *origin, const char *before, const char *after);
-/* Set by an embedding language: the place where its program stands, a new reference or NULL. Asked for
- * nodes of lasting graphs and of those that are being traced. */
-TW_API_FUNCTION extern tw_object *(*tw__origin_now)(void);
 
 /* ---- checks of every number (numerics.c) ---- */
 /* How many threads want them: 0 is the usual case, and nobody looks further then. */

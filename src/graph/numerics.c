@@ -4,6 +4,7 @@
  * becomes of its output. In a lasting graph, where only what is asked for runs, it stands in the place of the output it checks;
  * checks of placeholders, which are fed themselves, are control inputs of the nodes that use them. A check's text tells the names
  * of nodes, so it is written when they are named. */
+#include "base/language.h"
 #include "graph/graph.h"
 #include "op/math/numerics.h"
 #include "rows.h"
@@ -252,8 +253,8 @@ tw_status tw__numerics_settle(tw__node *check)
 
 static tw_status add_check(tw__node *node, int output)
 {
-    if (!node->origin && tw__origin_now)
-        node->origin = tw__origin_now();
+    if (!node->origin && tw__language.origin)
+        node->origin = tw__language.origin();
     tw_dtype dtype = node->out_dtypes[output];
     tw_shape shape = node->out_shapes[output];
     tw__edge edge = { node, output };

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "keras/callable.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
@@ -279,7 +280,7 @@ static tw_value layer_config(const tw_layer *layer)
 tw_value tw__config_of(const void *object)
 {
     tw_value own = { .kind = TW_VALUE_NONE };
-    if (tw__foreign_object.config && (tw__foreign_object.config(object, &own) || tw_error_code() != TW_OK))
+    if (tw__language.config && (tw__language.config(object, &own) || tw_error_code() != TW_OK))
         return own;
     if (tw__is(object, &tw__class_metric))
         return tw__impl_metric_get_config(&(tw_metric_get_config_args){ .self = (tw_metric *)(uintptr_t)object });

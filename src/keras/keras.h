@@ -81,13 +81,9 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
 /* A model's input number `at` has another shape: the error says so. */
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found);
 /* The call failed (layers/explain.c): the thread's error gets the layer's name, its class and what it was given, by the names of
- * "inputs mask". An exception of the embedding language gets the words around its own by the hook. */
+ * "inputs mask". An exception of the embedding language gets the words around its own. */
 void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given, int count);
-TW_API_FUNCTION extern bool (*tw__foreign_error_words)(const char *head, const char *tail);
-/* Set by an embedding language: a call of one of its own layers with any arguments. */
-TW_API_FUNCTION extern tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named,
-                                                       int training, tw_value *result);
-static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: None, with the error set */
+static inline tw_value tw__tensor_value(tw_tensor *tensor) /* takes it; NULL: None, with the error set */
 {
     return tensor ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor } : (tw_value){ .kind = TW_VALUE_NONE };
 }
@@ -167,28 +163,6 @@ void tw__model_called(tw_layer *layer, const tw_tensor *input); /* notes that, i
 typedef struct tw__trainer tw__trainer;
 extern const tw_class tw__trainer_class;
 
-/* What training asks of an embedding language; functions may be NULL. */
-typedef struct tw__training_hooks {
-    /* Calls the model with structures: flat outputs, and their names where they have some. From tw__alloc. */
-    tw_status (*forward)(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count,
-                         char ***names);
-    /* Runs the model's own train_step, test_step or predict_step: values by name. */
-    tw_status (*step)(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count,
-                      char ***names);
-    /* compute_loss (the result), and compute_metrics (no result). */
-    tw_status (*losses)(tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss);
-    /* The model's own list of metrics; new references. */
-    tw_status (*metrics)(tw_layer *model, tw_objects *metrics);
-    /* A metric's own methods in that language: *own says if there are such. */
-    tw_status (*metric_update)(struct tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own);
-    tw_status (*metric_reset)(struct tw_metric *metric, bool *own);
-    tw_status (*metric_result)(struct tw_metric *metric, tw_tensor **result, bool *own);
-    /* A callback is about to be used: which events its class listens to. */
-    tw_status (*callback_events)(struct tw_callback *callback, uint32_t *events);
-    tw_status (*callback_tell)(struct tw_callback *callback, int event, int64_t index, struct tw__dict *logs);
-} tw__training_hooks;
-extern tw__training_hooks tw__training_hook;
-
 /* ---- activations (activation.c) ---- */
 /* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
 typedef struct tw__activation {
@@ -226,24 +200,13 @@ void tw__value_drop(tw_value *dict, const char *key); /* takes a key and its val
 tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape);      /* rank -1: it is none (saving/saved_model_load.c) */
 tw_value tw__config_of(const void *object);                                /* as get_config() gives it */
 void *tw__object_of_config(const tw_class *class, const tw_value *config); /* by the class's arguments */
-/* An embedding language's own classes and functions. */
-typedef struct tw__foreign_objects {
-    bool (*serialize)(const void *object,
-                      tw_value *dict); /* false: an object of the library's own classes, or a failure, with the error set */
-    bool (*config)(const void *object, tw_value *config);   /* its own get_config(); false likewise */
-    void *(*make)(const tw_value *value, const char *word); /* of a dict or a name; NULL without an error: it knows none */
-    bool (*code)(const void *function,
-                 tw_value *value);          /* a function as code: (code, module); false: a failure, with the error set */
-    void *(*decode)(const tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
-} tw__foreign_objects;
-TW_API_FUNCTION extern tw__foreign_objects tw__foreign_object;
 /* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */
 double tw__shortest(double value, tw_dtype dtype);
 tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not known */
 
 /* ---- text for users (progress.c) ---- */
-/* Where progress lines go: standard output, unless an embedding language has its own. */
-TW_API_FUNCTION extern void (*tw__write_hook)(const char *text, size_t size);
+/* To standard output, unless an embedding language has its own. */
+void tw__write(const char *text, size_t size);
 /* A value beside the bar. */
 typedef struct tw__progress_value {
     char *name;

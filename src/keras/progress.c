@@ -3,18 +3,21 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/language.h"
 #include "keras/keras.h"
 
 enum { BAR = 30 };
 static const double interval = 0.05; /* seconds between two updates */
 
-static void write_out(const char *text, size_t size)
+void tw__write(const char *text, size_t size)
 {
+    if (tw__language.write) {
+        tw__language.write(text, size);
+        return;
+    }
     fwrite(text, 1, size, stdout);
     fflush(stdout);
 }
-
-void (*tw__write_hook)(const char *text, size_t size) = write_out;
 
 static double now(void)
 {
@@ -157,7 +160,7 @@ void tw__progress_update(tw__progress *progress, int64_t current, bool last)
         tw__text_add(&text, "\n");
     }
     if (!text.failed)
-        tw__write_hook(text.data, text.size);
+        tw__write(text.data, text.size);
     tw__text_free(&text);
     progress->last_update = time;
 }

@@ -2,13 +2,12 @@
  * "build_config".
  *
  * Classes are found by their Python paths ("keras.layers.Dense"). What an embedding language defined itself it writes and makes
- * by itself (tw__foreign_object), and is asked first, so that a class of the program may replace one of the library's. */
+ * by itself (base/language.h), and is asked first, so that a class of the program may replace one of the library's. */
+#include "base/language.h"
 #include "api/args_values.h"
 #include "keras/callable.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/safe_mode.h"
-
-tw__foreign_objects tw__foreign_object;
 
 /* ---- to dicts ---- */
 
@@ -59,7 +58,7 @@ static tw_value function_entry(const tw_callable *function)
 tw_value tw__serialize(const void *object, const char *module)
 {
     tw_value own = { .kind = TW_VALUE_NONE };
-    if (tw__foreign_object.serialize && (tw__foreign_object.serialize(object, &own) || tw_error_code() != TW_OK))
+    if (tw__language.serialize && (tw__language.serialize(object, &own) || tw_error_code() != TW_OK))
         return own;
     if (tw_class_of(object) == &tw__callable_class)
         return function_entry(object);
@@ -117,7 +116,7 @@ static void *make_part(const tw_value *value, const tw_field *field)
 {
     if (value->kind == TW_VALUE_DICT)
         return tw__deserialize(value, field->word);
-    return tw__foreign_object.make ? tw__foreign_object.make(value, field->word) : NULL;
+    return tw__language.make ? tw__language.make(value, field->word) : NULL;
 }
 
 static bool is_below(const tw_class *class, const tw_class *root)
@@ -186,7 +185,7 @@ void *tw__deserialize(const tw_value *value, const char *word)
             tw__fail(TW_UNIMPLEMENTED, "a `lambda` object is supported as the function of a Lambda layer only");
         return NULL;
     }
-    void *own = tw__foreign_object.make ? tw__foreign_object.make(value, word) : NULL;
+    void *own = tw__language.make ? tw__language.make(value, word) : NULL;
     if (own || tw_error_code() != TW_OK)
         return own;
     const char *module = value->kind == TW_VALUE_DICT ? tw__value_text(value, "module") : NULL;

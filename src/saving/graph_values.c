@@ -27,7 +27,7 @@ static tw_status values_init(void *self, const void *given)
     tw_graph_values *values = self;
     const tw_checkpoint *checkpoint = ((const tw_graph_values_args *)given)->checkpoint;
     tw__saving_view view = tw__checkpoint_view(checkpoint);
-    tw__walk walk;
+    tw__object_walk walk;
     tw_status status = tw__walk_objects(&walk, &view);
     values->variables = tw__alloc_array(walk.count + 1, sizeof *values->variables);
     values->values = tw__alloc_array(walk.count + 1, sizeof *values->values);

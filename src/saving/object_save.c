@@ -28,7 +28,7 @@ typedef struct parts {
 } parts;
 
 /* The names on the way from the root. */
-static tw_status add_way(const tw__walk *walk, size_t node, tw__text *key)
+static tw_status add_way(const tw__object_walk *walk, size_t node, tw__text *key)
 {
     size_t *path = NULL, capacity = 0, depth = 0;
     for (size_t n = node; n != 0; n = walk->nodes[n].parent) {
@@ -47,7 +47,7 @@ static tw_status add_way(const tw__walk *walk, size_t node, tw__text *key)
     return TW_OK;
 }
 
-tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
+tw_status tw__walk_key(const tw__object_walk *walk, size_t node, tw__text *key)
 {
     const tw__walk_node *own = &walk->nodes[node];
     tw__text_clear(key);
@@ -63,7 +63,7 @@ tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
     return key->failed ? tw__error_status() : TW_OK;
 }
 
-void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text)
+void tw__walk_write_slots(const tw__object_walk *walk, size_t node, tw__text *text)
 {
     tw__text part = { 0 };
     for (size_t i = 0; walk->nodes[node].object->slot_count && i < walk->count; i++) {
@@ -82,7 +82,7 @@ void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text)
 
 /* Marks the nodes that hold a value or lead to one. Children have higher numbers but for cycles, so one pass backwards is
  * mostly enough. */
-static bool *find_values(const tw__walk *walk)
+static bool *find_values(const tw__object_walk *walk)
 {
     bool *values = tw__alloc_array(walk->count, sizeof *values);
     bool changed = values != NULL;
@@ -101,7 +101,7 @@ static bool *find_values(const tw__walk *walk)
     return values;
 }
 
-static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_values)
+static tw_status add_node(parts *p, const tw__object_walk *walk, size_t node, bool has_values)
 {
     tw__text_clear(&p->node);
     size_t count = tw__walk_child_count(walk, node);
@@ -136,7 +136,7 @@ static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_
     return p->graph.failed || p->node.failed || p->part.failed ? tw__error_status() : TW_OK;
 }
 
-static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, tw__bundle_writer *writer)
+static tw_status save_walk(parts *p, const tw__object_walk *walk, const bool *values, tw__bundle_writer *writer)
 {
     for (size_t node = 0; node < walk->count; node++) {
         TW_TRY(add_node(p, walk, node, values[node]));
@@ -154,7 +154,7 @@ static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, t
     return status;
 }
 
-tw_status tw__save_walk(const tw__walk *walk, const char *prefix)
+tw_status tw__save_walk(const tw__object_walk *walk, const char *prefix)
 {
     parts p = { 0 };
     bool *values = find_values(walk);
@@ -174,7 +174,7 @@ tw_status tw__save_walk(const tw__walk *walk, const char *prefix)
 
 tw_status tw__save_objects(const tw__saving_view *view, const char *prefix)
 {
-    tw__walk walk;
+    tw__object_walk walk;
     tw_status status = tw__walk_objects(&walk, view);
     if (status == TW_OK)
         status = tw__save_walk(&walk, prefix);

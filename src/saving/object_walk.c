@@ -20,19 +20,19 @@ tw_tensor *tw__attribute_value(tw_trackable *object)
 }
 
 /* What the object has beyond its own children. */
-static const struct tw__extra_children *extra_of(const tw__walk *walk, size_t node)
+static const struct tw__extra_children *extra_of(const tw__object_walk *walk, size_t node)
 {
     int64_t place = walk->view.extra ? tw__pointer_map_get(&walk->view.extra->places, walk->nodes[node].object, -1) : -1;
     return place >= 0 ? &walk->view.extra->lists[place] : NULL;
 }
 
-size_t tw__walk_child_count(const tw__walk *walk, size_t node)
+size_t tw__walk_child_count(const tw__object_walk *walk, size_t node)
 {
     const struct tw__extra_children *extra = extra_of(walk, node);
     return walk->nodes[node].object->child_count + (node == 0 ? walk->view.attached_count : 0) + (extra ? extra->count : 0);
 }
 
-const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index)
+const tw__child *tw__walk_child(const tw__object_walk *walk, size_t node, size_t index)
 {
     const tw_trackable *object = walk->nodes[node].object;
     if (index < object->child_count)
@@ -72,7 +72,7 @@ void tw__extra_free(tw__extra *extra)
     tw__pointer_map_free(&extra->places);
 }
 
-static tw_status add(tw__walk *walk, tw_trackable *object, size_t parent, const char *name)
+static tw_status add(tw__object_walk *walk, tw_trackable *object, size_t parent, const char *name)
 {
     TW_TRY(TW_GROW(walk->nodes, walk->capacity, walk->count + 1));
     TW_TRY(tw__pointer_map_put(&walk->ids, object, (int64_t)walk->count));
@@ -81,7 +81,7 @@ static tw_status add(tw__walk *walk, tw_trackable *object, size_t parent, const 
 }
 
 /* The node's slots: name by name, for the variables in their order. */
-static tw_status add_slots(tw__walk *walk, size_t node, size_t count)
+static tw_status add_slots(tw__object_walk *walk, size_t node, size_t count)
 {
     const tw_trackable *owner = walk->nodes[node].object;
     for (size_t first = 0; first < owner->slot_count; first++) {
@@ -100,9 +100,9 @@ static tw_status add_slots(tw__walk *walk, size_t node, size_t count)
     return TW_OK;
 }
 
-tw_status tw__walk_objects(tw__walk *walk, const tw__saving_view *view)
+tw_status tw__walk_objects(tw__object_walk *walk, const tw__saving_view *view)
 {
-    *walk = (tw__walk){ .view = *view };
+    *walk = (tw__object_walk){ .view = *view };
     TW_TRY(add(walk, view->root, 0, NULL));
     for (size_t node = 0; node < walk->count; node++) {
         size_t count = tw__walk_child_count(walk, node);
@@ -118,9 +118,9 @@ tw_status tw__walk_objects(tw__walk *walk, const tw__saving_view *view)
     return TW_OK;
 }
 
-void tw__walk_free(tw__walk *walk)
+void tw__walk_free(tw__object_walk *walk)
 {
     tw__free(walk->nodes);
     tw__pointer_map_free(&walk->ids);
-    *walk = (tw__walk){ 0 };
+    *walk = (tw__object_walk){ 0 };
 }

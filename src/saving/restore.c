@@ -493,7 +493,7 @@ static tw_status restore_graph(tw__restore *restore, const tw__saving_view *view
 
 static tw_status restore_names(tw__restore *restore, const tw__saving_view *view)
 {
-    tw__walk walk;
+    tw__object_walk walk;
     tw_status status = tw__walk_objects(&walk, view);
     for (size_t i = 0; status == TW_OK && i < walk.count; i++)
         status = tw__restore_by_name(restore, walk.nodes[i].object);

@@ -168,7 +168,7 @@ extern tw__object_words (*tw__object_words_hook)(const tw_trackable *object);
 
 typedef struct tw__saved_gradients tw__saved_gradients;
 typedef struct tw__saved_model_parts {
-    const tw__walk *walk;
+    const tw__object_walk *walk;
     tw_saved_object *signatures;           /* borrowed; NULL: none */
     struct tw__saved_gradients *gradients; /* of users' own (saved_gradient.h) */
 } tw__saved_model_parts;
@@ -178,7 +178,7 @@ tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *par
 
 /* Saves the root with what is attached to it; `extra` must be there. A further file gets the bytes that `make` gives for the
  * objects: Keras's metadata; NULL: none. */
-typedef tw_status (*tw__saved_model_file)(void *context, const tw__walk *walk, tw__text *text);
+typedef tw_status (*tw__saved_model_file)(void *context, const tw__object_walk *walk, tw__text *text);
 tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *file_name,
                                tw__saved_model_file make, void *context);
 /* Gives the parents children of these names, and makes signatures of functions. */

@@ -10,7 +10,7 @@
 
 void tw_saved_model_close(tw_saved_object *model)
 {
-    tw__walk walk = { 0 };
+    tw__object_walk walk = { 0 };
     if (!model || !tw__check(model, &tw__class_saved_object, "tw_saved_model_close"))
         return;
     tw__saving_view view = { .root = &model->trackable };

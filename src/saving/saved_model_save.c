@@ -19,7 +19,7 @@
 
 typedef struct binding {
     tw__extra *extra;
-    const tw__walk *walk;
+    const tw__object_walk *walk;
     tw__map constants;           /* address of a tensor -> tw_saved_constant, a reference */
     tw_saved_concrete *concrete; /* whose gradients are bound */
 } binding;
@@ -143,7 +143,7 @@ static void release(void *object)
     tw_release(object);
 }
 
-static tw_status bind_all(tw__extra *extra, const tw__walk *walk, tw__saved_gradients *gradients)
+static tw_status bind_all(tw__extra *extra, const tw__object_walk *walk, tw__saved_gradients *gradients)
 {
     binding b = { .extra = extra, .walk = walk };
     tw_status status = TW_OK;
@@ -223,7 +223,7 @@ typedef struct saved_file {
     void *context;
 } saved_file;
 
-static tw_status write_further(const char *directory, const tw__walk *walk, const saved_file *file)
+static tw_status write_further(const char *directory, const tw__object_walk *walk, const saved_file *file)
 {
     tw__text text = { 0 };
     tw_status status = file->make(file->context, walk, &text);
@@ -235,7 +235,7 @@ static tw_status write_further(const char *directory, const tw__walk *walk, cons
 
 static tw_status write_files(const char *directory, const tw__saved_model_parts *parts, const saved_file *further)
 {
-    const tw__walk *walk = parts->walk;
+    const tw__object_walk *walk = parts->walk;
     tw__text model = { 0 };
     tw_saved_constant **assets = NULL;
     size_t asset_count = 0;
@@ -407,7 +407,7 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
     tw__extra *attached = (tw__extra *)view->extra;
     if (signatures)
         TW_TRY(tw__extra_add(attached, view->root, "signatures", signatures));
-    tw__walk walk = { 0 };
+    tw__object_walk walk = { 0 };
     tw_status status = tw__walk_objects(&walk, view);
     tw__saved_gradients gradients = { 0 };
     if (status == TW_OK)

@@ -270,7 +270,7 @@ TW_API(
 TW_API(saved_model_objects, "saved_model._objects(obj: trackable) -> list<trackable>",
        "All objects below one, as a checkpoint numbers them.")
 {
-    tw__walk walk;
+    tw__object_walk walk;
     tw__saving_view view = { .root = args->obj };
     void **items = tw__walk_objects(&walk, &view) == TW_OK ? tw__alloc_array(walk.count + 1, sizeof *items) : NULL;
     size_t count = items ? walk.count : 0;

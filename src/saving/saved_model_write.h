@@ -6,7 +6,7 @@
 #include "saving/saved_model.h"
 
 typedef struct tw__model_writing {
-    const tw__walk *walk;
+    const tw__object_walk *walk;
     tw__saved_gradients *gradients;
     tw__graph *graph;
     tw_tensor **handles;      /* by node of the walk: the VarHandleOp; references */

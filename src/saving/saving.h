@@ -47,29 +47,29 @@ typedef struct tw__walk_node {
     size_t variable;      /* not 0: the object is a slot of the parent that belongs to this node; variables are no roots */
 } tw__walk_node;
 
-typedef struct tw__walk {
+typedef struct tw__object_walk {
     tw__saving_view view;
     tw__walk_node *nodes; /* breadth-first; slots stand behind all others */
     size_t count, capacity;
     tw__pointer_map ids;
-} tw__walk;
-tw_status tw__walk_objects(tw__walk *walk, const tw__saving_view *view);
-void tw__walk_free(tw__walk *walk);
-size_t tw__walk_child_count(const tw__walk *walk, size_t node);
-const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index);
+} tw__object_walk;
+tw_status tw__walk_objects(tw__object_walk *walk, const tw__saving_view *view);
+void tw__walk_free(tw__object_walk *walk);
+size_t tw__walk_child_count(const tw__object_walk *walk, size_t node);
+const tw__child *tw__walk_child(const tw__object_walk *walk, size_t node, size_t index);
 bool tw__holds_value(const tw_trackable *object); /* it is a variable */
 /* What the object itself keeps in a checkpoint: the name of its attribute. NULL: nothing. */
 const char *tw__attribute_of(const tw_trackable *object);
 /* Its value as it is now; a new reference. NULL: an error. */
 tw_tensor *tw__attribute_value(tw_trackable *object);
 /* The key of an object's value in the checkpoint. */
-tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key);
+tw_status tw__walk_key(const tw__object_walk *walk, size_t node, tw__text *key);
 /* The field slot_variables of the node, as both object graphs have it. */
-void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text);
+void tw__walk_write_slots(const tw__object_walk *walk, size_t node, tw__text *text);
 
 /* ---- writing (object_save.c) ---- */
 tw_status tw__save_objects(const tw__saving_view *view, const char *prefix);
-tw_status tw__save_walk(const tw__walk *walk, const char *prefix);
+tw_status tw__save_walk(const tw__object_walk *walk, const char *prefix);
 
 /* ---- the graph in a file (object_graph.c) ---- */
 typedef struct tw__saved_text {

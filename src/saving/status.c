@@ -123,7 +123,7 @@ static bool is_bound(const tw__restore *restore, const tw_trackable *object)
 static tw_status find_unmatched(tw_load_status *status, size_t limit, size_t *found, tw__text *text)
 {
     tw__saving_view view = tw__checkpoint_view(status->checkpoint);
-    tw__walk walk;
+    tw__object_walk walk;
     tw_status result = tw__walk_objects(&walk, &view);
     *found = 0;
     for (size_t i = 0; result == TW_OK && i < walk.count; i++) {
@@ -261,7 +261,7 @@ static tw_status check_names(tw_load_status *status)
     if (text.size > 0)
         result = tw__fail(TW_ASSERTION_ERROR, "Some objects had attributes which were not restored: %s", text.data);
     tw__text_free(&text);
-    tw__walk walk;
+    tw__object_walk walk;
     tw__saving_view view = tw__checkpoint_view(status->checkpoint);
     if (result == TW_OK)
         result = tw__walk_objects(&walk, &view);

@@ -1,4 +1,5 @@
 /* Memory, errors, objects, text, maps, trackables. */
+#include "base/language.h"
 #include "test.h"
 
 #include "base/trackable.h"
@@ -88,7 +89,8 @@ static void objects(void **state)
     assert_null(tw_retain(NULL));
 
     /* With a peer there is one count, the peer's. */
-    tw__peer_hooks(peer_retain, peer_release);
+    tw__language.peer_retain = peer_retain;
+    tw__language.peer_release = peer_release;
     thing *b = tw__object_new(&part_class);
     b->ended = &ended;
     tw_retain(b);

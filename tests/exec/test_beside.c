@@ -2,6 +2,7 @@
  * when the embedding program wants one. */
 #include <thalweg.h>
 
+#include "base/language.h"
 #include "base/pause.h"
 #include "traced.h"
 
@@ -147,9 +148,9 @@ static void interruption(void **state)
         loops l = { { round ? 1 : INT32_MAX, INT32_MAX, INT32_MAX } };
         tw_auto tw__function *f = tw__function_trace("f", &x->dtype, &x->shape, 1, three_loops, &l);
         expect_no_error();
-        tw__interrupt_hook = enough;
+        tw__language.interrupted = enough;
         assert_int_equal(tw__function_call(f, &x, &result), TW_ABORTED);
-        tw__interrupt_hook = NULL;
+        tw__language.interrupted = NULL;
         expect_error(TW_ABORTED, "enough");
     }
 }

@@ -6,7 +6,7 @@
 
 static void build_all(tw_saved_object *root)
 {
-    tw__walk walk = { 0 };
+    tw__object_walk walk = { 0 };
     tw__saving_view view = { .root = &root->trackable };
     if (tw__walk_objects(&walk, &view) == TW_OK) {
         for (size_t i = 0; i < walk.count; i++) {

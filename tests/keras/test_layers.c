@@ -1,4 +1,5 @@
 /* Layers and models: names, order of weights, shapes, errors, configs, against what TensorFlow 2.15 answers. */
+#include "base/language.h"
 #include "keras/golden.h"
 
 #include "keras/keras.h"
@@ -341,8 +342,7 @@ static void predict(void **state)
         ((float *)x->data)[3 * i] = (float)i;
     tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(2));
     tw_auto tw_tensor *whole = tw_model_call(model, x);
-    void (*standard)(const char *, size_t) = tw__write_hook;
-    tw__write_hook = keep;
+    tw__language.write = keep;
     tw_auto tw_tensor *y = tw_model_predict(model, x);
     expect_no_error();
     for (int64_t i = 0; i < 200; i++)
@@ -359,7 +359,7 @@ static void predict(void **state)
     tw_auto tw_tensor *again = tw_model_predict(model, x, .verbose = line);
     assert_non_null(again);
     assert_memory_equal(written.data, "4/4 - 0s - ", 11);
-    tw__write_hook = standard;
+    tw__language.write = NULL;
     tw__text_free(&written);
     tw_auto tw_tensor *empty = tw_tensor_new(TW_FLOAT32, TW_SHAPE(0, 3), NULL);
     assert_null(tw_model_predict(model, empty));

@@ -88,6 +88,15 @@ def test_symbols_go_down():
     assert set(allowed) == {symbol for _, symbol in up}, "LAYERS lists what nobody uses"
 
 
+def test_the_extension_includes_one_inner_header():
+    found = set()
+    for path in sources("python", (".c", ".h")):
+        with open(path) as f:
+            found.update(re.findall(r'^\s*#\s*include\s+"([\w/.]+)"', f.read(), re.M))
+    own = {os.path.basename(path) for path in sources("python", (".h",))}
+    assert found - own == {"embed.h"}
+
+
 def test_programs_use_public_headers_only():
     bad = []
     for path in list(sources("programs", (".c", ".h"))) + list(sources("examples", (".c",))):

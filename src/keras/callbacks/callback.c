@@ -1,6 +1,7 @@
 /* keras.callbacks: the base class, the list of a run's callbacks, and those that every run has: History and ProgbarLogger. */
 #include <math.h>
 
+#include "base/language.h"
 #include "keras/models/training.h"
 
 const char *const tw__event_names[TW_EVENTS] = {
@@ -96,7 +97,7 @@ void tw__callback_print(const char *format, ...)
     tw__text_add(&text, line);
     tw__text_add(&text, "\n");
     if (!text.failed)
-        tw__write_hook(text.data, text.size);
+        tw__write(text.data, text.size);
     tw__text_free(&text);
 }
 
@@ -161,8 +162,8 @@ static tw_status append(tw__callback_list *list, tw_callback *callback, const tw
     callback->params = tw__dict_take(&params);
     tw_value_free(&old);
     tw__set(&callback->model, setup->model);
-    if (callback->object.peer && tw__training_hook.callback_events)
-        TW_TRY(tw__training_hook.callback_events(callback, &callback->foreign));
+    if (callback->object.peer && tw__language.callback_events)
+        TW_TRY(tw__language.callback_events(callback, &callback->foreign));
     list->events |= events_of(callback);
     return TW_OK;
 }
@@ -222,7 +223,7 @@ tw_status tw__callbacks_tell(tw__callback_list *list, tw_event event, int64_t in
         tw_callback *callback = list->items[i];
         if (callback->foreign & TW_ON(event)) {
             int depth = list->lock ? tw__deep_leave(list->lock) : 0;
-            tw_status status = tw__training_hook.callback_tell(callback, (int)event, index, logs);
+            tw_status status = tw__language.callback_tell(callback, (int)event, index, logs);
             if (list->lock)
                 tw__deep_return(list->lock, depth);
             TW_TRY(status);
@@ -365,8 +366,8 @@ static tw_status learn_names(progbar *p)
     int count = 0;
     if (!t)
         return TW_OK;
-    if (t->own & TW_OWN_METRICS && tw__training_hook.metrics) {
-        TW_TRY(tw__training_hook.metrics(t->model, &own));
+    if (t->own & TW_OWN_METRICS && tw__language.metrics) {
+        TW_TRY(tw__language.metrics(t->model, &own));
         count = (int)own.count;
     } else {
         TW_TRY(tw__trainer_metrics(t, &metrics, &count));
@@ -444,7 +445,7 @@ static tw_status progbar_on(tw_callback *self, tw_event event, int64_t index, tw
         if (param(self, "verbose", 1) && epochs > 1) {
             char text[64];
             int size = snprintf(text, sizeof text, "Epoch %lld/%lld\n", (long long)index + 1, (long long)epochs);
-            tw__write_hook(text, (size_t)size);
+            tw__write(text, (size_t)size);
         }
         return start_bar(p);
     }

@@ -26,9 +26,6 @@ typedef struct tw__callback_methods {
     void (*state)(const tw_callback *self, tw__dict *state); /* what users may look at; or NULL */
 } tw__callback_methods;
 
-/* Saves a whole model; set by an embedding language. */
-extern tw_status (*tw__callback_save_hook)(tw_layer *model, const char *path);
-
 /* ---- callback.c ---- */
 /* What the C class itself does. */
 void tw__callback_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "keras/callbacks/callbacks.h"
-
-tw_status (*tw__callback_save_hook)(tw_layer *model, const char *path);
 
 /* ---- ModelCheckpoint ---- */
 
@@ -43,8 +42,8 @@ static tw_status write_model(tw_layer *model, const char *path, bool weights)
 {
     if (weights)
         return tw__impl_model_save_weights(&(tw_model_save_weights_args){ .self = model, .filepath = path });
-    if (tw__callback_save_hook && model->trackable.object.peer)
-        return tw__callback_save_hook(model, path);
+    if (tw__language.save_model && model->trackable.object.peer)
+        return tw__language.save_model(model, path);
     return tw__impl_model_save(&(tw_model_save_args){ .self = model, .filepath = path });
 }
 

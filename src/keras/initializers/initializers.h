@@ -30,12 +30,6 @@ tw_named tw__initializer_again(tw_named named, tw_initializer **made);
 tw_initializer *tw__initializer_get(tw_named named);
 
 /* ---- Keras's seeds (seed.c) ---- */
-/* Set by an embedding language with random numbers of its own. */
-typedef struct tw__keras_random_hooks {
-    tw_status (*seeded)(int64_t seed);                               /* set_random_seed was called: seed those too */
-    tw_status (*between)(int64_t low, int64_t high, int64_t *value); /* random.randint, used before set_random_seed */
-} tw__keras_random_hooks;
-TW_API_FUNCTION extern tw__keras_random_hooks tw__keras_random_hook;
 tw_status tw__keras_seed_next(int64_t *seed); /* 1 … 10**9 */
 
 /* ---- for the classes ---- */

@@ -155,7 +155,7 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
     }
     if (!result)
         return none;
-    return is_true(&given[RETURN_SCORES]) ? pair(tw_retain(result), tw_retain(weights)) : tw__value_tensor(tw_retain(result));
+    return is_true(&given[RETURN_SCORES]) ? pair(tw_retain(result), tw_retain(weights)) : tw__tensor_value(tw_retain(result));
 }
 
 static const tw__layer_methods attention_methods = { .arguments = "inputs mask training return_attention_scores use_causal_mask",
@@ -325,7 +325,7 @@ static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
     tw_tensor *output = part_call(self, "_output_dense", heads);
     if (!output)
         return none;
-    return is_true(&given[RETURN]) ? pair(output, tw_retain(weights)) : tw__value_tensor(output);
+    return is_true(&given[RETURN]) ? pair(output, tw_retain(weights)) : tw__tensor_value(output);
 }
 
 static void multi_config(tw_layer *self, tw__dict *dict)

@@ -321,7 +321,7 @@ static tw_value norm_call(tw_layer *self, const tw_value *given, int training)
     if (layer->fused && mask)
         tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".",
                 self->name);
-    return tw__value_tensor(layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, mask, learns));
+    return tw__tensor_value(layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, mask, learns));
 }
 
 static tw_status norm_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

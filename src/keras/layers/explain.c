@@ -2,11 +2,10 @@
  * layer was called with. */
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "keras/keras.h"
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
-
-bool (*tw__foreign_error_words)(const char *head, const char *tail);
 
 static const char beginning[] = "Exception encountered when calling layer '";
 
@@ -89,7 +88,7 @@ void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given
         return;
     tw__saved_error error = tw__error_take();
     tw_value own = { .kind = TW_VALUE_NONE };
-    bool foreign = tw__foreign_class_name && tw__foreign_class_name(layer, &own) && own.kind == TW_VALUE_STR;
+    bool foreign = tw__language.class_name && tw__language.class_name(layer, &own) && own.kind == TW_VALUE_STR;
     char *whose = tw__format("layer '%s' (type %s)", layer->name, foreign ? own.s.data : tw_class_name(layer));
     char *tail = whose ? tail_of(whose, names ? names : "inputs", given, count) : NULL;
     char *head = whose ? tw__format("Exception encountered when calling %s.\n\n", whose) : NULL;
@@ -98,8 +97,8 @@ void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given
         free(error.message);
     } else {
         tw__error_restore(error);
-        if (tail && head && tw__foreign_error_words)
-            tw__foreign_error_words(head, tail);
+        if (tail && head && tw__language.error_words)
+            tw__language.error_words(head, tail);
     }
     tw__free(head);
     tw__free(tail);

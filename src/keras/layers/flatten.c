@@ -209,13 +209,13 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
         return (tw_value){ .kind = TW_VALUE_NONE };
     int64_t axis = args ? args->axis : -1, rank = x->shape.rank;
     if (axis == -1 || axis == rank - 1)
-        return tw__value_tensor(TW_UNARY(Softmax, x));
+        return tw__tensor_value(TW_UNARY(Softmax, x));
     if (rank < 0 || axis < -rank || axis >= rank) {
         tw__fail(TW_VALUE_ERROR, "Softmax \"%s\": axis=%lld, the input's shape is %s", self->name, (long long)axis,
                  tw__shape_text(&x->shape));
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
-    return tw__value_tensor(tw__softmax_along(&tw__op_Softmax, x, axis < 0 ? axis + rank : axis));
+    return tw__tensor_value(tw__softmax_along(&tw__op_Softmax, x, axis < 0 ? axis + rank : axis));
 }
 
 static const tw__layer_methods softmax_methods = { .arguments = "inputs mask", .call_values = softmax_call };

@@ -1,5 +1,6 @@
 /* Lambda: a function of a tensor as a layer. Its config holds the function as code of the language that it is written in, as
  * Keras's does; in safe mode (safe_mode.h) such a config is refused. */
+#include "base/language.h"
 #include "keras/callable.h"
 #include "keras/layers/layers.h"
 #include "keras/safe_mode.h"
@@ -50,8 +51,8 @@ static void lambda_config(tw_layer *self, tw__dict *dict)
     const lambda *layer = (const lambda *)self;
     const tw_layers_lambda_args *args = tw_object_config(self);
     tw_value both = { .kind = TW_VALUE_NONE }, none = { .kind = TW_VALUE_NONE };
-    bool code = layer->function.object && tw__is_callable(layer->function.object) && tw__foreign_object.code;
-    if (code && !tw__foreign_object.code(layer->function.object, &both))
+    bool code = layer->function.object && tw__is_callable(layer->function.object) && tw__language.code;
+    if (code && !tw__language.code(layer->function.object, &both))
         dict->failed = true;
     else if (code && both.kind == TW_VALUE_TUPLE && both.list.count == 2) {
         tw__dict_put(dict, "function", tw__value_copy(&both.list.items[0]));
@@ -79,12 +80,12 @@ static void *lambda_decode(const tw_value *config, const tw_value *function)
         tw__refuse_code("a Lambda layer with a Python `lambda` inside it", "Lambda layer");
         return NULL;
     }
-    if (!tw__foreign_object.decode) {
+    if (!tw__language.decode) {
         tw__fail(TW_UNIMPLEMENTED, "Lambda: its function is code of Python, which only Python can run");
         return NULL;
     }
     tw_value items[3] = { *function, module ? *module : none, arguments ? *arguments : none };
-    return tw__foreign_object.decode(&(tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 3 } });
+    return tw__language.decode(&(tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 3 } });
 }
 
 static bool is_code(const tw_value *config, const char *name, const char *type)

@@ -120,12 +120,12 @@ TW_METHOD(layer_compute_mask, "keras.layers.Layer.compute_mask(self: layer, inpu
             tw__fail(TW_TYPE_ERROR, "Layer %s does not support masking, but was passed an input_mask.", args->self->name);
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
-    return tw__value_tensor(methods->mask ? methods->mask(args->self, args->inputs, args->mask) : tw_retain(args->mask));
+    return tw__tensor_value(methods->mask ? methods->mask(args->self, args->inputs, args->mask) : tw_retain(args->mask));
 }
 
 TW_API(mask_of, "keras._mask_of(tensor: tensor) -> value", "The mask that goes along with a tensor, or None.")
 {
-    return tw__value_tensor(tw_retain(tw__mask_of(args->tensor)));
+    return tw__tensor_value(tw_retain(tw__mask_of(args->tensor)));
 }
 
 TW_API(mask_set, "keras._set_mask(tensor: tensor, mask: tensor = None)", "Lets a mask go along with a tensor.")

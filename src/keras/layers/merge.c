@@ -103,7 +103,7 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
         sum = next;
     }
     tw__free(p.items);
-    return tw__value_tensor(sum);
+    return tw__tensor_value(sum);
 }
 
 static tw_status merge_init(void *self, const void *given)
@@ -236,7 +236,7 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
         tw__free(inputs);
     }
     tw__free(p.items);
-    return tw__value_tensor(out);
+    return tw__tensor_value(out);
 }
 
 static const tw__layer_methods concatenate_methods = { .arguments = "inputs",
@@ -327,7 +327,7 @@ static tw_value dot_values(tw_layer *self, const tw_value *given, int training)
     tw_auto tw_tensor *second = layer->normalize ? unit(y, b) : tw_retain(y);
     if (first && second)
         product = batch_dot(first, second, a, b);
-    return tw__value_tensor(product);
+    return tw__tensor_value(product);
 }
 
 static void dot_config(tw_layer *self, tw__dict *dict)

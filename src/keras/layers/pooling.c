@@ -177,7 +177,7 @@ static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
     pooling *layer = (pooling *)self;
     tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[1]);
     if (!mask || !input)
-        return tw__value_tensor(input ? global_call(self, input, training) : NULL);
+        return tw__tensor_value(input ? global_call(self, input, training) : NULL);
     int32_t steps = layer->channels_first ? 2 : 1, wide = layer->channels_first ? 1 : 2;
     tw_auto tw_tensor *axis = tw_tensor_int(wide), *over = tw_tensor_int(steps);
     tw_auto tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
@@ -186,7 +186,7 @@ static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
     tw_attr keep = TW_A_BOOL("keep_dims", layer->keepdims);
     tw_auto tw_tensor *sum = kept && over ? tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1) : NULL;
     tw_auto tw_tensor *count = sum ? tw__call(&tw__op_Sum, TW_IN(factors, over), 2, &keep, 1) : NULL;
-    return tw__value_tensor(count ? TW_BINARY(RealDiv, sum, count) : NULL);
+    return tw__tensor_value(count ? TW_BINARY(RealDiv, sum, count) : NULL);
 }
 
 static tw_tensor *no_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)

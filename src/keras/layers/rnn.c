@@ -211,7 +211,7 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     if (good && rnn->return_sequences && !rnn->time_major)
         outputs = swap(outputs);
     if (good && outputs && !rnn->return_state) {
-        result = tw__value_tensor(outputs);
+        result = tw__tensor_value(outputs);
         outputs = NULL;
     } else if (good && outputs) {
         int at = 0;
@@ -219,7 +219,7 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
         int64_t count = tw__value_is_list(&nested) ? nested.list.count : 1;
         tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
         if (items) {
-            items[0] = tw__value_tensor(outputs);
+            items[0] = tw__tensor_value(outputs);
             outputs = NULL;
             if (tw__value_is_list(&nested))
                 memcpy(items + 1, nested.list.items, (size_t)count * sizeof *items);
@@ -505,7 +505,7 @@ static tw_value stacked_call(tw_layer *self, const tw_value *given, int training
     int from = 0;
     tw_value *items = good ? tw__alloc_array(2, sizeof *items) : NULL;
     if (items) {
-        items[0] = tw__value_tensor(tw_retain(x));
+        items[0] = tw__tensor_value(tw_retain(x));
         items[1] = tw__states_restore(&sizes, made, &from);
         result = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
     }

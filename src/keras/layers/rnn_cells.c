@@ -279,7 +279,7 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
     if (tw__cell_step(cell, given[0].tensor, states, training, next) != TW_OK)
         return result;
     tw_tensor *output = tw_retain(next[0]);
-    tw_value list = listed ? tw__values_list(next, count, false) : tw__value_tensor(next[0]);
+    tw_value list = listed ? tw__values_list(next, count, false) : tw__tensor_value(next[0]);
     tw_value *items = tw__alloc_array(2, sizeof *items);
     if (!items || list.kind == TW_VALUE_NONE) {
         tw_release(output);
@@ -287,7 +287,7 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
         tw__free(items);
         return result;
     }
-    items[0] = tw__value_tensor(output);
+    items[0] = tw__tensor_value(output);
     items[1] = list;
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
 }

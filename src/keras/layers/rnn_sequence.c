@@ -62,7 +62,7 @@ int tw__states_flatten(const tw_value *value, tw_tensor **tensors, int at)
 tw_value tw__states_restore(const tw_value *sizes, tw_tensor *const *tensors, int *at)
 {
     if (!tw__value_is_list(sizes))
-        return tw__value_tensor(tw_retain(tensors[(*at)++]));
+        return tw__tensor_value(tw_retain(tensors[(*at)++]));
     tw_value *items = tw__alloc_array((size_t)sizes->list.count + 1, sizeof *items);
     if (!items)
         return tw__value_none();

@@ -1,4 +1,5 @@
 /* Calls of layers with several values: lists of inputs, states, masks. Such a layer's row has `arguments` and `call_values`. */
+#include "base/language.h"
 #include "function/tracer.h"
 #include "keras/layers/layers.h"
 
@@ -47,7 +48,7 @@ tw_value tw__values_list(tw_tensor *const *tensors, int count, bool tuple)
     for (int i = 0; i < count; i++) {
         good = good && tensors[i];
         if (items)
-            items[i] = tw__value_tensor(tensors[i]);
+            items[i] = tw__tensor_value(tensors[i]);
         else
             tw_release(tensors[i]);
     }
@@ -63,7 +64,7 @@ static tw_status ready(tw_layer *layer, const tw_value *value, bool first, tw_va
     *out = (tw_value){ .kind = TW_VALUE_NONE };
     if (value->kind == TW_VALUE_TENSOR || (value->kind == TW_VALUE_OBJECT && tw__is(value->object, &tw__class_variable))) {
         tw_auto tw_tensor *tensor = value->kind == TW_VALUE_TENSOR ? tw_retain(value->tensor) : tw__variable_read(value->object);
-        *out = tw__value_tensor(!tensor ? NULL : first ? tw__layer_input(layer, tensor) : tw_retain(tensor));
+        *out = tw__tensor_value(!tensor ? NULL : first ? tw__layer_input(layer, tensor) : tw_retain(tensor));
         return out->kind == TW_VALUE_TENSOR ? TW_OK : tw__error_status();
     }
     if (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE) {
@@ -88,7 +89,7 @@ static tw_status ready(tw_layer *layer, const tw_value *value, bool first, tw_va
 static tw_value masks_of(const tw_value *inputs)
 {
     if (inputs->kind == TW_VALUE_TENSOR)
-        return tw__value_tensor(tw_retain(tw__mask_of(inputs->tensor)));
+        return tw__tensor_value(tw_retain(tw__mask_of(inputs->tensor)));
     tw_value none = { .kind = TW_VALUE_NONE };
     if (inputs->kind != TW_VALUE_LIST && inputs->kind != TW_VALUE_TUPLE)
         return none;
@@ -149,12 +150,12 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
 {
     if (training < 0)
         training = tw__learning_phase();
-    if (layer->foreign_call && tw__foreign_invoke) {
+    if (layer->foreign_call && tw__language.invoke) {
         while (count > 1 && given[count - 1].kind == TW_VALUE_NONE)
             count--;
         tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)(uintptr_t)given, count } },
                  made = { .kind = TW_VALUE_NONE };
-        tw__foreign_invoke(layer, &arguments, NULL, training, &made);
+        tw__language.invoke(layer, &arguments, NULL, training, &made);
         return made;
     }
     const tw__layer_methods *methods = tw__methods(layer);
@@ -166,7 +167,7 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
     }
     if (!methods->call_values) { /* an ordinary layer */
         if (given[0].kind == TW_VALUE_TENSOR)
-            return tw__value_tensor(tw__layer_call(layer, given[0].tensor, training));
+            return tw__tensor_value(tw__layer_call(layer, given[0].tensor, training));
         tw__fail(TW_TYPE_ERROR, "%s \"%s\" takes one tensor", tw_class_name(layer), layer->name);
         return result;
     }

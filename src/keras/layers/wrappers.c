@@ -281,14 +281,14 @@ static tw_value both_call(tw_layer *self, const tw_value *given, int training)
         outputs[1] = NULL;
     }
     if (outputs[0] && w->merge && !more) {
-        result = tw__value_tensor(outputs[0]);
+        result = tw__tensor_value(outputs[0]);
         outputs[0] = NULL;
     } else if (outputs[0]) {
         tw_value *items = tw__alloc_array((size_t)more + 2, sizeof *items);
         int64_t at = 0;
         for (int i = 0; items && i < 2; i++) {
             if (outputs[i])
-                items[at++] = tw__value_tensor(outputs[i]);
+                items[at++] = tw__tensor_value(outputs[i]);
             outputs[i] = NULL;
         }
         for (int i = 0; items && i < 2; i++) {

@@ -6,10 +6,9 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/language.h"
 #include "graph/graph.h"
 #include "keras/models/training.h"
-
-tw__training_hooks tw__training_hook;
 
 /* ---- the trainer ---- */
 
@@ -582,7 +581,7 @@ tw_status tw__trainer_metrics(tw__trainer *t, tw_metric ***metrics, int *count)
 static tw_status reset_own(tw__trainer *t)
 {
     tw_objects own = { 0 };
-    tw_status status = tw__training_hook.metrics(t->model, &own);
+    tw_status status = tw__language.metrics(t->model, &own);
     for (int64_t i = 0; status == TW_OK && i < own.count; i++)
         status = tw__metric_reset(own.items[i]);
     tw_objects_free(&own);
@@ -591,7 +590,7 @@ static tw_status reset_own(tw__trainer *t)
 
 tw_status tw__trainer_reset(tw__trainer *t)
 {
-    if (t->own & TW_OWN_METRICS && tw__training_hook.metrics)
+    if (t->own & TW_OWN_METRICS && tw__language.metrics)
         return reset_own(t);
     tw_metric **metrics;
     int count;

@@ -428,7 +428,7 @@ tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training)
     if (!items)
         return none;
     for (int64_t i = 0; i < inputs.count; i++)
-        items[i] = tw__value_tensor(inputs.items[i]);
+        items[i] = tw__tensor_value(inputs.items[i]);
     tw_value list = { .kind = TW_VALUE_LIST, .list = { items, inputs.count } };
     tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { inputs.count == 1 ? items : &list, 1 } }, result;
     tw_status status = tw__layer_invoke(model, &arguments, NULL, training ? 1 : -1, &result);

@@ -102,7 +102,4 @@ tw_keras_tensor *tw__sequential_end(tw_layer *model, bool output); /* borrowed; 
 /* The model's inputs or outputs, for a Sequential too; None with the error set. */
 tw_value tw__model_ends(tw_layer *model, bool outputs);
 
-/* Set by an embedding language: the name of an object's class if that is one of its own. (summary.c) */
-TW_API_FUNCTION extern bool (*tw__foreign_class_name)(const void *object, tw_value *name);
-
 #endif

@@ -1,4 +1,5 @@
 /* Keras tensors, and the calls of layers with them; see functional.h. */
+#include "base/language.h"
 #include "keras/models/functional.h"
 
 #include <thalweg/keras.h>
@@ -422,9 +423,6 @@ TW_API(
 
 /* ---- calls ---- */
 
-tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training,
-                                tw_value *result);
-
 static int training_of(const tw_value *named, int training)
 {
     const tw_value *said = named ? tw__value_get(named, "training") : NULL;
@@ -435,8 +433,8 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
 {
     enum { MOST = 8 };
     *result = (tw_value){ .kind = TW_VALUE_NONE };
-    if (layer->foreign_call && tw__foreign_invoke)
-        return tw__foreign_invoke(layer, arguments, named, training, result);
+    if (layer->foreign_call && tw__language.invoke)
+        return tw__language.invoke(layer, arguments, named, training, result);
     const tw__layer_methods *methods = tw__methods(layer);
     training = training_of(named, training);
     if (methods->invoke)

@@ -1,5 +1,6 @@
 /* Losses and metrics by name: classes ("MeanSquaredError"), and functions of labels and predictions ("mse"), which become a loss
  * or a mean. And calls of metrics, which an embedding language may have written. */
+#include "base/language.h"
 #include "distribute/distribute.h"
 #include "keras/models/training.h"
 
@@ -132,8 +133,8 @@ static bool is_foreign(const tw_metric *metric)
 tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight)
 {
     bool own = false;
-    if (is_foreign(metric) && tw__training_hook.metric_update)
-        TW_TRY(tw__training_hook.metric_update(metric, y_true, y_pred, weight, &own));
+    if (is_foreign(metric) && tw__language.metric_update)
+        TW_TRY(tw__language.metric_update(metric, y_true, y_pred, weight, &own));
     if (own)
         return TW_OK;
     return tw__impl_metric_update(
@@ -143,8 +144,8 @@ tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_p
 tw_status tw__metric_reset(tw_metric *metric)
 {
     bool own = false;
-    if (is_foreign(metric) && tw__training_hook.metric_reset)
-        TW_TRY(tw__training_hook.metric_reset(metric, &own));
+    if (is_foreign(metric) && tw__language.metric_reset)
+        TW_TRY(tw__language.metric_reset(metric, &own));
     return own ? TW_OK : tw__impl_metric_reset_state(&(tw_metric_reset_state_args){ .self = metric });
 }
 
@@ -153,7 +154,7 @@ static tw_tensor *result_of(void *self)
     tw_metric *metric = self;
     bool own = false;
     tw_tensor *result = NULL;
-    if (is_foreign(metric) && tw__training_hook.metric_result && tw__training_hook.metric_result(metric, &result, &own) != TW_OK)
+    if (is_foreign(metric) && tw__language.metric_result && tw__language.metric_result(metric, &result, &own) != TW_OK)
         return NULL;
     return own ? result : tw__impl_metric_result(&(tw_metric_result_args){ .self = metric });
 }

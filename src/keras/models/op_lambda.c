@@ -205,7 +205,7 @@ static tw_status slicing_invoke(tw_layer *self, const tw_value *arguments, const
                         TW_A_INT("ellipsis_mask", s.ellipsis_mask), TW_A_INT("new_axis_mask", s.new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s.shrink_mask) };
     TW_TRY(tw__layer_begin(self));
-    *result = tw__value_tensor(
+    *result = tw__tensor_value(
         tw__call(&tw__op_StridedSlice, TW_IN(arguments->list.items[0].tensor, begin, end, strides), 4, attrs, 5));
     tw__layer_end(self);
     return result->kind == TW_VALUE_TENSOR ? TW_OK : tw__error_status();

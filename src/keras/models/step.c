@@ -3,6 +3,7 @@
  * compile says so. */
 #include <math.h>
 
+#include "base/language.h"
 #include "device/device.h"
 #include "graph/graph.h"
 #include "keras/models/training.h"
@@ -23,8 +24,8 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
     char **names = NULL;
     *outputs = NULL;
     *output_count = 0;
-    if (t->own & TW_OWN_CALL && tw__training_hook.forward) {
-        TW_TRY(tw__training_hook.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
+    if (t->own & TW_OWN_CALL && tw__language.forward) {
+        TW_TRY(tw__language.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
     } else if (count != 1) {
         return tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %d inputs, expected 1", t->model->name, count);
     } else {
@@ -276,14 +277,14 @@ TW_METHOD(model_update_metrics,
 static tw_tensor *loss_of(tw__trainer *t, tw_tensor *const *batch, tw__parts parts, tw_tensor *const *predictions, int count)
 {
     tw_tensor *const *y = batch + parts.x;
-    if (t->own & TW_OWN_LOSS && tw__training_hook.losses) {
+    if (t->own & TW_OWN_LOSS && tw__language.losses) {
         tw_tensor *loss = NULL, **all = tw__alloc_array((size_t)(parts.x + parts.y + parts.weights + count), sizeof *all);
         if (!all)
             return NULL;
         int total = parts.x + parts.y + parts.weights;
         memcpy(all, batch, (size_t)total * sizeof *all);
         memcpy(all + total, predictions, (size_t)count * sizeof *all);
-        tw__training_hook.losses(t->model, false, all, total + count, &loss);
+        tw__language.losses(t->model, false, all, total + count, &loss);
         tw__free(all);
         return loss;
     }
@@ -331,10 +332,10 @@ static tw_status results_of(tw__trainer *t, tw__step *step, tw_tensor ***results
     TW_TRY(tw__trainer_metrics(t, &metrics, &n));
     tw_objects own = { 0 };
     tw_status status = TW_OK;
-    if (t->own & TW_OWN_METRICS && tw__training_hook.metrics) {
+    if (t->own & TW_OWN_METRICS && tw__language.metrics) {
         tw__free(metrics);
         metrics = NULL;
-        TW_TRY(tw__training_hook.metrics(t->model, &own));
+        TW_TRY(tw__language.metrics(t->model, &own));
         n = (int)own.count;
     }
     tw_tensor **values = tw__alloc_array((size_t)n + 1, sizeof *values);
@@ -366,7 +367,7 @@ static tw_status own_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_tenso
 {
     tw__step *step = &t->steps[mode];
     char **names = NULL;
-    TW_TRY(tw__training_hook.step(t->model, (int)mode, in.items, (int)in.count, results, count, &names));
+    TW_TRY(tw__language.step(t->model, (int)mode, in.items, (int)in.count, results, count, &names));
     tw__names_free(step->names, step->name_count);
     step->names = names;
     step->name_count = *count;
@@ -392,14 +393,14 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
         status = tw__error_status();
     if (status == TW_OK && mode == TW_TRAIN_MODE)
         status = apply(t, tape, loss);
-    if (status == TW_OK && t->own & TW_OWN_UPDATE && tw__training_hook.losses) {
+    if (status == TW_OK && t->own & TW_OWN_UPDATE && tw__language.losses) {
         tw_tensor *none = NULL;
         int total = (int)in.count;
         tw_tensor **all = tw__alloc_array((size_t)(total + outputs), sizeof *all);
         if (all) {
             memcpy(all, in.items, (size_t)total * sizeof *all);
             memcpy(all + total, predictions, (size_t)outputs * sizeof *all);
-            status = tw__training_hook.losses(t->model, true, all, total + outputs, &none);
+            status = tw__language.losses(t->model, true, all, total + outputs, &none);
         } else {
             status = tw__error_status();
         }
@@ -422,8 +423,8 @@ tw_tensors tw__trainer_run(tw__trainer *t, tw__mode mode, tw_tensors in)
     int count = 0;
     if (mode == TW_TRAIN_MODE) /* what may be trained was settled by compile */
         tw__trainer_swap_frozen(t);
-    tw_status status = t->own & own[mode] && tw__training_hook.step ? own_step(t, mode, in, &results, &count)
-                                                                    : usual_step(t, mode, in, &results, &count);
+    tw_status status = t->own & own[mode] && tw__language.step ? own_step(t, mode, in, &results, &count)
+                                                               : usual_step(t, mode, in, &results, &count);
     if (mode == TW_TRAIN_MODE)
         tw__trainer_swap_frozen(t);
     if (status != TW_OK)

@@ -3,11 +3,10 @@
  * A model whose layers form one chain has three columns of 65 characters, any other a fourth one, "Connected to", and 98. A field
  * that does not fit its column goes on in the next line; lists break behind each element. Models inside the model may be shown
  * with a frame of bars. */
+#include "base/language.h"
 #include "keras/models/functional.h"
 
 enum { MOST_COLUMNS = 5 };
-
-bool (*tw__foreign_class_name)(const void *object, tw_value *name);
 
 typedef struct table {
     tw_layer *model;
@@ -208,7 +207,7 @@ static tw_objects layers_of(tw_layer *model)
 
 static const char *class_name_of(tw_layer *layer, tw_value *entry)
 {
-    if (tw__foreign_class_name && tw__foreign_class_name(layer, entry))
+    if (tw__language.class_name && tw__language.class_name(layer, entry))
         return entry->s.data;
     return tw_class_name(layer);
 }
@@ -354,8 +353,8 @@ static tw_status print_model(table *t)
 static void write_line(void *context, const char *line)
 {
     (void)context;
-    tw__write_hook(line, strlen(line));
-    tw__write_hook("\n", 1);
+    tw__write(line, strlen(line));
+    tw__write("\n", 1);
 }
 
 static void collect_line(void *context, const char *line)

@@ -3,6 +3,7 @@
  *
  * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of
  * new ones, which compute the same; their variables are read by h5_optimizer.c. */
+#include "base/language.h"
 #include "keras/layers/allowance.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
@@ -109,7 +110,7 @@ static tw_value resolve_entry(tw_value *entry, const char *word)
         if (strcmp(word, "losse") == 0)
             return tw__value_str(function);
         tw_value given = { .kind = TW_VALUE_STR, .s = { function, strlen(function) } };
-        void *own = tw__foreign_object.make ? tw__foreign_object.make(&given, word) : NULL;
+        void *own = tw__language.make ? tw__language.make(&given, word) : NULL;
         tw_release(own);
         if (own) /* the program's: found again by its name */
             return tw__value_str(function);
@@ -173,7 +174,7 @@ static void *optimizer_of(const char *path, tw_value *entry)
         tw__value_drop(config, "decay");
     tw__value_drop(config, "is_legacy_optimizer");
     if (tw__starts_with(name, "Custom>")) {
-        void *own = tw__foreign_object.make ? tw__foreign_object.make(entry, "optimizer") : NULL;
+        void *own = tw__language.make ? tw__language.make(entry, "optimizer") : NULL;
         if (own || tw_error_code() != TW_OK || rename_class(entry, name + strlen("Custom>")) != TW_OK)
             return own;
     }

@@ -3,6 +3,7 @@
  *
  * Layers stand in `model_config` as old versions of Keras wrote them: class and config alone, a program's class by the name it is
  * registered under. */
+#include "base/language.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 
@@ -64,7 +65,7 @@ static tw_value object_entry(void *object)
                  tw_class_name(object));
         return own;
     }
-    if (tw__foreign_object.serialize && (tw__foreign_object.serialize(object, &own) || tw_error_code() != TW_OK)) {
+    if (tw__language.serialize && (tw__language.serialize(object, &own) || tw_error_code() != TW_OK)) {
         const char *name = tw__value_text(&own, "class_name"), *registered = tw__value_text(&own, "registered_name");
         bool function = name && (strcmp(name, "LossFunctionWrapper") == 0 || strcmp(name, "MeanMetricWrapper") == 0);
         const tw_value *config = tw__value_get(&own, "config");
@@ -150,7 +151,7 @@ tw_value tw__keras_training_config(const tw__trainer *trainer)
     tw__dict_put(&dict, "weighted_metrics", built ? built_metrics(trainer, true) : tw__keras_entries(&trainer->weighted_metrics));
     tw__dict_put(&dict, "loss_weights", tw__keras_entries(&trainer->loss_weights));
     tw_value own = { .kind = TW_VALUE_NONE };
-    if (tw__foreign_object.serialize && (tw__foreign_object.serialize(optimizer, &own) || tw_error_code() != TW_OK)) {
+    if (tw__language.serialize && (tw__language.serialize(optimizer, &own) || tw_error_code() != TW_OK)) {
         const tw_value *config = tw__value_get(&own, "config");
         const char *name = tw__value_text(&own, "registered_name");
         tw__dict_put(&dict, "optimizer_config",

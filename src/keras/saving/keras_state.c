@@ -5,6 +5,7 @@
  * An object that several ways lead to stands where the first one ends; attributes are gone through by their names. */
 #include <stdlib.h>
 
+#include "base/language.h"
 #include "keras/models/functional.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
@@ -38,7 +39,7 @@ static char *join(const char *path, const char *name)
 static char *class_word(const void *object)
 {
     tw_value name = { .kind = TW_VALUE_NONE };
-    bool own = tw__foreign_class_name && tw__foreign_class_name(object, &name) && name.kind == TW_VALUE_STR;
+    bool own = tw__language.class_name && tw__language.class_name(object, &name) && name.kind == TW_VALUE_STR;
     const char *text = own                                           ? name.s.data
                        : tw__is(object, &tw__class_metrics_function) ? "MeanMetricWrapper"
                                                                      : tw_class_name(object);

@@ -7,7 +7,7 @@
 
 static void say(const char *text)
 {
-    tw__write_hook(text, strlen(text));
+    tw__write(text, strlen(text));
 }
 
 tw_status tw__ask_overwrite(const char *path, bool *proceed)

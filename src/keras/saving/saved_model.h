@@ -15,7 +15,7 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training);
 tw_status tw__model_training_tf(const char *directory, tw_value *arguments);
 /* How Keras calls an object in the object graph; NULL: it is none of Keras's. */
 const char *tw__keras_identifier(const tw_trackable *object);
-tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text);
+tw_status tw__keras_metadata(void *context, const tw__object_walk *walk, tw__text *text);
 
 /* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer.
  * (saved_model_states.c) */

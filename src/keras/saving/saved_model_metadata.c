@@ -104,7 +104,7 @@ static char *metadata_of(tw_layer *layer, bool root)
     return text;
 }
 
-static void add_path(tw__text *text, const tw__walk *walk, size_t node)
+static void add_path(tw__text *text, const tw__object_walk *walk, size_t node)
 {
     if (node == 0) {
         tw__text_add(text, "root");
@@ -114,7 +114,7 @@ static void add_path(tw__text *text, const tw__walk *walk, size_t node)
     tw__text_format(text, ".%s", walk->nodes[node].name);
 }
 
-tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text)
+tw_status tw__keras_metadata(void *context, const tw__object_walk *walk, tw__text *text)
 {
     (void)context;
     for (size_t i = 0; i < walk->count; i++) {

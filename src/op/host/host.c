@@ -8,9 +8,6 @@
 #include "op/text/text.h"
 #include "rows.h"
 
-tw_status (*tw__host_call_hook)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
-                                tw_tensor **outputs, int output_count);
-
 /* ---- printing ---- */
 
 static tw_status print_shape(tw__inference *inference)

@@ -18,10 +18,6 @@ const char *tw__host_token(const tw__host_function *function);
 tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor *const *inputs, int input_count,
                        tw_tensor **outputs, int output_count);
 
-/* Calls a function of the embedding language; `arrays`: it sees arrays, not tensors. NULL: there is no such language. */
-extern tw_status (*tw__host_call_hook)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
-                                       tw_tensor **outputs, int output_count);
-
 /* What a node of these ops holds; NULL for nodes of others, and if its token names nothing. */
 tw__host_function *tw__host_of(const tw_op *op, const tw_attr *attrs);
 

@@ -1,5 +1,6 @@
 /* The functions that PyFunc and EagerPyFunc call, by token. A function lives as long as somebody holds it: the nodes that name
  * it, and a call that runs. */
+#include "base/language.h"
 #include "op/host/host.h"
 
 enum { BUCKETS = 256 };
@@ -89,5 +90,5 @@ tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor
 {
     if (function->body)
         return function->body(function->user, inputs, input_count, outputs, output_count);
-    return tw__host_call_hook(function->user, function->token, arrays, inputs, input_count, outputs, output_count);
+    return tw__language.host_call(function->user, function->token, arrays, inputs, input_count, outputs, output_count);
 }

@@ -83,7 +83,11 @@ typedef struct tw__condition {
 bool tw__condition_read(tw__condition *condition, const tw__function *f);          /* false: it is more than that */
 int tw__condition_holds(const tw__condition *condition, tw_tensor *const *values); /* -1: the values are no single integers */
 
-/* ---- shared by cond.c and while.c ---- */
+/* ---- shared by the files of cond and while ---- */
+tw__function *tw__while_function(const tw_op *op, const tw_attr *attrs, const char *name); /* "cond", "body" */
+tw_status tw__while_gradient(tw__gradient *g);
+tw_status tw__predicate_is(const tw_op *op, const tw_tensor *tensor, bool *truth); /* as If takes it */
+int tw__branch_number(int64_t number, int count); /* as Case does: the last one if there is none */
 /* Appends the captures of f that are not in the list yet; the list is from tw__alloc. */
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f);
 

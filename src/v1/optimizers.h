@@ -56,5 +56,6 @@ struct tw_v1_optimizer {
 tw_status tw__v1_optimizer_setup(tw_v1_optimizer *optimizer, const tw__v1_rule *rule, const char *name, bool use_locking);
 /* The number, or the object (a tensor, a variable) that gives it. */
 tw_status tw__v1_number_set(tw_v1_optimizer *optimizer, int index, double number, void *object, const char *what);
+tw__v1_state *tw__v1_state_of(const tw_v1_optimizer *optimizer, const tw_variable *variable); /* NULL: it has none yet */
 
 #endif

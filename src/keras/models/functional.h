@@ -35,6 +35,15 @@ typedef struct tw__layer_node {
 } tw__layer_node;
 
 bool tw__is_keras_tensor(const void *object);
+static inline tw_keras_tensor *tw__keras_tensor_of(const tw_value *value) /* borrowed; NULL: it is something else */
+{
+    return value->kind == TW_VALUE_OBJECT && tw__is_keras_tensor(value->object) ? value->object : NULL;
+}
+tw_keras_tensor *tw__keras_tensor_new(tw_layer *layer, int node, int output); /* for an output of a node */
+static inline bool tw__is_structure(const tw_value *value)
+{
+    return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT;
+}
 /* Whether there is a Keras tensor among the values. */
 bool tw__has_keras_tensor(const tw_value *value);
 /* Every Keras tensor in it, in TensorFlow's order of structures (dicts by key); borrowed, appended to a list from tw__alloc. */
@@ -55,6 +64,16 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
 tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_value *result);
 tw_value tw__node_results(tw_layer *layer, int node);     /* Keras tensors, in their structure */
 tw_keras_tensor *tw__input_tensor(tw_layer *input_layer); /* of an InputLayer; a new reference */
+/* The structure of a result, and its tensors one by one. */
+typedef struct tw__flattening {
+    tw_tensor **tensors; /* borrowed */
+    size_t count, capacity;
+    tw_keras_tensor **keras;
+    size_t keras_capacity;
+} tw__flattening;
+tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value *structure);
+tw_status tw__layer_add_node(tw_layer *layer, tw__layer_node *node); /* takes the node */
+void tw__layer_node_free(tw__layer_node *node);
 void tw__layer_nodes_free(tw_layer *layer);
 void tw__layer_drop_node(tw_layer *layer); /* the last one */
 void tw__layer_nodes_visit(tw_layer *layer, tw__visitor visitor, void *context);

@@ -103,13 +103,15 @@ void tw__trainer_forget_streams(tw__trainer *trainer);
 tw_tensor *tw__trainer_save_state(tw__trainer *trainer);
 tw_status tw__trainer_restore_state(tw__trainer *trainer, const tw_tensor *saved);
 
-/* ---- compile.c ---- */
+/* ---- trainer.c, compile.c ---- */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */
 /* Takes the lock, and notes what the embedding language does itself. Refuses calls inside of a function that is traced. */
 tw_status tw__trainer_begin(tw__trainer *trainer, const char *what, int own);
 void tw__trainer_end(tw__trainer *trainer);
 tw_status tw__trainer_check(tw_layer *model, const char *what); /* it is a model, and compiled */
 void tw__trainer_forget_steps(tw__trainer *trainer);
+void tw__trainer_clear(void *self); /* all that compile gave it */
+void tw__trainer_release_list(void *list, int count);
 /* How many outputs there are, and their names (or NULL); once. */
 tw_status tw__trainer_set_outputs(tw__trainer *trainer, int count, char *const *names);
 /* The tensor of an output among the labels or weights; NULL: it has none. */

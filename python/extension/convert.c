@@ -5,9 +5,7 @@
  */
 #include <math.h>
 
-#include "extension.h"
-
-typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
+#include "convert.h"
 
 bool tw__py_is_tensor_like(PyObject *value)
 {
@@ -30,302 +28,11 @@ tw_dtype tw__py_dtype_of_value(PyObject *value)
     return TW_DTYPE_NONE;
 }
 
-static leaf classify(PyObject *value)
-{
-    if (PyFloat_CheckExact(value))
-        return FLOAT_LEAF;
-    if (PyBool_Check(value))
-        return BOOL_LEAF;
-    if (PyLong_CheckExact(value))
-        return INT_LEAF;
-    if (PyList_Check(value) || PyTuple_Check(value))
-        return SEQUENCE;
-    if (PyUnicode_Check(value) || PyBytes_Check(value))
-        return STRING_LEAF;
-    if (tw__py_is_tensor_like(value) || PyObject_CheckBuffer(value))
-        return ARRAY_LEAF;
-    if (PyFloat_Check(value))
-        return FLOAT_LEAF;
-    if (PyLong_Check(value))
-        return INT_LEAF;
-    if (PyComplex_Check(value))
-        return COMPLEX_LEAF;
-    if (tw__py_shape_of(value))
-        return SEQUENCE;
-    if (PyObject_HasAttrString(value, "__array__") || PyObject_HasAttrString(value, "__array_interface__"))
-        return ARRAY_LEAF;
-    return PySequence_Check(value) && !PyObject_HasAttrString(value, "keys") ? SEQUENCE : NO_LEAF;
-}
-
-static bool unsupported(PyObject *value)
-{
-    tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value,
-                 Py_TYPE(value));
-    return false;
-}
-
-static bool mixed(void)
-{
-    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
-    return false;
-}
-
-static bool out_of_range(void)
-{
-    PyErr_Clear();
-    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
-    return false;
-}
-
-static bool too_large(void)
-{
-    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.");
-    return false;
-}
-
-/* A finite number that is infinite as a float: an error where nobody asked for that dtype, but only outside of graphs. */
-static bool overflows(double number)
-{
-    return isfinite(number) && isinf((float)number) && !tw__tracing;
-}
-
-/* ---- first walk ---- */
-
-typedef struct walk {
-    tw_shape shape;
-    leaf kind;
-    bool any_array, any_tensor, wide; /* wide: an integer that needs 64 bits */
-    bool beyond;                      /* one that needs more stands before the first float */
-    tw_dtype first_dtype;             /* of the first leaf, if that is an array of floats */
-} walk;
-
-static Py_ssize_t sequence_size(PyObject *value)
-{
-    return PyList_Check(value) ? PyList_Size(value) : PyTuple_Check(value) ? PyTuple_Size(value) : PySequence_Size(value);
-}
-
-/* A new reference: what is done with an item may run code that takes it out of its list. */
-static PyObject *sequence_item(PyObject *value, Py_ssize_t index)
-{
-    PyObject *item = PyList_Check(value)    ? PyList_GetItem(value, index)
-                     : PyTuple_Check(value) ? PyTuple_GetItem(value, index)
-                                            : NULL;
-    if (!item)
-        return PyErr_Occurred() ? NULL : PySequence_GetItem(value, index);
-    Py_INCREF(item);
-    return item;
-}
-
-static leaf kind_of_dtype(tw_dtype dtype)
-{
-    return tw__dtype_is_float(dtype)     ? FLOAT_LEAF
-           : tw__dtype_is_integer(dtype) ? INT_LEAF
-           : tw__dtype_is_complex(dtype) ? COMPLEX_LEAF
-           : dtype == TW_BOOL            ? BOOL_LEAF
-           : dtype == TW_STRING          ? STRING_LEAF
-                                         : NO_LEAF;
-}
-
-static bool merge_kind(walk *w, leaf kind)
-{
-    if (w->kind == NO_LEAF)
-        w->kind = kind;
-    else if (w->kind == kind || (kind == BOOL_LEAF && w->kind != STRING_LEAF) ||
-             (kind == INT_LEAF && (w->kind == FLOAT_LEAF || w->kind == COMPLEX_LEAF)) ||
-             (kind == FLOAT_LEAF && w->kind == COMPLEX_LEAF))
-        return true;
-    else if (w->kind == INT_LEAF && kind == FLOAT_LEAF)
-        w->kind = FLOAT_LEAF;
-    else
-        return mixed();
-    return true;
-}
-
-static bool note_leaf(walk *w, PyObject *value, leaf kind)
-{
-    if (kind == NO_LEAF)
-        return w->kind == NO_LEAF ? unsupported(value) : mixed();
-    if (kind == ARRAY_LEAF) {
-        w->any_array = true;
-        if (tw__py_is_tensor_like(value)) {
-            w->any_tensor = true;
-            return true;
-        }
-        /* NumPy's numbers count as Python's, but a float that comes first keeps its precision. */
-        tw_dtype dtype = tw__py_array_dtype(value);
-        kind = kind_of_dtype(dtype);
-        if (kind == NO_LEAF)
-            return true;
-        if (w->kind == NO_LEAF && (kind == FLOAT_LEAF || kind == COMPLEX_LEAF))
-            w->first_dtype = dtype;
-        return merge_kind(w, kind);
-    }
-    if (kind == INT_LEAF && (!w->wide || !w->beyond)) {
-        int overflow;
-        long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-        w->wide |= overflow || number < INT32_MIN || number > INT32_MAX;
-        w->beyond |= overflow && w->kind != FLOAT_LEAF && w->kind != COMPLEX_LEAF;
-    }
-    return merge_kind(w, kind);
-}
-
-static bool walk_value(walk *w, PyObject *value, int depth, bool first)
-{
-    leaf kind = classify(value);
-    if (kind != SEQUENCE) {
-        if (first)
-            w->shape.rank = depth;
-        else if (kind != ARRAY_LEAF && !w->any_array && depth != w->shape.rank)
-            return depth < w->shape.rank
-                       ? mixed()
-                       : (tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor."), false);
-        return note_leaf(w, value, kind);
-    }
-    if (depth >= TW_MAX_RANK) {
-        tw__py_error(PyExc_ValueError, "a sequence nested deeper than %d levels can't become a Tensor", TW_MAX_RANK);
-        return false;
-    }
-    Py_ssize_t size = sequence_size(value);
-    if (size < 0)
-        return false;
-    if (first)
-        w->shape.dims[depth] = size;
-    else if (!w->any_array && depth >= w->shape.rank)
-        return mixed();
-    else if (!w->any_array && w->shape.dims[depth] != size) {
-        tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
-        return false;
-    }
-    if (size == 0 && first)
-        w->shape.rank = depth + 1;
-    for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *item = sequence_item(value, i);
-        bool good = item && walk_value(w, item, depth + 1, first && i == 0);
-        Py_XDECREF(item);
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
-/* ---- second walk ---- */
-
-typedef struct fill {
-    tw_tensor *tensor;
-    int64_t at;
-    bool natural; /* nobody asked for the dtype */
-} fill;
-
-static bool store_string(fill *f, PyObject *value)
-{
-    Py_ssize_t size = 0;
-    char *bytes = NULL;
-    const char *text = NULL;
-    if (PyUnicode_Check(value))
-        text = PyUnicode_AsUTF8AndSize(value, &size);
-    else if (PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
-        text = bytes;
-    if (!text)
-        return false;
-    if (tw__string_set(f->tensor, f->at++, text, (size_t)size) != TW_OK) {
-        tw__py_raise();
-        return false;
-    }
-    return true;
-}
-
-static bool store_integer(void *place, tw_dtype dtype, PyObject *value)
-{
-    /* With a dtype that was asked for, what does not fit wraps around. */
-    unsigned long long number = PyLong_AsUnsignedLongLongMask(value);
-    if (number == (unsigned long long)-1 && PyErr_Occurred())
-        return out_of_range();
-    switch (tw_dtype_size(dtype)) {
-    case 1:
-        *(uint8_t *)place = (uint8_t)number;
-        break;
-    case 2:
-        *(uint16_t *)place = (uint16_t)number;
-        break;
-    case 4:
-        *(uint32_t *)place = (uint32_t)number;
-        break;
-    default:
-        *(uint64_t *)place = number;
-    }
-    return true;
-}
-
-static bool store_number(fill *f, PyObject *value)
-{
-    tw_dtype dtype = f->tensor->dtype;
-    void *place = (char *)f->tensor->data + (size_t)f->at++ * tw__element_size(dtype);
-    if (tw__dtype_is_integer(dtype))
-        return store_integer(place, dtype, value);
-    if (dtype == TW_BOOL) {
-        *(bool *)place = value == Py_True;
-        return true;
-    }
-    double real, imaginary = 0;
-    if (PyComplex_Check(value)) {
-        real = PyComplex_RealAsDouble(value);
-        imaginary = PyComplex_ImagAsDouble(value);
-    } else {
-        real = PyFloat_AsDouble(value);
-    }
-    if (real == -1 && PyErr_Occurred())
-        return !PyErr_ExceptionMatches(PyExc_OverflowError) ? false : f->natural ? (PyErr_Clear(), too_large()) : out_of_range();
-    switch (dtype) {
-    case TW_FLOAT32:
-        if (f->natural && PyFloat_Check(value) && overflows(real))
-            return too_large();
-        *(float *)place = (float)real;
-        break;
-    case TW_FLOAT64:
-        *(double *)place = real;
-        break;
-    case TW_FLOAT16:
-        *(uint16_t *)place = tw__float_to_half((float)real);
-        break;
-    case TW_BFLOAT16:
-        *(uint16_t *)place = tw__float_to_bfloat16((float)real);
-        break;
-    case TW_COMPLEX64:
-        ((float *)place)[0] = (float)real;
-        ((float *)place)[1] = (float)imaginary;
-        break;
-    default: /* complex128 */
-        ((double *)place)[0] = real;
-        ((double *)place)[1] = imaginary;
-    }
-    return true;
-}
-
-static bool fill_value(fill *f, PyObject *value, int depth)
-{
-    if (depth == f->tensor->shape.rank) {
-        if (f->at >= f->tensor->count) { /* a sequence that grew while it was read */
-            tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
-            return false;
-        }
-        return f->tensor->dtype == TW_STRING ? store_string(f, value) : store_number(f, value);
-    }
-    int64_t size = f->tensor->shape.dims[depth];
-    for (int64_t i = 0; i < size; i++) {
-        PyObject *item = sequence_item(value, (Py_ssize_t)i);
-        bool good = item && fill_value(f, item, depth + 1);
-        Py_XDECREF(item);
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
 /* ---- packing of tensors ---- */
 
 static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
-    Py_ssize_t count = sequence_size(value);
+    Py_ssize_t count = tw__py_sequence_size(value);
     tw_tensor **members = count > 0 ? tw__alloc_array((size_t)count, sizeof *members) : NULL;
     tw_tensor *whole = NULL;
     static const tw_op *op;
@@ -337,7 +44,7 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     /* The first tensor's dtype is that of all, unless one was asked for. */
     for (Py_ssize_t i = 0; dtype == TW_DTYPE_NONE && i < count; i++) {
-        PyObject *item = sequence_item(value, i);
+        PyObject *item = tw__py_sequence_item(value, i);
         if (item)
             dtype = tw__py_dtype_of_value(item);
         Py_XDECREF(item);
@@ -345,7 +52,7 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     bool good = true;
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *item = sequence_item(value, i);
+        PyObject *item = tw__py_sequence_item(value, i);
         members[i] = item ? tw__py_to_tensor(item, dtype, how) : NULL;
         if (members[i] && dtype == TW_DTYPE_NONE)
             dtype = members[i]->dtype;
@@ -378,7 +85,7 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
 
 /* ---- the conversion ---- */
 
-static bool fits(leaf kind, tw_dtype dtype)
+static bool fits(tw__py_leaf kind, tw_dtype dtype)
 {
     switch (kind) {
     case BOOL_LEAF:
@@ -396,7 +103,7 @@ static bool fits(leaf kind, tw_dtype dtype)
     }
 }
 
-static tw_dtype natural(leaf kind, bool wide)
+static tw_dtype natural(tw__py_leaf kind, bool wide)
 {
     switch (kind) {
     case BOOL_LEAF:
@@ -428,12 +135,12 @@ static bool too_wide(PyObject *value)
 /* Whether an integer of the sequence does not even fit 64 bits; asked only when one does not fit 32. */
 static bool any_too_wide(PyObject *value)
 {
-    leaf kind = classify(value);
+    tw__py_leaf kind = tw__py_classify(value);
     if (kind != SEQUENCE)
         return kind == INT_LEAF && too_wide(value);
-    Py_ssize_t size = sequence_size(value);
+    Py_ssize_t size = tw__py_sequence_size(value);
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *item = sequence_item(value, i);
+        PyObject *item = tw__py_sequence_item(value, i);
         bool is = item && any_too_wide(item);
         Py_XDECREF(item);
         if (is)
@@ -445,14 +152,14 @@ static bool any_too_wide(PyObject *value)
 /* The same of floats that are too large for 32 bits. */
 static bool any_overflows(PyObject *value)
 {
-    leaf kind = classify(value);
+    tw__py_leaf kind = tw__py_classify(value);
     if (PyFloat_Check(value)) /* NumPy's double is one of Python's floats too */
-        return overflows(PyFloat_AsDouble(value));
+        return tw__py_overflows(PyFloat_AsDouble(value));
     if (kind != SEQUENCE)
         return false;
-    Py_ssize_t size = sequence_size(value);
+    Py_ssize_t size = tw__py_sequence_size(value);
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *item = sequence_item(value, i);
+        PyObject *item = tw__py_sequence_item(value, i);
         bool is = item && any_overflows(item);
         Py_XDECREF(item);
         if (is)
@@ -462,13 +169,13 @@ static bool any_overflows(PyObject *value)
 }
 
 /* A sequence of NumPy's arrays and numbers, perhaps with Python's. Integers become int32 if all fit. */
-static tw_tensor *pack_arrays(PyObject *value, const walk *w)
+static tw_tensor *pack_arrays(PyObject *value, const tw__py_leaves *w)
 {
     if (w->kind == NO_LEAF)
         return pack(value, TW_DTYPE_NONE, TW_HINT);
     if (w->kind != INT_LEAF) {
         tw_dtype dtype = w->first_dtype != TW_DTYPE_NONE ? w->first_dtype : natural(w->kind, false);
-        return dtype == TW_FLOAT32 && any_overflows(value) ? (too_large(), NULL) : pack(value, dtype, TW_FORCE);
+        return dtype == TW_FLOAT32 && any_overflows(value) ? (tw__py_too_large(), NULL) : pack(value, dtype, TW_FORCE);
     }
     tw_tensor *wide = pack(value, TW_INT64, TW_FORCE);
     for (int64_t i = 0; wide && i < wide->count; i++) {
@@ -481,8 +188,8 @@ static tw_tensor *pack_arrays(PyObject *value, const walk *w)
 
 static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
-    walk w = { .shape = TW_SCALAR };
-    if (!walk_value(&w, value, 0, true))
+    tw__py_leaves w = { .shape = TW_SCALAR };
+    if (!tw__py_leaves_of(&w, value, 0, true))
         return NULL;
     if (w.any_tensor)
         return pack(value, dtype, how);
@@ -506,21 +213,21 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
     if (found)
         target = natural(w.kind, w.wide);
     if (found && w.beyond && !tw__tracing) {
-        out_of_range();
+        tw__py_out_of_range();
         return NULL;
     }
     if (w.wide && tw__dtype_is_integer(target) && target != TW_UINT64 && any_too_wide(value)) {
-        out_of_range();
+        tw__py_out_of_range();
         return NULL;
     }
     if (target == TW_RESOURCE || target == TW_VARIANT)
         return cannot(value, target);
-    fill f = { tw__tensor_empty(target, &w.shape), 0, dtype == TW_DTYPE_NONE };
+    tw__py_filling f = { tw__tensor_empty(target, &w.shape), 0, dtype == TW_DTYPE_NONE };
     if (!f.tensor) {
         tw__py_raise();
         return NULL;
     }
-    if (!fill_value(&f, value, 0)) {
+    if (!tw__py_fill_value(&f, value, 0)) {
         tw_release(f.tensor);
         return NULL;
     }
@@ -610,14 +317,14 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
     /* The scalars first: they are the most frequent. */
     if (PyFloat_CheckExact(value) && (dtype == TW_FLOAT32 || dtype == TW_DTYPE_NONE)) {
         double number = PyFloat_AsDouble(value);
-        if (dtype == TW_DTYPE_NONE && overflows(number))
-            return too_large(), NULL;
+        if (dtype == TW_DTYPE_NONE && tw__py_overflows(number))
+            return tw__py_too_large(), NULL;
         tw_tensor *scalar = tw_tensor_float((float)number);
         if (!scalar)
             tw__py_raise();
         return scalar;
     }
-    if (classify(value) == ARRAY_LEAF) {
+    if (tw__py_classify(value) == ARRAY_LEAF) {
         tw_tensor *array = tw__py_from_array(value);
         if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
             return array;

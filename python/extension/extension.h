@@ -253,7 +253,10 @@ extern PyMethodDef tw__py_later_functions[], tw__py_package_methods[]; /* later.
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];
 bool tw__py_is_variable(PyObject *value);
 tw_tensor *tw__py_read_variable(PyObject *variable); /* its value; of what an assignment gave, behind the assignment */
-PyObject *tw__py_unread(PyObject *variable);         /* takes it: what an assignment gives */
+tw_tensor *
+tw__py_read_named(PyObject *variable); /* the same with a name of its own, where others are named after the node that uses them */
+extern PyTypeObject *tw__py_unread_type;     /* NULL: there was none yet */
+PyObject *tw__py_unread(PyObject *variable); /* takes it: what an assignment gives */
 PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_gradient(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);

@@ -8,25 +8,6 @@
 
 enum { PARAMETER_LIMIT = 24 };
 
-typedef enum kind { POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD } kind;
-
-typedef struct parameter {
-    PyObject *name;    /* interned */
-    PyObject *initial; /* the default, or NULL */
-    PyObject *spec;    /* what input_signature says of it, or NULL */
-    kind kind;
-} parameter;
-
-typedef struct function {
-    PyObject_HEAD tw__py_vectorcall vectorcall;
-    PyObject *tracer; /* the Python side: traces, and has the public methods */
-    PyObject *dict, *weak;
-    tw__tracer traces;
-    parameter *parameters;
-    int parameter_count;
-} function;
-
-static PyTypeObject *function_type;
 static bool run_eagerly;
 
 /* ---- arguments to parameters ---- */
@@ -56,19 +37,19 @@ static bool bind_rest(bound *b, int place, PyObject *const *arguments, Py_ssize_
     return b->rest != NULL;
 }
 
-static int find_parameter(const function *self, PyObject *name)
+static int find_parameter(const tw__py_traced *self, PyObject *name)
 {
     int found = -1;
     for (int i = 0; i < self->parameter_count && found < 0; i++) /* names of calls are interned, as a rule */
         found = self->parameters[i].name == name ? i : -1;
     for (int i = 0; i < self->parameter_count && found < 0; i++)
         found = PyUnicode_Compare(self->parameters[i].name, name) == 0 ? i : -1;
-    kind is = found < 0 ? VAR_KEYWORD : self->parameters[found].kind;
+    tw__py_parameter_kind is = found < 0 ? VAR_KEYWORD : self->parameters[found].kind;
     return is == POSITIONAL_OR_KEYWORD || is == KEYWORD_ONLY ? found : -1;
 }
 
 /* False: they do not fit (Python says why), or an exception is set. */
-static bool bind_arguments(const function *self, bound *b, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+static bool bind_arguments(const tw__py_traced *self, bound *b, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     b->values = b->few;
     b->rest = b->named = NULL;
@@ -80,7 +61,7 @@ static bool bind_arguments(const function *self, bound *b, PyObject *const *argu
     Py_ssize_t used = 0;
     int catcher = -1;
     for (int i = 0; i < self->parameter_count; i++) {
-        const parameter *p = &self->parameters[i];
+        const tw__py_parameter *p = &self->parameters[i];
         b->values[i] = NULL;
         if (p->kind <= POSITIONAL_OR_KEYWORD && used < count) {
             b->values[i] = arguments[used++];
@@ -116,24 +97,24 @@ static bool bind_arguments(const function *self, bound *b, PyObject *const *argu
 /* ---- tracing ---- */
 
 typedef struct tracing {
-    function *self;
+    tw__py_traced *self;
     const bound *arguments;
 } tracing;
 
-static void *hold_value(void *value)
+void *tw__py_hold_value(void *value)
 {
     Py_INCREF((PyObject *)value);
     return value;
 }
 
-static void drop_value(void *value)
+void tw__py_drop_value(void *value)
 {
     tw__py_lock_state state = tw__py_enter();
     Py_DECREF((PyObject *)value);
     tw__py_leave(state);
 }
 
-static void hold_code(const void *code, bool held)
+void tw__py_hold_code(const void *code, bool held)
 {
     tw__py_lock_state state = tw__py_enter();
     if (held)
@@ -144,7 +125,7 @@ static void hold_code(const void *code, bool held)
 }
 
 /* One argument described. The members of *args and **kwargs are arguments of their own. */
-static PyObject *describe(tw__py_description *d, const parameter *p, PyObject *value)
+static PyObject *describe(tw__py_description *d, const tw__py_parameter *p, PyObject *value)
 {
     PyObject *source = p->spec ? p->spec : value;
     if (p->kind == VAR_KEYWORD && PyDict_Check(source)) {
@@ -175,7 +156,7 @@ static PyObject *describe(tw__py_description *d, const parameter *p, PyObject *v
 static void *make_trace(void *context, const tw_shape *shapes, bool *once)
 {
     const tracing *t = context;
-    function *self = t->self;
+    tw__py_traced *self = t->self;
     tw__py_description d = {
         .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .labels = PyList_New(0), .shapes = shapes
     };
@@ -214,11 +195,11 @@ static bool begin_tracing(void)
     return true;
 }
 
-static bool walk(function *self, tw__py_walk *w, const bound *b)
+static bool walk(tw__py_traced *self, tw__py_walk *w, const bound *b)
 {
     bool good = true;
     for (int i = 0; good && i < self->parameter_count; i++) {
-        const parameter *p = &self->parameters[i];
+        const tw__py_parameter *p = &self->parameters[i];
         tw__key_argument(&w->key);
         good = p->spec ? tw__py_walk_cast(w, b->values[i], p->spec, 0) : tw__py_walk_value(w, b->values[i], 0);
     }
@@ -228,7 +209,7 @@ static bool walk(function *self, tw__py_walk *w, const bound *b)
 }
 
 /* The graph function for such arguments; new. `called`: for a call with them. */
-static PyObject *find(function *self, const bound *b, const tw__py_walk *w, bool called)
+static PyObject *find(tw__py_traced *self, const bound *b, const tw__py_walk *w, bool called)
 {
     tw__call_key key = tw__key_of(&w->key);
     PyObject *found = tw__tracer_find(&self->traces, &key);
@@ -260,7 +241,8 @@ static bool as_python(PyObject *const *arguments, Py_ssize_t count, PyObject *na
     return good;
 }
 
-static PyObject *ask_tracer(function *self, const char *method, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+static PyObject *ask_tracer(tw__py_traced *self, const char *method, PyObject *const *arguments, Py_ssize_t count,
+                            PyObject *names)
 {
     PyObject *positional = NULL, *keywords = NULL, *out = NULL;
     if (as_python(arguments, count, names, &positional, &keywords))
@@ -271,7 +253,7 @@ static PyObject *ask_tracer(function *self, const char *method, PyObject *const 
 }
 
 /* The arguments don't fit the parameters or the signature: Python words it. */
-static PyObject *refuse(function *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+static PyObject *refuse(tw__py_traced *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback);
@@ -314,9 +296,9 @@ static PyObject *run(PyObject *found, tw__py_walk *w)
     return out;
 }
 
-static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t size, PyObject *names)
+PyObject *tw__py_traced_call(PyObject *callable, PyObject *const *arguments, size_t size, PyObject *names)
 {
-    function *self = (function *)callable;
+    tw__py_traced *self = (tw__py_traced *)callable;
     Py_ssize_t count = TW_VECTOR_COUNT(size);
     if (!self->tracer)
         return tw__py_error(PyExc_RuntimeError, "this function was collected");
@@ -340,9 +322,9 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
 
 /* _concrete(args, kwargs, named): the graph function for such a call; specs may stand for tensors. `named`: one whose
  * placeholders have their names. */
-static PyObject *concrete(PyObject *callable, PyObject *given)
+PyObject *tw__py_traced_concrete(PyObject *callable, PyObject *given)
 {
-    function *self = (function *)callable;
+    tw__py_traced *self = (tw__py_traced *)callable;
     PyObject *args, *kwargs;
     int named_too = 0;
     if (!PyArg_ParseTuple(given, "O!O!|p:_concrete", &PyTuple_Type, &args, &PyDict_Type, &kwargs, &named_too))
@@ -372,268 +354,6 @@ static PyObject *concrete(PyObject *callable, PyObject *given)
     tw__free(arguments);
     return out;
 }
-
-/* ---- methods that are Python's ---- */
-
-/* tracer.METHOD(self, *args, **kwargs) */
-static PyObject *python_method(PyObject *callable, const char *name, PyObject *args, PyObject *kwargs)
-{
-    PyObject *method = PyObject_GetAttrString(((function *)callable)->tracer, name);
-    Py_ssize_t count = PyTuple_Size(args);
-    PyObject *all = method ? PyTuple_New(count + 1) : NULL;
-    for (Py_ssize_t i = 0; all && i <= count; i++) {
-        PyObject *item = i ? PyTuple_GetItem(args, i - 1) : callable;
-        Py_INCREF(item);
-        PyTuple_SetItem(all, i, item);
-    }
-    PyObject *out = all ? PyObject_Call(method, all, kwargs) : NULL;
-    Py_XDECREF(method);
-    Py_XDECREF(all);
-    return out;
-}
-
-static PyObject *get_concrete_function(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    return python_method(self, "_get_concrete_function", args, kwargs);
-}
-
-static PyObject *show_signatures(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    return python_method(self, "_show_signatures", args, kwargs);
-}
-
-static PyObject *show_plan(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    return python_method(self, "_plan", args, kwargs);
-}
-
-/* ---- what the Python side asks ---- */
-
-static PyObject *forget_object(PyObject *callable, PyObject *number)
-{
-    void *identity = PyLong_AsVoidPtr(number);
-    if (PyErr_Occurred())
-        return NULL;
-    tw__tracer_forget(&((function *)callable)->traces, identity);
-    Py_RETURN_NONE;
-}
-
-static PyObject *tracing_count(PyObject *callable, PyObject *unused)
-{
-    (void)unused;
-    return PyLong_FromLongLong(tw__tracer_count(&((function *)callable)->traces));
-}
-
-static PyObject *list_traces(PyObject *callable, PyObject *unused)
-{
-    (void)unused;
-    function *self = (function *)callable;
-    int count = self->traces.cache ? tw__call_cache_count(self->traces.cache) : 0;
-    void **values = tw__alloc_array((size_t)count + 1, sizeof *values);
-    PyObject *list =
-        values && (!count || tw__call_cache_list(self->traces.cache, values) == TW_OK) ? PyList_New(count) : tw__py_raise();
-    for (int i = 0; list && i < count; i++) {
-        Py_INCREF((PyObject *)values[i]);
-        PyList_SetItem(list, i, values[i]);
-    }
-    tw__free(values);
-    return list;
-}
-
-/* ---- the type ---- */
-
-static PyObject *get_attribute(PyObject *self, PyObject *name)
-{
-    PyObject *value = PyObject_GenericGetAttr(self, name);
-    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError) || !((function *)self)->tracer)
-        return value;
-    PyErr_Clear();
-    value = PyObject_GetAttr(((function *)self)->tracer, name);
-    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError))
-        tw__py_error(PyExc_AttributeError, "'Function' object has no attribute '%U'", name);
-    return value;
-}
-
-static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
-{
-    if (object)
-        return PyObject_CallMethod(((function *)self)->tracer, "bind", "OO", object, type ? type : Py_None);
-    Py_INCREF(self);
-    return self;
-}
-
-typedef struct visiting {
-    visitproc visit;
-    void *arg;
-    int result;
-} visiting;
-
-static void visit_trace(void *context, void *value)
-{
-    visiting *v = context;
-    if (!v->result)
-        v->result = v->visit(value, v->arg);
-}
-
-static int traverse(PyObject *callable, visitproc visit, void *arg)
-{
-    function *self = (function *)callable;
-    Py_VISIT(Py_TYPE(callable));
-    Py_VISIT(self->tracer);
-    Py_VISIT(self->dict);
-    for (int i = 0; i < self->parameter_count; i++) {
-        Py_VISIT(self->parameters[i].initial);
-        Py_VISIT(self->parameters[i].spec);
-    }
-    visiting v = { visit, arg, 0 };
-    if (self->traces.cache)
-        tw__call_cache_each(self->traces.cache, visit_trace, &v);
-    return v.result;
-}
-
-static int clear(PyObject *callable)
-{
-    function *self = (function *)callable;
-    Py_CLEAR(self->tracer);
-    Py_CLEAR(self->dict);
-    while (self->parameter_count) {
-        parameter *p = &self->parameters[--self->parameter_count];
-        Py_XDECREF(p->name);
-        Py_XDECREF(p->initial);
-        Py_XDECREF(p->spec);
-    }
-    tw__tracer traces = self->traces;
-    self->traces = (tw__tracer){ 0 };
-    if (traces.cache)
-        tw__tracer_end(&traces);
-    return 0;
-}
-
-static void end(PyObject *callable)
-{
-    PyTypeObject *type = Py_TYPE(callable);
-    PyObject_GC_UnTrack(callable);
-    if (((function *)callable)->weak)
-        PyObject_ClearWeakRefs(callable);
-    clear(callable);
-    tw__free(((function *)callable)->parameters);
-    PyObject_GC_Del(callable);
-    Py_DECREF(type);
-}
-
-/* One of the tracer's parameters: (name, kind, default or Parameter.empty's stand-in, spec or None). */
-static bool read_parameter(parameter *p, PyObject *row)
-{
-    PyObject *name, *initial, *spec;
-    int kind_number, has_default, has_spec;
-    if (!PyArg_ParseTuple(row, "UipOpO", &name, &kind_number, &has_default, &initial, &has_spec, &spec))
-        return false;
-    Py_INCREF(name);
-    PyUnicode_InternInPlace(&name);
-    Py_XINCREF(has_default ? initial : NULL);
-    Py_XINCREF(has_spec ? spec : NULL);
-    *p = (parameter){ name, has_default ? initial : NULL, has_spec ? spec : NULL, (kind)kind_number };
-    return true;
-}
-
-static bool start(function *self, PyObject *tracer)
-{
-    PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"), *code = NULL,
-             *widens = NULL;
-    Py_ssize_t count = rows && PyList_Check(rows) ? PyList_Size(rows) : -1;
-    const char **names = count >= 0 ? (const char **)tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
-    self->parameters = names ? tw__alloc_array((size_t)count + 1, sizeof *self->parameters) : NULL;
-    bool good = self->parameters && name;
-    if (!good && !PyErr_Occurred())
-        tw__py_raise();
-    for (Py_ssize_t i = 0; good && i < count; i++) {
-        good = read_parameter(&self->parameters[i], PyList_GetItem(rows, i));
-        self->parameter_count += good;
-        names[i] = good ? PyUnicode_AsUTF8AndSize(self->parameters[i].name, NULL) : NULL;
-        good = names[i] != NULL;
-    }
-    const char *shown = good ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    code = shown ? PyObject_GetAttrString(tracer, "_code") : NULL;
-    widens = code ? PyObject_GetAttrString(tracer, "_reduce") : NULL;
-    good = widens != NULL;
-    if (good) {
-        good = tw__tracer_start(&self->traces, shown, names, (int)count, code, hold_value, drop_value) == TW_OK;
-        self->traces.widens = PyObject_IsTrue(widens) == 1;
-        self->traces.code_held = hold_code;
-        if (!good)
-            tw__py_raise();
-    }
-    tw__free((void *)names);
-    Py_XDECREF(rows);
-    Py_XDECREF(name);
-    Py_XDECREF(code); /* the tracer holds it */
-    Py_XDECREF(widens);
-    return good;
-}
-
-static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
-{
-    PyObject *tracer;
-    if ((keywords && PyDict_Size(keywords)) || !PyArg_ParseTuple(arguments, "O:Function", &tracer))
-        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "Function takes no keyword arguments");
-    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
-    function *self = (function *)allocate(type, 0);
-    if (!self)
-        return NULL;
-    self->vectorcall = call;
-    Py_INCREF(tracer);
-    self->tracer = tracer;
-    if (!start(self, tracer)) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    PyObject *done = PyObject_CallMethod(tracer, "_made", "O", (PyObject *)self);
-    if (!done)
-        Py_CLEAR(self);
-    Py_XDECREF(done);
-    return (PyObject *)self;
-}
-
-#define WITH_KEYWORDS(f) ((PyCFunction)(void (*)(void))(f)), METH_VARARGS | METH_KEYWORDS
-static PyMethodDef methods[] = {
-    { "get_concrete_function", WITH_KEYWORDS(get_concrete_function), "The graph for such a call; specs may stand for tensors." },
-    { "pretty_printed_concrete_signatures", WITH_KEYWORDS(show_signatures), "The signatures of the graphs that were traced." },
-    { "pretty_printed_signature", WITH_KEYWORDS(show_signatures), "The signatures of the graphs that were traced." },
-    { "plan", WITH_KEYWORDS(show_plan), "How a call with these arguments runs, as text." },
-    { "_concrete", concrete, METH_VARARGS, NULL },
-    { "_forget_object", forget_object, METH_O, NULL },
-    { "experimental_get_tracing_count", tracing_count, METH_NOARGS, "How often the function was traced." },
-    { "_list_all_concrete_functions", list_traces, METH_NOARGS,
-      "The concrete functions, in the order in which they were traced." },
-    { 0 },
-};
-static PyGetSetDef getters[] = {
-    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
-    { 0 },
-};
-static PyMemberDef members[] = {
-    { "__vectorcalloffset__", T_PYSSIZET, offsetof(function, vectorcall), READONLY, NULL },
-    { "__dictoffset__", T_PYSSIZET, offsetof(function, dict), READONLY, NULL },
-    { "__weaklistoffset__", T_PYSSIZET, offsetof(function, weak), READONLY, NULL },
-    { "_tracer", T_OBJECT, offsetof(function, tracer), READONLY, NULL },
-    { 0 },
-};
-static PyType_Slot slots[] = {
-    { Py_tp_new, make },
-    { Py_tp_dealloc, end },
-    { Py_tp_traverse, traverse },
-    { Py_tp_clear, clear },
-    { Py_tp_call, PyVectorcall_Call },
-    { Py_tp_descr_get, bind },
-    { Py_tp_getattro, get_attribute },
-    { Py_tp_methods, methods },
-    { Py_tp_getset, getters },
-    { Py_tp_members, members },
-    { 0 },
-};
-static PyType_Spec function_spec = { "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function",
-                                     sizeof(function), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-                                     slots };
 
 static PyObject *set_run_eagerly(PyObject *self, PyObject *value)
 {
@@ -695,7 +415,7 @@ static PyMethodDef functions[] = {
 bool tw__py_function_calls_start(PyObject *module)
 {
     tw__language.log = write_log;
-    function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
+    PyTypeObject *function_type = (PyTypeObject *)PyType_FromSpec(&tw__py_traced_spec);
     return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;
 }

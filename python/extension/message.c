@@ -7,8 +7,6 @@
 
 PyTypeObject *tw__py_message_type;
 
-#define TYPE_OF(object) ((PyObject *)Py_TYPE((PyObject *)(object)))
-
 /* ---- classes ---- */
 
 static void free_class(PyObject *capsule)
@@ -166,7 +164,7 @@ static PyObject *values_of(message_object *self)
     return self->values;
 }
 
-static bool is_one(const message_field *field)
+bool tw__py_message_is_one(const message_field *field)
 {
     return !field->container && field->kind != MESSAGE_MESSAGE;
 }
@@ -182,7 +180,7 @@ PyObject *tw__py_message_part(message_object *self, const message_field *field)
     return result < 0 ? NULL : made;
 }
 
-static int clear_others(message_object *self, const message_field *field)
+int tw__py_message_clear_others(message_object *self, const message_field *field)
 {
     for (int i = 0; field->oneof && self->values && i < self->class->count; i++) {
         const message_field *other = &self->class->fields[i];
@@ -197,14 +195,15 @@ int tw__py_message_put(message_object *self, const message_field *field, PyObjec
 {
     if (field->oneof)
         self->last = 0;
-    return values_of(self) && clear_others(self, field) == 0 ? PyDict_SetItem(self->values, field->name, value) : -1;
+    return values_of(self) && tw__py_message_clear_others(self, field) == 0 ? PyDict_SetItem(self->values, field->name, value)
+                                                                            : -1;
 }
 
 void tw__py_message_settle(message_object *self)
 {
     const message_field *last = self->last ? &self->class->fields[self->last - 1] : NULL;
     PyObject *value;
-    if (last && tw__py_message_present(self, last, &value) && clear_others(self, last) < 0)
+    if (last && tw__py_message_present(self, last, &value) && tw__py_message_clear_others(self, last) < 0)
         PyErr_Clear(); /* they were there a moment ago */
 }
 
@@ -245,100 +244,6 @@ bool tw__py_message_any(const message_object *self)
             return true;
     }
     return false;
-}
-
-/* ---- copies ---- */
-
-static PyObject *copy_of(message_object *self);
-
-/* Adds what a list holds to another of the same field. */
-static int add_list(const message_field *field, PyObject *to, PyObject *from)
-{
-    for (Py_ssize_t i = 0, count = PyList_Size(from); i < count; i++) {
-        PyObject *item = PyList_GetItem(from, i),
-                 *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
-        int result = own ? PyList_Append(to, own) : -1;
-        Py_XDECREF(own);
-        if (result < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int add_map(const message_field *field, PyObject *to, PyObject *from)
-{
-    PyObject *key, *item;
-    Py_ssize_t at = 0;
-    while (PyDict_Next(from, &at, &key, &item)) {
-        PyObject *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
-        int result = own ? PyDict_SetItem(to, key, own) : -1;
-        Py_XDECREF(own);
-        if (result < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Adds what one message holds to another of its class. */
-static int merge(message_object *to, message_object *from)
-{
-    PyObject *value;
-    tw__py_message_settle(from);
-    tw__py_message_settle(to);
-    for (int i = 0; from->values && i < from->class->count; i++) {
-        const message_field *field = &from->class->fields[i];
-        if (!tw__py_message_present(from, field, &value))
-            continue;
-        if (is_one(field)) {
-            if (tw__py_message_put(to, field, value) < 0)
-                return -1;
-            continue;
-        }
-        if (clear_others(to, field) < 0)
-            return -1;
-        PyObject *part = tw__py_message_part(to, field);
-        int result = !part              ? -1
-                     : field->key >= 0  ? add_map(field, part, value)
-                     : field->container ? add_list(field, part, value)
-                                        : merge((message_object *)part, (message_object *)value);
-        if (result < 0)
-            return -1;
-    }
-    to->set = 1;
-    if (from->unknown && !to->unknown && !(to->unknown = PyList_New(0)))
-        return -1;
-    for (Py_ssize_t i = 0; from->unknown && i < PyList_Size(from->unknown); i++) {
-        if (PyList_Append(to->unknown, PyList_GetItem(from->unknown, i)) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static PyObject *copy_of(message_object *self)
-{
-    PyObject *made = tw__py_message_make(TYPE_OF(self));
-    if (made && merge((message_object *)made, self) == 0)
-        return made;
-    Py_XDECREF(made);
-    return NULL;
-}
-
-static PyObject *merge_from(PyObject *self, PyObject *other)
-{
-    if (Py_TYPE(self) != Py_TYPE(other)) {
-        PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"),
-                 *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
-        if (own && given)
-            PyErr_Format(PyExc_TypeError, "Parameter to MergeFrom() must be instance of same class: expected %U got %U.", own,
-                         given);
-        Py_XDECREF(own);
-        Py_XDECREF(given);
-        return NULL;
-    }
-    PyObject *copy = self == other ? copy_of((message_object *)other) : Py_NewRef(other);
-    int result = copy ? merge((message_object *)self, (message_object *)copy) : -1;
-    Py_XDECREF(copy);
-    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- lists ---- */
@@ -398,7 +303,7 @@ static PyObject *child_of(const message_field *field, PyObject *owner, PyObject 
     if (none)
         made = PyObject_Call(field->child, none, value);
     else if ((PyObject *)Py_TYPE(value) == field->child)
-        made = copy_of((message_object *)value);
+        made = tw__py_message_copy((message_object *)value);
     else
         made = check_slowly(field, owner, value);
     Py_XDECREF(none);
@@ -510,7 +415,7 @@ static PyObject *message_get(PyObject *object, PyObject *name)
 {
     message_object *self = (message_object *)object;
     const message_field *field = field_of(self->class, name);
-    if (field && is_one(field)) {
+    if (field && tw__py_message_is_one(field)) {
         tw__py_message_settle(self);
         PyObject *found = self->values ? PyDict_GetItem(self->values, name) : NULL;
         return found ? Py_NewRef(found) : PyObject_CallMethod(field->info, "default", NULL);
@@ -537,7 +442,7 @@ static int message_set(PyObject *object, PyObject *name, PyObject *value)
     const message_field *field = field_of(self->class, name);
     if (!field)
         return no_field(object, name, PyExc_AttributeError);
-    if (!value || !is_one(field)) {
+    if (!value || !tw__py_message_is_one(field)) {
         PyErr_Format(PyExc_AttributeError,
                      "Assignment not allowed to message, map, or repeated field \"%U\" in protocol message object.", name);
         return -1;
@@ -604,7 +509,8 @@ bool tw__py_messages_start(PyObject *module)
           TW_SIGNATURE("SerializePartialToString($self, /, *, deterministic=None)") "The same." },
         { "MergeFromString", tw__py_message_merge, METH_O,
           TW_SIGNATURE("MergeFromString($self, serialized, /)") "Adds what the bytes hold." },
-        { "MergeFrom", merge_from, METH_O, TW_SIGNATURE("MergeFrom($self, other, /)") "Adds what another message holds." },
+        { "MergeFrom", tw__py_message_merge_from, METH_O,
+          TW_SIGNATURE("MergeFrom($self, other, /)") "Adds what another message holds." },
         { "Clear", clear, METH_NOARGS, TW_SIGNATURE("Clear($self, /)") "Takes everything out." },
         { "SetInParent", set_in_parent, METH_NOARGS,
           TW_SIGNATURE("SetInParent($self, /)") "Makes the message be there, although it may be empty." },

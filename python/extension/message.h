@@ -47,7 +47,13 @@ typedef struct message_object {
                  there */
 } message_object;
 
+#define TYPE_OF(object) ((PyObject *)Py_TYPE((PyObject *)(object)))
+
 extern PyTypeObject *tw__py_message_type;
+bool tw__py_message_is_one(const message_field *field);                            /* one plain value: no list, map or message */
+int tw__py_message_clear_others(message_object *self, const message_field *field); /* of its oneof */
+PyObject *tw__py_message_copy(message_object *self);
+PyObject *tw__py_message_merge_from(PyObject *self, PyObject *other);
 PyObject *tw__py_message_make(PyObject *type);                                                /* an empty one */
 PyObject *tw__py_message_check(const message_field *field, PyObject *owner, PyObject *value); /* as the field holds it */
 PyObject *tw__py_message_part(message_object *self,

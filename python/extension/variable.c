@@ -4,7 +4,7 @@
 #include "extension.h"
 
 static PyTypeObject *variable_type; /* found at first use: the row's */
-static PyTypeObject *unread_type;
+PyTypeObject *tw__py_unread_type;
 
 bool tw__py_is_variable(PyObject *value)
 {
@@ -27,7 +27,8 @@ static tw_variable *of(PyObject *self)
 tw_tensor *tw__py_read_variable(PyObject *self)
 {
     PyObject *dict = ((tw__py_object *)self)->dict;
-    PyObject *assigned = tw__tracing && Py_TYPE(self) == unread_type && dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    PyObject *assigned =
+        tw__tracing && Py_TYPE(self) == tw__py_unread_type && dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
     struct tw_operation *operation = assigned ? tw__py_unwrap(assigned, &tw__class_operation) : NULL;
     if (!operation)
         return tw__variable_read(of(self));
@@ -41,8 +42,7 @@ tw_tensor *tw__py_read_variable(PyObject *self)
     return value;
 }
 
-/* A read with a name of its own, where others are named after the node that uses them. */
-static tw_tensor *read_named(PyObject *self)
+tw_tensor *tw__py_read_named(PyObject *self)
 {
     tw__naming naming = tw__naming_begin();
     tw_tensor *value = tw__py_read_variable(self);
@@ -56,7 +56,7 @@ static tw_tensor *read_named(PyObject *self)
 static PyObject *read_now(PyObject *self)
 {
     tw_variable *variable = of(self);
-    return variable ? tw__py_wrap_tensor(read_named(self)) : NULL;
+    return variable ? tw__py_wrap_tensor(tw__py_read_named(self)) : NULL;
 }
 
 static PyObject *through_value(PyObject *self, PyObject *(*function)(PyObject *))
@@ -104,9 +104,9 @@ static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
     PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
     struct tw_operation *assigned = operation ? tw__py_unwrap(operation, &tw__class_operation) : NULL;
     PyObject *out = shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
-                                                 assigned                       ? assigned->node->name
-                                                 : Py_TYPE(self) == unread_type ? "UnreadVariable"
-                                                                                : variable->name,
+                                                 assigned                              ? assigned->node->name
+                                                 : Py_TYPE(self) == tw__py_unread_type ? "UnreadVariable"
+                                                                                       : variable->name,
                                                  shape, tw_dtype_name(variable->resource->dtype))
                           : tw__py_raise();
     tw__free(shape);
@@ -134,7 +134,7 @@ static PyObject *repr_copies(PyObject *self)
 static PyObject *repr(PyObject *self)
 {
     tw_variable *variable = of(self);
-    if (variable && variable->mirror && Py_TYPE(self) != unread_type)
+    if (variable && variable->mirror && Py_TYPE(self) != tw__py_unread_type)
         return repr_copies(self);
     if (variable && (tw__tracing || variable->graph))
         return repr_without_value(self, variable);
@@ -148,7 +148,7 @@ static PyObject *repr(PyObject *self)
     if (shape && numbers) {
         size_t skip = strlen("numpy=") + (numbers[6] == '\n');
         out = PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s, numpy=%s%s",
-                                   Py_TYPE(self) == unread_type ? "UnreadVariable" : variable->name, shape,
+                                   Py_TYPE(self) == tw__py_unread_type ? "UnreadVariable" : variable->name, shape,
                                    tw_dtype_name(variable->resource->dtype), numbers[6] == '\n' ? "\n" : "", numbers + skip);
     } else {
         tw__py_raise();
@@ -504,127 +504,3 @@ PyType_Slot tw__py_variable_slots[64] = {
     { Py_nb_bool, truth },      { Py_nb_int, to_int },          { Py_nb_float, to_float },
     { Py_tp_methods, methods }, { Py_tp_getset, getters },
 };
-
-/* ---- what an assignment gives ---- */
-
-/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own.
- */
-static void end_unread(PyObject *self)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (object->weak)
-        PyObject_ClearWeakRefs(self);
-    Py_CLEAR(object->dict);
-    tw_release(object->object);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
-}
-
-static int traverse_unread(PyObject *self, visitproc visit, void *arg)
-{
-    tw__py_object *object = (tw__py_object *)self;
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(object->dict);
-    if (object->object)
-        Py_VISIT((PyObject *)object->object->peer);
-    return 0;
-}
-
-static int clear_unread(PyObject *self)
-{
-    Py_CLEAR(((tw__py_object *)self)->dict);
-    return 0;
-}
-
-/* In a graph that of the assignment. */
-static PyObject *name_of_unread(PyObject *self, __attribute__((unused)) void *closure)
-{
-    PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
-    const tw_variable *variable = of(self);
-    return operation ? PyObject_GetAttrString(operation, "name") : variable ? PyUnicode_FromString(variable->name) : NULL;
-}
-
-static PyGetSetDef unread_properties[] = {
-    { "name", name_of_unread, NULL, NULL, NULL },
-    { 0 },
-};
-
-static PyType_Slot unread_slots[] = {
-    { Py_tp_getset, unread_properties },
-    { Py_tp_dealloc, end_unread },
-    { Py_tp_traverse, traverse_unread },
-    { Py_tp_clear, clear_unread },
-    { 0 },
-};
-static PyType_Spec unread_spec = { "thalweg.UnreadVariable", sizeof(tw__py_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-                                   unread_slots };
-
-PyObject *tw__py_unread(PyObject *variable)
-{
-    if (!variable || !tw__py_is_variable(variable))
-        return variable;
-    const tw_variable *own = of(variable);
-    if (own->mirror && tw__replica >= 0) { /* the replica's copy, also when the replica is done */
-        PyObject *copy = tw__py_wrap(tw__mirror_component(own, tw__replica));
-        Py_DECREF(variable);
-        if (!copy)
-            return NULL;
-        variable = copy;
-    }
-    if (!unread_type) {
-        PyObject *made = PyType_FromSpecWithBases(&unread_spec, (PyObject *)variable_type);
-        if (!made) {
-            Py_DECREF(variable);
-            return NULL;
-        }
-        unread_type = (PyTypeObject *)made;
-    }
-    allocfunc allocate = PyType_GetSlot(unread_type, Py_tp_alloc);
-    tw__py_object *out = (tw__py_object *)allocate(unread_type, 0);
-    if (out)
-        out->object = ((tw__py_object *)variable)->object; /* our reference to the peer becomes its */
-    else
-        Py_DECREF(variable);
-    return (PyObject *)out;
-}
-
-/* In a lasting graph an assignment is an operation, and its value is what is read after it. */
-static PyObject *with_operation(PyObject *unread, size_t before)
-{
-    tw__graph *graph = tw__tracing;
-    if (!unread || !graph || !graph->lasting || graph->node_count <= before)
-        return unread;
-    tw__node *node = graph->nodes[graph->node_count - 1];
-    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? read_named(unread) : NULL;
-    tw__control_pop(graph);
-    PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
-    PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;
-    tw__py_object *object = (tw__py_object *)unread;
-    if (!object->dict)
-        object->dict = PyDict_New();
-    if (!operation || !object->dict || PyDict_SetItemString(object->dict, "_assigned_value", tensor) < 0 ||
-        PyDict_SetItemString(object->dict, "_assigned_op", operation) < 0)
-        Py_CLEAR(unread);
-    Py_XDECREF(tensor);
-    Py_XDECREF(operation);
-    return unread;
-}
-
-PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
-{
-    size_t before = tw__tracing ? tw__tracing->node_count : 0;
-    PyObject *variable = tw__py_function_call(function, arguments, count, names);
-    Py_ssize_t places = TW_VECTOR_COUNT(count), keywords = names ? PyTuple_Size(names) : 0;
-    for (Py_ssize_t i = 0; variable && i < keywords; i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "read_value") == 0 &&
-            !PyObject_IsTrue(arguments[places + i])) {
-            Py_DECREF(variable);
-            if (tw__tracing && tw__tracing->lasting && tw__tracing->node_count > before)
-                return tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);
-            Py_RETURN_NONE;
-        }
-    }
-    return with_operation(tw__py_unread(variable), before);
-}

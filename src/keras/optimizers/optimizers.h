@@ -85,7 +85,7 @@ tw_variable *tw__nadam_product(tw_optimizer *optimizer);
 /* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);
 
-/* ---- for classes whose step is ops, eagerly and traced alike (by_ops.c) ---- */
+/* ---- for classes whose step is ops, eagerly and traced alike (traced.c) ---- */
 tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);            /* a new reference */
 tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead); /* iterations + ahead; a new reference */
 

@@ -1,7 +1,7 @@
 /* Steps by gradients of which only some rows are there (an embedding's): Keras's ops on IndexedSlices, in its order, eagerly and
  * traced alike. Rows that come twice were summed before. */
 #include "keras/losses/losses.h"
-#include "keras/optimizers/by_ops.h"
+#include "keras/optimizers/step.h"
 #include "op/gradient.h"
 #include "op/slices.h"
 

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "graph/graph.h"
 #include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
 #include "op/gradient.h"
@@ -146,3 +147,26 @@ tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable)
     return tw__traced_assign(&tw__op_AssignSubVariableOp, variable,
                              TW_G2(Mul, decayed, tw_retain(tw__traced_rate(optimizer, dtype))));
 }
+
+/* ---- for steps that are ops, eagerly and traced alike (step.h) ---- */
+
+tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype)
+{
+    return tw__tracing ? tw_retain(tw__traced_rate(optimizer, dtype)) : tw__float_scalar(dtype, tw__optimizer_rate(optimizer));
+}
+
+tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead)
+{
+    if (!tw__tracing)
+        return tw__float_scalar(dtype, (double)(tw__optimizer_step(optimizer) + ahead));
+    tw_auto tw_tensor *count = TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(ahead));
+    return count ? tw__cast(count, dtype) : NULL;
+}
+
+/* ---- RMSprop ---- */
+
+/* ---- Adagrad ---- */
+
+/* ---- Adadelta ---- */
+
+/* ---- Adamax ---- */

@@ -1,8 +1,12 @@
-/* Short words for the steps of optimizers that are ops. A step knows `optimizer`, `gradient` and its variables. */
-#ifndef TW_BY_OPS_H
-#define TW_BY_OPS_H
+/* Short words for steps that are a handful of ops on variables, the same eagerly and traced. A step knows `optimizer`,
+ * `gradient`, which is dense, and its variables. Expressions stand in Keras's order, so that the bits are its own. */
+#ifndef TW_OPTIMIZER_STEP_H
+#define TW_OPTIMIZER_STEP_H
 
+#include "graph/graph.h"
+#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/gradient.h"
 
 /* In a step: the gradient, a number, a variable's value, as new references. */
 #define G tw_retain(gradient)

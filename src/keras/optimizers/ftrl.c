@@ -1,0 +1,76 @@
+/* Ftrl: follow the regularized leader. */
+#include "keras/optimizers/step.h"
+
+typedef struct ftrl {
+    tw_optimizer optimizer;
+    double power, initial, l1, l2, shrinkage, beta;
+} ftrl;
+
+static tw_status need_sign(const char *name, const char *sign, double value, bool good)
+{
+    tw__text text = { 0 };
+    if (good)
+        return TW_OK;
+    tw__print_float(&text, value, TW_FLOAT64);
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR, "`%s` needs to be %s or zero. Received: %s=%s.", name, sign, name, text.data ? text.data : "");
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status ftrl_init(void *self, const void *given)
+{
+    ftrl *optimizer = self;
+    const tw_optimizers_ftrl_args *args = given;
+    TW_TRY(need_sign("initial_accumulator_value", "positive", args->initial_accumulator_value,
+                     args->initial_accumulator_value >= 0));
+    TW_TRY(need_sign("learning_rate_power", "negative", args->learning_rate_power, args->learning_rate_power <= 0));
+    TW_TRY(need_sign("l1_regularization_strength", "positive", args->l1_regularization_strength,
+                     args->l1_regularization_strength >= 0));
+    TW_TRY(need_sign("l2_regularization_strength", "positive", args->l2_regularization_strength,
+                     args->l2_regularization_strength >= 0));
+    TW_TRY(need_sign("l2_shrinkage_regularization_strength", "positive", args->l2_shrinkage_regularization_strength,
+                     args->l2_shrinkage_regularization_strength >= 0));
+    optimizer->power = args->learning_rate_power;
+    optimizer->initial = args->initial_accumulator_value;
+    optimizer->l1 = args->l1_regularization_strength;
+    optimizer->l2 = args->l2_regularization_strength;
+    optimizer->shrinkage = args->l2_shrinkage_regularization_strength;
+    optimizer->beta = args->beta;
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status ftrl_build(tw_optimizer *optimizer)
+{
+    tw__slot_kind kinds[] = { { "_accumulators", "accumulator", ((ftrl *)optimizer)->initial }, { "_linears", "linear", 0 } };
+    return tw__optimizer_add_slots(optimizer, 0, 2, kinds);
+}
+
+static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    const ftrl *self = (ftrl *)optimizer;
+    tw_variable *sum = optimizer->slots[0][index], *linear = optimizer->slots[1][index];
+    tw_auto tw_tensor *next = TW_G2(AddV2, V(sum), TW_G2(Pow, G, N(2)));
+    tw_auto tw_tensor *root = TW_G2(Pow, tw_retain(next), N(-self->power));
+    tw_tensor *l2 = TW_G2(AddV2, N(self->l2), TW_G2(RealDiv, N(self->beta), TW_G2(Mul, N(2), RATE)));
+    tw_tensor *used = TW_G2(AddV2, G, TW_G2(Mul, N(2 * self->shrinkage), V(variable)));
+    tw_tensor *change = TW_G2(RealDiv, TW_G2(Sub, tw_retain(root), TW_G2(Pow, V(sum), N(-self->power))), RATE);
+    ADD(linear, TW_G2(Sub, used, TW_G2(Mul, change, V(variable))));
+    tw_tensor *under = TW_G2(AddV2, TW_G2(RealDiv, tw_retain(root), RATE), TW_G2(Mul, N(2), l2));
+    tw_tensor *clipped = TW_G3(ClipByValue, V(linear), N(-self->l1), N(self->l1));
+    ASSIGN(variable, TW_G2(RealDiv, TW_G2(Sub, clipped, V(linear)), under));
+    ASSIGN(sum, tw_retain(next));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update = ftrl_step, .trace = ftrl_step };
+
+TW_CLASS(
+    optimizers_ftrl,
+    "keras.optimizers.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
+    "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0, "
+    "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
+    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Ftrl) "
+    "-> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(ftrl), .init = ftrl_init, .methods = &ftrl_methods,
+    .doc = "Follow the regularized leader: weights that are seldom needed become zero.");

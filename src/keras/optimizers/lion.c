@@ -1,0 +1,50 @@
+/* Lion: steps by the sign of a mixture of gradient and momentum. */
+#include "keras/optimizers/step.h"
+
+typedef struct lion {
+    tw_optimizer optimizer;
+    double beta_1, beta_2;
+} lion;
+
+static tw_status lion_init(void *self, const void *given)
+{
+    lion *optimizer = self;
+    const tw_optimizers_lion_args *args = given;
+    optimizer->beta_1 = args->beta_1;
+    optimizer->beta_2 = args->beta_2;
+    if (args->beta_1 <= 0 || args->beta_1 > 1)
+        return tw__fail(TW_VALUE_ERROR, "`beta_1`=%g must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD.",
+                        args->beta_1);
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status lion_build(tw_optimizer *optimizer)
+{
+    static const tw__slot_kind kinds[] = { { "momentums", "m", 0 } };
+    return tw__optimizer_add_slots(optimizer, 0, 1, kinds);
+}
+
+/* m beta + g (1 - beta) */
+static tw_tensor *mixed(tw_variable *m, tw_tensor *gradient, double beta)
+{
+    return TW_G2(AddV2, TW_G2(Mul, V(m), N(beta)), TW_G2(Mul, G, TW_G2(Sub, N(1), N(beta))));
+}
+
+static tw_status lion_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    const lion *self = (lion *)optimizer;
+    tw_variable *m = optimizer->slots[0][index];
+    SUBTRACT(variable, TW_G2(Mul, RATE, TW_G1(Sign, mixed(m, gradient, self->beta_1))));
+    ASSIGN(m, mixed(m, gradient, self->beta_2));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods lion_methods = { .build = lion_build, .update = lion_step, .trace = lion_step };
+
+TW_CLASS(
+    optimizers_lion,
+    "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, weight_decay: float = None, "
+    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
+    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Lion) -> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(lion), .init = lion_init, .methods = &lion_methods,
+    .doc = "Steps of one size along the sign of a running mean of the gradient.");

@@ -1,0 +1,69 @@
+/* RMSprop: steps divided by the root of a running mean of the gradient's square. */
+#include "keras/optimizers/step.h"
+
+enum { VELOCITY, MOMENTUM, AVERAGE };
+
+typedef struct rmsprop {
+    tw_optimizer optimizer;
+    double rho, momentum, epsilon;
+    bool centered;
+} rmsprop;
+
+static tw_status rmsprop_init(void *self, const void *given)
+{
+    rmsprop *optimizer = self;
+    const tw_optimizers_rmsprop_args *args = given;
+    optimizer->rho = args->rho;
+    optimizer->momentum = args->momentum;
+    optimizer->epsilon = args->epsilon;
+    optimizer->centered = args->centered;
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status rmsprop_build(tw_optimizer *optimizer)
+{
+    static const tw__slot_kind kinds[] = { { "_velocities", "velocity", 0 },
+                                           { "_momentums", "momentum", 0 },
+                                           { "_average_gradients", "average_gradient", 0 } };
+    const rmsprop *self = (rmsprop *)optimizer;
+    bool has[] = { true, self->momentum > 0, self->centered };
+    for (int i = 0; i < 3; i++)
+        TW_TRY(has[i] ? tw__optimizer_add_slots(optimizer, i, 1, &kinds[i])
+                      : tw__optimizer_add_empty_list(optimizer, kinds[i].list));
+    return TW_OK;
+}
+
+static tw_status rmsprop_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    const rmsprop *self = (rmsprop *)optimizer;
+    double rho = self->rho;
+    tw_variable *velocity = optimizer->slots[VELOCITY][index];
+    ASSIGN(velocity, TW_G2(AddV2, TW_G2(Mul, N(rho), V(velocity)), TW_G2(Mul, N(1 - rho), TW_G1(Square, G))));
+    tw_tensor *under = NULL;
+    if (self->centered) {
+        tw_variable *average = optimizer->slots[AVERAGE][index];
+        ASSIGN(average, TW_G2(AddV2, TW_G2(Mul, N(rho), V(average)), TW_G2(Mul, N(1 - rho), G)));
+        under = TW_G2(Sub, V(velocity), TW_G1(Square, V(average)));
+    } else {
+        under = V(velocity);
+    }
+    tw_tensor *change = TW_G2(Mul, TW_G2(Mul, RATE, G), TW_G1(Rsqrt, TW_G2(AddV2, under, N(self->epsilon))));
+    if (self->momentum > 0) {
+        tw_variable *momentum = optimizer->slots[MOMENTUM][index];
+        ASSIGN(momentum, TW_G2(AddV2, TW_G2(Mul, N(self->momentum), V(momentum)), change));
+        change = V(momentum);
+    }
+    ADD(variable, TW_G1(Neg, change));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods rmsprop_methods = { .build = rmsprop_build, .update = rmsprop_step, .trace = rmsprop_step };
+
+TW_CLASS(
+    optimizers_rmsprop,
+    "keras.optimizers.RMSprop(learning_rate: number = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-07, "
+    "centered: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
+    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = 100, jit_compile: bool = True, name: str = RMSprop) "
+    "-> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(rmsprop), .init = rmsprop_init, .methods = &rmsprop_methods,
+    .doc = "Steps divided by the root of a running mean of the gradient's square.");

@@ -3,7 +3,7 @@
 #include "keras/losses/losses.h"
 #include "op/slices.h"
 #include "session/session.h"
-#include "v1/optimizers.h"
+#include "v1/optimizers/optimizers.h"
 #include "v1/v1.h"
 
 enum { LARGE = 1000 }; /* elements from which on zeros are filled in by the graph instead of standing in it */

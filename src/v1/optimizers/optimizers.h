@@ -1,4 +1,4 @@
-/* TensorFlow 1's optimizers: what they share; see optimizer.c.
+/* TensorFlow 1's optimizers: what they share; see optimizer.c and step.c.
  *
  * An optimizer is a rule: the op of one step and, in the order of the op's inputs, where each comes from. So a class is a row and
  * a table. */
@@ -52,7 +52,14 @@ struct tw_v1_optimizer {
     tw__pointer_map places; /* variable -> place in states */
 };
 
-/* For the classes' init. */
+/* For the classes' rows and init. */
+#define TW_V1_OPTIMIZER .parent = &tw__class_v1_optimizer, .size = sizeof(tw_v1_optimizer), .drop_config = true
+#define TW_V1_NUMBER(index, field) TW_TRY(tw__v1_number_set(optimizer, index, args->field, args->field##_object, #field))
+static inline void tw__v1_number_plain(tw_v1_optimizer *optimizer, int index, double number)
+{
+    optimizer->numbers[index].number = number;
+}
+const char *tw__v1_number_text(double number, char text[40]); /* as Python prints it */
 tw_status tw__v1_optimizer_setup(tw_v1_optimizer *optimizer, const tw__v1_rule *rule, const char *name, bool use_locking);
 /* The number, or the object (a tensor, a variable) that gives it. */
 tw_status tw__v1_number_set(tw_v1_optimizer *optimizer, int index, double number, void *object, const char *what);

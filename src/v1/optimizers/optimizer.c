@@ -3,7 +3,7 @@
  * In a graph that a program builds, a step is an operation to be run: the nodes NAME/learning_rate …, NAME/update_VARIABLE/OP,
  * and NAME itself, which follows them all. Eagerly or in a traced function the step is taken where it stands, and there is no
  * operation. */
-#include "v1/optimizers.h"
+#include "v1/optimizers/optimizers.h"
 
 #include <math.h>
 
@@ -83,6 +83,12 @@ tw_status tw__v1_optimizer_setup(tw_v1_optimizer *optimizer, const tw__v1_rule *
     optimizer->use_locking = use_locking;
     optimizer->name = tw__strdup(name);
     return optimizer->name ? TW_OK : TW_RESOURCE_EXHAUSTED;
+}
+
+const char *tw__v1_number_text(double number, char text[40])
+{
+    snprintf(text, 40, number == (int64_t)number && fabs(number) < 1e15 ? "%.1f" : "%g", number);
+    return text;
 }
 
 tw_status tw__v1_number_set(tw_v1_optimizer *optimizer, int index, double number, void *object, const char *what)

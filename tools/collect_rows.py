@@ -5,7 +5,8 @@ Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in
   include/thalweg/api.h   argument structs and C calls of every function and class, for users
   rows.h                  prototypes of the rows, for the library's own files
   rows.c                  the tables: ops, signatures with their fields, classes
-An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
+An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
+loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
 
 usage: collect_rows.py SRC OUT
 """
@@ -79,7 +80,10 @@ class Field:
         if not m:
             raise Bad("argument %r is not 'name: type = default'" % text)
         self.name, kind, default = m.groups()
-        kind = kind.strip()
+        kind, *others = [part.strip() for part in kind.split("|")]  # "tensor|ragged": a ragged one stands for its flat values
+        self.ragged, self.sparse = "ragged" in others, "sparse" in others
+        if set(others) - {"ragged", "sparse"} or (self.sparse and not self.ragged) or (others and not kind.startswith("tensor")):
+            raise Bad("argument %r is not 'tensor|ragged' or 'tensor|ragged|sparse'" % text)
         self.none_allowed = default == "None" or kind.endswith("?")  # "int?": must be given, may be None
         kind = kind.rstrip("?")
         self.minimum, self.exclusive = None, False
@@ -108,6 +112,20 @@ class Field:
         if self.inverted:
             return "no_" + re.sub(r"^use_", "", self.name)
         return self.name
+
+    def attr(self):
+        """The argument as an attr of an op, in C."""
+        value = ("!" if self.inverted else "") + "args->" + self.member()
+        if self.kind == "INTS":
+            value = "{0}.items, {0}.count".format(value)
+        elif self.kind == "STR":
+            value = '{0} ? {0} : ""'.format(value)
+        elif self.kind == "SHAPE":
+            value = "&" + value
+        word = {"INT": "INT", "INTS": "INTS", "FLOAT": "FLOAT", "BOOL": "BOOL", "STR": "STRING", "DTYPE": "TYPE", "SHAPE": "SHAPE"}
+        if self.kind not in word:
+            raise Bad("%s can't be an attr of an op" % self.name)
+        return 'TW_A_%s("%s", %s)' % (word[self.kind], self.name, value)
 
     def c_member(self):
         if self.kind == "HANDLE":  # a handle of any class is void *, as in TW_OBJECTS: callers cast nothing
@@ -139,7 +157,8 @@ class Field:
                 text = d.strip("()[]")
             else:
                 raise Bad("%s can have no default but None" % self.name)
-        flags = [f for f in ("required", "default_none", "inverted", "keyword_only", "rest", "inherited") if getattr(self, f)]
+        flags = [f for f in ("required", "default_none", "inverted", "keyword_only", "rest", "inherited", "ragged", "sparse")
+                 if getattr(self, f)]
         if self.none_allowed:
             flags.append("none_allowed")
         out = '.name = "%s", .kind = TW_KIND_%s, .offset = offsetof(%s, %s)' % (self.name, self.kind, struct, self.member())
@@ -170,6 +189,7 @@ class Row:
         if not m:
             raise Bad("the signature %r is not 'path(arguments) -> result'" % text)
         self.path, arguments, result = m.groups()
+        self.op = None  # of an op's function: its name
         self.result, self.result_word = "NONE", None
         members = re.match(r"list<(\w+)>$", result or "")
         arrays = re.match(r"(tensors?|value)<(\w+)>$", result or "")  # numpy, or the op whose outputs' names the results have
@@ -208,6 +228,19 @@ class Row:
                     self.fields.append(copy)
         self.bases = []
 
+    def body(self):
+        """Of an op's function: tensors are the inputs in their order, the others attrs of the same names."""
+        tensors = [f for f in self.fields if f.kind in ("TENSOR", "TENSORS")]
+        attrs = [f.attr() for f in self.fields if f not in tensors and f.name != "name"]
+        if self.result != "TENSOR" or not tensors or (len(tensors) > 1 and any(f.kind == "TENSORS" for f in tensors)):
+            raise Bad("a function of an op takes tensors, or one list of them, and gives one")
+        if tensors[0].kind == "TENSORS":
+            inputs = "args->{0}.items, (int)args->{0}.count".format(tensors[0].member())
+        else:
+            inputs = "TW_IN(%s), %d" % (", ".join("args->" + f.member() for f in tensors), len(tensors))
+        return "tw__call(&tw__op_%s, %s, %s, %d)" % (
+            self.op, inputs, "TW_WITH(%s)" % ", ".join(attrs) if attrs else "NULL", len(attrs))
+
     def c_result(self):
         if self.result == "HANDLE":
             return "tw_%s *" % self.result_word
@@ -224,8 +257,44 @@ def failure(result):
             "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
 
 
+class Op:
+    def __init__(self, ident, text, where):
+        self.id, self.where = ident, where
+        self.loops = re.findall(r"&(tw__(unary|binary)_\w+)", text)
+        self.function = self.column("function", text)
+        self.doc = self.column("doc", text)
+
+    @staticmethod
+    def column(name, text):
+        m = re.search(r"\.%s\s*=(?=\s*\")" % name, text)
+        return strings_at(text, m.end())[0] if m else None
+
+    def row(self):
+        row = Row("TW_API", self.function.split("(")[0].split("|")[0].replace(".", "_"), self.function, self.doc, self.where)
+        row.op = self.id
+        row.body()
+        return row
+
+
+def row_text(text, at):
+    """From text[at], behind an opening bracket, to the one that closes it."""
+    depth = 1
+    for m in re.compile(r'"(?:[^"\\]|\\.)*"|[()]').finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(m.group(), 0)
+        if not depth:
+            return text[at:m.start()]
+    raise Bad("the row does not end")
+
+
 def scan(src):
-    ops, rows, problems = [], {}, []
+    ops, rows, problems = {}, {}, []
+
+    def add(row):
+        if row.id in rows:
+            raise Bad("a second row %s (the other: %s)" % (row.id, rows[row.id].where))
+        rows[row.id] = row
+
+
     for folder, names, files in os.walk(src):
         names.sort()
         for name in sorted(files):
@@ -240,9 +309,14 @@ def scan(src):
                 if indent:
                     problems.append("%s: error: the row %s(%s) must begin at the line's start" % (where, macro, ident))
                 elif macro == "TW_OP":
-                    if ident in [o for o, _ in ops]:
-                        problems.append("%s: error: a second row for the op %s" % (where, ident))
-                    ops.append((ident, where))
+                    try:
+                        if ident in ops:
+                            raise Bad("a second row for the op %s" % ident)
+                        ops[ident] = Op(ident, row_text(text, m.end()), where)
+                        if ops[ident].function:
+                            add(ops[ident].row())
+                    except (Bad, KeyError, ValueError) as e:
+                        problems.append("%s: error: %s" % (where, e))
                 else:
                     signature, at = strings_at(text, m.end())
                     doc = None
@@ -256,9 +330,7 @@ def scan(src):
                     try:
                         if signature is None or not doc:
                             raise Bad("a row needs a signature and a doc text")
-                        if ident in rows:
-                            raise Bad("a second row %s (the other: %s)" % (ident, rows[ident].where))
-                        rows[ident] = Row(macro, ident, signature, doc, where)
+                        add(Row(macro, ident, signature, doc, where))
                     except (Bad, KeyError, ValueError) as e:
                         problems.append("%s: error: %s" % (where, e))
     for row in rows.values():
@@ -276,7 +348,7 @@ def scan(src):
     for row in rows.values():
         if row.role in ("METHOD", "PROPERTY") and row.fields and row.fields[0].kind == "HANDLE":
             row.fields[0].owner = owners.get(row.path.split("|")[0].rsplit(".", 1)[0])
-    return sorted(ops), [rows[k] for k in sorted(rows)], problems
+    return [ops[k] for k in sorted(ops)], [rows[k] for k in sorted(rows)], problems
 
 
 def handles(rows):
@@ -303,7 +375,8 @@ def api_header(rows):
 def rows_header(ops, rows):
     out = ["/* Prototypes of the definition rows; made by tools/collect_rows.py. */", "#ifndef TW_ROWS_H", "#define TW_ROWS_H", "",
            "#include <thalweg/api.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
-    out += ["extern const tw_op tw__op_%s;" % o for o, _ in ops]
+    out += ["extern const tw_op tw__op_%s;" % o.id for o in ops]
+    out += ["extern const struct tw__%s %s;" % (kind, name) for name, kind in sorted({loop for o in ops for loop in o.loops})]
     for row in rows:
         out.append("extern const tw_signature tw__signature_%s;" % row.id)
         if row.role == "CLASS":
@@ -318,7 +391,7 @@ def rows_header(ops, rows):
 def rows_source(ops, rows):
     out = ["/* The tables of all definition rows; made by tools/collect_rows.py. */", "#include <stddef.h>", "#include <string.h>", "",
            '#include "graph/graph.h"', '#include "rows.h"', "",
-           "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o for o, _ in ops] + ["    NULL,", "};",
+           "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o.id for o in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
     out += ["extern const tw_class %s;" % ", ".join(INNER_CLASS % word for word in INNER), ""]
     for row in rows:
@@ -336,7 +409,9 @@ def rows_source(ops, rows):
                 "    .result = TW_KIND_%s, .result_word = %s, .body = %s," % (
                     row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
-                '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text[row.text.index("("):], "};"]
+                '    .doc = "%s",' % row.doc, '    .text = "%s",' % re.sub(r"\|(ragged|sparse)\b", "", row.text[row.text.index("("):]), "};"]
+        if row.op:
+            out += ["%stw__impl_%s(const %s *args)" % (row.c_result(), row.id, struct), "{", "    return %s;" % row.body(), "}"]
         out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{"]
         helper = "object" if row.role == "CLASS" else {"TENSOR": "pointer", "HANDLE": "pointer", "STR": "pointer", "NONE": "status"}.get(row.result)
         if helper:

@@ -22,7 +22,9 @@ typedef enum tw_kind {
     TW_KIND_TENSOR,  /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
                                             "tensor<dtype>": as the argument named dtype says;
                                             "tensor<first>": numbers have the first one's dtype if they can;
-                                            "tensor<own>": likewise that of self */
+                                            "tensor<own>": likewise that of self;
+                                            "tensor|ragged": the function is one of single elements: of a ragged tensor it
+                                            takes the flat values; "tensor|ragged|sparse": it keeps zeros, too */
     TW_KIND_TENSORS, /* tw_tensors          "tensors", "tensors<T>" */
     TW_KIND_INT,     /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
     TW_KIND_FLOAT,   /* double              "float"; None is NaN */
@@ -126,6 +128,8 @@ typedef struct tw_field {
     bool inherited : 1; /* an argument of the parent class ("**layer") */
     bool has_minimum : 1;
     bool exclusive_minimum : 1;
+    bool ragged : 1; /* a ragged tensor may stand here for its flat values; */
+    bool sparse : 1; /* a sparse one too */
 } tw_field;
 
 typedef enum tw_role { TW_ROLE_FUNCTION, TW_ROLE_METHOD, TW_ROLE_PROPERTY, TW_ROLE_CLASS } tw_role;

@@ -111,12 +111,6 @@ TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> 
                     TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count)), 1);
 }
 
-TW_API(broadcast_to, "broadcast_to(input: tensor, shape: tensor<int32>, name: str = None) -> tensor",
-       "Repeats dimensions of one until the tensor has the given shape.")
-{
-    return TW_BINARY(BroadcastTo, args->input, args->shape);
-}
-
 TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = False, name: str = transpose) -> tensor",
        "Dimension i of the result is dimension perm[i] of a; without perm the dimensions are turned round.")
 {
@@ -175,11 +169,6 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
     return result;
 }
 
-TW_API(stack, "stack(values: tensors<T>, axis: int = 0, name: str = stack) -> tensor", "Stacks tensors along a new axis.")
-{
-    return tw__call(&tw__op_Pack, args->values.items, (int)args->values.count, TW_WITH(TW_A_INT("axis", args->axis)), 1);
-}
-
 TW_API(unstack, "unstack(value: tensor, num: int = None, axis: int = 0, name: str = unstack) -> tensors",
        "Takes a tensor apart along an axis.")
 {
@@ -233,12 +222,6 @@ TW_API(split, "split(value: tensor, num_or_size_splits: value, axis: int = 0, nu
         return (tw_tensors){ 0 };
     int64_t parts = args->num == TW_NO_INT ? sizes->count : args->num;
     return tw__call_many(&tw__op_SplitV, TW_IN(args->value, sizes, axis), 3, TW_WITH(TW_A_INT("num_split", parts)), 1, parts);
-}
-
-TW_API(slice, "slice(input_: tensor, begin: tensor<I>, size: tensor<I>, name: str = None) -> tensor",
-       "A box out of a tensor: where it begins and how large it is (-1: up to the end).")
-{
-    return tw__call(&tw__op_Slice, TW_IN(args->input_, args->begin, args->size), 3, NULL, 0);
 }
 
 TW_API(
@@ -357,33 +340,6 @@ TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims:
     return TW_BINARY(GatherNd, args->params, args->indices);
 }
 
-TW_API(scatter_nd, "scatter_nd(indices: tensor<I>, updates: tensor, shape: tensor<I>, name: str = None) -> tensor",
-       "Adds slices into zeros, by index.")
-{
-    return tw__call(&tw__op_ScatterNd, TW_IN(args->indices, args->updates, args->shape), 3, NULL, 0);
-}
-
-TW_API(tensor_scatter_nd_update,
-       "tensor_scatter_nd_update(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, name: str = None) -> tensor",
-       "Writes slices over those of a tensor, by index.")
-{
-    return tw__call(&tw__op_TensorScatterUpdate, TW_IN(args->tensor, args->indices, args->updates), 3, NULL, 0);
-}
-
-TW_API(tensor_scatter_nd_add,
-       "tensor_scatter_nd_add(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, name: str = None) -> tensor",
-       "Adds slices to those of a tensor, by index.")
-{
-    return tw__call(&tw__op_TensorScatterAdd, TW_IN(args->tensor, args->indices, args->updates), 3, NULL, 0);
-}
-
-TW_API(tensor_scatter_nd_sub,
-       "tensor_scatter_nd_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, name: str = None) -> tensor",
-       "Subtracts slices from those of a tensor, by index.")
-{
-    return tw__call(&tw__op_TensorScatterSub, TW_IN(args->tensor, args->indices, args->updates), 3, NULL, 0);
-}
-
 TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name: str = None) -> tensor",
        "Rows of several tensors in one, each where its index says.")
 {
@@ -403,12 +359,6 @@ TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name:
     }
     tw__free(inputs);
     return result;
-}
-
-TW_API(math_invert_permutation, "math.invert_permutation(x: tensor<int32>, name: str = None) -> tensor",
-       "The permutation y with y[x[i]] = i.")
-{
-    return TW_UNARY(InvertPermutation, args->x);
 }
 
 /* Rows of axis 0 of `rows` where the flat mask is true. */

@@ -99,7 +99,7 @@ static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op,
     return shape ? filled(shape, dtype, op == &tw__op_OnesLike, name, path) : NULL;
 }
 
-TW_API(zeros_like, "zeros_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
+TW_API(zeros_like, "zeros_like(input: tensor|ragged, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
        "Zeros of the same shape.")
 {
     if (refuse_layout(&args->layout, "zeros_like") != TW_OK)
@@ -107,7 +107,7 @@ TW_API(zeros_like, "zeros_like(input: tensor, dtype: dtype = None, name: str = N
     return filled_like(args->input, args->dtype, &tw__op_ZerosLike, "zeros_like", args->name);
 }
 
-TW_API(ones_like, "ones_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
+TW_API(ones_like, "ones_like(input: tensor|ragged, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
        "Ones of the same shape.")
 {
     if (refuse_layout(&args->layout, "ones_like") != TW_OK)

@@ -26,8 +26,7 @@ static tw_tensor *number_of(double value, tw_dtype dtype)
 
 TW_API(
     one_hot,
-    "one_hot(indices: tensor<int32>, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, "
-    "dtype: dtype = None, name: str = None) -> tensor",
+    "one_hot(indices: tensor<int32>|ragged, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, dtype: dtype = None, name: str = None) -> tensor",
     "on_value (1) where the place along the new axis is the index, else off_value (0).")
 {
     tw_tensor *given = args->on_value ? args->on_value : args->off_value;
@@ -57,12 +56,6 @@ TW_API(
     return tw__part_result(&part, depth ? tw__part_call(&part, "", &tw__op_OneHot, TW_IN(args->indices, depth, on_node, off_node),
                                                         4, &axis, 1)
                                         : NULL);
-}
-
-TW_API(tile, "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor",
-       "Repeats a tensor along each dimension.")
-{
-    return TW_BINARY(Tile, args->input, args->multiples);
 }
 
 /* Takes x. */
@@ -145,17 +138,6 @@ TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> t
        "The different values of a vector, and where each element's value is among them.")
 {
     return tw__call_many(&tw__op_Unique, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 2);
-}
-
-TW_API(bitcast, "bitcast(input: tensor, type: dtype, name: str = None) -> tensor", "The same bytes as another dtype.")
-{
-    return tw__call(&tw__op_Bitcast, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("type", args->type)), 1);
-}
-
-TW_API(broadcast_dynamic_shape, "broadcast_dynamic_shape(shape_x: tensor<I>, shape_y: tensor<I>) -> tensor",
-       "The shape that two shapes broadcast to.")
-{
-    return TW_BINARY(BroadcastArgs, args->shape_x, args->shape_y);
 }
 
 /* The size of an axis as a number of the graph. */
@@ -393,24 +375,6 @@ TW_API(linalg_diag_part,
     if (!k || !padding)
         return NULL;
     return tw__call(&tw__op_MatrixDiagPartV3, TW_IN(args->input, k, padding), 3, TW_WITH(TW_A_STRING("align", args->align)), 1);
-}
-
-TW_API(linalg_band_part,
-       "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, name: str = None) -> tensor",
-       "Zeros outside of a band around the diagonal of each matrix.")
-{
-    return tw__call(&tw__op_MatrixBandPart, TW_IN(args->input, args->num_lower, args->num_upper), 3, NULL, 0);
-}
-
-TW_API(linalg_tensor_diag, "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor",
-       "Zeros with the tensor on the diagonal.")
-{
-    return TW_UNARY(Diag, args->diagonal);
-}
-
-TW_API(linalg_tensor_diag_part, "linalg.tensor_diag_part(input: tensor, name: str = None) -> tensor", "The diagonal of a tensor.")
-{
-    return TW_UNARY(DiagPart, args->input);
 }
 
 /* ---- counting ---- */

@@ -11,18 +11,6 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
     return TW_CALL(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", dtype)));
 }
 
-TW_API(roll, "roll(input: tensor, shift: tensor<int32>, axis: tensor<int32>, name: str = None) -> tensor",
-       "Elements moved along axes; those that leave at one end come in at the other.")
-{
-    return tw__call(&tw__op_Roll, TW_IN(args->input, args->shift, args->axis), 3, NULL, 0);
-}
-
-TW_API(ensure_shape, "ensure_shape(x: tensor, shape: shape, name: str = None) -> tensor",
-       "x, if its shape is the one given; else an error.")
-{
-    return TW_CALL(EnsureShape, TW_IN(args->x), TW_WITH(TW_A_SHAPE("shape", &args->shape)));
-}
-
 /* x as a matrix of rows along its last dimension. */
 static tw_tensor *as_rows(tw_tensor *x, const char *what)
 {

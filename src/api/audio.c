@@ -12,9 +12,3 @@ TW_API(
                                  TW_A_INT("desired_samples", args->desired_samples)),
                          2, 2);
 }
-
-TW_API(audio_encode_wav, "audio.encode_wav(audio: tensor<float32>, sample_rate: tensor<int32>, name: str = None) -> tensor",
-       "A WAV file of samples from -1 to 1.")
-{
-    return TW_BINARY(EncodeWav, args->audio, args->sample_rate);
-}

@@ -7,67 +7,6 @@
 /* ---- files ---- */
 
 TW_API(
-    image_decode_jpeg,
-    "image.decode_jpeg|io.decode_jpeg(contents: tensor<string>, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, "
-    "try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', name: str = None) -> tensor",
-    "The pixels of a JPEG picture.")
-{
-    return tw__call(&tw__op_DecodeJpeg, TW_IN(args->contents), 1,
-                    TW_WITH(TW_A_INT("channels", args->channels), TW_A_INT("ratio", args->ratio),
-                            TW_A_BOOL("fancy_upscaling", !args->no_fancy_upscaling),
-                            TW_A_BOOL("try_recover_truncated", args->try_recover_truncated),
-                            TW_A_FLOAT("acceptable_fraction", args->acceptable_fraction),
-                            TW_A_STRING("dct_method", args->dct_method ? args->dct_method : "")),
-                    6);
-}
-
-TW_API(
-    image_decode_and_crop_jpeg,
-    "image.decode_and_crop_jpeg|io.decode_and_crop_jpeg(contents: tensor<string>, crop_window: tensor<int32>, channels: int = 0, ratio: int = 1, "
-    "fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', name: str = None) "
-    "-> tensor",
-    "The pixels of a part of a JPEG picture: y, x, height, width.")
-{
-    return tw__call(&tw__op_DecodeAndCropJpeg, TW_IN(args->contents, args->crop_window), 2,
-                    TW_WITH(TW_A_INT("channels", args->channels), TW_A_INT("ratio", args->ratio),
-                            TW_A_BOOL("fancy_upscaling", !args->no_fancy_upscaling),
-                            TW_A_BOOL("try_recover_truncated", args->try_recover_truncated),
-                            TW_A_FLOAT("acceptable_fraction", args->acceptable_fraction),
-                            TW_A_STRING("dct_method", args->dct_method ? args->dct_method : "")),
-                    6);
-}
-
-TW_API(
-    image_extract_jpeg_shape,
-    "image.extract_jpeg_shape|io.extract_jpeg_shape(contents: tensor<string>, output_type: dtype = int32, name: str = None) -> tensor",
-    "Height, width and channels of a JPEG picture.")
-{
-    return tw__call(&tw__op_ExtractJpegShape, TW_IN(args->contents), 1, TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
-}
-
-TW_API(
-    image_decode_png,
-    "image.decode_png|io.decode_png(contents: tensor<string>, channels: int = 0, dtype: dtype = uint8, name: str = None) -> tensor",
-    "The pixels of a PNG picture.")
-{
-    return tw__call(&tw__op_DecodePng, TW_IN(args->contents), 1,
-                    TW_WITH(TW_A_INT("channels", args->channels), TW_A_TYPE("dtype", args->dtype)), 2);
-}
-
-TW_API(image_decode_gif, "image.decode_gif|io.decode_gif(contents: tensor<string>, name: str = None) -> tensor",
-       "The frames of a GIF picture.")
-{
-    return TW_UNARY(DecodeGif, args->contents);
-}
-
-TW_API(image_decode_bmp,
-       "image.decode_bmp|io.decode_bmp(contents: tensor<string>, channels: int = 0, name: str = None) -> tensor",
-       "The pixels of a BMP picture.")
-{
-    return tw__call(&tw__op_DecodeBmp, TW_IN(args->contents), 1, TW_WITH(TW_A_INT("channels", args->channels)), 1);
-}
-
-TW_API(
     image_decode_image,
     "image.decode_image|io.decode_image(contents: tensor<string>, channels: int = None, dtype: dtype = uint8, name: str = None, "
     "expand_animations: bool = True) -> tensor",
@@ -80,23 +19,6 @@ TW_API(
                                        TW_A_BOOL("expand_animations", !args->no_expand_animations)),
                                3);
     return direct ? made : tw__image_convert_take(made, args->dtype, false);
-}
-
-TW_API(
-    image_encode_jpeg,
-    "image.encode_jpeg|io.encode_jpeg(image: tensor<uint8>, format: str = '', quality: int = 95, progressive: bool = False, "
-    "optimize_size: bool = False, chroma_downsampling: bool = True, density_unit: str = in, x_density: int = 300, y_density: int = 300, "
-    "xmp_metadata: str = '', name: str = None) -> tensor",
-    "A JPEG picture of pixels.")
-{
-    return tw__call(&tw__op_EncodeJpeg, TW_IN(args->image), 1,
-                    TW_WITH(TW_A_STRING("format", args->format ? args->format : ""), TW_A_INT("quality", args->quality),
-                            TW_A_BOOL("progressive", args->progressive), TW_A_BOOL("optimize_size", args->optimize_size),
-                            TW_A_BOOL("chroma_downsampling", !args->no_chroma_downsampling),
-                            TW_A_STRING("density_unit", args->density_unit), TW_A_INT("x_density", args->x_density),
-                            TW_A_INT("y_density", args->y_density),
-                            TW_A_STRING("xmp_metadata", args->xmp_metadata ? args->xmp_metadata : "")),
-                    9);
 }
 
 /* Numbers in lists come as int32: they are pixels of eight bits if they fit. */

@@ -198,18 +198,6 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     return of_channels(multiples ? TW_BINARY(Tile, args->images, multiples) : NULL, args->images, 3);
 }
 
-TW_API(image_rgb_to_hsv, "image.rgb_to_hsv(images: tensor<float32>, name: str = None) -> tensor",
-       "Hue, saturation and value of colours in [0, 1].")
-{
-    return TW_UNARY(RGBToHSV, args->images);
-}
-
-TW_API(image_hsv_to_rgb, "image.hsv_to_rgb(images: tensor<float32>, name: str = None) -> tensor",
-       "Colours of hue, saturation and value.")
-{
-    return TW_UNARY(HSVToRGB, args->images);
-}
-
 TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")
 {
     static const float matrix[] = { 0.299f,       0.59590059f, 0.2115f,      0.587f,     -0.27455667f,

@@ -78,17 +78,6 @@ TW_API(
     return tw__image_resize(args->images, args->size, args->method, args->preserve_aspect_ratio, args->antialias);
 }
 
-TW_API(
-    image_crop_and_resize,
-    "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, crop_size: tensor<int32>, method: str = bilinear, "
-    "extrapolation_value: float = 0, name: str = None) -> tensor",
-    "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.")
-{
-    return tw__call(&tw__op_CropAndResize, TW_IN(args->image, args->boxes, args->box_indices, args->crop_size), 4,
-                    TW_WITH(TW_A_STRING("method", args->method), TW_A_FLOAT("extrapolation_value", args->extrapolation_value)),
-                    2);
-}
-
 /* ---- parts ---- */
 
 tw_tensor *tw__image_crop(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_tensor *height, tw_tensor *width)

@@ -5,12 +5,6 @@
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
-TW_API(linalg_det, "linalg.det|compat.v1.matrix_determinant(input: tensor, name: str = None) -> tensor",
-       "The determinant of each matrix.")
-{
-    return TW_UNARY(MatrixDeterminant, args->input);
-}
-
 TW_API(linalg_slogdet, "linalg.slogdet(input: tensor, name: str = None) -> tensors<LogMatrixDeterminant>",
        "The sign of each matrix's determinant, and the logarithm of its absolute value.")
 {
@@ -34,12 +28,6 @@ TW_API(linalg_logdet, "linalg.logdet(matrix: tensor, name: str = None) -> tensor
     return TW_GN(Mul, 2, tw__reduce_axes(&tw__op_Sum, logs, TW_INTS(-1), false));
 }
 
-TW_API(linalg_inv, "linalg.inv|compat.v1.matrix_inverse(input: tensor, adjoint: bool = False, name: str = None) -> tensor",
-       "The inverse of each matrix, or of its adjoint.")
-{
-    return TW_CALL(MatrixInverse, TW_IN(args->input), TW_WITH(TW_A_BOOL("adjoint", args->adjoint)));
-}
-
 TW_API(
     linalg_solve,
     "linalg.solve|compat.v1.matrix_solve(matrix: tensor<T>, rhs: tensor<T>, adjoint: bool = False, name: str = None) -> tensor",
@@ -55,12 +43,6 @@ TW_API(
     "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
 {
     return tw__triangular(tw_retain(args->matrix), tw_retain(args->rhs), !args->no_lower, args->adjoint);
-}
-
-TW_API(linalg_cholesky, "linalg.cholesky|compat.v1.cholesky(input: tensor, name: str = None) -> tensor",
-       "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.")
-{
-    return TW_UNARY(Cholesky, args->input);
 }
 
 /* Takes rhs. */
@@ -84,12 +66,6 @@ TW_API(
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     return k ? TW_CALL(MatrixSetDiagV3, TW_IN(args->input, args->diagonal, k), TW_WITH(TW_A_STRING("align", args->align))) : NULL;
-}
-
-TW_API(linalg_cross, "linalg.cross|compat.v1.cross(a: tensor<T>, b: tensor<T>, name: str = None) -> tensor",
-       "The cross products of vectors of three, which are the last dimension.")
-{
-    return TW_BINARY(Cross, args->a, args->b);
 }
 
 /* ---- least squares ---- */

@@ -3,22 +3,12 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-TW_API(cast, "cast|dtypes.cast(x: tensor, dtype: dtype, name: str = None) -> tensor", "x as another dtype.")
+TW_API(cast, "cast|dtypes.cast(x: tensor|ragged|sparse, dtype: dtype, name: str = None) -> tensor", "x as another dtype.")
 {
     if (args->x->dtype == args->dtype)
         return tw_retain(args->x);
     tw_attr type = TW_A_TYPE("DstT", args->dtype);
     return tw__call(&tw__op_Cast, TW_IN(args->x), 1, &type, 1);
-}
-
-TW_API(identity, "identity(input: tensor, name: str = None) -> tensor", "A tensor with the same value.")
-{
-    return TW_UNARY(Identity, args->input);
-}
-
-TW_API(stop_gradient, "stop_gradient(input: tensor, name: str = None) -> tensor", "The same value; no gradient goes through.")
-{
-    return TW_UNARY(StopGradient, args->input);
 }
 
 static tw_tensors apply_to_all(tw_tensors inputs, const tw_op *op)
@@ -39,13 +29,6 @@ TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors", "T
     return apply_to_all(args->input, &tw__op_IdentityN);
 }
 
-TW_API(debugging_check_numerics, "debugging.check_numerics(tensor: tensor, message: str, name: str = None) -> tensor",
-       "The same value; an error if an element is infinite or not a number.")
-{
-    tw_attr message = TW_A_STRING("message", args->message);
-    return tw__call(&tw__op_CheckNumerics, TW_IN(args->tensor), 1, &message, 1);
-}
-
 /* ---- choosing ---- */
 
 TW_API(where, "where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
@@ -61,7 +44,7 @@ TW_API(where, "where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None
 }
 
 TW_API(clip_by_value,
-       "clip_by_value(t: tensor<T>, clip_value_min: tensor<T>, clip_value_max: tensor<T>, name: str = None) -> tensor",
+       "clip_by_value(t: tensor<T>|ragged, clip_value_min: tensor<T>, clip_value_max: tensor<T>, name: str = None) -> tensor",
        "t, with what lies below the minimum or above the maximum set to that limit.")
 {
     tw_auto tw_tensor *low = TW_BINARY(Minimum, args->t, args->clip_value_max);

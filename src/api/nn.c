@@ -9,45 +9,7 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-/* ---- one op ---- */
-
-TW_API(nn_relu, "nn.relu(features: tensor, name: str = None) -> tensor", "max(features, 0).")
-{
-    return TW_UNARY(Relu, args->features);
-}
-
-TW_API(nn_relu6, "nn.relu6(features: tensor, name: str = None) -> tensor", "min(max(features, 0), 6).")
-{
-    return TW_UNARY(Relu6, args->features);
-}
-
-TW_API(nn_elu, "nn.elu(features: tensor, name: str = None) -> tensor", "exp(features) - 1 below 0, features above.")
-{
-    return TW_UNARY(Elu, args->features);
-}
-
-TW_API(nn_selu, "nn.selu(features: tensor, name: str = None) -> tensor",
-       "scale * alpha * (exp(features) - 1) below 0, scale * features above.")
-{
-    return TW_UNARY(Selu, args->features);
-}
-
-TW_API(nn_softplus, "nn.softplus|math.softplus(features: tensor, name: str = None) -> tensor", "log(exp(features) + 1).")
-{
-    return TW_UNARY(Softplus, args->features);
-}
-
-TW_API(nn_softsign, "nn.softsign|math.softsign(features: tensor, name: str = None) -> tensor", "features / (abs(features) + 1).")
-{
-    return TW_UNARY(Softsign, args->features);
-}
-
-TW_API(nn_l2_loss, "nn.l2_loss(t: tensor, name: str = None) -> tensor", "sum(t ** 2) / 2.")
-{
-    return TW_UNARY(L2Loss, args->t);
-}
-
-TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor, alpha: float = 0.2, name: str = None) -> tensor",
+TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor|ragged, alpha: float = 0.2, name: str = None) -> tensor",
        "features above 0, alpha * features below.")
 {
     tw_attr alpha = TW_A_FLOAT("alpha", args->alpha), type = TW_A_TYPE("DstT", TW_FLOAT32);
@@ -105,12 +67,12 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
     return tw__part_result(&part, TW_BINARY(Mul, half, above));
 }
 
-TW_API(nn_silu, "nn.silu|nn.swish(features: tensor, beta: float = 1.0) -> tensor", "features * sigmoid(beta * features).")
+TW_API(nn_silu, "nn.silu|nn.swish(features: tensor|ragged, beta: float = 1.0) -> tensor", "features * sigmoid(beta * features).")
 {
     return tw__silu(args->features, args->beta);
 }
 
-TW_API(nn_gelu, "nn.gelu(features: tensor, approximate: bool = False, name: str = None) -> tensor",
+TW_API(nn_gelu, "nn.gelu(features: tensor|ragged, approximate: bool = False, name: str = None) -> tensor",
        "features times the probability that a normal value lies below it.")
 {
     return tw__gelu(args->features, args->approximate);
@@ -258,7 +220,8 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
     return shaped_like(tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero), 3, NULL, 0), x);
 }
 
-TW_API(nn_dropout, "nn.dropout(x: tensor, rate: float, noise_shape: shape = None, seed: int = None, name: str = None) -> tensor",
+TW_API(nn_dropout,
+       "nn.dropout(x: tensor|ragged, rate: float, noise_shape: shape = None, seed: int = None, name: str = None) -> tensor",
        "Sets elements to 0 with the probability rate and scales the others up, so that the sum stays the same on average.")
 {
     return tw__dropout(args->x, args->rate, &args->noise_shape, args->seed, args->name);

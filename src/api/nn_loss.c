@@ -186,9 +186,10 @@ tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
     return TW_BINARY(AddV2, difference, logarithm);
 }
 
-TW_API(nn_sigmoid_cross_entropy_with_logits,
-       "nn.sigmoid_cross_entropy_with_logits(labels: tensor<T> = None, logits: tensor<T> = None, name: str = None) -> tensor",
-       "The cross-entropy of sigmoid(logits) with the labels, element by element.")
+TW_API(
+    nn_sigmoid_cross_entropy_with_logits,
+    "nn.sigmoid_cross_entropy_with_logits(labels: tensor<T>|ragged = None, logits: tensor<T>|ragged = None, name: str = None) -> tensor",
+    "The cross-entropy of sigmoid(logits) with the labels, element by element.")
 {
     if (!args->labels || !args->logits) {
         tw__fail(TW_VALUE_ERROR, "Both `labels` and `logits` must be provided for sigmoid_cross_entropy_with_logits");

@@ -6,7 +6,8 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-TW_API(math_log_sigmoid, "math.log_sigmoid(x: tensor, name: str = None) -> tensor", "log(1 / (1 + exp(-x))), element by element.")
+TW_API(math_log_sigmoid, "math.log_sigmoid(x: tensor|ragged, name: str = None) -> tensor",
+       "log(1 / (1 + exp(-x))), element by element.")
 {
     tw_auto tw_tensor *negative = TW_UNARY(Neg, args->x);
     tw_auto tw_tensor *soft = TW_UNARY(Softplus, negative);
@@ -167,7 +168,7 @@ static double rounded_down(double most, int digits)
     return ldexp(floor(ldexp(fraction, digits)), exponent - digits);
 }
 
-TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor, dtype: dtype, name: str = None) -> tensor",
+TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor|ragged, dtype: dtype, name: str = None) -> tensor",
        "value as another dtype; what that can't hold becomes its lowest or highest value.")
 {
     kind from, to;

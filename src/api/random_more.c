@@ -72,15 +72,6 @@ TW_API(random_stateless_gamma,
     return scaled(values, args->beta, args->dtype);
 }
 
-TW_API(random_stateless_poisson,
-       "random.stateless_poisson(shape: tensor<int32>, seed: tensor<int32>, lam: tensor<float32>, dtype: dtype = int32, "
-       "name: str = None) -> tensor",
-       "Values of the Poisson distribution that are a function of the seed, two integers; shape ends with that of the rates.")
-{
-    return tw__call(&tw__op_StatelessRandomPoisson, TW_IN(args->shape, args->seed, args->lam), 3,
-                    TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
-}
-
 TW_API(random_stateless_binomial,
        "random.stateless_binomial(shape: tensor<int32>, seed: tensor<int32>, counts: tensor<float32>, probs: tensor<float32>, "
        "output_dtype: dtype = int32, name: str = None) -> tensor",

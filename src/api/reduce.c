@@ -162,17 +162,3 @@ TW_API(math_cumprod,
     return tw__call_axis(&tw__op_Cumprod, args->x, args->axis,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
 }
-
-TW_API(math_segment_sum, "math.segment_sum(data: tensor, segment_ids: tensor<int32>, name: str = None) -> tensor",
-       "Sums of the rows of each segment; the ids do not decrease.")
-{
-    return TW_BINARY(SegmentSum, args->data, args->segment_ids);
-}
-
-TW_API(
-    math_unsorted_segment_sum,
-    "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
-    "Sums of the rows of each segment.")
-{
-    return tw__call(&tw__op_UnsortedSegmentSum, TW_IN(args->data, args->segment_ids, args->num_segments), 3, NULL, 0);
-}

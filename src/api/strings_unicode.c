@@ -3,49 +3,6 @@
 #include "api/array.h"
 #include "rows.h"
 
-TW_API(strings_to_hash_bucket, "strings.to_hash_bucket(input: tensor<string>, num_buckets: int, name: str = None) -> tensor",
-       "A bucket for each string, by its hash.")
-{
-    return tw__call(&tw__op_StringToHashBucket, TW_IN(args->input), 1, TW_WITH(TW_A_INT("num_buckets", args->num_buckets)), 1);
-}
-
-TW_API(
-    strings_to_hash_bucket_strong,
-    "strings.to_hash_bucket_strong(input: tensor<string>, num_buckets: int, key: ints, name: str = None) -> tensor",
-    "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.")
-{
-    return tw__call(&tw__op_StringToHashBucketStrong, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_INT("num_buckets", args->num_buckets), TW_A_INTS("key", args->key.items, args->key.count)), 2);
-}
-
-TW_API(strings_unsorted_segment_join,
-       "strings.unsorted_segment_join(inputs: tensor<string>, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
-       "separator: str = '', name: str = None) -> tensor",
-       "The strings of each segment joined.")
-{
-    return tw__call(&tw__op_UnsortedSegmentJoin, TW_IN(args->inputs, args->segment_ids, args->num_segments), 3,
-                    TW_WITH(TW_A_STRING("separator", args->separator ? args->separator : "")), 1);
-}
-
-TW_API(strings_unicode_script, "strings.unicode_script(input: tensor<int32>, name: str = None) -> tensor",
-       "The script of each character, by ICU's numbers; -1 if it is none.")
-{
-    return TW_UNARY(UnicodeScript, args->input);
-}
-
-TW_API(strings_unicode_transcode,
-       "strings.unicode_transcode(input: tensor<string>, input_encoding: str, output_encoding: str, errors: str = replace, "
-       "replacement_char: int = 65533, replace_control_characters: bool = False, name: str = None) -> tensor",
-       "Strings in one encoding brought to another.")
-{
-    return tw__call(&tw__op_UnicodeTranscode, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_STRING("input_encoding", args->input_encoding),
-                            TW_A_STRING("output_encoding", args->output_encoding), TW_A_STRING("errors", args->errors),
-                            TW_A_INT("replacement_char", args->replacement_char),
-                            TW_A_BOOL("replace_control_characters", args->replace_control_characters)),
-                    5);
-}
-
 TW_API(
     strings_unicode_decode_flat,
     "strings._unicode_decode(input: tensor<string>, input_encoding: str, errors: str = replace, replacement_char: int = 65533, "

@@ -53,6 +53,7 @@ static bool may_overwrite(const tw__plan *plan, const tw__step *step, int input)
     if (input < 32 && (step->overwrites >> input & 1))
         return true;
     return !step->run && (step->op->unary || step->op->binary) &&
+           plan->places[step->inputs[input]].dtype == plan->places[step->outputs[0]].dtype &&
            tw__place_count(plan, step->inputs[input]) == tw__place_count(plan, step->outputs[0]);
 }
 

@@ -4,15 +4,7 @@
 
 #include "kernel/kernel.h"
 
-/* ---- activations (activation.c): loops for the elementwise drivers ---- */
-#define TW_ACTIVATIONS(X) X(relu) X(relu6) X(elu) X(selu) X(softplus) X(softsign)
-#define TW_ACTIVATION_GRADIENTS(X) X(relu_grad) X(relu6_grad) X(elu_grad) X(selu_grad) X(softplus_grad) X(softsign_grad)
-#define X(name) extern const tw__unary tw__unary_##name;
-TW_ACTIVATIONS(X)
-#undef X
-#define X(name) extern const tw__binary tw__binary_##name; /* x: gradients, y: features, or outputs of elu and selu */
-TW_ACTIVATION_GRADIENTS(X)
-#undef X
+/* ---- activations (activation.c); most are loops that the rows of their ops declare ---- */
 /* x > 0 ? x : alpha x, and its gradient. */
 void tw__leaky_relu(tw_dtype dtype, double alpha, const void *x, void *y, int64_t count);
 void tw__leaky_relu_grad(tw_dtype dtype, double alpha, const void *gradients, const void *features, void *y, int64_t count);

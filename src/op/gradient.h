@@ -34,8 +34,4 @@ tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tenso
 #define TW_G2(op_name, x, y) tw__grad_call_2(&tw__op_##op_name, x, y)
 #define TW_GN(op_name, number, y) tw__grad_call_number(&tw__op_##op_name, number, y)
 
-struct tw__binary;
-/* Runs an elementwise operation on the kernel's inputs 0 and 1 (math/binary.c). */
-tw_status tw__binary_compute(tw__kernel *kernel, const struct tw__binary *operation);
-
 #endif

@@ -115,10 +115,11 @@ struct tw_op {
     bool makes_outputs;  /* compute gives its outputs itself (views, values of variables): none are made beforehand */
     bool reads_rows;     /* of a variable, and nothing else: such a call has no effects */
     bool reads_variable; /* handles of trainable variables among the inputs are watched by tapes by themselves */
-    const struct tw__unary
-        *unary; /* what compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), so that */
-    const struct tw__binary *binary; /* the planner may run several such ops in one pass over memory */
-    bool no_gradient;                /* asking for a gradient is an error (LookupError in Python) */
+    /* What compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), which tw__unary_compute and
+     * tw__binary_compute run, and the planner may run several of in one pass over memory. The row declares it. */
+    const struct tw__unary *unary;
+    const struct tw__binary *binary;
+    bool no_gradient; /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
     uint8_t touches; /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
     const char *paths;  /* with that: the input, or the attr, that names the files */
@@ -153,6 +154,8 @@ struct tw_op {
     bool casts;                /* the elements of input 0 as another dtype */
     const char *transposes[2]; /* the attrs that transpose the operands of a product; "adj…" conjugates them too */
     bool activates;            /* may end a product or convolution, on each element while it is in the cache */
+    const char *function;      /* the function that passes its arguments to this op, as a signature (spec/spec.h): tensors are the
+                                  inputs,      others attrs of the same names; its doc is the op's. tools/collect_rows.py makes it */
     const char *doc;
 };
 
@@ -215,6 +218,11 @@ tw_status tw__output_take(tw__kernel *kernel, int index, tw_tensor *tensor);
 int64_t tw__broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index);
 /* "MatMul: …": fails with the op's name in front. */
 #define TW_OP_FAIL(context, code, format, ...) tw__fail((code), "%s: " format, (context)->op->name, ##__VA_ARGS__)
+
+/* Of an op whose row names its loop: runs that (math/unary.c, math/binary.c). tw__binary_by: a loop that is not the row's. */
+tw_status tw__unary_compute(tw__kernel *kernel);
+tw_status tw__binary_compute(tw__kernel *kernel);
+tw_status tw__binary_by(tw__kernel *kernel, const struct tw__binary *operation);
 
 tw_status tw_shape_same(tw__inference *inference); /* every output has the shape of input 0 */
 tw_status

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "rows.h"
 
 static float sample(int64_t i)
 {

@@ -7,6 +7,7 @@
 #include "kernel/conv.h"
 #include "kernel/gemm.h"
 #include "kernel/nn.h"
+#include "rows.h"
 
 static const tw__unary *const activations[] = { NULL, &tw__unary_relu, &tw__unary_relu6, &tw__unary_tanh, &tw__unary_sigmoid };
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };

@@ -19,6 +19,7 @@
 #include "kernel/gemm.h"
 #include "kernel/isa.h"
 #include "kernel/nn.h"
+#include "rows.h"
 
 enum { PAGE = 4096, CHANNELS = 40, FILTER = 7, STRIDE = 3, DILATION = 2, SAMPLE = 61, THREADS = 5 };
 

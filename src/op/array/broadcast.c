@@ -84,6 +84,7 @@ static bool broadcast_to_words(tw__wording *w)
 
 TW_OP(BroadcastTo, .inputs = "input: T, shape: Tidx", .outputs = "output: T", .attrs = "T: type, Tidx: {int32, int64} = int32",
       .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient, .words = broadcast_to_words,
+      .function = "broadcast_to(input: tensor, shape: tensor<int32>, name: str = None) -> tensor",
       .doc = "Repeats dimensions of one until the tensor has the given shape.");
 
 static tw_status args_shape(tw__inference *inference)
@@ -114,4 +115,5 @@ static tw_status args_compute(tw__kernel *kernel)
 }
 
 TW_OP(BroadcastArgs, .inputs = "s0: T, s1: T", .outputs = "r0: T", .attrs = "T: {int32, int64} = int32", .shape = args_shape,
-      .compute = args_compute, .doc = "The shape that two shapes broadcast to.");
+      .compute = args_compute, .function = "broadcast_dynamic_shape(shape_x: tensor<I>, shape_y: tensor<I>) -> tensor",
+      .doc = "The shape that two shapes broadcast to.");

@@ -335,7 +335,9 @@ static bool pack_partial(const tw__partial_call *call, tw_shape *elements)
 
 TW_OP(Pack, .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int >= 1, T: type, axis: int = 0",
       .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack",
-      .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial, .doc = "Stacks tensors along a new axis.");
+      .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial,
+      .function = "stack(values: tensors<T>, axis: int = 0, name: str = stack) -> tensor",
+      .doc = "Stacks tensors along a new axis.");
 
 /* ---- Unpack ---- */
 

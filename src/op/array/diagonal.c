@@ -55,7 +55,9 @@ static tw_status diag_gradient(tw__gradient *gradient)
 #define NUMBERS "bfloat16, half, float, double, int32, int64, complex64, complex128"
 
 TW_OP(Diag, .inputs = "diagonal: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = diag_shape,
-      .compute = diag_compute, .gradient = diag_gradient, .doc = "Zeros of twice the rank, with the tensor on the diagonal.");
+      .compute = diag_compute, .gradient = diag_gradient,
+      .function = "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor",
+      .doc = "Zeros with the tensor on the diagonal.");
 
 static tw_status part_shape(tw__inference *inference)
 {
@@ -88,7 +90,7 @@ static tw_status part_compute(tw__kernel *kernel)
 
 TW_OP(DiagPart, .inputs = "input: T", .outputs = "diagonal: T", .attrs = "T: {" NUMBERS "}", .shape = part_shape,
       .compute = part_compute, .gradient = diag_gradient,
-      .doc = "The diagonal of a tensor whose two halves of dimensions are alike.");
+      .function = "linalg.tensor_diag_part(input: tensor, name: str = None) -> tensor", .doc = "The diagonal of a tensor.");
 
 /* ---- MatrixBandPart ---- */
 
@@ -141,7 +143,9 @@ static tw_status band_gradient(tw__gradient *gradient)
 
 TW_OP(MatrixBandPart, .inputs = "input: T, num_lower: Tindex, num_upper: Tindex", .outputs = "band: T",
       .attrs = "T: type, Tindex: {int32, int64} = int64", .shape = band_shape, .compute = band_compute, .gradient = band_gradient,
-      .doc = "Zeros outside of a band around the diagonal of each matrix; a negative number keeps all on that side.");
+      .function = "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, "
+                  "name: str = None) -> tensor",
+      .doc = "Zeros outside of a band around the diagonal of each matrix.");
 
 /* ---- MatrixDiagV3, MatrixDiagPartV3 ----
  *

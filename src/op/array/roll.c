@@ -71,7 +71,9 @@ static tw_status roll_gradient(tw__gradient *g)
 
 TW_OP(Roll, .inputs = "input: T, shift: Tshift, axis: Taxis", .outputs = "output: T",
       .attrs = "T: type, Tshift: {int32, int64}, Taxis: {int32, int64}", .shape = roll_shape, .compute = roll_compute,
-      .gradient = roll_gradient, .doc = "Elements moved along axes; those that leave at one end come in at the other.");
+      .gradient = roll_gradient,
+      .function = "roll(input: tensor, shift: tensor<int32>, axis: tensor<int32>, name: str = None) -> tensor",
+      .doc = "Elements moved along axes; those that leave at one end come in at the other.");
 
 /* ---- EnsureShape ---- */
 
@@ -113,4 +115,5 @@ static bool ensure_shape_words(tw__wording *w)
 
 TW_OP(EnsureShape, .inputs = "input: T", .outputs = "output: T", .attrs = "shape: shape, T: type", .shape = ensure_shape,
       .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true, .words = ensure_shape_words,
-      .doc = "The input; an error if its shape is not the one given.");
+      .function = "ensure_shape(x: tensor, shape: shape, name: str = None) -> tensor",
+      .doc = "x, if its shape is the one given; else an error.");

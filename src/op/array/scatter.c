@@ -121,7 +121,9 @@ static bool scatter_nd_words(tw__wording *w)
 
 TW_OP(ScatterNd, .inputs = "indices: Tindices, updates: T, shape: Tindices", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int16, int32, int64}", .shape = scatter_shape, .compute = scatter_compute,
-      .gradient = scatter_gradient, .words = scatter_nd_words, .doc = "Adds slices into zeros, by index.");
+      .gradient = scatter_gradient, .words = scatter_nd_words,
+      .function = "scatter_nd(indices: tensor<I>, updates: tensor, shape: tensor<I>, name: str = None) -> tensor",
+      .doc = "Adds slices into zeros, by index.");
 
 /* ---- TensorScatter… ---- */
 
@@ -192,12 +194,19 @@ static tw_status sub_gradient(tw__gradient *gradient)
 
 TW_OP(TensorScatterUpdate, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int16, int32, int64, uint16}", .shape = tensor_shape, .compute = update_compute,
-      .gradient = update_gradient, .doc = "Writes slices over those of a tensor, by index.");
+      .gradient = update_gradient,
+      .function = "tensor_scatter_nd_update(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+                  "name: str = None) -> tensor",
+      .doc = "Writes slices over those of a tensor, by index.");
 
 TW_OP(TensorScatterAdd, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = add_compute, .gradient = add_gradient,
+      .function = "tensor_scatter_nd_add(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+                  "name: str = None) -> tensor",
       .doc = "Adds slices to those of a tensor, by index.");
 
 TW_OP(TensorScatterSub, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = sub_compute, .gradient = sub_gradient,
+      .function = "tensor_scatter_nd_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+                  "name: str = None) -> tensor",
       .doc = "Subtracts slices from those of a tensor, by index.");

@@ -91,7 +91,10 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
 
 TW_OP(UnsortedSegmentSum, .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
       .attrs = "T: {" NUMBERS "}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32", .shape = unsorted_shape,
-      .compute = unsorted_compute, .gradient = unsorted_gradient, .doc = "Sums of the rows of each segment.");
+      .compute = unsorted_compute, .gradient = unsorted_gradient,
+      .function = "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "Sums of the rows of each segment.");
 
 /* ---- SegmentSum ---- */
 
@@ -190,7 +193,9 @@ static tw_status sorted_gradient(tw__gradient *gradient)
 
 TW_OP(SegmentSum, .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T",
       .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}", .shape = tw__sorted_segment_shape, .compute = sorted_compute,
-      .gradient = sorted_gradient, .doc = "Sums of the rows of each segment; the ids do not decrease.");
+      .gradient = sorted_gradient,
+      .function = "math.segment_sum(data: tensor, segment_ids: tensor<int32>, name: str = None) -> tensor",
+      .doc = "Sums of the rows of each segment; the ids do not decrease.");
 
 /* ---- DynamicStitch ---- */
 

@@ -163,10 +163,16 @@ static tw_status product_gradient(tw__gradient *g)
 #define IDS "Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32"
 
 TW_OP(UnsortedSegmentMax, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = max_compute, .gradient = extreme_gradient,
+      .function = "math.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+                  "name: str = None) -> tensor",
       .doc = "The greatest of the rows of each segment, element by element.");
 
 TW_OP(UnsortedSegmentMin, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = min_compute, .gradient = extreme_gradient,
+      .function = "math.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+                  "name: str = None) -> tensor",
       .doc = "The least of the rows of each segment, element by element.");
 
 TW_OP(UnsortedSegmentProd, ROW, .attrs = "T: {" NUMBERS "}, " IDS, .compute = product_compute, .gradient = product_gradient,
+      .function = "math.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+                  "name: str = None) -> tensor",
       .doc = "The products of the rows of each segment.");

@@ -103,10 +103,18 @@ static tw_status product_gradient(tw__gradient *g)
 #define IDS "Tindices: {int32, int64}"
 
 TW_OP(SegmentMax, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
-      .doc = "The greatest of the rows of each segment.");
+      .function = "math.segment_max|compat.v1.segment_max(data: tensor, segment_ids: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "The greatest of the rows of each segment; the ids do not decrease.");
 TW_OP(SegmentMin, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient,
-      .doc = "The least of the rows of each segment.");
+      .function = "math.segment_min|compat.v1.segment_min(data: tensor, segment_ids: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "The least of the rows of each segment; the ids do not decrease.");
 TW_OP(SegmentProd, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = product_gradient,
-      .doc = "Products of the rows of each segment.");
+      .function = "math.segment_prod|compat.v1.segment_prod(data: tensor, segment_ids: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "Products of the rows of each segment; the ids do not decrease.");
 TW_OP(SegmentMean, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = mean_gradient,
-      .doc = "Means of the rows of each segment.");
+      .function = "math.segment_mean|compat.v1.segment_mean(data: tensor, segment_ids: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "Means of the rows of each segment; the ids do not decrease.");

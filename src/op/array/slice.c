@@ -122,4 +122,5 @@ static tw_status slice_gradient(tw__gradient *gradient)
 
 TW_OP(Slice, .inputs = "input: T, begin: Index, size: Index", .outputs = "output: T", .attrs = "T: type, Index: {int32, int64}",
       .shape = slice_shape, .compute = slice_compute, .gradient = slice_gradient, .makes_outputs = true,
-      .doc = "A box out of a tensor.");
+      .function = "slice(input_: tensor, begin: tensor<I>, size: tensor<I>, name: str = None) -> tensor",
+      .doc = "A box out of a tensor: where it begins and how large it is (-1: up to the end).");

@@ -106,7 +106,9 @@ static bool tile_words(tw__wording *w)
 
 TW_OP(Tile, .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T",
       .attrs = "T: type, Tmultiples: {int32, int64} = int32", .shape = tile_shape, .compute = tile_compute,
-      .gradient = tile_gradient, .words = tile_words, .doc = "Repeats a tensor along each dimension.");
+      .gradient = tile_gradient, .words = tile_words,
+      .function = "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor",
+      .doc = "Repeats a tensor along each dimension.");
 
 /* ---- OneHot ---- */
 

@@ -301,4 +301,5 @@ static tw_status bitcast_compute(tw__kernel *kernel)
 
 TW_OP(Bitcast, .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
       .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,
+      .function = "bitcast(input: tensor|ragged, type: dtype, name: str = None) -> tensor",
       .doc = "The same bytes as another dtype.");

@@ -120,10 +120,13 @@ static tw_status to_rgb_compute(tw__kernel *kernel)
 
 TW_OP(RGBToHSV, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float",
       .shape = need_colors, .compute = to_hsv_compute, .no_gradient = true,
+      .function = "image.rgb_to_hsv(images: tensor<float32>, name: str = None) -> tensor",
       .doc = "Hue, saturation and value of colours in [0, 1].");
 
 TW_OP(HSVToRGB, .inputs = "images: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double} = float",
-      .shape = need_colors, .compute = to_rgb_compute, .no_gradient = true, .doc = "Colours of hue, saturation and value.");
+      .shape = need_colors, .compute = to_rgb_compute, .no_gradient = true,
+      .function = "image.hsv_to_rgb(images: tensor<float32>, name: str = None) -> tensor",
+      .doc = "Colours of hue, saturation and value.");
 
 /* ---- saturation ---- */
 

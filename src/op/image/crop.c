@@ -121,4 +121,8 @@ TW_OP(CropAndResize, .inputs = "image: T, boxes: float, box_ind: int32, crop_siz
       .attrs =
           "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}, method: {'bilinear', 'nearest'} = 'bilinear', "
           "extrapolation_value: float = 0",
-      .shape = crop_shape, .compute = crop_compute, .no_gradient = true, .doc = "Boxes of images, each resized to crop_size.");
+      .shape = crop_shape, .compute = crop_compute, .no_gradient = true,
+      .function = "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, "
+                  "crop_size: tensor<int32>, method: str = bilinear, extrapolation_value: float = 0, "
+                  "name: str = None) -> tensor",
+      .doc = "Boxes of images (y1, x1, y2, x2 from 0 to 1), each resized to crop_size.");

@@ -122,13 +122,8 @@ static tw_status serialize_compute(tw__kernel *kernel)
 }
 
 TW_OP(SerializeTensor, .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar,
-      .compute = serialize_compute, .doc = "A tensor as a serialized TensorProto.");
-
-TW_API(io_serialize_tensor, "io.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
-       "A tensor as bytes, which parse_tensor reads.")
-{
-    return TW_UNARY(SerializeTensor, args->tensor);
-}
+      .compute = serialize_compute, .function = "io.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
+      .doc = "A tensor as bytes, which parse_tensor reads.");
 
 static tw_status parse_shape(tw__inference *inference)
 {
@@ -159,13 +154,9 @@ static tw_status parse_compute(tw__kernel *kernel)
 }
 
 TW_OP(ParseTensor, .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape,
-      .compute = parse_compute, .makes_outputs = true, .doc = "The tensor that a serialized TensorProto is.");
-
-TW_API(io_parse_tensor, "io.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
-       "The tensor whose bytes serialize_tensor made.")
-{
-    return tw__call(&tw__op_ParseTensor, TW_IN(args->serialized), 1, TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1);
-}
+      .compute = parse_compute, .makes_outputs = true,
+      .function = "io.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
+      .doc = "The tensor whose bytes serialize_tensor made.");
 
 TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
        "A tensor's TensorProto as programs make one: a single element in its list.")

@@ -191,21 +191,36 @@ static tw_status decode_shape(tw__inference *inference)
     "dct_method: string = ''"
 
 TW_OP(DecodeJpeg, .inputs = "contents: string", .outputs = "image: uint8", .attrs = JPEG_ATTRS, .shape = decode_shape,
-      .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a JPEG picture.");
+      .compute = decode_compute, .makes_outputs = true,
+      .function = "image.decode_jpeg|io.decode_jpeg(contents: tensor<string>, channels: int = 0, ratio: int = 1, "
+                  "fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1, "
+                  "dct_method: str = '', name: str = None) -> tensor",
+      .doc = "The pixels of a JPEG picture.");
 
 TW_OP(DecodeAndCropJpeg, .inputs = "contents: string, crop_window: int32", .outputs = "image: uint8", .attrs = JPEG_ATTRS,
       .shape = decode_shape, .compute = decode_compute, .makes_outputs = true,
+      .function = "image.decode_and_crop_jpeg|io.decode_and_crop_jpeg(contents: tensor<string>, "
+                  "crop_window: tensor<int32>, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, "
+                  "try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', "
+                  "name: str = None) -> tensor",
       .doc = "The pixels of a part of a JPEG picture: y, x, height, width.");
 
 TW_OP(DecodePng, .inputs = "contents: string", .outputs = "image: dtype",
       .attrs = "channels: int = 0, dtype: {uint8, uint16} = uint8", .shape = decode_shape, .compute = decode_compute,
-      .makes_outputs = true, .doc = "The pixels of a PNG picture.");
+      .makes_outputs = true,
+      .function = "image.decode_png|io.decode_png(contents: tensor<string>, channels: int = 0, dtype: dtype = uint8, "
+                  "name: str = None) -> tensor",
+      .doc = "The pixels of a PNG picture.");
 
 TW_OP(DecodeGif, .inputs = "contents: string", .outputs = "image: uint8", .shape = decode_shape, .compute = decode_compute,
-      .makes_outputs = true, .doc = "The frames of a GIF picture.");
+      .makes_outputs = true, .function = "image.decode_gif|io.decode_gif(contents: tensor<string>, name: str = None) -> tensor",
+      .doc = "The frames of a GIF picture.");
 
 TW_OP(DecodeBmp, .inputs = "contents: string", .outputs = "image: uint8", .attrs = "channels: int = 0", .shape = decode_shape,
-      .compute = decode_compute, .makes_outputs = true, .doc = "The pixels of a BMP picture.");
+      .compute = decode_compute, .makes_outputs = true,
+      .function = "image.decode_bmp|io.decode_bmp(contents: tensor<string>, channels: int = 0, "
+                  "name: str = None) -> tensor",
+      .doc = "The pixels of a BMP picture.");
 
 TW_OP(DecodeImage, .inputs = "contents: string", .outputs = "image: dtype",
       .attrs = "channels: int = 0, dtype: {uint8, uint16, float} = uint8, expand_animations: bool = true", .shape = decode_shape,
@@ -234,7 +249,9 @@ static tw_status extract_compute(tw__kernel *kernel)
 
 TW_OP(ExtractJpegShape, .inputs = "contents: string", .outputs = "image_shape: output_type",
       .attrs = "output_type: {int32, int64} = int32", .shape = extract_shape, .compute = extract_compute,
-      .doc = "Height, width and channels of a JPEG picture, without its pixels.");
+      .function = "image.extract_jpeg_shape|io.extract_jpeg_shape(contents: tensor<string>, "
+                  "output_type: dtype = int32, name: str = None) -> tensor",
+      .doc = "Height, width and channels of a JPEG picture.");
 
 /* ---- encoding ---- */
 
@@ -297,7 +314,12 @@ TW_OP(EncodeJpeg, .inputs = "image: uint8", .outputs = "contents: string",
           "format: {'', 'grayscale', 'rgb'} = '', quality: int = 95, progressive: bool = false, optimize_size: bool = false, "
           "chroma_downsampling: bool = true, density_unit: {'in', 'cm'} = 'in', x_density: int = 300, y_density: int = 300, "
           "xmp_metadata: string = ''",
-      .shape = encode_jpeg_shape, .compute = encode_jpeg_compute, .doc = "A JPEG picture of pixels.");
+      .shape = encode_jpeg_shape, .compute = encode_jpeg_compute,
+      .function = "image.encode_jpeg|io.encode_jpeg(image: tensor<uint8>, format: str = '', quality: int = 95, "
+                  "progressive: bool = False, optimize_size: bool = False, chroma_downsampling: bool = True, "
+                  "density_unit: str = in, x_density: int = 300, y_density: int = 300, xmp_metadata: str = '', "
+                  "name: str = None) -> tensor",
+      .doc = "A JPEG picture of pixels.");
 
 static tw_status variable_quality_compute(tw__kernel *kernel)
 {

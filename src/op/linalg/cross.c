@@ -72,4 +72,6 @@ static tw_status gradient(tw__gradient *g)
 
 TW_OP(Cross, .inputs = "a: T, b: T", .outputs = "product: T",
       .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}", .shape = shape_of,
-      .compute = compute, .gradient = gradient, .doc = "The cross products of vectors of three, which are the last dimension.");
+      .compute = compute, .gradient = gradient,
+      .function = "linalg.cross|compat.v1.cross(a: tensor<T>, b: tensor<T>, name: str = None) -> tensor",
+      .doc = "The cross products of vectors of three, which are the last dimension.");

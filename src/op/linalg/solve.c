@@ -98,6 +98,7 @@ static tw_status determinant_gradient(tw__gradient *g)
 
 TW_OP(MatrixDeterminant, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = determinant_shape,
       .compute = determinant_compute, .gradient = determinant_gradient, .words = tw__words_square,
+      .function = "linalg.det|compat.v1.matrix_determinant(input: tensor, name: str = None) -> tensor",
       .doc = "The determinant of each matrix.");
 
 TW_OP(LogMatrixDeterminant, .inputs = "input: T", .outputs = "sign: T, log_abs_determinant: T", .attrs = "T: {" NUMBERS "}",
@@ -155,7 +156,10 @@ static tw_status inverse_gradient(tw__gradient *g)
 
 TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}",
       .shape = inverse_shape, .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square,
-      .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The inverse of each matrix, or of its adjoint.");
+      .one_thread = TW_ONE_THREAD_MATRIX,
+      .function = "linalg.inv|compat.v1.matrix_inverse(input: tensor, adjoint: bool = False, "
+                  "name: str = None) -> tensor",
+      .doc = "The inverse of each matrix, or of its adjoint.");
 
 static tw_status solve_shape(tw__inference *inference)
 {

@@ -4,7 +4,7 @@
 #include "op/partial.h"
 #include "rows.h"
 
-tw_status tw__binary_compute(tw__kernel *kernel, const tw__binary *operation)
+tw_status tw__binary_by(tw__kernel *kernel, const tw__binary *operation)
 {
     const tw_tensor *x = kernel->inputs[0], *y = kernel->inputs[1];
     tw_tensor *z = kernel->outputs[0];
@@ -16,6 +16,11 @@ tw_status tw__binary_compute(tw__kernel *kernel, const tw__binary *operation)
     }
     tw__binary_run(operation, x->dtype, x->data, &x->shape, y->data, &y->shape, z->data, &z->shape);
     return TW_OK;
+}
+
+tw_status tw__binary_compute(tw__kernel *kernel)
+{
+    return tw__binary_by(kernel, kernel->op->binary);
 }
 
 /* Zero is all bits clear in every integer dtype: the widths are enough to tell. */
@@ -47,7 +52,7 @@ static tw_status division_compute(tw__kernel *kernel, const tw__binary *operatio
     const tw_tensor *y = kernel->inputs[1];
     if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count && has_zero(y))
         return tw__fail(TW_INVALID_ARGUMENT, "Integer division by zero [Op:%s]", kernel->op->name);
-    return tw__binary_compute(kernel, operation);
+    return tw__binary_by(kernel, operation);
 }
 
 static tw_status power_compute(tw__kernel *kernel)
@@ -60,32 +65,14 @@ static tw_status power_compute(tw__kernel *kernel)
                                 kernel->op->name);
         }
     }
-    return tw__binary_compute(kernel, &tw__binary_power);
+    return tw__binary_by(kernel, &tw__binary_power);
 }
 
-#define COMPUTE(name)                                          \
-    static tw_status name##_compute(tw__kernel *kernel)        \
-    {                                                          \
-        return tw__binary_compute(kernel, &tw__binary_##name); \
-    }
 #define DIVISION(name)                                       \
     static tw_status name##_compute(tw__kernel *kernel)      \
     {                                                        \
         return division_compute(kernel, &tw__binary_##name); \
     }
-COMPUTE(add)
-COMPUTE(subtract)
-COMPUTE(multiply)
-COMPUTE(maximum)
-COMPUTE(minimum)
-COMPUTE(squared_difference)
-COMPUTE(divide_no_nan)
-COMPUTE(multiply_no_nan)
-COMPUTE(xdivy)
-COMPUTE(xlogy)
-COMPUTE(xlog1py)
-COMPUTE(atan2)
-COMPUTE(next_after)
 DIVISION(divide)
 DIVISION(floor_modulo)
 DIVISION(modulo)
@@ -95,7 +82,7 @@ DIVISION(modulo)
 static tw_status whole_quotient(tw__kernel *kernel, const tw__unary *whole)
 {
     tw_tensor *z = kernel->outputs[0];
-    TW_TRY(tw__binary_compute(kernel, &tw__binary_divide));
+    TW_TRY(tw__binary_by(kernel, &tw__binary_divide));
     tw__unary_run(whole, z->dtype, z->data, z->data, z->count);
     return TW_OK;
 }
@@ -171,7 +158,7 @@ static tw_status add_strings(tw__kernel *kernel)
 
 static tw_status add_or_join_compute(tw__kernel *kernel)
 {
-    return kernel->inputs[0]->dtype == TW_STRING ? add_strings(kernel) : add_compute(kernel);
+    return kernel->inputs[0]->dtype == TW_STRING ? add_strings(kernel) : tw__binary_by(kernel, &tw__binary_add);
 }
 
 TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " COMPLEXES_ ", string}",
@@ -188,7 +175,7 @@ static bool add_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, add_sizes);
 }
 
-TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient,
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = tw__binary_compute, .binary = &tw__binary_add, .gradient = add_gradient,
       .node_name = "add", .scope = TW_SCOPE_ALWAYS, .partial = add_partial, .doc = "x + y, element by element.");
 
 static int64_t sub_sizes(int64_t a, int64_t b)
@@ -201,8 +188,10 @@ static bool sub_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, sub_sizes);
 }
 
-TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient,
-      .node_name = "sub", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 0, .partial = sub_partial,
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = tw__binary_compute, .binary = &tw__binary_subtract,
+      .gradient = subtract_gradient, .node_name = "sub", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 0,
+      .partial = sub_partial,
+      .function = "subtract|math.subtract(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x - y, element by element.");
 
 /* ---- products ---- */
@@ -231,9 +220,11 @@ static bool mul_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, mul_sizes);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient,
-      .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial,
-      .functions_in_gradient = true, .doc = "x * y, element by element.");
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = tw__binary_compute, .binary = &tw__binary_multiply,
+      .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true,
+      .partial = mul_partial, .functions_in_gradient = true,
+      .function = "multiply|math.multiply(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
 {
@@ -244,7 +235,9 @@ static tw_status multiply_no_nan_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(MulNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = multiply_no_nan_compute, .gradient = multiply_no_nan_gradient,
+TW_OP(MulNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_multiply_no_nan,
+      .gradient = multiply_no_nan_gradient,
+      .function = "math.multiply_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x * y, and zero where y is zero even if x is infinite or not a number.");
 
 /* ---- quotients ---- */
@@ -287,13 +280,17 @@ TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = div
 
 TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide,
       .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1,
-      .doc = "x / y of real or complex numbers, element by element.");
+      .function = "realdiv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x / y of real or complex numbers.");
 
-TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan,
-      .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "x / y, and zero where y is zero.");
+TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_divide_no_nan,
+      .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
+      .function = "math.divide_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
-      .doc = "x / y rounded towards zero, element by element.");
+      .function = "truncatediv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x / y of integers, rounded towards zero.");
 
 static int64_t floor_div_sizes(int64_t a, int64_t b)
 {
@@ -306,7 +303,9 @@ static bool floor_div_partial(const tw__partial_call *call, tw_shape *elements)
 }
 
 TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
-      .partial = floor_div_partial, .doc = "x / y rounded down, element by element.");
+      .partial = floor_div_partial,
+      .function = "math.floordiv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x / y rounded down, element by element.");
 
 static tw_status floor_modulo_gradient(tw__gradient *g)
 {
@@ -322,12 +321,14 @@ static tw_status floor_modulo_gradient(tw__gradient *g)
 
 TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
       .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
+      .function = "math.floormod|math.mod(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "The remainder of division rounded down: it has the sign of y.");
 
 TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute, .no_gradient = true,
       .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
 TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = modulo_compute, .no_gradient = true,
+      .function = "truncatemod(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
 /* ---- the larger and the smaller ---- */
@@ -366,8 +367,10 @@ static bool maximum_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, maximum_sizes);
 }
 
-TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient,
-      .partial = maximum_partial, .doc = "The larger of x and y, element by element.");
+TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = tw__binary_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient,
+      .partial = maximum_partial,
+      .function = "maximum|math.maximum(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The larger of x and y, element by element.");
 
 static int64_t minimum_sizes(int64_t a, int64_t b)
 {
@@ -379,8 +382,10 @@ static bool minimum_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, minimum_sizes);
 }
 
-TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient,
-      .partial = minimum_partial, .doc = "The smaller of x and y, element by element.");
+TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = tw__binary_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient,
+      .partial = minimum_partial,
+      .function = "minimum|math.minimum(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The smaller of x and y, element by element.");
 
 static tw_status squared_difference_gradient(tw__gradient *g)
 {
@@ -395,9 +400,10 @@ static tw_status squared_difference_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}", .compute = squared_difference_compute,
+TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}", .compute = tw__binary_compute,
       .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
-      .doc = "(x - y) * (x - y), element by element; of complex numbers the square of the distance.");
+      .function = "math.squared_difference(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "(x - y) * (x - y), element by element.");
 
 /* ---- powers, logarithms, angles ---- */
 
@@ -430,6 +436,7 @@ static tw_status power_gradient(tw__gradient *g)
 
 TW_OP(Pow, ROW, .attrs = "T: {" REALS_ ", int8, int16, int32, int64, " COMPLEXES_ "}", .compute = power_compute,
       .gradient = power_gradient, .node_name = "pow", .scope = TW_SCOPE_ALWAYS,
+      .function = "pow|math.pow(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x to the power of y, element by element.");
 
 static tw_status xdivy_gradient(tw__gradient *g)
@@ -449,7 +456,8 @@ static tw_status xdivy_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Xdivy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xdivy_compute, .gradient = xdivy_gradient,
+TW_OP(Xdivy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_xdivy,
+      .gradient = xdivy_gradient, .function = "math.xdivy(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x / y, and zero where x is zero.");
 
 static tw_status xlog_gradient(tw__gradient *g, const tw_op *same, bool plus_one)
@@ -479,10 +487,13 @@ static tw_status xlog1py_gradient(tw__gradient *g)
     return xlog_gradient(g, &tw__op_Xlog1py, true);
 }
 
-TW_OP(Xlogy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlogy_compute, .gradient = xlogy_gradient,
+TW_OP(Xlogy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_xlogy,
+      .gradient = xlogy_gradient, .function = "math.xlogy(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x * log(y), and zero where x is zero.");
 
-TW_OP(Xlog1py, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlog1py_compute, .gradient = xlog1py_gradient,
+TW_OP(Xlog1py, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_xlog1py,
+      .gradient = xlog1py_gradient,
+      .function = "math.xlog1py(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x * log(1 + y), and zero where x is zero.");
 
 static tw_status atan2_gradient(tw__gradient *g)
@@ -502,7 +513,9 @@ static tw_status atan2_gradient(tw__gradient *g)
 }
 
 TW_OP(Atan2, .inputs = "y: T, x: T", .outputs = "z: T", .attrs = "T: {" REALS_ "}", .shape = tw_shape_broadcast,
-      .compute = atan2_compute, .gradient = atan2_gradient, .doc = "The angle of the point (x, y), from -pi to pi.");
+      .compute = tw__binary_compute, .binary = &tw__binary_atan2, .gradient = atan2_gradient,
+      .function = "atan2|math.atan2(y: tensor<T>|ragged, x: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The angle of the point (x, y), from -pi to pi.");
 
 /* It goes with x1. */
 static tw_status next_after_gradient(tw__gradient *g)
@@ -515,5 +528,6 @@ static tw_status next_after_gradient(tw__gradient *g)
 }
 
 TW_OP(NextAfter, .inputs = "x1: T, x2: T", .outputs = "output: T", .attrs = "T: {double, float} = float",
-      .shape = tw_shape_broadcast, .compute = next_after_compute, .gradient = next_after_gradient,
+      .shape = tw_shape_broadcast, .compute = tw__binary_compute, .binary = &tw__binary_next_after,
+      .gradient = next_after_gradient, .function = "math.nextafter(x1: tensor<T>, x2: tensor<T>, name: str = None) -> tensor",
       .doc = "The number next to x1 in the direction of x2.");

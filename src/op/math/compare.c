@@ -4,23 +4,6 @@
 #include "op/wording.h"
 #include "rows.h"
 
-#define COMPUTE(name)                                          \
-    static tw_status name##_compute(tw__kernel *kernel)        \
-    {                                                          \
-        return tw__binary_compute(kernel, &tw__binary_##name); \
-    }
-COMPUTE(less)
-COMPUTE(less_equal)
-COMPUTE(greater)
-COMPUTE(greater_equal)
-COMPUTE(logical_and)
-COMPUTE(logical_or)
-COMPUTE(bitwise_and)
-COMPUTE(bitwise_or)
-COMPUTE(bitwise_xor)
-COMPUTE(left_shift)
-COMPUTE(right_shift)
-
 /* ---- equality: of strings too; shapes that don't go together may count as "not equal" ---- */
 
 static tw_status equality_shape(tw__inference *inference)
@@ -69,7 +52,7 @@ static tw_status equality_compute(tw__kernel *kernel, const tw__binary *operatio
     else if (x->dtype == TW_STRING)
         compare_strings(kernel, wanted);
     else
-        return tw__binary_compute(kernel, operation);
+        return tw__binary_by(kernel, operation);
     return TW_OK;
 }
 
@@ -87,31 +70,57 @@ static tw_status not_equal_compute(tw__kernel *kernel)
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = equality_shape, \
     .attrs = "T: type, incompatible_shape_error: bool = true"
 TW_OP(Equal, EQUALITY, .compute = equal_compute, .words = tw__words_binary, .static_value = true,
+      .function = "equal|math.equal(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "Whether x and y are equal, element by element.");
 TW_OP(NotEqual, EQUALITY, .compute = not_equal_compute, .words = tw__words_binary, .static_value = true,
+      .function = "not_equal|math.not_equal(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "Whether x and y differ, element by element.");
 
 #define ORDER                                                                  \
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = tw_shape_broadcast, \
     .attrs = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
-TW_OP(Less, ORDER, .compute = less_compute, .doc = "x < y, element by element.");
-TW_OP(LessEqual, ORDER, .compute = less_equal_compute, .doc = "x <= y, element by element.");
-TW_OP(Greater, ORDER, .compute = greater_compute, .doc = "x > y, element by element.");
-TW_OP(GreaterEqual, ORDER, .compute = greater_equal_compute, .doc = "x >= y, element by element.");
+TW_OP(Less, ORDER, .compute = tw__binary_compute, .binary = &tw__binary_less,
+      .function = "less|math.less(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x < y, element by element.");
+TW_OP(LessEqual, ORDER, .compute = tw__binary_compute, .binary = &tw__binary_less_equal,
+      .function = "less_equal|math.less_equal(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x <= y, element by element.");
+TW_OP(Greater, ORDER, .compute = tw__binary_compute, .binary = &tw__binary_greater,
+      .function = "greater|math.greater(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "x > y, element by element.");
+TW_OP(GreaterEqual, ORDER, .compute = tw__binary_compute, .binary = &tw__binary_greater_equal,
+      .function = "greater_equal|math.greater_equal(x: tensor<T>|ragged, y: tensor<T>|ragged, "
+                  "name: str = None) -> tensor",
+      .doc = "x >= y, element by element.");
 
 #define LOGIC .inputs = "x: bool, y: bool", .outputs = "z: bool", .shape = tw_shape_broadcast
-TW_OP(LogicalAnd, LOGIC, .compute = logical_and_compute, .doc = "Whether x and y are both true.");
-TW_OP(LogicalOr, LOGIC, .compute = logical_or_compute, .doc = "Whether one of x and y is true.");
+TW_OP(LogicalAnd, LOGIC, .compute = tw__binary_compute, .binary = &tw__binary_logical_and,
+      .function = "logical_and|math.logical_and(x: tensor<bool>|ragged, y: tensor<bool>|ragged, "
+                  "name: str = None) -> tensor",
+      .doc = "Whether x and y are both true.");
+TW_OP(LogicalOr, LOGIC, .compute = tw__binary_compute, .binary = &tw__binary_logical_or,
+      .function = "logical_or|math.logical_or(x: tensor<bool>|ragged, y: tensor<bool>|ragged, "
+                  "name: str = None) -> tensor",
+      .doc = "Whether one of x and y is true.");
 
 #define BITS                                                                \
     .inputs = "x: T, y: T", .outputs = "z: T", .shape = tw_shape_broadcast, \
     .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
-TW_OP(BitwiseAnd, BITS, .compute = bitwise_and_compute, .doc = "The bits that are set in both x and y.");
-TW_OP(BitwiseOr, BITS, .compute = bitwise_or_compute, .doc = "The bits that are set in x or y.");
-TW_OP(BitwiseXor, BITS, .compute = bitwise_xor_compute, .doc = "The bits that are set in one of x and y.");
-TW_OP(LeftShift, BITS, .compute = left_shift_compute, .doc = "The bits of x moved left by y.");
-TW_OP(RightShift, BITS, .compute = right_shift_compute,
-      .doc = "The bits of x moved right by y; of signed numbers the sign stays.");
+TW_OP(BitwiseAnd, BITS, .compute = tw__binary_compute, .binary = &tw__binary_bitwise_and,
+      .function = "bitwise.bitwise_and(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The bits that are set in both x and y.");
+TW_OP(BitwiseOr, BITS, .compute = tw__binary_compute, .binary = &tw__binary_bitwise_or,
+      .function = "bitwise.bitwise_or(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The bits that are set in x or y.");
+TW_OP(BitwiseXor, BITS, .compute = tw__binary_compute, .binary = &tw__binary_bitwise_xor,
+      .function = "bitwise.bitwise_xor(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The bits that are set in one of x and y.");
+TW_OP(LeftShift, BITS, .compute = tw__binary_compute, .binary = &tw__binary_left_shift,
+      .function = "bitwise.left_shift(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The bits of x moved left by y.");
+TW_OP(RightShift, BITS, .compute = tw__binary_compute, .binary = &tw__binary_right_shift,
+      .function = "bitwise.right_shift(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .doc = "The bits of x moved right by y.");
 
 /* ---- nearly equal ---- */
 

@@ -57,6 +57,8 @@ static tw_status check_gradient(tw__gradient *g)
     .inputs = "tensor: T", .outputs = "output: T", .attrs = "T: {bfloat16, half, float, double}, message: string", \
     .shape = tw_shape_same, .compute = check_compute, .gradient = check_gradient, .makes_outputs = true, .stateful = true
 
-TW_OP(CheckNumerics, CHECK, .doc = "The input itself; an error if a value is infinite or not a number.");
+TW_OP(CheckNumerics, CHECK,
+      .function = "debugging.check_numerics(tensor: tensor|ragged, message: str, name: str = None) -> tensor",
+      .doc = "The same value; an error if an element is infinite or not a number.");
 TW_OP(CheckNumericsV2, CHECK, .static_value = true,
       .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");

@@ -3,22 +3,15 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-static tw_status compute(tw__kernel *kernel, const tw__unary *operation)
+tw_status tw__unary_compute(tw__kernel *kernel)
 {
+    const tw__unary *operation = kernel->op->unary;
     const tw_tensor *x = kernel->inputs[0];
     if (!tw__unary_has(operation, x->dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(x->dtype));
     tw__unary_run(operation, x->dtype, x->data, kernel->outputs[0]->data, x->count);
     return TW_OK;
 }
-
-#define X(name)                                         \
-    static tw_status name##_compute(tw__kernel *kernel) \
-    {                                                   \
-        return compute(kernel, &tw__unary_##name);      \
-    }
-TW_UNARY_OPERATIONS(X)
-#undef X
 
 /* In a gradient: dy is what arrives, x the input and y the output, complex ones conjugated; all new references. */
 #define DY tw_retain(g->output_grads[0])
@@ -65,63 +58,71 @@ GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
 #define NUMBERS "T: {bfloat16, half, float, double, complex64, complex128}"
 #define SIGNED_NUMBERS "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 
-TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}", .compute = abs_compute,
+TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}", .compute = tw__unary_compute,
       .unary = &tw__unary_abs, .gradient = abs_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "The absolute value.");
-TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw__unary_negate, .gradient = negate_gradient,
-      .doc = "-x.");
-TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
+TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_negate, .gradient = negate_gradient,
+      .function = "negative|math.negative(x: tensor|ragged|sparse, name: str = None) -> tensor",
+      .doc = "-x, element by element.");
+TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
       .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
 TW_OP(Square, ROW,
       .attrs =
           "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-      .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .functions_in_gradient = true,
-      .doc = "x * x.");
-TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient,
-      .doc = "The square root.");
-TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient,
-      .doc = "1 / sqrt(x).");
-TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal,
+      .compute = tw__unary_compute, .unary = &tw__unary_square, .gradient = square_gradient, .functions_in_gradient = true,
+      .function = "square|math.square(x: tensor|ragged|sparse, name: str = None) -> tensor", .doc = "x * x, element by element.");
+TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient,
+      .function = "sqrt|math.sqrt(x: tensor|ragged|sparse, name: str = None) -> tensor",
+      .doc = "The square root of each element.");
+TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient,
+      .function = "math.rsqrt(x: tensor|ragged, name: str = None) -> tensor", .doc = "1 / sqrt(x), element by element.");
+TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_reciprocal,
+      .gradient = reciprocal_gradient, .function = "math.reciprocal(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "1 / x, element by element.");
+TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_reciprocal,
       .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal,
-      .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .unary = &tw__unary_exp, .gradient = exp_gradient,
-      .doc = "e to the power of x.");
-TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient,
-      .doc = "exp(x) - 1, precise near zero.");
-TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .unary = &tw__unary_log, .gradient = log_gradient,
-      .doc = "The natural logarithm.");
-TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient,
-      .doc = "log(1 + x), precise near zero.");
-TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = sin_compute, .unary = &tw__unary_sin, .gradient = sin_gradient, .doc = "The sine.");
-TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .unary = &tw__unary_cos, .gradient = cos_gradient,
-      .doc = "The cosine.");
-TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .unary = &tw__unary_tan, .gradient = tan_gradient,
-      .doc = "The tangent.");
-TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .unary = &tw__unary_asin, .gradient = asin_gradient,
-      .doc = "The inverse of sine.");
-TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .unary = &tw__unary_acos, .gradient = acos_gradient,
-      .doc = "The inverse of cosine.");
-TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .unary = &tw__unary_atan, .gradient = atan_gradient,
-      .doc = "The inverse of tangent.");
-TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .unary = &tw__unary_sinh, .gradient = sinh_gradient,
-      .doc = "The hyperbolic sine.");
-TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .unary = &tw__unary_cosh, .gradient = cosh_gradient,
-      .doc = "The hyperbolic cosine.");
-TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient,
-      .doc = "The inverse of hyperbolic sine.");
-TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient,
-      .doc = "The inverse of hyperbolic cosine.");
-TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient,
-      .doc = "The inverse of hyperbolic tangent.");
-TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient,
-      .activates = true, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient,
-      .scope = TW_SCOPE_ALWAYS, .activates = true, .keeps_logits = true, .doc = "1 / (1 + exp(-x)).");
-TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient,
-      .doc = "The error function.");
-TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient,
-      .doc = "1 - erf(x).");
-TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
+TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_exp, .gradient = exp_gradient,
+      .function = "exp|math.exp(x: tensor|ragged, name: str = None) -> tensor", .doc = "e to the power of each element.");
+TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient,
+      .function = "math.expm1(x: tensor|ragged, name: str = None) -> tensor", .doc = "exp(x) - 1, precise near zero.");
+TW_OP(Log, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_log, .gradient = log_gradient,
+      .function = "math.log(x: tensor|ragged, name: str = None) -> tensor", .doc = "The natural logarithm of each element.");
+TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient,
+      .function = "math.log1p(x: tensor|ragged, name: str = None) -> tensor", .doc = "log(1 + x), precise near zero.");
+TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sin, .gradient = sin_gradient,
+      .function = "sin|math.sin(x: tensor|ragged, name: str = None) -> tensor", .doc = "The sine of each element.");
+TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_cos, .gradient = cos_gradient,
+      .function = "cos|math.cos(x: tensor|ragged, name: str = None) -> tensor", .doc = "The cosine of each element.");
+TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_tan, .gradient = tan_gradient,
+      .function = "tan|math.tan(x: tensor|ragged, name: str = None) -> tensor", .doc = "The tangent of each element.");
+TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_asin, .gradient = asin_gradient,
+      .function = "asin|math.asin(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of sine.");
+TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_acos, .gradient = acos_gradient,
+      .function = "acos|math.acos(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of cosine.");
+TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_atan, .gradient = atan_gradient,
+      .function = "atan|math.atan(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of tangent.");
+TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sinh, .gradient = sinh_gradient,
+      .function = "sinh|math.sinh(x: tensor|ragged, name: str = None) -> tensor", .doc = "The hyperbolic sine.");
+TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_cosh, .gradient = cosh_gradient,
+      .function = "cosh|math.cosh(x: tensor|ragged, name: str = None) -> tensor", .doc = "The hyperbolic cosine.");
+TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient,
+      .function = "asinh|math.asinh(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of hyperbolic sine.");
+TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient,
+      .function = "acosh|math.acosh(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of hyperbolic cosine.");
+TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient,
+      .function = "atanh|math.atanh(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of hyperbolic tangent.");
+TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient,
+      .activates = true, .function = "tanh|math.tanh|nn.tanh(x: tensor|ragged|sparse, name: str = None) -> tensor",
+      .doc = "The hyperbolic tangent.");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient,
+      .scope = TW_SCOPE_ALWAYS, .activates = true, .keeps_logits = true,
+      .function = "sigmoid|math.sigmoid|nn.sigmoid(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "1 / (1 + exp(-x)), element by element.");
+TW_OP(Erf, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_erf, .gradient = erf_gradient,
+      .function = "math.erf(x: tensor|ragged|sparse, name: str = None) -> tensor", .doc = "The error function.");
+TW_OP(Erfc, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient,
+      .function = "math.erfc(x: tensor|ragged, name: str = None) -> tensor", .doc = "1 - erf(x).");
+TW_OP(Lgamma, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
+      .function = "math.lgamma(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The logarithm of the absolute value of the gamma function.");
 static tw_status digamma_gradient(tw__gradient *g)
 {
@@ -133,24 +134,35 @@ static tw_status digamma_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient,
-      .doc = "The derivative of Lgamma.");
-TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .unary = &tw__unary_floor, .doc = "The largest integer not above x.");
-TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .unary = &tw__unary_ceil, .doc = "The smallest integer not below x.");
-TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .unary = &tw__unary_round,
+TW_OP(Digamma, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient,
+      .function = "math.digamma(x: tensor|ragged, name: str = None) -> tensor", .doc = "The derivative of lgamma.");
+TW_OP(Floor, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_floor,
+      .function = "floor|math.floor(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "The largest integer not above each element.");
+TW_OP(Ceil, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_ceil,
+      .function = "math.ceil(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "The smallest integer not below each element.");
+TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_round,
       .doc = "The nearest integer, of two the even one.");
-TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .unary = &tw__unary_round,
-      .doc = "The nearest integer, of two the even one.");
+TW_OP(Rint, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_round,
+      .function = "math.rint(x: tensor|ragged, name: str = None) -> tensor", .doc = "The nearest integer, of two the even one.");
 
 #define QUESTION .inputs = "x: T", .outputs = "y: bool", .shape = tw_shape_same, .attrs = REALS
-TW_OP(IsNan, QUESTION, .compute = is_nan_compute, .doc = "Whether x is not a number.");
-TW_OP(IsInf, QUESTION, .compute = is_inf_compute, .doc = "Whether x is infinite.");
-TW_OP(IsFinite, QUESTION, .compute = is_finite_compute, .doc = "Whether x is neither infinite nor not a number.");
+TW_OP(IsNan, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_nan,
+      .function = "math.is_nan(x: tensor|ragged, name: str = None) -> tensor", .doc = "Whether each element is not a number.");
+TW_OP(IsInf, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_inf,
+      .function = "math.is_inf(x: tensor|ragged, name: str = None) -> tensor", .doc = "Whether each element is infinite.");
+TW_OP(IsFinite, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_finite,
+      .function = "math.is_finite(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "Whether each element is neither infinite nor not a number.");
 
-TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = logical_not_compute,
-      .doc = "Whether x is false.");
-TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute,
-      .unary = &tw__unary_invert, .doc = "Every bit flipped.");
+TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = tw__unary_compute,
+      .unary = &tw__unary_logical_not,
+      .function = "logical_not|math.logical_not(x: tensor<bool>|ragged, name: str = None) -> tensor",
+      .doc = "Whether each element is false.");
+TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = tw__unary_compute,
+      .unary = &tw__unary_invert, .function = "bitwise.invert(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "Every bit flipped.");
 
 /* ---- parts of complex numbers ---- */
 
@@ -206,16 +218,17 @@ GRADIENT(angle, TW_G2(Mul, TW_G1(Neg, complex_of(DY, NULL)),
                       TW_G1(Reciprocal, complex_of(part_of(&tw__op_Imag, g->inputs[0]), part_of(&tw__op_Real, g->inputs[0])))))
 
 #define PART .attrs = "T: {complex64, complex128} = complex64, Tout: {float, double} = float", .shape = part_shape
-TW_OP(Real, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = real_compute, .gradient = real_gradient,
-      .doc = "The real part.");
-TW_OP(Imag, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = imag_compute, .gradient = imag_gradient,
-      .doc = "The imaginary part.");
-TW_OP(Angle, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = angle_compute, .gradient = angle_gradient,
-      .doc = "The angle in the complex plane.");
-TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient,
-      .scope = TW_SCOPE_ALWAYS, .doc = "The distance from zero.");
+TW_OP(Real, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = tw__unary_compute, .unary = &tw__unary_real,
+      .gradient = real_gradient, .doc = "The real part.");
+TW_OP(Imag, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = tw__unary_compute, .unary = &tw__unary_imag,
+      .gradient = imag_gradient, .doc = "The imaginary part.");
+TW_OP(Angle, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = tw__unary_compute, .unary = &tw__unary_angle,
+      .gradient = angle_gradient, .doc = "The angle in the complex plane.");
+TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = tw__unary_compute, .unary = &tw__unary_abs,
+      .gradient = complex_abs_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "The distance from zero.");
 TW_OP(Conj, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {complex64, complex128, variant} = complex64",
-      .shape = tw_shape_same, .compute = conj_compute, .gradient = conj_gradient, .doc = "The complex conjugate.");
+      .shape = tw_shape_same, .compute = tw__unary_compute, .unary = &tw__unary_conj, .gradient = conj_gradient,
+      .doc = "The complex conjugate.");
 
 static tw_status complex_shape(tw__inference *inference)
 {

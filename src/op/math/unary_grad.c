@@ -13,17 +13,6 @@ static tw_status equal_shapes(tw__inference *inference)
     return TW_OK;
 }
 
-#define COMPUTE(name)                                          \
-    static tw_status name##_compute(tw__kernel *kernel)        \
-    {                                                          \
-        return tw__binary_compute(kernel, &tw__binary_##name); \
-    }
-COMPUTE(sqrt_grad)
-COMPUTE(rsqrt_grad)
-COMPUTE(reciprocal_grad)
-COMPUTE(tanh_grad)
-COMPUTE(sigmoid_grad)
-
 /* In a gradient: a and b are the inputs y and dy, conjugated where complex; c the gradient that arrives. */
 #define A tw__grad_conj(g->inputs[0])
 #define B tw__grad_conj(g->inputs[1])
@@ -57,15 +46,15 @@ GRADIENT(sigmoid_grad, TW_G2(Sub, TW_G2(Mul, C, B), TW_G2(Mul, TW_GN(Mul, 2, TW_
 #define ROW                                                            \
     .inputs = "y: T, dy: T", .outputs = "z: T", .shape = equal_shapes, \
     .attrs = "T: {bfloat16, half, float, double, complex64, complex128}"
-TW_OP(SqrtGrad, ROW, .compute = sqrt_grad_compute, .binary = &tw__binary_sqrt_grad, .gradient = sqrt_grad_gradient,
+TW_OP(SqrtGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_sqrt_grad, .gradient = sqrt_grad_gradient,
       .doc = "The gradient of Sqrt: dy * 0.5 / y.");
-TW_OP(RsqrtGrad, ROW, .compute = rsqrt_grad_compute, .binary = &tw__binary_rsqrt_grad, .gradient = rsqrt_grad_gradient,
+TW_OP(RsqrtGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_rsqrt_grad, .gradient = rsqrt_grad_gradient,
       .doc = "The gradient of Rsqrt: dy * -0.5 * y^3.");
-TW_OP(ReciprocalGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad,
+TW_OP(ReciprocalGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_reciprocal_grad,
       .gradient = reciprocal_grad_gradient, .doc = "The gradient of Reciprocal: -dy * y * y.");
-TW_OP(InvGrad, ROW, .compute = reciprocal_grad_compute, .binary = &tw__binary_reciprocal_grad,
-      .gradient = reciprocal_grad_gradient, .doc = "The gradient of Inv: -dy * y * y.");
-TW_OP(TanhGrad, ROW, .compute = tanh_grad_compute, .binary = &tw__binary_tanh_grad, .gradient = tanh_grad_gradient,
+TW_OP(InvGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_reciprocal_grad, .gradient = reciprocal_grad_gradient,
+      .doc = "The gradient of Inv: -dy * y * y.");
+TW_OP(TanhGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_tanh_grad, .gradient = tanh_grad_gradient,
       .doc = "The gradient of Tanh: dy * (1 - y * y).");
-TW_OP(SigmoidGrad, ROW, .compute = sigmoid_grad_compute, .binary = &tw__binary_sigmoid_grad, .gradient = sigmoid_grad_gradient,
+TW_OP(SigmoidGrad, ROW, .compute = tw__binary_compute, .binary = &tw__binary_sigmoid_grad, .gradient = sigmoid_grad_gradient,
       .doc = "The gradient of Sigmoid: dy * y * (1 - y).");

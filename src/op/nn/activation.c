@@ -3,36 +3,6 @@
 #include "kernel/nn.h"
 #include "rows.h"
 
-static tw_status run_unary(tw__kernel *kernel, const tw__unary *operation)
-{
-    const tw_tensor *x = kernel->inputs[0];
-    tw__unary_run(operation, x->dtype, x->data, kernel->outputs[0]->data, x->count);
-    return TW_OK;
-}
-
-static tw_status run_gradient(tw__kernel *kernel, const tw__binary *operation)
-{
-    const tw_tensor *gradients = kernel->inputs[0], *values = kernel->inputs[1];
-    tw__binary_run(operation, gradients->dtype, gradients->data, &gradients->shape, values->data, &values->shape,
-                   kernel->outputs[0]->data, &gradients->shape);
-    return TW_OK;
-}
-
-#define X(name)                                         \
-    static tw_status name##_compute(tw__kernel *kernel) \
-    {                                                   \
-        return run_unary(kernel, &tw__unary_##name);    \
-    }
-TW_ACTIVATIONS(X)
-#undef X
-#define X(name)                                          \
-    static tw_status name##_compute(tw__kernel *kernel)  \
-    {                                                    \
-        return run_gradient(kernel, &tw__binary_##name); \
-    }
-TW_ACTIVATION_GRADIENTS(X)
-#undef X
-
 static tw_status same_shapes(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
@@ -115,50 +85,56 @@ static tw_status softplus_grad_gradient(tw__gradient *gradient)
 #define REALS "T: {half, bfloat16, float, double}"
 
 TW_OP(Relu, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}", .shape = tw_shape_same,
-      .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
-      .doc = "max(features, 0).");
+      .compute = tw__unary_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
+      .function = "nn.relu(features: tensor|ragged, name: str = None) -> tensor", .doc = "max(features, 0).");
 
 TW_OP(ReluGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-      .shape = same_shapes, .compute = relu_grad_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
+      .shape = same_shapes, .compute = tw__binary_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
       .doc = "gradients where features > 0, else 0. Features may be Relu's inputs or outputs.");
 
 TW_OP(Relu6, .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}", .shape = tw_shape_same,
-      .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
-      .activates = true, .doc = "min(max(features, 0), 6).");
+      .compute = tw__unary_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
+      .activates = true, .function = "nn.relu6(features: tensor|ragged, name: str = None) -> tensor",
+      .doc = "min(max(features, 0), 6).");
 
 TW_OP(Relu6Grad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-      .shape = same_shapes, .compute = relu6_grad_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,
+      .shape = same_shapes, .compute = tw__binary_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,
       .doc = "gradients where 0 < features < 6, else 0.");
 
-TW_OP(Elu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same, .compute = elu_compute,
-      .unary = &tw__unary_elu, .gradient = elu_gradient, .activates = true, .doc = "exp(features) - 1 below 0, features above.");
+TW_OP(Elu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
+      .compute = tw__unary_compute, .unary = &tw__unary_elu, .gradient = elu_gradient, .activates = true,
+      .function = "nn.elu(features: tensor|ragged, name: str = None) -> tensor",
+      .doc = "exp(features) - 1 below 0, features above.");
 
 TW_OP(EluGrad, .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
-      .compute = elu_grad_compute, .binary = &tw__binary_elu_grad, .gradient = elu_grad_gradient,
+      .compute = tw__binary_compute, .binary = &tw__binary_elu_grad, .gradient = elu_grad_gradient,
       .doc = "gradients * (outputs + 1) where outputs < 0, else gradients.");
 
-TW_OP(Selu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same, .compute = selu_compute,
-      .unary = &tw__unary_selu, .gradient = selu_gradient, .activates = true,
+TW_OP(Selu, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
+      .compute = tw__unary_compute, .unary = &tw__unary_selu, .gradient = selu_gradient, .activates = true,
+      .function = "nn.selu(features: tensor|ragged, name: str = None) -> tensor",
       .doc = "scale * alpha * (exp(features) - 1) below 0, scale * features above.");
 
 TW_OP(SeluGrad, .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
-      .compute = selu_grad_compute, .binary = &tw__binary_selu_grad, .gradient = elu_grad_gradient,
+      .compute = tw__binary_compute, .binary = &tw__binary_selu_grad, .gradient = elu_grad_gradient,
       .doc = "gradients * (outputs + scale * alpha) where outputs < 0, else gradients * scale.");
 
 TW_OP(Softplus, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
-      .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient, .activates = true,
-      .doc = "log(exp(features) + 1), element by element.");
+      .compute = tw__unary_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient, .activates = true,
+      .function = "nn.softplus|math.softplus(features: tensor|ragged, name: str = None) -> tensor",
+      .doc = "log(exp(features) + 1).");
 
 TW_OP(SoftplusGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
-      .compute = softplus_grad_compute, .binary = &tw__binary_softplus_grad, .gradient = softplus_grad_gradient,
+      .compute = tw__binary_compute, .binary = &tw__binary_softplus_grad, .gradient = softplus_grad_gradient,
       .doc = "gradients / (1 + exp(-features)).");
 
 TW_OP(Softsign, .inputs = "features: T", .outputs = "activations: T", .attrs = REALS, .shape = tw_shape_same,
-      .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient, .activates = true,
+      .compute = tw__unary_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient, .activates = true,
+      .function = "nn.softsign|math.softsign(features: tensor|ragged, name: str = None) -> tensor",
       .doc = "features / (abs(features) + 1).");
 
 TW_OP(SoftsignGrad, .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS, .shape = same_shapes,
-      .compute = softsign_grad_compute, .binary = &tw__binary_softsign_grad, .no_gradient = true,
+      .compute = tw__binary_compute, .binary = &tw__binary_softsign_grad, .no_gradient = true,
       .doc = "gradients / (1 + abs(features)) ** 2.");
 
 /* ---- LeakyRelu ---- */

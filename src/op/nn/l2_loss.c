@@ -59,4 +59,5 @@ static tw_status l2_gradient(tw__gradient *gradient)
 }
 
 TW_OP(L2Loss, .inputs = "t: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double}", .shape = tw_shape_scalar,
-      .compute = l2_compute, .gradient = l2_gradient, .doc = "sum(t ** 2) / 2.");
+      .compute = l2_compute, .gradient = l2_gradient, .function = "nn.l2_loss(t: tensor, name: str = None) -> tensor",
+      .doc = "sum(t ** 2) / 2.");

@@ -355,7 +355,11 @@ TW_OP(RandomPoissonV2, .inputs = "shape: S, rate: R", .outputs = "output: dtype"
 
 TW_OP(StatelessRandomPoisson, .inputs = "shape: T, seed: Tseed, lam: Rtype", .outputs = "output: dtype",
       .attrs = "Rtype: " NUMBERS ", dtype: " NUMBERS ", T: {int32, int64}, Tseed: {int32, int64} = int64", .shape = seed_shape,
-      .compute = poisson_seed_compute, .doc = "Values of the Poisson distribution with a rate.");
+      .compute = poisson_seed_compute,
+      .function = "random.stateless_poisson(shape: tensor<int32>, seed: tensor<int32>, lam: tensor<float32>, "
+                  "dtype: dtype = int32, name: str = None) -> tensor",
+      .doc =
+          "Values of the Poisson distribution that are a function of the seed, two integers; shape ends with that of the rates.");
 
 TW_OP(StatelessRandomBinomial, .inputs = "shape: S, seed: Tseed, counts: T, probs: T", .outputs = "output: dtype",
       .attrs = "S: {int32, int64}, Tseed: {int32, int64} = int64, T: " NUMBERS " = double, dtype: " NUMBERS " = int64",

@@ -35,7 +35,9 @@ static tw_status encode_compute(tw__kernel *kernel)
 }
 
 TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .attrs = "pad: bool = false", .shape = tw_shape_same,
-      .compute = encode_compute, .doc = "Strings in base64, safe in addresses.");
+      .compute = encode_compute,
+      .function = "io.encode_base64(input: tensor<string>|ragged, pad: bool = False, name: str = None) -> tensor",
+      .doc = "Strings in base64, safe in addresses.");
 
 static tw_status decode_one(tw_string s, tw__text *text)
 {
@@ -75,7 +77,7 @@ static tw_status decode_compute(tw__kernel *kernel)
 }
 
 TW_OP(DecodeBase64, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,
-      .doc = "What base64 stands for.");
+      .function = "io.decode_base64(input: tensor<string>|ragged, name: str = None) -> tensor", .doc = "What base64 stands for.");
 
 /* ---- fingerprints ---- */
 
@@ -203,4 +205,7 @@ static tw_status bucket_compute(tw__kernel *kernel)
 }
 
 TW_OP(StringToHashBucketFast, .inputs = "input: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
-      .shape = tw_shape_same, .compute = bucket_compute, .doc = "A bucket for each string, by its fingerprint.");
+      .shape = tw_shape_same, .compute = bucket_compute,
+      .function = "strings.to_hash_bucket_fast(input: tensor<string>|ragged, num_buckets: int, "
+                  "name: str = None) -> tensor",
+      .doc = "A bucket for each string, by its fingerprint.");

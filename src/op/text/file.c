@@ -47,7 +47,8 @@ static tw_status read_compute(tw__kernel *kernel)
 }
 
 TW_OP(ReadFile, .inputs = "filename: string", .outputs = "contents: string", .shape = read_shape, .compute = read_compute,
-      .touches = TW_READS_FILES, .paths = "filename", .doc = "The bytes of a file.");
+      .touches = TW_READS_FILES, .paths = "filename",
+      .function = "io.read_file(filename: tensor<string>, name: str = None) -> tensor", .doc = "The bytes of a file.");
 
 /* ---- WriteFile ---- */
 
@@ -155,4 +156,5 @@ static tw_status matching_compute(tw__kernel *kernel)
 
 TW_OP(MatchingFiles, .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape,
       .compute = matching_compute, .touches = TW_READS_FILES,
-      .doc = "The names of the files that patterns such as data/part-* stand for, sorted.");
+      .function = "io.matching_files(pattern: tensor<string>, name: str = None) -> tensor",
+      .doc = "The names of the files that patterns stand for, sorted.");

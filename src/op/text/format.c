@@ -82,6 +82,8 @@ static tw_status to_number_compute(tw__kernel *kernel)
 
 TW_OP(StringToNumber, .inputs = "string_tensor: string", .outputs = "output: out_type",
       .attrs = "out_type: {float, double, int32, int64} = float", .shape = tw_shape_same, .compute = to_number_compute,
+      .function = "strings.to_number(input: tensor<string>|ragged, out_type: dtype = float32, "
+                  "name: str = None) -> tensor",
       .doc = "The numbers that strings name.");
 
 /* ---- AsString ---- */
@@ -198,7 +200,11 @@ TW_OP(
     .attrs =
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, "
         "variant, string}, precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, fill: string = ''",
-    .shape = tw_shape_same, .compute = as_string_compute, .doc = "Each element as text.");
+    .shape = tw_shape_same, .compute = as_string_compute,
+    .function = "strings.as_string|as_string|dtypes.as_string(input: tensor|ragged, precision: int = -1, "
+                "scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = '', "
+                "name: str = None) -> tensor",
+    .doc = "Each element as text.");
 
 /* ---- the summary of a tensor ---- */
 

@@ -250,4 +250,7 @@ static tw_status segments_compute(tw__kernel *kernel)
 TW_OP(UnsortedSegmentJoin, .inputs = "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments",
       .outputs = "output: string",
       .attrs = "separator: string = '', Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32", .shape = segments_shape,
-      .compute = segments_compute, .doc = "The strings of each segment joined.");
+      .compute = segments_compute,
+      .function = "strings.unsorted_segment_join(inputs: tensor<string>, segment_ids: tensor<int32>, "
+                  "num_segments: tensor<int32>, separator: str = '', name: str = None) -> tensor",
+      .doc = "The strings of each segment joined.");

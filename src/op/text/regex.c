@@ -340,7 +340,10 @@ static tw_status full_match_compute(tw__kernel *kernel)
 }
 
 TW_OP(RegexFullMatch, .inputs = "input: string, pattern: string", .outputs = "output: bool", .shape = full_match_shape,
-      .compute = full_match_compute, .doc = "Whether the whole of each string is what a regular expression says.");
+      .compute = full_match_compute,
+      .function = "strings.regex_full_match(input: tensor<string>|ragged, pattern: tensor<string>, "
+                  "name: str = None) -> tensor",
+      .doc = "Whether the whole of each string is what a regular expression says.");
 
 TW_OP(StaticRegexFullMatch, .inputs = "input: string", .outputs = "output: bool", .attrs = "pattern: string",
       .shape = full_match_shape, .compute = full_match_compute,
@@ -464,7 +467,9 @@ static tw_status replace_compute(tw__kernel *kernel)
 
 TW_OP(RegexReplace, .inputs = "input: string, pattern: string, rewrite: string", .outputs = "output: string",
       .attrs = "replace_global: bool = true", .shape = replace_shape, .compute = replace_compute,
-      .doc = "What a regular expression finds, replaced; \\\\1 in the new text is the first group.");
+      .function = "strings.regex_replace(input: tensor<string>|ragged, pattern: tensor<string>, "
+                  "rewrite: tensor<string>, replace_global: bool = True, name: str = None) -> tensor",
+      .doc = "What a regular expression finds, replaced.");
 
 TW_OP(StaticRegexReplace, .inputs = "input: string", .outputs = "output: string",
       .attrs = "pattern: string, rewrite: string, replace_global: bool = true", .shape = replace_shape,

@@ -68,7 +68,9 @@ static tw_status join_compute(tw__kernel *kernel)
 }
 
 TW_OP(StringJoin, .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
-      .shape = join_shape, .compute = join_compute, .doc = "Strings joined element by element, with a separator between them.");
+      .shape = join_shape, .compute = join_compute,
+      .function = "strings.join(inputs: tensors<string>, separator: str = '', name: str = None) -> tensor",
+      .doc = "Strings joined element by element, with a separator between them.");
 
 /* ---- StringLength ---- */
 
@@ -101,7 +103,9 @@ static tw_status length_compute(tw__kernel *kernel)
 }
 
 TW_OP(StringLength, .inputs = "input: string", .outputs = "output: int32", .attrs = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'",
-      .shape = tw_shape_same, .compute = length_compute, .doc = "The number of bytes or characters of each string.");
+      .shape = tw_shape_same, .compute = length_compute,
+      .function = "strings.length(input: tensor<string>|ragged, unit: str = BYTE, name: str = None) -> tensor",
+      .doc = "The number of bytes or characters (unit UTF8_CHAR) of each string.");
 
 /* ---- Substr ---- */
 
@@ -170,6 +174,8 @@ static tw_status substr_compute(tw__kernel *kernel)
 
 TW_OP(Substr, .inputs = "input: string, pos: T, len: T", .outputs = "output: string",
       .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
+      .function = "strings.substr(input: tensor<string>|ragged, pos: tensor<T>, len: tensor<T>, unit: str = BYTE, "
+                  "name: str = None) -> tensor",
       .doc = "A part of each string, from a position on.");
 
 /* ---- StringStrip ---- */
@@ -189,4 +195,5 @@ static tw_status strip_compute(tw__kernel *kernel)
 }
 
 TW_OP(StringStrip, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
+      .function = "strings.strip(input: tensor<string>|ragged, name: str = None) -> tensor",
       .doc = "Without the white space at both ends.");

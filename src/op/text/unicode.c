@@ -288,7 +288,11 @@ static tw_status transcode_compute(tw__kernel *kernel)
 TW_OP(UnicodeTranscode, .inputs = "input: string", .outputs = "output: string",
       .attrs = "input_encoding: string, " OUTPUT_ENCODING ", " ERRORS ", " REPLACEMENT_CHAR
                ", replace_control_characters: bool = false",
-      .shape = tw_shape_same, .compute = transcode_compute, .doc = "Strings in one encoding brought to another.");
+      .shape = tw_shape_same, .compute = transcode_compute,
+      .function = "strings.unicode_transcode(input: tensor<string>|ragged, input_encoding: str, output_encoding: str, "
+                  "errors: str = replace, replacement_char: int = 65533, replace_control_characters: bool = False, "
+                  "name: str = None) -> tensor",
+      .doc = "Strings in one encoding brought to another.");
 
 /* ---- UnicodeDecode, UnicodeDecodeWithOffsets ---- */
 

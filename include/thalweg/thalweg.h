@@ -9,6 +9,7 @@
 #include <thalweg/api.h>
 #include <thalweg/op.h>
 #include <thalweg/keras.h>
+#include <thalweg/own.h>
 #include <thalweg/records.h>
 #include <thalweg/saving.h>
 #include <thalweg/graph.h>

@@ -8,10 +8,12 @@
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 #include "keras/regularizers/regularizers.h"
+#include "keras/own.h"
 
 void tw__dict_put(tw__dict *dict, const char *key, tw_value value)
 {
     tw_value name = { .kind = TW_VALUE_NONE };
+    dict->failed |= value.kind == TW_VALUE_NONE && tw_error_code() != TW_OK; /* what makes None of a failure */
     if (!dict->failed) {
         name = tw__value_str(key);
         dict->failed = name.kind != TW_VALUE_STR || TW_GROW(dict->items, dict->capacity, dict->count + 2) != TW_OK;
@@ -282,6 +284,8 @@ tw_value tw__config_of(const void *object)
     tw_value own = { .kind = TW_VALUE_NONE };
     if (tw__language.config && (tw__language.config(object, &own) || tw_error_code() != TW_OK))
         return own;
+    if (tw__is_own(object))
+        return tw__own_config(object);
     if (tw__is(object, &tw__class_metric))
         return tw__impl_metric_get_config(&(tw_metric_get_config_args){ .self = (tw_metric *)(uintptr_t)object });
     if (tw__is(object, &tw__class_layer)) {
@@ -300,6 +304,8 @@ tw_value tw__config_of(const void *object)
 TW_METHOD(layer_get_config, "keras.layers.Layer.get_config(self: layer) -> value",
           "The arguments that would make the same layer again.")
 {
+    if (tw__is_own(args->self))
+        return tw__own_config(args->self);
     const tw__layer_methods *methods = tw__methods(args->self);
     return methods->whole_config ? methods->whole_config(args->self) : layer_config(args->self);
 }

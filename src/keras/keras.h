@@ -152,7 +152,10 @@ tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, 
 typedef struct tw__model {
     tw_layer layer;
     tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
+    struct tw_tensors (*call_all)(tw_model *self, struct tw_tensors inputs, int training,
+                                  void *state); /* the same with several */
     void *state;
+    void *steps[3];        /* its own steps of training, testing and predicting (tw_step_function), or NULL */
     tw_dtype input_dtype;  /* as _set_inputs said; TW_DTYPE_NONE: it did not */
     tw_dtype called_dtype; /* the one tensor of the first call; TW_DTYPE_NONE before */
     tw_shape called_shape;

@@ -4,6 +4,7 @@
 #include "kernel/random.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
+#include "keras/own.h"
 
 TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer() -> initializer", .size = sizeof(tw_initializer),
          .doc = "Base class: makes the first value of a variable.");
@@ -18,6 +19,8 @@ TW_METHOD(initializer_call,
 TW_METHOD(initializer_get_config, "keras.initializers.Initializer.get_config(self: initializer) -> value",
           "The arguments it was made with, as a dict.")
 {
+    if (tw__is_own(args->self))
+        return tw__own_config(args->self);
     tw__dict dict = { 0 };
     tw__dict_put_config(&dict, args->self, "");
     return tw__dict_take(&dict);
@@ -96,7 +99,7 @@ tw_initializer *tw__initializer_get(tw_named named)
 tw_named tw__initializer_again(tw_named named, tw_initializer **made)
 {
     *made = NULL;
-    if (!tw__named_is_object(named) || !tw__is(named, &tw__class_initializer))
+    if (!tw__named_is_object(named) || !tw__is(named, &tw__class_initializer) || tw__is_own(named))
         return named;
     const tw_class *class = tw_class_of(named);
     const tw_initializer *given = named;

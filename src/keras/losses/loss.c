@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "graph/graph.h"
 #include "keras/losses/losses.h"
+#include "keras/own.h"
 
 _Thread_local bool tw__losses_of_parts;
 
@@ -156,6 +157,8 @@ TW_PROPERTY(loss_reduction, "keras.losses.Loss.reduction(self: loss) -> str", "H
 TW_METHOD(loss_get_config, "keras.losses.Loss.get_config(self: loss) -> value",
           "The arguments that would make the same loss again.")
 {
+    if (tw__is_own(args->self))
+        return tw__own_config(args->self);
     const tw__loss_methods *methods = tw__methods(args->self);
     tw_loss_args made;
     tw__args_project(tw_class_of(args->self)->signature, tw_object_config(args->self), &tw__signature_loss, &made);

@@ -5,6 +5,7 @@
 #include "distribute/distribute.h"
 #include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
+#include "keras/own.h"
 #include "op/array/array.h"
 #include "session/session.h"
 
@@ -256,6 +257,8 @@ TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor)
 TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> value",
           "The arguments that would make the same metric again.")
 {
+    if (tw__is_own(args->self))
+        return tw__own_config(args->self);
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "name", args->self->layer.name);
     tw__dict_put_str(&dict, "dtype", tw_dtype_name(args->self->layer.dtype));

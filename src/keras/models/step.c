@@ -18,6 +18,33 @@ static void release_all(tw_tensor **tensors, int count)
 
 /* ---- the model ---- */
 
+/* All outputs for all inputs, for tw_tensors_free. */
+static tw_tensors call_model(tw_layer *model, tw_tensors x, bool training)
+{
+    const tw__layer_methods *methods = tw__methods(model);
+    if (methods->call_values || methods->invoke)
+        return tw_model_call_all(model, x, training);
+    if (x.count != 1) {
+        tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %lld inputs, expected 1", model->name, (long long)x.count);
+        return (tw_tensors){ NULL, 0 };
+    }
+    return tw_give(tw__layer_call(model, x.items[0], training));
+}
+
+/* What a functional model calls its outputs, where there are several; NULL: they have numbers. */
+static char **output_names(tw_layer *model, int count)
+{
+    if (count < 2 || !tw__is(model, &tw__class_functional))
+        return NULL;
+    tw_value all = tw__impl_model_output_names(&(tw_model_output_names_args){ .self = model });
+    char **names =
+        all.kind == TW_VALUE_LIST && all.list.count == count ? tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
+    for (int i = 0; names && i < count; i++)
+        names[i] = all.list.items[i].kind == TW_VALUE_STR ? tw__strdup(all.list.items[i].s.data) : NULL;
+    tw_value_free(&all);
+    return names;
+}
+
 tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
                               int *output_count)
 {
@@ -26,18 +53,14 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
     *output_count = 0;
     if (t->own & TW_OWN_CALL && tw__language.forward) {
         TW_TRY(tw__language.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
-    } else if (count != 1) {
-        return tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %d inputs, expected 1", t->model->name, count);
     } else {
         tw__trainer_forget_places(t);
-        if (!(*outputs = tw__alloc_array(1, sizeof **outputs)))
+        tw_tensors given = { (tw_tensor **)(uintptr_t)x, count }, made = call_model(t->model, given, mode == TW_TRAIN_MODE);
+        if (!made.items)
             return tw__error_status();
-        *output_count = 1;
-        if (!((*outputs)[0] = tw__layer_call(t->model, x[0], mode == TW_TRAIN_MODE))) {
-            tw__free(*outputs);
-            *outputs = NULL;
-            return tw__error_status();
-        }
+        *outputs = made.items;
+        *output_count = (int)made.count;
+        names = output_names(t->model, *output_count);
     }
     tw_status status = *output_count > 0 ? tw__trainer_set_outputs(t, *output_count, names)
                                          : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave no outputs", t->model->name);
@@ -423,8 +446,13 @@ tw_tensors tw__trainer_run(tw__trainer *t, tw__mode mode, tw_tensors in)
     int count = 0;
     if (mode == TW_TRAIN_MODE) /* what may be trained was settled by compile */
         tw__trainer_swap_frozen(t);
-    tw_status status = t->own & own[mode] && tw__language.step ? own_step(t, mode, in, &results, &count)
-                                                               : usual_step(t, mode, in, &results, &count);
+    tw_status status;
+    if (t->own & own[mode] && tw__language.step)
+        status = own_step(t, mode, in, &results, &count);
+    else if (((const tw__model *)t->model)->steps[mode])
+        status = tw__own_step(t, mode, in, &results, &count);
+    else
+        status = usual_step(t, mode, in, &results, &count);
     if (mode == TW_TRAIN_MODE)
         tw__trainer_swap_frozen(t);
     if (status != TW_OK)

@@ -148,6 +148,8 @@ tw_status tw__trainer_step(tw__trainer *trainer, tw__mode mode, tw_tensor *const
                            tw_tensor ***results, int *count);
 /* One step in this replica, or without any; count -1: an error. */
 tw_tensors tw__trainer_run(tw__trainer *trainer, tw__mode mode, tw_tensors batch);
+/* The step of a C program's model that has one of its own (layers/own.c); results as above. */
+tw_status tw__own_step(tw__trainer *trainer, tw__mode mode, tw_tensors batch, tw_tensor ***results, int *count);
 /* The results of a step by name. */
 tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs);
 

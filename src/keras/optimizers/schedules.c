@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "keras/own.h"
 #include "op/gradient.h"
 
 TW_CLASS(schedule, "keras.optimizers.schedules.LearningRateSchedule()", .size = sizeof(tw_schedule),
@@ -74,6 +75,8 @@ TW_METHOD(schedule_call, "keras.optimizers.schedules.LearningRateSchedule.__call
 TW_METHOD(schedule_get_config, "keras.optimizers.schedules.LearningRateSchedule.get_config(self: schedule) -> value",
           "The arguments that would make the same schedule again.")
 {
+    if (tw__is_own(args->self))
+        return tw__own_config(args->self);
     tw__dict dict = { 0 };
     tw__dict_put_config(&dict, args->self, "");
     return tw__dict_take(&dict);

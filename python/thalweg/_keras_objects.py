@@ -181,9 +181,71 @@ def serialize_keras_object(obj):
     """The class and config of an object, as a dict."""
     if isinstance(obj, keras.layers.Layer) and not isinstance(obj, keras.metrics.Metric):
         return _serialize_layer(obj)
+    if callable(obj) and not isinstance(obj, type) and not hasattr(obj, "get_config") and hasattr(obj, "__name__"):
+        return {"module": "builtins", "class_name": "function", "config": obj.__name__, "registered_name": "function"}
     if type(obj).__module__.startswith("thalweg."):
         return keras.utils._serialize(obj, type(obj).__module__[len("thalweg."):])
     return _serialize(obj) if hasattr(obj, "get_config") else obj
+
+
+def _serializer(inner):
+    def serialize(obj, use_legacy_format=False):
+        """The class and config of an object, as a dict; the legacy format has nothing else."""
+        entry = inner(obj)
+        return {key: entry[key] for key in ("class_name", "config")} if use_legacy_format and isinstance(entry, dict) else entry
+    return serialize
+
+
+def _get_activation(identifier):
+    """The activation of a name; None is the linear one."""
+    if identifier is None:
+        return keras.activations.linear
+    if isinstance(identifier, (str, dict)):
+        return keras.activations.deserialize(identifier)
+    if callable(identifier):
+        return identifier
+    raise TypeError("Could not interpret activation function identifier: %s" % (identifier,))
+
+
+def _deserialize_activation(name, custom_objects=None, use_legacy_format=False):
+    """The activation of a name, or the object that a dict with class and config describes."""
+    del use_legacy_format  # both forms are read
+    if isinstance(name, dict):
+        return _deserialize(None)(name, custom_objects)
+    found = (custom_objects or {}).get(name) or get_custom_objects().get(name) or getattr(keras.activations, name, None)
+    if found is None or name.startswith("_") or name in ("get", "serialize", "deserialize"):
+        raise ValueError("Unknown activation function '%s' cannot be deserialized." % name)
+    return found
+
+
+def _serialize_activation(activation, use_legacy_format=False):
+    """The name of an activation function; class and config of one that is a layer."""
+    name = getattr(activation, "__name__", None)
+    return name if name and getattr(keras.activations, name, None) is activation else _serializer(serialize_keras_object)(activation, use_legacy_format)
+
+
+def _by_name(module, kind):
+    """Deserializes dicts, and names as the module's get() knows them."""
+    made = _deserialize(kind)
+
+    def deserialize(config, custom_objects=None, use_legacy_format=False):
+        """The object of a name, or that a dict with class and config describes."""
+        if isinstance(config, str) and config not in (custom_objects or {}):
+            return module.get(config)
+        if kind == "optimizer" and config["class_name"].islower():  # Keras tells optimizers apart without regard to case
+            return type(module.get(config["class_name"])).from_config(config["config"])
+        return made(config, custom_objects, use_legacy_format)
+    return deserialize
+
+
+for _module_of_kind, _kind in ((keras.losses, "loss"), (keras.metrics, "metric"), (keras.optimizers, "optimizer"), (keras.initializers, "initializer"),
+                               (keras.regularizers, "regularizer")):
+    _module_of_kind.serialize, _module_of_kind.deserialize = _serializer(serialize_keras_object), _by_name(_module_of_kind, _kind)
+keras.optimizers.schedules.serialize = _serializer(serialize_keras_object)
+keras.optimizers.schedules.deserialize = _deserialize("optimizers.schedule")
+keras.layers.serialize = _serializer(_serialize_layer)
+keras.activations.get, keras.activations.deserialize, keras.activations.serialize = _get_activation, _deserialize_activation, _serialize_activation
+del _module_of_kind, _kind
 
 
 def model_from_json(json_string, custom_objects=None):

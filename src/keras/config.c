@@ -138,25 +138,28 @@ static tw_value ints_value(const tw_ints *ints)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, ints->count } };
 }
 
-/* The number, or the numbers of a vector. */
-static tw_value tensor_value(const tw_tensor *tensor)
+/* The elements from `*next` on that lie under the first `depth` dimensions: a number, or lists of lists. */
+static tw_value nested(const tw_tensor *tensor, int depth, int64_t *next)
 {
-    tw_value *items = tensor ? tw__alloc_array((size_t)tensor->count + 1, sizeof *items) : NULL;
+    if (depth == tensor->shape.rank) {
+        int64_t i = (*next)++;
+        if (!tw__dtype_is_float(tensor->dtype))
+            return (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(tensor, i) };
+        return (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw_tensor_double_at(tensor, i), tensor->dtype) };
+    }
+    int64_t count = tensor->shape.dims[depth];
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
     if (!items)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    bool real = tw__dtype_is_float(tensor->dtype);
-    for (int64_t i = 0; i < tensor->count; i++) {
-        if (real)
-            items[i] = (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw_tensor_double_at(tensor, i), tensor->dtype) };
-        else
-            items[i] = (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(tensor, i) };
-    }
-    if (tensor->shape.rank == 0) {
-        tw_value number = items[0];
-        tw__free(items);
-        return number;
-    }
-    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, tensor->count } };
+    for (int64_t i = 0; i < count; i++)
+        items[i] = nested(tensor, depth + 1, next);
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count } };
+}
+
+tw_value tw__tensor_config(const tw_tensor *tensor)
+{
+    int64_t next = 0;
+    return tensor ? nested(tensor, 0, &next) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 double tw__shortest(double value, tw_dtype dtype)
@@ -198,7 +201,7 @@ static tw_value field_value(const tw_field *field, const void *args)
         return number ? (tw_value){ .kind = TW_VALUE_INT, .i = ints->items[0] } : ints_value(ints);
     }
     case TW_KIND_TENSOR:
-        return tensor_value(*(tw_tensor *const *)place);
+        return tw__tensor_config(*(tw_tensor *const *)place);
     case TW_KIND_NAMED:
         return named_value(field, *(const tw_named *)place);
     case TW_KIND_HANDLE:

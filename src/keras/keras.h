@@ -193,6 +193,7 @@ void tw__dict_put(tw__dict *dict, const char *key, tw_value value);       /* tak
 void tw__dict_put_str(tw__dict *dict, const char *key, const char *text); /* NULL: None */
 tw_value tw__dict_take(tw__dict *dict);
 /* Adds the arguments an object was made with, from its field table; `skip`: names between spaces, " name dtype ". */
+tw_value tw__tensor_config(const tw_tensor *tensor); /* nested lists of numbers; None for NULL */
 void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip);
 /* {"module", "class_name", "config", "registered_name"} of an object with such a config. */
 tw_value tw__serialize(const void *object, const char *module);

@@ -79,12 +79,13 @@ tw_value tw__serialize(const void *object, const char *module)
 /* ---- and back ---- */
 
 static const char *const groups[] = { "layer", "",       "initializer", "constraint",          "regularizer",
-                                      "losse", "metric", "optimizer",   "optimizers.schedule", "model" };
+                                      "loss",  "metric", "optimizer",   "optimizers.schedule", "model" };
 
 static const tw_class *class_at(const char *group, const char *name)
 {
     char path[160];
-    snprintf(path, sizeof path, *group ? "keras.%ss.%s" : "keras.%s%s", group, name);
+    const char *plural = !*group ? "" : strcmp(group, "loss") == 0 ? "es." : "s.";
+    snprintf(path, sizeof path, "keras.%s%s%s", group, plural, name);
     const tw_signature *signature = tw_signature_find(path);
     return signature ? signature->class_row : NULL;
 }

@@ -143,6 +143,17 @@ def object_rows(tf):
             "RootMeanSquaredError": metric, "SquaredHinge": metric, "TopKCategoricalAccuracy": [{}, dict(k=3)], "SparseTopKCategoricalAccuracy": [{}, dict(k=3)],
             "FalseNegatives": counted, "FalsePositives": counted, "TrueNegatives": counted, "TruePositives": counted,
             "Precision": [{}, dict(thresholds=0.3, class_id=1), dict(top_k=2)], "Recall": [{}, dict(thresholds=[0.3, 0.6], class_id=1), dict(top_k=2)],
+            **{name: [{argument: 0.5}, dict({argument: 0.25}, num_thresholds=7, class_id=1, name="other")] for name, argument in
+               {"SensitivityAtSpecificity": "specificity", "SpecificityAtSensitivity": "sensitivity", "PrecisionAtRecall": "recall",
+                "RecallAtPrecision": "precision"}.items()},
+            "IoU": [dict(num_classes=3, target_class_ids=[0, 2]), dict(num_classes=4, target_class_ids=(1,), ignore_class=-1, sparse_y_true=False, axis=0)],
+            "MeanIoU": [dict(num_classes=3), dict(num_classes=4, ignore_class=255, sparse_y_pred=False, axis=1)],
+            "BinaryIoU": [{}, dict(target_class_ids=[1], threshold=0.25)],
+            "OneHotIoU": [dict(num_classes=3, target_class_ids=[0]), dict(num_classes=4, target_class_ids=[1, 2], ignore_class=0, sparse_y_pred=True, axis=0)],
+            "OneHotMeanIoU": [dict(num_classes=3), dict(num_classes=4, ignore_class=0, sparse_y_pred=True, axis=0)],
+            "FBetaScore": [{}, dict(average="micro", beta=2.0, threshold=0.5)], "F1Score": [{}, dict(average="weighted", threshold=0.5, name="other")],
+            "R2Score": [{}, dict(class_aggregation=None, num_regressors=2)], "MeanTensor": [{}, dict(name="other", shape=(2, 3))],
+            "MeanRelativeError": [dict(normalizer=2.0), dict(normalizer=0.25, name="other")],
         },
         "optimizers": {
             "Adadelta": [{}, dict(step, learning_rate=0.5, rho=0.9, epsilon=1e-5)],

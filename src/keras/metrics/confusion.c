@@ -4,42 +4,34 @@
 #include <stdlib.h>
 
 #include "keras/losses/losses.h"
-#include "keras/metrics/metrics.h"
+#include "keras/metrics/confusion.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 
-enum { TRUE_POSITIVES, TRUE_NEGATIVES, FALSE_POSITIVES, FALSE_NEGATIVES, COUNTS };
+const char *const tw__confusion_names[TW_CONFUSIONS] = { "true_positives", "true_negatives", "false_positives",
+                                                         "false_negatives" };
 
-typedef struct confusion {
-    tw_metric metric;
-    tw_variable *counts[COUNTS]; /* references; NULL: not counted */
-    tw_tensor *thresholds;       /* [n, 1], float32 */
-    int64_t top_k, class_id;     /* or TW_NO_INT */
-    bool from_logits, one;       /* one: a single number is the result */
-} confusion;
-
-static void confusion_visit(void *self, tw__visitor visitor, void *context)
+void tw__confusion_visit(void *self, tw__visitor visitor, void *context)
 {
-    for (int i = 0; i < COUNTS; i++) {
-        if (((confusion *)self)->counts[i])
-            visitor(context, &((confusion *)self)->counts[i]->trackable.object);
+    for (int i = 0; i < TW_CONFUSIONS; i++) {
+        if (((tw__confusion *)self)->counts[i])
+            visitor(context, &((tw__confusion *)self)->counts[i]->trackable.object);
     }
 }
 
-static void confusion_clear(void *self)
+void tw__confusion_clear(void *self)
 {
-    for (int i = 0; i < COUNTS; i++)
-        tw__set(&((confusion *)self)->counts[i], NULL);
+    for (int i = 0; i < TW_CONFUSIONS; i++)
+        tw__set(&((tw__confusion *)self)->counts[i], NULL);
 }
 
-static void confusion_destroy(void *self)
+void tw__confusion_destroy(void *self)
 {
-    confusion_clear(self);
-    tw__set(&((confusion *)self)->thresholds, NULL);
+    tw__confusion_clear(self);
+    tw__set(&((tw__confusion *)self)->thresholds, NULL);
 }
 
-/* Thresholds as given (NULL: `usual`), and a variable of as many numbers for each name that is not NULL. */
-static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, const char *const names[COUNTS])
+tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double usual, const char *const names[TW_CONFUSIONS])
 {
     int64_t count = thresholds ? thresholds->count : 1;
     self->thresholds = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(count, 1));
@@ -54,7 +46,7 @@ static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, con
     self->metric.layer.built = true;
     self->one = count == 1;
     tw_shape shape = TW_SHAPE(count);
-    for (int i = 0; i < COUNTS; i++) {
+    for (int i = 0; i < TW_CONFUSIONS; i++) {
         if (names[i] && !(self->counts[i] = tw_retain(
                               tw__layer_add_weight(&self->metric.layer, names[i], &shape, TW_DTYPE_NONE, "zeros", false))))
             return tw__error_status();
@@ -106,7 +98,7 @@ static tw_tensor *counted(tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dty
     return weighted ? tw__reduce_axis(&tw__op_Sum, weighted, 1, false) : NULL;
 }
 
-static tw_status count(confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+static tw_status count(tw__confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
     tw_dtype dtype = self->metric.layer.dtype;
     tw_auto tw_tensor *spread =
@@ -117,8 +109,8 @@ static tw_status count(confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw
     if (!label || !above || (sample_weight && !weights))
         return tw__error_status();
     tw_auto tw_tensor *below = TW_UNARY(LogicalNot, above), *other = TW_UNARY(LogicalNot, label);
-    tw_tensor *pairs[COUNTS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
-    for (int i = 0; below && other && i < COUNTS; i++) {
+    tw_tensor *pairs[TW_CONFUSIONS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
+    for (int i = 0; below && other && i < TW_CONFUSIONS; i++) {
         if (!self->counts[i])
             continue;
         tw_auto tw_tensor *sum = counted(pairs[i][0], pairs[i][1], weights, dtype);
@@ -127,9 +119,9 @@ static tw_status count(confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw
     return below && other ? TW_OK : tw__error_status();
 }
 
-static tw_status confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+tw_status tw__confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
-    confusion *self = (confusion *)metric;
+    tw__confusion *self = (tw__confusion *)metric;
     tw_auto tw_tensor *labels = tw__cast(y_true, TW_FLOAT32), *given = tw__cast(y_pred, TW_FLOAT32);
     tw_auto tw_tensor *predictions = given && self->from_logits ? TW_UNARY(Sigmoid, given) : tw_retain(given);
     if (!labels || !predictions)
@@ -147,98 +139,95 @@ static tw_status confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tenso
 }
 
 /* The first of a vector of one, else the vector. Takes x. */
-static tw_tensor *single(const confusion *self, tw_tensor *x)
+static tw_tensor *single(const tw__confusion *self, tw_tensor *x)
 {
     return self->one ? TW_G3(GatherV2, x, tw_tensor_int(0), tw_tensor_int(0)) : x;
 }
 
 #define V(kind) tw__variable_read(self->counts[kind])
-#define CLASS                                                                                                            \
-    .parent = &tw__class_counting_metric, .size = sizeof(confusion), .visit = confusion_visit, .clear = confusion_clear, \
-    .destroy = confusion_destroy
-
 /* ---- one count ---- */
 
 static tw_tensor *count_result(tw_metric *metric)
 {
-    const confusion *self = (confusion *)metric;
+    const tw__confusion *self = (tw__confusion *)metric;
     int kind = 0;
-    while (kind < COUNTS - 1 && !self->counts[kind])
+    while (kind < TW_CONFUSIONS - 1 && !self->counts[kind])
         kind++;
     return single(self, V(kind));
 }
 
-static const tw__metric_methods count_methods = { .update = confusion_update, .result = count_result };
+static const tw__metric_methods count_methods = { .update = tw__confusion_update, .result = count_result };
 
-static tw_status count_init(confusion *self, tw_tensor *thresholds, int kind)
+static tw_status count_init(tw__confusion *self, tw_tensor *thresholds, int kind)
 {
-    const char *names[COUNTS] = { NULL };
+    const char *names[TW_CONFUSIONS] = { NULL };
     names[kind] = "accumulator";
     self->top_k = self->class_id = TW_NO_INT;
-    return setup(self, thresholds, 0.5, names);
+    return tw__confusion_setup(self, thresholds, 0.5, names);
 }
 
 static tw_status true_positives_init(void *self, const void *given)
 {
-    return count_init(self, ((const tw_metrics_true_positives_args *)given)->thresholds, TRUE_POSITIVES);
+    return count_init(self, ((const tw_metrics_true_positives_args *)given)->thresholds, TW_TRUE_POSITIVES);
 }
 
 static tw_status true_negatives_init(void *self, const void *given)
 {
-    return count_init(self, ((const tw_metrics_true_negatives_args *)given)->thresholds, TRUE_NEGATIVES);
+    return count_init(self, ((const tw_metrics_true_negatives_args *)given)->thresholds, TW_TRUE_NEGATIVES);
 }
 
 static tw_status false_positives_init(void *self, const void *given)
 {
-    return count_init(self, ((const tw_metrics_false_positives_args *)given)->thresholds, FALSE_POSITIVES);
+    return count_init(self, ((const tw_metrics_false_positives_args *)given)->thresholds, TW_FALSE_POSITIVES);
 }
 
 static tw_status false_negatives_init(void *self, const void *given)
 {
-    return count_init(self, ((const tw_metrics_false_negatives_args *)given)->thresholds, FALSE_NEGATIVES);
+    return count_init(self, ((const tw_metrics_false_negatives_args *)given)->thresholds, TW_FALSE_NEGATIVES);
 }
 
 TW_CLASS(metrics_true_positives,
          "keras.metrics.TruePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-         CLASS, .init = true_positives_init, .methods = &count_methods,
+         TW_CONFUSION_CLASS, .init = true_positives_init, .methods = &count_methods,
          .doc = "How many predictions above the threshold are right.");
 TW_CLASS(metrics_true_negatives,
          "keras.metrics.TrueNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-         CLASS, .init = true_negatives_init, .methods = &count_methods,
+         TW_CONFUSION_CLASS, .init = true_negatives_init, .methods = &count_methods,
          .doc = "How many predictions not above the threshold are right.");
 TW_CLASS(metrics_false_positives,
          "keras.metrics.FalsePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-         CLASS, .init = false_positives_init, .methods = &count_methods,
+         TW_CONFUSION_CLASS, .init = false_positives_init, .methods = &count_methods,
          .doc = "How many predictions above the threshold are wrong.");
 TW_CLASS(metrics_false_negatives,
          "keras.metrics.FalseNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
-         CLASS, .init = false_negatives_init, .methods = &count_methods,
+         TW_CONFUSION_CLASS, .init = false_negatives_init, .methods = &count_methods,
          .doc = "How many predictions not above the threshold are wrong.");
 
 /* ---- precision and recall ---- */
 
-/* a / (a + b), 0 where that is nothing; takes both. */
-static tw_tensor *share(tw_tensor *a, tw_tensor *b)
+tw_tensor *tw__confusion_share(const tw__confusion *self, int a, int b)
 {
-    tw_auto tw_tensor *part = a;
-    return TW_G2(DivNoNan, tw_retain(part), TW_G2(AddV2, tw_retain(part), b));
+    tw_auto tw_tensor *part = V(a);
+    return TW_G2(DivNoNan, tw_retain(part), TW_G2(AddV2, tw_retain(part), V(b)));
 }
 
 static tw_tensor *share_result(tw_metric *metric)
 {
-    const confusion *self = (confusion *)metric;
-    return single(self, share(V(TRUE_POSITIVES), V(self->counts[FALSE_POSITIVES] ? FALSE_POSITIVES : FALSE_NEGATIVES)));
+    const tw__confusion *self = (tw__confusion *)metric;
+    return single(self, tw__confusion_share(self, TW_TRUE_POSITIVES,
+                                            self->counts[TW_FALSE_POSITIVES] ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES));
 }
 
-static const tw__metric_methods share_methods = { .update = confusion_update, .result = share_result };
+static const tw__metric_methods share_methods = { .update = tw__confusion_update, .result = share_result };
 
-static tw_status share_init(confusion *self, tw_tensor *thresholds, int64_t top_k, int64_t class_id, bool precision)
+static tw_status share_init(tw__confusion *self, tw_tensor *thresholds, int64_t top_k, int64_t class_id, bool precision)
 {
-    const char *names[COUNTS] = { [TRUE_POSITIVES] = "true_positives" };
-    names[precision ? FALSE_POSITIVES : FALSE_NEGATIVES] = precision ? "false_positives" : "false_negatives";
+    const char *names[TW_CONFUSIONS] = { [TW_TRUE_POSITIVES] = "true_positives" };
+    int other = precision ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES;
+    names[other] = tw__confusion_names[other];
     self->top_k = top_k;
     self->class_id = class_id;
-    return setup(self, thresholds, top_k == TW_NO_INT ? 0.5 : -1e10, names);
+    return tw__confusion_setup(self, thresholds, top_k == TW_NO_INT ? 0.5 : -1e10, names);
 }
 
 static tw_status precision_init(void *self, const void *given)
@@ -257,12 +246,14 @@ TW_CLASS(
     metrics_precision,
     "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    CLASS, .init = precision_init, .methods = &share_methods, .doc = "The part of the positive predictions that is right.");
+    TW_CONFUSION_CLASS, .init = precision_init, .methods = &share_methods,
+    .doc = "The part of the positive predictions that is right.");
 TW_CLASS(
     metrics_recall,
     "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    CLASS, .init = recall_init, .methods = &share_methods, .doc = "The part of the positive labels that is predicted.");
+    TW_CONFUSION_CLASS, .init = recall_init, .methods = &share_methods,
+    .doc = "The part of the positive labels that is predicted.");
 
 /* ---- the area under a curve ---- */
 
@@ -274,9 +265,8 @@ static int by_value(const void *a, const void *b)
 
 static tw_status auc_init(void *self, const void *given)
 {
-    static const char *const names[COUNTS] = { "true_positives", "true_negatives", "false_positives", "false_negatives" };
     const tw_metrics_auc_args *args = given;
-    confusion *metric = self;
+    tw__confusion *metric = self;
     if (args->multi_label || args->num_labels != TW_NO_INT || args->label_weights)
         return tw__fail(TW_UNIMPLEMENTED, "AUC: multi_label, num_labels and label_weights are not supported");
     int64_t inner = args->thresholds ? args->thresholds->count : args->num_thresholds - 2;
@@ -295,7 +285,7 @@ static tw_status auc_init(void *self, const void *given)
     values[inner + 1] = 1;
     metric->top_k = metric->class_id = TW_NO_INT;
     metric->from_logits = args->from_logits;
-    TW_TRY(setup(metric, all, 0, names));
+    TW_TRY(tw__confusion_setup(metric, all, 0, tw__confusion_names));
     /* So that 0 lies above the first and 1 below the last. */
     ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
     ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
@@ -323,9 +313,9 @@ static tw_tensor *total_of(tw_tensor *x)
 }
 
 /* Precision over recall with the counts themselves interpolated between thresholds. */
-static tw_tensor *interpolated(const confusion *self)
+static tw_tensor *interpolated(const tw__confusion *self)
 {
-    tw_auto tw_tensor *tp = V(TRUE_POSITIVES), *fp = V(FALSE_POSITIVES), *fn = V(FALSE_NEGATIVES);
+    tw_auto tw_tensor *tp = V(TW_TRUE_POSITIVES), *fp = V(TW_FALSE_POSITIVES), *fn = V(TW_FALSE_NEGATIVES);
     tw_auto tw_tensor *p = tp && fp && fn ? TW_BINARY(AddV2, tp, fp) : NULL;
     if (!p)
         return NULL;
@@ -345,14 +335,14 @@ static tw_tensor *interpolated(const confusion *self)
 
 static tw_tensor *auc_result(tw_metric *metric)
 {
-    const confusion *self = (confusion *)metric;
+    const tw__confusion *self = (tw__confusion *)metric;
     const tw_metrics_auc_args *args = tw_object_config(self);
     bool pr = strcmp(args->curve, "PR") == 0;
     if (pr && strcmp(args->summation_method, "interpolation") == 0)
         return interpolated(self);
-    tw_auto tw_tensor *recall = share(V(TRUE_POSITIVES), V(FALSE_NEGATIVES));
-    tw_auto tw_tensor *x = pr ? tw_retain(recall) : share(V(FALSE_POSITIVES), V(TRUE_NEGATIVES));
-    tw_auto tw_tensor *y = pr ? share(V(TRUE_POSITIVES), V(FALSE_POSITIVES)) : tw_retain(recall);
+    tw_auto tw_tensor *recall = tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
+    tw_auto tw_tensor *x = pr ? tw_retain(recall) : tw__confusion_share(self, TW_FALSE_POSITIVES, TW_TRUE_NEGATIVES);
+    tw_auto tw_tensor *y = pr ? tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES) : tw_retain(recall);
     if (!x || !y)
         return NULL;
     tw_tensor *first = but_one(y, 0), *second = but_one(y, 1), *heights;
@@ -365,12 +355,24 @@ static tw_tensor *auc_result(tw_metric *metric)
     return total_of(TW_G2(Mul, TW_G2(Sub, but_one(x, 0), but_one(x, 1)), heights));
 }
 
-static const tw__metric_methods auc_methods = { .update = confusion_update, .result = auc_result };
+/* Thresholds that were given are counted with the two at the ends; those that follow from their number are not told. */
+static void auc_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_metrics_auc_args *made = tw_object_config(self);
+    int64_t count = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds;
+    tw__dict_put(dict, "num_thresholds", (tw_value){ .kind = TW_VALUE_INT, .i = count });
+    if (made->thresholds)
+        tw__dict_put(dict, "thresholds", tw__tensor_config(made->thresholds));
+}
+
+static const tw__metric_methods auc_methods = { .layer = { .config = auc_config, .own_config = " num_thresholds thresholds " },
+                                                .update = tw__confusion_update,
+                                                .result = auc_result };
 
 TW_CLASS(
     metrics_auc,
     "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
     "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
     "label_weights: tensor = None, from_logits: bool = False) -> metric",
-    CLASS, .init = auc_init, .methods = &auc_methods,
+    TW_CONFUSION_CLASS, .init = auc_init, .methods = &auc_methods,
     .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -62,6 +62,22 @@ tw_status tw__metric_add(tw_variable *variable, tw_tensor *value)
     return value ? tw__variable_update(variable, &tw__op_AssignAddVariableOp, value) : tw__error_status();
 }
 
+tw_status tw__metric_expect_rows(const char *name, const tw_shape *labels, const tw_shape *predictions)
+{
+    bool rows = labels->rank == 2 && predictions->rank == 2;
+    if (rows && labels->dims[1] >= 0 && predictions->dims[1] >= 0)
+        return TW_OK;
+    char *got = tw__shape_tuple(predictions), *got_labels = tw__shape_tuple(labels);
+    tw_status status =
+        tw__fail(TW_VALUE_ERROR,
+                 "%s expects 2D inputs with shape (batch_size, output_dim)%s. Received input shapes: y_pred.shape=%s and "
+                 "y_true.shape=%s.",
+                 name, rows ? ", with output_dim fully defined (not None)" : "", got ? got : "", got_labels ? got_labels : "");
+    tw__free(got);
+    tw__free(got_labels);
+    return status;
+}
+
 /* Values that have more axes than their weights are averaged over those, or summed. */
 static tw_tensor *reduce_to_rank(tw_tensor *values, int rank, const tw_op *op)
 {
@@ -262,16 +278,12 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "name", args->self->layer.name);
     tw__dict_put_str(&dict, "dtype", tw_dtype_name(args->self->layer.dtype));
-    bool area = tw_class_of(args->self) == &tw__class_metrics_auc;
-    const tw_metrics_auc_args *made = area ? tw_object_config(args->self) : NULL;
-    if (made) /* the thresholds are told where they were given, with the two at the ends counted in */
-        tw__dict_put(&dict, "num_thresholds",
-                     (tw_value){ .kind = TW_VALUE_INT,
-                                 .i = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds });
-    tw__dict_put_config(&dict, args->self,
-                        !made              ? " name dtype "
-                        : made->thresholds ? " name dtype num_thresholds "
-                                           : " name dtype num_thresholds thresholds ");
+    const tw__metric_methods *methods = tw__methods(args->self);
+    if (methods->layer.config)
+        methods->layer.config(&args->self->layer, &dict);
+    char skip[100];
+    snprintf(skip, sizeof skip, " name dtype %s", methods->layer.own_config ? methods->layer.own_config : "");
+    tw__dict_put_config(&dict, args->self, skip);
     return tw__dict_take(&dict);
 }
 

@@ -28,4 +28,7 @@ tw_status tw__metric_weigh(tw_tensor *values, tw_tensor *sample_weight, bool sum
                            tw_tensor **weight_sum);
 tw_status tw__metric_add(tw_variable *variable, tw_tensor *value); /* a NULL value: the error is set */
 
+/* Labels and predictions must be rows of a known number of outputs; the error names the metric. */
+tw_status tw__metric_expect_rows(const char *name, const tw_shape *labels, const tw_shape *predictions);
+
 #endif

@@ -107,7 +107,7 @@ static tw_value resolve_entry(tw_value *entry, const char *word)
     const char *function = config && config->kind == TW_VALUE_DICT ? tw__value_text(config, "fn") : NULL;
     if (function && (strcmp(name, "MeanMetricWrapper") == 0 || strcmp(name, "LossFunctionWrapper") == 0)) {
         const char *called = tw__value_text(config, "name");
-        if (strcmp(word, "losse") == 0)
+        if (strcmp(word, "loss") == 0)
             return tw__value_str(function);
         tw_value given = { .kind = TW_VALUE_STR, .s = { function, strlen(function) } };
         void *own = tw__language.make ? tw__language.make(&given, word) : NULL;
@@ -211,7 +211,7 @@ tw_status tw__keras_training_arguments(const char *path, tw_value *config, const
 {
     static const struct {
         const char *key, *word;
-    } parts[] = { { "loss", "losse" }, { "metrics", "metric" }, { "loss_weights", "" }, { "weighted_metrics", "metric" } };
+    } parts[] = { { "loss", "loss" }, { "metrics", "metric" }, { "loss_weights", "" }, { "weighted_metrics", "metric" } };
     *arguments = (tw_value){ .kind = TW_VALUE_NONE };
     if (config->kind != TW_VALUE_DICT)
         return TW_OK;

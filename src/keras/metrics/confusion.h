@@ -1,0 +1,32 @@
+/* Metrics that count true and false positives and negatives above thresholds: what their files share. */
+#ifndef TW_CONFUSION_H
+#define TW_CONFUSION_H
+
+#include "keras/metrics/metrics.h"
+
+enum { TW_TRUE_POSITIVES, TW_TRUE_NEGATIVES, TW_FALSE_POSITIVES, TW_FALSE_NEGATIVES, TW_CONFUSIONS };
+
+typedef struct tw__confusion {
+    tw_metric metric;
+    tw_variable *counts[TW_CONFUSIONS]; /* references; NULL: not counted */
+    tw_tensor *thresholds;              /* [n, 1], float32 */
+    int64_t top_k, class_id;            /* or TW_NO_INT */
+    bool from_logits, one;              /* one: a single number is the result */
+} tw__confusion;
+
+extern const char *const tw__confusion_names[TW_CONFUSIONS];
+
+void tw__confusion_visit(void *self, tw__visitor visitor, void *context);
+void tw__confusion_clear(void *self);
+void tw__confusion_destroy(void *self);
+/* Thresholds as given (NULL: `usual`), and a variable of as many numbers for each name that is not NULL. */
+tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double usual, const char *const names[TW_CONFUSIONS]);
+tw_status tw__confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight);
+/* What is counted of `a` over what is counted of `a` and `b`, 0 where that is nothing. */
+tw_tensor *tw__confusion_share(const tw__confusion *self, int a, int b);
+
+#define TW_CONFUSION_CLASS                                                                             \
+    .parent = &tw__class_counting_metric, .size = sizeof(tw__confusion), .visit = tw__confusion_visit, \
+    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy
+
+#endif

@@ -1,0 +1,92 @@
+/* One rate at the best threshold that keeps another rate: SensitivityAtSpecificity, SpecificityAtSensitivity, PrecisionAtRecall,
+ * RecallAtPrecision. */
+#include "keras/losses/losses.h"
+#include "keras/metrics/confusion.h"
+#include "op/gradient.h"
+
+typedef struct point {
+    tw__confusion confusion;
+    double value; /* what the kept rate must reach */
+} point;
+
+/* Thresholds from 0 to 1 at equal distances; one alone is 0.5. */
+static tw_status point_init(point *self, const char *name, double value, int64_t thresholds, int64_t class_id)
+{
+    if (!(value >= 0 && value <= 1))
+        return tw__fail(TW_VALUE_ERROR, "Argument `%s` must be in the range [0, 1]. Received: %s=%g", name, name, value);
+    if (thresholds <= 0 || thresholds > 1 << 24)
+        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 0. Received: num_thresholds=%lld",
+                        (long long)thresholds);
+    tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(thresholds));
+    if (!all)
+        return tw__error_status();
+    for (int64_t i = 0; i < thresholds; i++)
+        ((float *)all->data)[i] = thresholds == 1 ? 0.5f : (float)((double)i / (double)(thresholds - 1));
+    self->value = value;
+    self->confusion.top_k = TW_NO_INT;
+    self->confusion.class_id = class_id;
+    return tw__confusion_setup(&self->confusion, all, 0, tw__confusion_names);
+}
+
+/* The greatest of `rate` where `kept` reaches the value, 0 if it does nowhere. Takes both. */
+static tw_tensor *greatest(const point *self, tw_tensor *kept, tw_tensor *rate)
+{
+    tw_dtype dtype = self->confusion.metric.layer.dtype;
+    tw_tensor *reached = TW_G2(GreaterEqual, kept, tw__float_scalar(dtype, self->value));
+    tw_auto tw_tensor *rates = TW_G3(SelectV2, reached, rate, tw__float_scalar(dtype, 0));
+    return rates ? tw__reduce_axis(&tw__op_Max, rates, TW_NO_INT, false) : NULL;
+}
+
+static tw_tensor *sensitivity(const tw__confusion *self)
+{
+    return tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
+}
+
+static tw_tensor *specificity(const tw__confusion *self)
+{
+    return tw__confusion_share(self, TW_TRUE_NEGATIVES, TW_FALSE_POSITIVES);
+}
+
+static tw_tensor *precision(const tw__confusion *self)
+{
+    return tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES);
+}
+
+#define POINT(id, kept_name, rate, kept)                                                            \
+    static tw_status id##_init(void *self, const void *given)                                       \
+    {                                                                                               \
+        const tw_metrics_##id##_args *args = given;                                                 \
+        return point_init(self, #kept_name, args->kept_name, args->num_thresholds, args->class_id); \
+    }                                                                                               \
+    static tw_tensor *id##_result(tw_metric *metric)                                                \
+    {                                                                                               \
+        const point *self = (point *)metric;                                                        \
+        return greatest(self, kept(&self->confusion), rate(&self->confusion));                      \
+    }                                                                                               \
+    static const tw__metric_methods id##_methods = { .update = tw__confusion_update, .result = id##_result };
+
+POINT(sensitivity_at_specificity, specificity, sensitivity, specificity)
+POINT(specificity_at_sensitivity, sensitivity, specificity, sensitivity)
+POINT(precision_at_recall, recall, precision, sensitivity)
+POINT(recall_at_precision, precision, sensitivity, precision)
+
+#define CLASS(id)                                                                                                            \
+    .parent = &tw__class_counting_metric, .size = sizeof(point), .visit = tw__confusion_visit, .clear = tw__confusion_clear, \
+    .destroy = tw__confusion_destroy, .init = id##_init, .methods = &id##_methods
+
+TW_CLASS(metrics_sensitivity_at_specificity,
+         "keras.metrics.SensitivityAtSpecificity(specificity: float, num_thresholds: int = 200, class_id: int = None, "
+         "name: str = None, dtype: dtype = None) -> metric",
+         CLASS(sensitivity_at_specificity), .doc = "The best sensitivity at a specificity of at least this.");
+TW_CLASS(metrics_specificity_at_sensitivity,
+         "keras.metrics.SpecificityAtSensitivity(sensitivity: float, num_thresholds: int = 200, class_id: int = None, "
+         "name: str = None, dtype: dtype = None) -> metric",
+         CLASS(specificity_at_sensitivity), .doc = "The best specificity at a sensitivity of at least this.");
+TW_CLASS(metrics_precision_at_recall,
+         "keras.metrics.PrecisionAtRecall(recall: float, num_thresholds: int = 200, class_id: int = None, name: str = None, "
+         "dtype: dtype = None) -> metric",
+         CLASS(precision_at_recall), .doc = "The best precision at a recall of at least this.");
+TW_CLASS(metrics_recall_at_precision,
+         "keras.metrics.RecallAtPrecision(precision: float, num_thresholds: int = 200, class_id: int = None, "
+         "name: str = None, dtype: dtype = None) -> metric",
+         CLASS(recall_at_precision), .doc = "The best recall at a precision of at least this.");

@@ -107,7 +107,7 @@ static int no_field(PyObject *self, PyObject *name, PyObject *error)
 {
     PyObject *type = PyObject_GetAttrString(TYPE_OF(self), "__name__");
     if (type)
-        PyErr_Format(error, "Protocol message %U has no \"%U\" field.", type, name);
+        PyErr_Format(error, "Protocol message %U has no \"%S\" field.", type, name);
     Py_XDECREF(type);
     return -1;
 }
@@ -273,7 +273,7 @@ PyObject *tw__py_message_extend(PyObject *self, PyObject *arguments)
         return NULL;
     const message_field *field = field_of(class_of(owner), name);
     if (!field)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "there is no field %U", name);
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "there is no field %S", name);
     return extend(field, owner, list, values) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
@@ -439,6 +439,10 @@ static PyObject *message_get(PyObject *object, PyObject *name)
 static int message_set(PyObject *object, PyObject *name, PyObject *value)
 {
     message_object *self = (message_object *)object;
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "attribute name must be string, not %R", (PyObject *)Py_TYPE(name));
+        return -1;
+    }
     const message_field *field = field_of(self->class, name);
     if (!field)
         return no_field(object, name, PyExc_AttributeError);

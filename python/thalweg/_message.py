@@ -259,6 +259,8 @@ class Message(_core.MessageBase):
         return [(field, value) for field, value in self._present()]
 
     def HasField(self, name):
+        if not isinstance(name, str):
+            raise TypeError("bad argument type for built-in operation")
         field = self._field(name, ValueError) if name not in {f.oneof for f in self._fields().values()} else None
         if field is None:
             return self.WhichOneof(name) is not None
@@ -271,7 +273,7 @@ class Message(_core.MessageBase):
             if field.oneof == name:
                 return field.name
         if name not in {f.oneof for f in self._fields().values()}:
-            raise ValueError("Protocol message has no oneof \"%s\" field." % name)
+            raise ValueError("Protocol message has no oneof \"%s\" field." % (name,))
         return None
 
     def ClearField(self, name):

@@ -79,21 +79,28 @@ tw_trackable *tw__tracked(const tw_trackable *parent, const char *name)
     return child ? (tw_trackable *)child->object : NULL;
 }
 
+static tw_status bind(tw_trackable *parent, const char *name, void *object)
+{
+    return parent->pending && tw__trackable_hook.bind ? tw__trackable_hook.bind(parent, name, object) : TW_OK;
+}
+
+tw_status tw__track_new(tw_trackable *parent, const char *name, void *object)
+{
+    TW_TRY(TW_GROW(parent->children, parent->child_capacity, parent->child_count + 1));
+    char *copy = tw__strdup(name);
+    if (!copy)
+        return TW_RESOURCE_EXHAUSTED;
+    parent->children[parent->child_count++] = (tw__child){ copy, tw_retain(object) };
+    return bind(parent, name, object);
+}
+
 tw_status tw__track(tw_trackable *parent, const char *name, void *object)
 {
     tw__child *child = find(parent, name);
-    if (child) {
-        tw__set(&child->object, object);
-    } else {
-        TW_TRY(TW_GROW(parent->children, parent->child_capacity, parent->child_count + 1));
-        char *copy = tw__strdup(name);
-        if (!copy)
-            return TW_RESOURCE_EXHAUSTED;
-        parent->children[parent->child_count++] = (tw__child){ copy, tw_retain(object) };
-    }
-    if (parent->pending && tw__trackable_hook.bind)
-        return tw__trackable_hook.bind(parent, name, object);
-    return TW_OK;
+    if (!child)
+        return tw__track_new(parent, name, object);
+    tw__set(&child->object, object);
+    return bind(parent, name, object);
 }
 
 static tw__slot *find_slot(const tw_trackable *owner, const void *variable, const char *name, size_t size)

@@ -30,6 +30,7 @@ extern const tw_class tw__trackable_class;
 
 /* Adds or replaces the child of that name. The child is retained. */
 tw_status tw__track(tw_trackable *parent, const char *name, void *child);
+tw_status tw__track_new(tw_trackable *parent, const char *name, void *child); /* where there is none of that name */
 void tw__untrack(tw_trackable *parent, const char *name);
 tw_trackable *tw__tracked(const tw_trackable *parent, const char *name); /* borrowed; NULL */
 

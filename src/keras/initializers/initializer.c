@@ -1,4 +1,6 @@
 /* The base class of initializers, finding them by name, and the values that most of them are made of. */
+#include <math.h>
+
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "kernel/random.h"
@@ -181,6 +183,11 @@ static tw_tensor *in_graph(tw_initializer *self, const tw_shape *shape, tw_dtype
 tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double low, double high)
 {
     if (dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_UINT32 || dtype == TW_UINT64) {
+        if (low != floor(low) || high != floor(high)) {
+            tw__fail(TW_TYPE_ERROR, "%s: Cannot convert %g to EagerTensor of dtype %s", tw_class_name(self),
+                     low != floor(low) ? low : high, tw_dtype_name(dtype));
+            return NULL;
+        }
         if (!(low < high) || !(low > -9.2e18) || !(high < 1.8e19)) {
             tw__fail(TW_INVALID_ARGUMENT, "%s: Need minval < maxval, got %g >= %g", tw_class_name(self), low, high);
             return NULL;

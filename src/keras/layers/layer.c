@@ -276,7 +276,7 @@ tw_status tw__layer_output_shape(tw_layer *layer, const tw_shape *input_shape, t
     tw_status status = tw__layer_build(layer, input_shape);
     tw__layer_end(layer);
     TW_TRY(status);
-    if (methods->output_shape)
+    if (methods->output_shape && input_shape->rank >= 0) /* of an unknown rank nothing is known */
         return methods->output_shape(layer, input_shape, output_shape);
     *output_shape = *input_shape;
     return TW_OK;
@@ -383,6 +383,9 @@ TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, 
     const tw_value *training = &args->training;
     int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;
     const tw__layer_methods *methods = tw__methods(args->self);
+    if (check_input(args->self, &args->inputs->shape) != TW_OK ||
+        (!args->self->built && tw__layer_build(args->self, &args->inputs->shape) != TW_OK))
+        return NULL;
     if (methods->call_values) {
         tw_value given[8] = { { .kind = TW_VALUE_TENSOR, .tensor = args->inputs } },
                  result = methods->call_values(args->self, given, said);

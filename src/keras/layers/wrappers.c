@@ -96,6 +96,11 @@ static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int trainin
     output = flat ? tw__layer_call(((wrapper *)self)->inner, flat, training) : NULL;
     if (!output)
         return NULL;
+    if (output->shape.rank < 1 || output->shape.rank >= TW_MAX_RANK) {
+        tw__fail(TW_VALUE_ERROR, "TimeDistributed \"%s\": the inner layer gave shape %s, expected a batch of rank at most %d",
+                 self->name, tw__shape_text(&output->shape), TW_MAX_RANK - 1);
+        return NULL;
+    }
     tw_shape whole = { .rank = output->shape.rank + 1, .dims = { input->shape.dims[0], input->shape.dims[1] } };
     memcpy(whole.dims + 2, output->shape.dims + 1, (size_t)(output->shape.rank - 1) * sizeof *whole.dims);
     unknown = 0;
@@ -116,6 +121,10 @@ static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input,
     join(input, &one);
     one.dims[0] = input->dims[0];
     TW_TRY(tw__layer_output_shape(((wrapper *)self)->inner, &one, &made));
+    if (made.rank < 1 || made.rank >= TW_MAX_RANK) {
+        *output = TW_UNKNOWN_SHAPE;
+        return TW_OK;
+    }
     *output = made;
     output->rank++;
     memmove(output->dims + 2, made.dims + 1, (size_t)(made.rank - 1) * sizeof *made.dims);

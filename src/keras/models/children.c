@@ -2,6 +2,7 @@
  * counts those with weights), then "layer-i"; and the questions for inputs and outputs. */
 #include "keras/models/functional.h"
 
+/* Of an object that has no children. */
 static tw_status track_layers(tw_trackable *object, tw_layer *const *layers, size_t count)
 {
     size_t with_weights = 0;
@@ -9,10 +10,10 @@ static tw_status track_layers(tw_trackable *object, tw_layer *const *layers, siz
     for (size_t i = 0; i < count; i++) {
         if (tw__has_variables(&layers[i]->trackable)) {
             snprintf(name, sizeof name, "layer_with_weights-%zu", with_weights++);
-            TW_TRY(tw__track(object, name, layers[i]));
+            TW_TRY(tw__track_new(object, name, layers[i]));
         }
         snprintf(name, sizeof name, "layer-%zu", i);
-        TW_TRY(tw__track(object, name, layers[i]));
+        TW_TRY(tw__track_new(object, name, layers[i]));
     }
     return TW_OK;
 }
@@ -33,7 +34,7 @@ tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_
     tw_status status = track_layers(object, layers, layer_count);
     for (size_t i = 0; i < count; i++) {
         if (status == TW_OK && !is_layer_name(old[i].name))
-            status = tw__track(object, old[i].name, old[i].object);
+            status = tw__track_new(object, old[i].name, old[i].object);
         tw__free(old[i].name);
         tw_release(old[i].object);
     }

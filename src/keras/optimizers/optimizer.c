@@ -10,6 +10,7 @@
 #include "op/slices.h"
 #include "graph/graph.h"
 #include "kernel/copy.h"
+#include "kernel/kernel.h"
 #include "keras/optimizers/optimizers.h"
 
 /* ---- construction ---- */
@@ -143,19 +144,10 @@ int64_t tw__optimizer_step(const tw_optimizer *optimizer)
 
 void tw__scalar_set(tw_tensor *scalar, double value)
 {
-    switch (scalar->dtype) {
-    case TW_FLOAT64:
-        *(double *)scalar->data = value;
-        break;
-    case TW_FLOAT16:
-        *(uint16_t *)scalar->data = tw__float_to_half((float)value);
-        break;
-    case TW_BFLOAT16:
-        *(uint16_t *)scalar->data = tw__float_to_bfloat16((float)value);
-        break;
-    default:
+    if (scalar->dtype == TW_FLOAT32) /* the usual one */
         *(float *)scalar->data = (float)value;
-    }
+    else if (tw__cast_has(TW_FLOAT64, scalar->dtype))
+        tw__cast_run(TW_FLOAT64, scalar->dtype, &value, scalar->data, 1, false);
 }
 
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh)
@@ -189,6 +181,8 @@ tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name
 
 static tw_status fill(tw_tensor *tensor, double value)
 {
+    if (!tw__cast_has(TW_FLOAT64, tensor->dtype))
+        return tw__fail(TW_TYPE_ERROR, "Cannot convert %g to a slot variable of dtype %s", value, tw_dtype_name(tensor->dtype));
     tw_tensor *number = tw_tensor_new(tensor->dtype, TW_SCALAR, NULL);
     if (!number)
         return tw__error_status();

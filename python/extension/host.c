@@ -20,9 +20,8 @@ static tw_status tell_raised(void)
     tw_status status = tw__py_plain_error();
     const char *lines = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     if (status != TW_FOREIGN_ERROR && lines) {
-        tw__saved_error error = tw__error_take();
-        status = tw__fail(error.code, "%s\n%s", error.message ? error.message : "", lines);
-        tw__free(error.message);
+        tw__error_wrap("", "\n");
+        tw__error_wrap("", lines);
     }
     Py_XDECREF(module);
     Py_XDECREF(text);

@@ -165,7 +165,7 @@ TW_API(
     "The k greatest elements of each row, and where they stand.")
 {
     if (args->k < 0) {
-        tw__fail(TW_INVALID_ARGUMENT, "Need k >= 0, got %lld [Op:TopKV2]", (long long)args->k);
+        tw__fail_op("TopKV2", TW_INVALID_ARGUMENT, "Need k >= 0, got %lld", (long long)args->k);
         return (tw_tensors){ 0 };
     }
     return top_k(args->input, args->k, !args->no_sorted, args->index_type);

@@ -36,8 +36,21 @@ tw_status tw__grow(void *items_pointer, size_t *capacity, size_t need, size_t it
 /* Sets the thread's error unless there is one, and returns the code. */
 tw_status tw__fail(tw_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 tw_status tw__no_memory(size_t size);
-/* Puts text before the message of the thread's error. */
+/* The same, by an op: who runs ops says which one failed (tw__error_at_op), others say it here. */
+tw_status tw__fail_op(const char *op, tw_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same of a node that has no name yet: tw__error_fill puts it in at these places of the text, which are in order. */
+tw_status tw__fail_unnamed(tw_status code, const char *text, const size_t *gaps, size_t count);
+void tw__error_fill(const char *name);
+/* What is known of the thread's error beside its text; without an effect if there is none. */
+void tw__error_at_op(const char *op); /* unless an op or a node inside of it is told */
+void tw__error_call_name(const char *name);
+void tw__error_at_node(const char *name,
+                       tw_object *origin); /* the innermost first; `origin`: where the program made it, or NULL */
+void tw__error_in_function(const char *name, const char *where); /* the function that was called at once; the origin's lines */
+/* Puts text before that of the thread's error. */
 void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The whole message, with text around it, becomes the error's text. */
+void tw__error_wrap(const char *head, const char *tail);
 /* The code of the thread's error, TW_INTERNAL if there is none (a failure that set none). */
 tw_status tw__error_status(void);
 /* A line in the embedding language's log or on the standard error stream: "WARNING:tensorflow:…". */
@@ -45,10 +58,20 @@ void tw__log(const char *level, const char *format, ...) __attribute__((format(p
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;
-    char *message;
+    char *text;
+    char *op, *call_name;   /* that failed, and the name its call was given; told of errors outside of graphs */
+    char *node;             /* of a graph, "while/body/MatMul" */
+    tw_object *origin;      /* where the program made the node */
+    char *function, *where; /* what was called at once, and the origin's lines: "Graph execution error" */
+    size_t *gaps;           /* places in the text where the name of an unnamed node belongs */
+    size_t gap_count;
+    char *composed; /* the whole message; made when it is asked for */
 } tw__saved_error;
 tw__saved_error tw__error_take(void);
 void tw__error_restore(tw__saved_error saved);
+void tw__error_drop(tw__saved_error *saved);
+const char *tw__error_message_of(tw__saved_error *saved);
+const tw__saved_error *tw__error_now(void); /* the thread's */
 
 #define TW_TRY(expression)                             \
     do {                                               \

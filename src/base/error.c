@@ -1,31 +1,71 @@
-/* The thread's error: a code and a text. The first one is kept until somebody takes or clears it, so that a chain of
- * calls on NULL handles still tells what went wrong first. */
+/* The thread's error: a code, a text, and what is known of where it happened. The first one is kept until somebody takes or
+ * clears it, so that a chain of calls on NULL handles still tells what went wrong first. The message is composed when it is asked
+ * for: Incompatible shapes: [2] vs. [3] [Op:AddV2] Memory is straight from the C library: reporting a failed allocation must not
+ * depend on another. */
 #include <stdlib.h>
 
 #include "base/language.h"
 #include "base/base.h"
 
-static _Thread_local tw_status thread_code;
-static _Thread_local char *thread_message;
+static _Thread_local tw__saved_error now;
 
-static void set(tw_status code, char *message)
+void tw__error_drop(tw__saved_error *e)
 {
-    free(thread_message);
-    thread_message = message;
-    thread_code = code;
+    free(e->text);
+    free(e->op);
+    free(e->call_name);
+    free(e->node);
+    tw_release(e->origin);
+    free(e->function);
+    free(e->where);
+    free(e->gaps);
+    free(e->composed);
+    *e = (tw__saved_error){ .code = TW_OK };
+}
+
+static void put(char **place, char *text)
+{
+    free(*place);
+    *place = text;
+}
+
+/* Something of the error changed. */
+static void changed(void)
+{
+    put(&now.composed, NULL);
+}
+
+static tw_status fail(tw_status code, const char *format, va_list arguments)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    tw__error_drop(&now);
+    now.code = code;
+    now.text = text;
+    return code;
 }
 
 tw_status tw__fail(tw_status code, const char *format, ...)
 {
-    if (thread_code != TW_OK)
-        return thread_code;
+    if (now.code != TW_OK)
+        return now.code;
     va_list arguments;
     va_start(arguments, format);
-    char *message = NULL; /* straight from the C library: reporting a failed allocation must not depend on another */
-    if (vasprintf(&message, format, arguments) < 0)
-        message = NULL;
+    fail(code, format, arguments);
     va_end(arguments);
-    set(code, message);
+    return code;
+}
+
+tw_status tw__fail_op(const char *op, tw_status code, const char *format, ...)
+{
+    if (now.code != TW_OK)
+        return now.code;
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, format, arguments);
+    va_end(arguments);
+    now.op = strdup(op);
     return code;
 }
 
@@ -34,9 +74,78 @@ tw_status tw__no_memory(size_t size)
     return tw__fail(TW_RESOURCE_EXHAUSTED, "out of memory: could not allocate %zu bytes", size);
 }
 
+/* ---- what is known ---- */
+
+tw_status tw__fail_unnamed(tw_status code, const char *text, const size_t *gaps, size_t count)
+{
+    tw__fail(code, "%s", text);
+    size_t *copy = count ? malloc(count * sizeof *copy) : NULL;
+    if (copy) {
+        memcpy(copy, gaps, count * sizeof *copy);
+        free(now.gaps);
+        now.gaps = copy;
+        now.gap_count = count;
+    }
+    return code;
+}
+
+void tw__error_fill(const char *name)
+{
+    size_t size = now.text ? strlen(now.text) : 0, each = strlen(name), at = 0;
+    char *text = now.gap_count ? malloc(size + now.gap_count * each + 1) : NULL, *end = text;
+    if (!text)
+        return;
+    for (size_t i = 0; i < now.gap_count; i++) {
+        end = mempcpy(mempcpy(end, now.text + at, now.gaps[i] - at), name, each);
+        at = now.gaps[i];
+    }
+    memcpy(end, now.text + at, size - at + 1);
+    put(&now.text, text);
+    free(now.gaps);
+    now.gaps = NULL;
+    now.gap_count = 0;
+    changed();
+}
+
+void tw__error_at_op(const char *op)
+{
+    if (now.code == TW_OK || now.op || now.node || now.function)
+        return;
+    now.op = strdup(op);
+    changed();
+}
+
+void tw__error_call_name(const char *name)
+{
+    if (now.code != TW_OK)
+        put(&now.call_name, strdup(name));
+    changed();
+}
+
+void tw__error_at_node(const char *name, tw_object *origin)
+{
+    if (now.code == TW_OK)
+        return;
+    char *whole = NULL;
+    if (!now.node)
+        now.origin = origin ? tw_retain(origin) : NULL;
+    if (asprintf(&whole, "%s%s%s", name, now.node ? "/" : "", now.node ? now.node : "") >= 0)
+        put(&now.node, whole);
+    changed();
+}
+
+void tw__error_in_function(const char *name, const char *where)
+{
+    if (now.code == TW_OK)
+        return;
+    put(&now.function, strdup(name));
+    put(&now.where, strdup(where));
+    changed();
+}
+
 void tw__error_prefix(const char *format, ...)
 {
-    if (thread_code == TW_OK)
+    if (now.code == TW_OK)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -44,46 +153,97 @@ void tw__error_prefix(const char *format, ...)
     if (vasprintf(&prefix, format, arguments) < 0)
         prefix = NULL;
     va_end(arguments);
-    if (prefix && asprintf(&whole, "%s%s", prefix, thread_message ? thread_message : "") >= 0)
-        set(thread_code, whole);
+    if (prefix && asprintf(&whole, "%s%s", prefix, now.text ? now.text : "") >= 0)
+        put(&now.text, whole);
     free(prefix);
+    changed();
+}
+
+void tw__error_wrap(const char *head, const char *tail)
+{
+    char *whole = NULL;
+    if (now.code == TW_OK || asprintf(&whole, "%s%s%s", head, tw_error_message(), tail) < 0)
+        return;
+    tw_status code = now.code;
+    tw__error_drop(&now);
+    now.code = code;
+    now.text = whole;
 }
 
 tw_status tw__error_status(void)
 {
-    return thread_code != TW_OK ? thread_code : tw__fail(TW_INTERNAL, "a call failed without saying why");
+    return now.code != TW_OK ? now.code : tw__fail(TW_INTERNAL, "a call failed without saying why");
+}
+
+/* ---- the message ---- */
+
+/* Errors that ops and graphs have in TensorFlow; the others are Python's, which tell nothing but their text. */
+static bool is_canonical(tw_status code)
+{
+    return (int)code > 0 && code <= TW_UNAUTHENTICATED;
+}
+
+const char *tw__error_message_of(tw__saved_error *e)
+{
+    const char *text = e->text ? e->text : "out of memory";
+    char *made = NULL;
+    int size = 0;
+    if (e->code == TW_OK)
+        return "";
+    if (e->composed)
+        return e->composed;
+    if (e->node && !is_canonical(e->code))
+        size = asprintf(&made, "node %s: %s", e->node, text);
+    else if (e->node && e->function)
+        size = asprintf(&made,
+                        "Graph execution error:\n\nDetected at node %s defined at (most recent call last):\n%s%s\n\t [[{{node "
+                        "%s}}]] [Op:%s]",
+                        e->node, e->where && *e->where ? e->where : "<stack traces unavailable>\n", text, e->node, e->function);
+    else if (e->node)
+        size = asprintf(&made, "%s\n\t [[{{node %s}}]]", text, e->node);
+    else if (e->op && is_canonical(e->code))
+        size = asprintf(&made, "%s [Op:%s]%s%s", text, e->op, e->call_name ? " name: " : "", e->call_name ? e->call_name : "");
+    else
+        return text;
+    e->composed = size < 0 ? NULL : made;
+    return e->composed ? e->composed : text;
+}
+
+const char *tw_error_message(void)
+{
+    return tw__error_message_of(&now);
+}
+
+const tw__saved_error *tw__error_now(void)
+{
+    return &now;
 }
 
 tw__saved_error tw__error_take(void)
 {
-    tw__saved_error saved = { thread_code, thread_message };
-    thread_code = TW_OK;
-    thread_message = NULL;
+    tw__saved_error saved = now;
+    now = (tw__saved_error){ .code = TW_OK };
     return saved;
 }
 
 void tw__error_restore(tw__saved_error saved)
 {
     if (saved.code == TW_OK) {
-        free(saved.message);
+        tw__error_drop(&saved);
         return;
     }
-    set(saved.code, saved.message);
+    tw__error_drop(&now);
+    now = saved;
 }
 
 tw_status tw_error_code(void)
 {
-    return thread_code;
-}
-
-const char *tw_error_message(void)
-{
-    return thread_code == TW_OK ? "" : thread_message ? thread_message : "out of memory";
+    return now.code;
 }
 
 void tw_clear_error(void)
 {
-    set(TW_OK, NULL);
+    tw__error_drop(&now);
 }
 
 const char *tw_status_name(tw_status status)
@@ -107,10 +267,10 @@ const char *tw_status_name(tw_status status)
 
 int tw_report(FILE *stream)
 {
-    if (thread_code == TW_OK)
+    if (now.code == TW_OK)
         return 0;
     if (stream)
-        fprintf(stream, "%s: %s\n", tw_status_name(thread_code), tw_error_message());
+        fprintf(stream, "%s: %s\n", tw_status_name(now.code), tw_error_message());
     return 1;
 }
 

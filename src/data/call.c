@@ -54,7 +54,7 @@ tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int
         inputs[first_count + second_count + i] = f->captures[i];
     tw_status status = tw__function_run(f->function, inputs, outputs);
     if (status != TW_OK)
-        tw__error_tell_node();
+        tw__error_wrap("", "");
     if (inputs != few)
         tw__free(inputs);
     return status;
@@ -175,5 +175,5 @@ void tw__state_function(tw__state *state, const tw__data_function *f)
     if (found && state->policy == TW_EXTERNAL_WARN)
         tw__log("WARNING", "%s: %s is stateful; its state is not part of the iterator's.", state->step, found->name);
     else if (found)
-        state->status = tw__fail(TW_FAILED_PRECONDITION, "%s is stateful. [Op:SerializeIterator]", found->name);
+        state->status = tw__fail_op("SerializeIterator", TW_FAILED_PRECONDITION, "%s is stateful.", found->name);
 }

@@ -185,8 +185,7 @@ static tw_status stack_one(tw_tensor *const *items, int64_t size, int stride, tw
         if (item->dtype != first->dtype || !tw__shape_equal(&item->shape, &first->shape))
             status = tw__fail(
                 TW_INVALID_ARGUMENT,
-                "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s "
-                "[Op:IteratorGetNext]",
+                "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s",
                 tw__shape_text(&item->shape), tw__shape_text(&first->shape));
         else
             status = tw__list_copy_elements(*stacked, i * first->count, item, 0, first->count);

@@ -82,6 +82,8 @@ tw_status tw__iterator_next(struct tw_iterator *self, tw_tensor **element, bool 
                                                         "that you have run the initializer operation for this iterator before "
                                                         "getting the next element.");
     status = tw__data_plain_error(status);
+    if (status != TW_OK)
+        tw__error_at_op("IteratorGetNext"); /* which Python and C programs do not call, but mean */
     tw__outside_end(outside);
     pthread_mutex_unlock(&self->lock);
     return status;
@@ -253,7 +255,7 @@ static tw_status next_compute(tw__kernel *kernel)
     int count = 0;
     TW_TRY(step(kernel, &element, &count));
     if (!element)
-        return tw__fail(TW_OUT_OF_RANGE, "End of sequence [Op:IteratorGetNext]");
+        return tw__fail(TW_OUT_OF_RANGE, "End of sequence");
     for (int i = 0; i < count; i++)
         kernel->outputs[i] = element[i];
     tw__free(element);
@@ -359,7 +361,7 @@ static tw_status get_value_compute(tw__kernel *kernel)
     if (!o)
         return tw__error_status();
     if (!o->items)
-        return tw__fail(TW_INVALID_ARGUMENT, "The given optional does not have a value. [Op:OptionalGetValue]");
+        return tw__fail(TW_INVALID_ARGUMENT, "The given optional does not have a value.");
     TW_TRY(check_types(kernel, o->items, o->count));
     for (int i = 0; i < o->count; i++)
         kernel->outputs[i] = tw_retain(o->items[i]);

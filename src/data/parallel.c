@@ -60,7 +60,7 @@ static void workers_free(tw__workers *w)
             continue;
         tw__element_end(s->input, w->input_count);
         tw__element_end(s->element, w->count);
-        free(s->error.message);
+        tw__error_drop(&s->error);
         tw__free(s);
     }
     tw__free(w->ring);
@@ -411,7 +411,7 @@ static void error_state(tw__state *state, tw__saved_error *error)
     int64_t code = error->code;
     tw__text text = { 0 };
     if (state->saving)
-        tw__text_add(&text, error->message ? error->message : "");
+        tw__text_add(&text, tw__error_message_of(error));
     tw__state_int(state, "code", &code);
     tw__state_text(state, "message", &text);
     if (tw__state_good(state) && !state->saving) {

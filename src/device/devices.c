@@ -348,11 +348,15 @@ tw_status tw__device_before(const char *op, uint32_t place)
     if (tw__device_runs(top->text, true))
         status = tw__fail(TW_INVALID_ARGUMENT,
                           "Could not satisfy device specification '%s'. enable_soft_placement=0. Supported device types [CPU]. "
-                          "All available devices [%s].%s%s%s",
-                          whole ? whole : "", all ? all : "", op ? " [Op:" : "", op ? op : "", op ? "] name: " : "");
+                          "All available devices [%s].",
+                          whole ? whole : "", all ? all : "");
     else
         status =
             tw__fail(TW_INVALID_ARGUMENT, "%s%s unknown device.", whole ? whole : "", top->name.type.data ? "" : "/device:CPU:0");
+    if (op && tw__device_runs(top->text, true)) {
+        tw__error_at_op(op);
+        tw__error_call_name("");
+    }
     tw__free(whole);
     tw__free(all);
     return status;

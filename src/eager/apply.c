@@ -227,6 +227,13 @@ static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int inpu
     return tw_error_code();
 }
 
+/* The error, if it is none of a call further inside, is this op's. */
+static tw_status failed(const tw_op *op, tw_status status)
+{
+    tw__error_at_op(op->name);
+    return status;
+}
+
 /* The call while the thread traces: a node instead of a run. */
 static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                             tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes,
@@ -262,6 +269,8 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         if (status == TW_INVALID_ARGUMENT)
             status = tw__shape_error(&inference, inputs);
     }
+    if (status != TW_OK)
+        failed(op, status);
     tw__partial = outer;
     if (values != few)
         tw__free(values);
@@ -337,16 +346,19 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
         return trace(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
     if (__builtin_expect(tw__device_attention || tw__device_top, 0))
         TW_TRY(tw__device_before(op->name, place_of(op, inputs, input_count)));
-    TW_TRY(tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count));
+    tw_status status = tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count);
+    if (__builtin_expect(status != TW_OK, 0))
+        return failed(op, status);
     int complete_count = tw__op_signature_of(op)->attr_count;
     for (int i = 0; i < count; i++) {
         out_shapes[i].rank = -1;
         outputs[i] = NULL;
     }
     tw__inference inference = { op, input_count, count, shapes, dtypes, inputs, complete, out_shapes, out_dtypes };
-    TW_TRY(op->shape(&inference));
+    status = op->shape(&inference);
+    if (__builtin_expect(status != TW_OK, 0))
+        return failed(op, status);
     tw__kernel kernel = { op, input_count, count, inputs, outputs, complete, out_dtypes, NULL };
-    tw_status status = TW_OK;
     for (int i = 0; status == TW_OK && i < count; i++) {
         if (tw__shape_known(&out_shapes[i]) && !op->makes_outputs &&
             !(outputs[i] = tw__tensor_empty(out_dtypes[i], &out_shapes[i])))
@@ -356,7 +368,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
         status = run_kernel(op, &kernel, complete_count);
     for (int i = 0; status == TW_OK && i < count; i++) {
         if (!outputs[i])
-            status = tw__fail(TW_INTERNAL, "%s: the kernel left output %d empty", op->name, i);
+            status = tw__fail(TW_INTERNAL, "the kernel left output %d empty", i);
     }
     if (status == TW_OK && op->makes_outputs)
         status = tw__outputs_part(inputs, input_count, outputs, count);
@@ -371,7 +383,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
             tw_release(outputs[i]);
             outputs[i] = NULL;
         }
-        return status;
+        return failed(op, status);
     }
     *output_count = count;
     return TW_OK;

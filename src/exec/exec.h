@@ -63,7 +63,6 @@ tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *val
 
 /* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives.
  */
-extern _Thread_local const tw_object *tw__failed_origin;
 extern _Atomic bool tw__op_reports; /* the same of ops that run at once, outside of plans */
 struct tw_step_event;
 void tw__set_op_hook(void (*hook)(void *user, const struct tw_step_event *event)); /* NULL: nobody */

@@ -321,7 +321,7 @@ static tw_status fuse(chain *c, tw__step *reduce, tw__reduction kind)
         fused->reduction = kind;
         fused->keeps = c->uses.reads[root->outputs[0]] > 1;
         add_label(fused, reduce->op);
-        if (tw__reduced_axes(reduce->op, plan->places[reduce->inputs[1]].constant, fused->shape.rank, &fused->axes) != TW_OK) {
+        if (tw__reduced_axes(plan->places[reduce->inputs[1]].constant, fused->shape.rank, &fused->axes) != TW_OK) {
             tw_clear_error(); /* it is reported when the call is really made */
             good = false;
         } else {

@@ -412,20 +412,9 @@ static tw_status give_outputs(tw__plan *plan, frame *f, tw_tensor **outputs)
     return TW_OK;
 }
 
-_Thread_local const tw_object *tw__failed_origin;
-
-/* "node a: text"; what failed in a body of the step is "node step/a: text". */
 static void tell_step(const tw__step *step)
 {
-    const char *name = tw__step_name(step);
-    if (!tw__starts_with(tw_error_message(), "node ")) {
-        tw__failed_origin = step->node->origin;
-        tw__error_prefix("node %s: ", name);
-        return;
-    }
-    tw__saved_error error = tw__error_take();
-    tw__fail(error.code, "node %s/%s", name, error.message + strlen("node "));
-    tw__free(error.message);
+    tw__error_at_node(tw__step_name(step), (tw_object *)step->node->origin);
 }
 
 tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)

@@ -38,7 +38,7 @@ static void read_pieces(void *context, int64_t begin, int64_t end)
         if (tw__file_read_at(work->file, work->offset + (int64_t)at, work->data + at, size) != TW_OK) {
             tw__saved_error error = tw__error_take();
             if (atomic_flag_test_and_set(&work->failed))
-                free(error.message);
+                tw__error_drop(&error);
             else
                 work->error = error;
         } else {

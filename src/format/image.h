@@ -39,6 +39,6 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
 
 /* ---- GIF, BMP (image_gif.c, image_bmp.c) ---- */
 tw_status tw__gif_decode(const char *op, tw_string data, tw__image_target target); /* frames of three channels */
-tw_status tw__bmp_decode(const char *op, tw_string data, int channels, tw__image_target target);
+tw_status tw__bmp_decode(tw_string data, int channels, tw__image_target target);
 
 #endif

@@ -18,31 +18,31 @@ static void copy_line(const uint8_t *from, int64_t width, int own, int channels,
     }
 }
 
-tw_status tw__bmp_decode(const char *op, tw_string data, int channels, tw__image_target target)
+tw_status tw__bmp_decode(tw_string data, int channels, tw__image_target target)
 {
     const uint8_t *bytes = (const uint8_t *)data.data;
     if (data.size < 32)
         return tw__fail(
             TW_INVALID_ARGUMENT,
-            "Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got %zu bytes [Op:%s]",
-            data.size, op);
+            "Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got %zu bytes",
+            data.size);
     int64_t begin = (int32_t)tw__get32(bytes + 10), width = (int32_t)tw__get32(bytes + 18),
             height = (int32_t)tw__get32(bytes + 22);
     int bits = bytes[28] | bytes[29] << 8, own = bits / 8;
     int64_t lines = height < 0 ? -height : height;
     if (bits != 8 && bits != 24 && bits != 32)
-        return tw__fail(TW_INVALID_ARGUMENT, "Number of bits per pixel must be 8, 24 or 32, got %d [Op:%s]", bits, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Number of bits per pixel must be 8, 24 or 32, got %d", bits);
     if (begin < 0 || width <= 0 || lines == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Width must be positive and height not 0, got %lld and %lld [Op:%s]",
-                        (long long)width, (long long)height, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Width must be positive and height not 0, got %lld and %lld", (long long)width,
+                        (long long)height);
     channels = channels ? channels : own;
     if (width >= INT64_C(1) << 27 || lines >= INT64_C(1) << 27 || width * lines >= TW_IMAGE_LIMIT / channels)
-        return tw__fail(TW_INVALID_ARGUMENT, "Total possible pixel bytes must be less than 2^29 [Op:%s]", op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Total possible pixel bytes must be less than 2^29");
     int64_t row = (own * width + 3) / 4 * 4, difference = (int64_t)data.size - begin - row * lines;
     if (difference < 0) /* what is behind the pixels is nobody's concern */
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input size should match (header_size + row_size * abs_height) but they differ by %lld [Op:%s]",
-                        (long long)difference, op);
+                        "Input size should match (header_size + row_size * abs_height) but they differ by %lld",
+                        (long long)difference);
     uint8_t *out = target.place(target.context, 0, lines, width, channels);
     for (int64_t y = 0; out && y < lines; y++)
         copy_line(bytes + begin + (height < 0 ? y : lines - 1 - y) * row, width, own, channels, out + y * width * channels);

@@ -33,7 +33,7 @@ typedef struct gif {
 
 static tw_status refuse(const gif *g, const char *what)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Invalid GIF data (size %zu), %s [Op:%s]", g->size, what, g->op);
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid GIF data (size %zu), %s", g->size, what);
 }
 
 static tw_status cut_off(const gif *g)

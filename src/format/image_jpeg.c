@@ -219,7 +219,7 @@ tw_status tw__jpeg_decode(const char *op, tw_string data, const tw__jpeg_options
     int result = decode(r, options, target);
     reader_free(r);
     if (result == 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "jpeg::Uncompress failed. Invalid JPEG data or crop window. [Op:%s]", op);
+        return tw__fail(TW_INVALID_ARGUMENT, "jpeg::Uncompress failed. Invalid JPEG data or crop window.");
     return result ? tw__error_status() : TW_OK;
 }
 
@@ -241,7 +241,7 @@ tw_status tw__jpeg_shape(const char *op, tw_string data, int64_t shape[3])
         return TW_RESOURCE_EXHAUSTED;
     bool good = find_shape(r, shape);
     reader_free(r);
-    return good ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Invalid JPEG data, size %zu [Op:%s]", data.size, op);
+    return good ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Invalid JPEG data, size %zu", data.size);
 }
 
 /* ---- writing ---- */
@@ -329,8 +329,8 @@ tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height,
                           const tw__jpeg_writing *options, tw__text *out)
 {
     if (height < 1 || width < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height,
-                        (long long)width, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld", (long long)height,
+                        (long long)width);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)
@@ -342,6 +342,6 @@ tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height,
     p_jpeg_destroy_compress(&w->cinfo);
     tw__free(w);
     if (!good)
-        return tw__fail(TW_INTERNAL, "JPEG encoding failed [Op:%s]", op);
+        return tw__fail(TW_INTERNAL, "JPEG encoding failed");
     return out->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }

@@ -185,8 +185,8 @@ tw_status tw__png_decode(const char *op, tw_string data, int channels, int bits,
         return TW_OK;
     if (failed || tw_error_code() == TW_RESOURCE_EXHAUSTED)
         return tw__error_status();
-    return has_head ? tw__fail(TW_INVALID_ARGUMENT, "Invalid PNG data, size %zu [Op:%s]", data.size, op)
-                    : tw__fail(TW_INVALID_ARGUMENT, "Invalid PNG. Failed to initialize decoder. [Op:%s]", op);
+    return has_head ? tw__fail(TW_INVALID_ARGUMENT, "Invalid PNG data, size %zu", data.size)
+                    : tw__fail(TW_INVALID_ARGUMENT, "Invalid PNG. Failed to initialize decoder.");
 }
 
 /* ---- writing ---- */
@@ -231,8 +231,8 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
                          int compression, tw__text *out)
 {
     if (height < 1 || width < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height,
-                        (long long)width, op);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld", (long long)height,
+                        (long long)width);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)
@@ -247,5 +247,5 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
     tw__free(w);
     if (out->failed || tw_error_code() == TW_RESOURCE_EXHAUSTED)
         return TW_RESOURCE_EXHAUSTED;
-    return good ? TW_OK : tw__fail(TW_INTERNAL, "PNG encoding failed [Op:%s]", op);
+    return good ? TW_OK : tw__fail(TW_INTERNAL, "PNG encoding failed");
 }

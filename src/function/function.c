@@ -348,51 +348,16 @@ tw_status tw__function_pass_captures(tw__function *f)
     return TW_OK;
 }
 
-/* The parts of an error "node a: text [Op:A]"; false if it is none of the operations' own. */
-static bool read_told(const tw__saved_error *error, tw_string *name, tw_string *text)
-{
-    const char *message = error->message ? error->message : "",
-               *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
-    if (!colon || (int)error->code <= 0 || error->code > TW_UNAUTHENTICATED)
-        return false;
-    const char *mark = strstr(colon + 2, " [Op:"); /* which is how it ends where nothing is traced */
-    *name = (tw_string){ message + strlen("node "), (size_t)(colon - message) - strlen("node ") };
-    *text = (tw_string){ colon + 2, mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - colon - 2) : strlen(colon + 2) };
-    return true;
-}
-
-void tw__error_tell_node(void)
-{
-    tw__saved_error error = tw__error_take();
-    tw_string name, text;
-    if (!read_told(&error, &name, &text)) {
-        tw__error_restore(error);
-        return;
-    }
-    tw__fail(error.code, "%.*s\n\t [[{{node %.*s}}]]", (int)text.size, text.data, (int)name.size, name.data);
-    tw__free(error.message);
-}
-
 /* The error as the program is told: which node failed, where in the program that was made, in which function. */
 static tw_status told(const tw__function *f, tw_status status)
 {
-    if (status == TW_OK || tw__tracing)
+    const tw__saved_error *error = tw__error_now();
+    if (status == TW_OK || tw__tracing || !error->node)
         return status;
-    tw__saved_error error = tw__error_take();
-    tw_string name, text;
-    if (!read_told(&error, &name, &text)) {
-        tw__error_restore(error);
-        return status;
-    }
     tw__text where = { 0 };
-    tw__origin_write(&where, tw__failed_origin, "  ", "\n\n");
-    tw__fail(
-        error.code,
-        "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
-        (int)name.size, name.data, where.size ? where.data : "<stack traces unavailable>\n", (int)text.size, text.data,
-        (int)name.size, name.data, f->name);
+    tw__origin_write(&where, error->origin, "  ", "\n\n");
+    tw__error_in_function(f->name, where.size ? where.data : "");
     tw__text_free(&where);
-    tw__free(error.message);
     return status;
 }
 

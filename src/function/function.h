@@ -69,7 +69,7 @@ tw_status tw__function_call_given(tw__function *function, tw_tensor *const *inpu
 /* Runs it without tapes or tracing: all inputs given. */
 tw_status tw__function_run(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
 /* Its errors are "node a: text"; here the text comes first, as sessions and datasets tell it, then the node. */
-void tw__error_tell_node(void);
+
 /* The same as it stands: tapes do not make it another form. */
 tw_status tw__function_call_plain(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
 /* The graph function behind a C program's tw_function, for arguments of such specs. A new reference; NULL: an error. */

@@ -111,7 +111,7 @@ tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
     }
     int64_t count = array->count;
     if (!count) {
-        tw__fail(TW_INVALID_ARGUMENT, "TensorArray: there is nothing to concatenate [Op:ConcatV2]");
+        tw__fail_op("ConcatV2", TW_INVALID_ARGUMENT, "TensorArray: there is nothing to concatenate");
         return NULL;
     }
     tw_tensor **items = items_of(array, NULL, count), *whole = NULL;

@@ -207,9 +207,8 @@ tw__naming tw__naming_start(void);
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result);
 /* What a flat input of an operation is called: "y", or "values_1" in a list. For tw__free. */
 char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input);
-/* A call that is being named has failed at this operation: the error is about a node whose name TW_NAME_MARK stands for until the
+/* A call that is being named has failed at this operation: the error is about a node whose name is not in its text until the
  * call's name is known, at tw__naming_finish or, where the error is needed before, at tw__naming_explain. */
-#define TW_NAME_MARK "\x1a"
 void tw__naming_failed(const tw_op *op);
 void tw__naming_explain(tw__naming naming, const char *id, const char *name);
 /* The shapes of the inputs do not fit: the error that is set becomes the graph's (shape_error.c). */

@@ -342,7 +342,7 @@ void tw__graph_settle(tw__graph *graph)
 
 /* ---- a node that could not be made ---- */
 
-static _Thread_local const tw_op *failed; /* the operation that the error's mark is about */
+static _Thread_local const tw_op *failed; /* the operation that the error without a name is about */
 
 static void name_failed(tw__graph *graph, const char *id, const char *name)
 {
@@ -353,20 +353,11 @@ static void name_failed(tw__graph *graph, const char *id, const char *name)
                  : inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
                          : tw__format("%s%s", scope, given ? name : result_name(id, failed));
     char *unique = !base ? NULL : exact ? tw__strdup(base) : tw__graph_unique_name(graph, base, false);
-    tw__text text = { 0 };
-    const char *rest = saved.message;
-    for (const char *mark; rest && (mark = strstr(rest, TW_NAME_MARK)); rest = mark + strlen(TW_NAME_MARK)) {
-        tw__text_bytes(&text, rest, (size_t)(mark - rest));
-        tw__text_add(&text, unique ? unique : failed->name);
-    }
-    tw__text_add(&text, rest ? rest : "");
     tw_clear_error();
-    if (!text.failed)
-        tw__fail(saved.code, "%s", text.data);
-    tw__text_free(&text);
+    tw__error_restore(saved);
+    tw__error_fill(unique ? unique : failed->name);
     tw__free(base);
     tw__free(unique);
-    tw__free(saved.message);
     failed = NULL;
 }
 

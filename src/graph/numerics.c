@@ -143,8 +143,9 @@ tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input
             tw__free(shown);
         }
         tw_clear_error(); /* of values that cannot be printed */
-        tw_status status = tw__fail(TW_INVALID_ARGUMENT,
-                                    "%s\n : Tensor had %s values [Op:CheckNumericsV2] name: ", text.data ? text.data : "", words);
+        tw_status status =
+            tw__fail_op("CheckNumericsV2", TW_INVALID_ARGUMENT, "%s\n : Tensor had %s values", text.data ? text.data : "", words);
+        tw__error_call_name("");
         tw__text_free(&text);
         return status;
     }

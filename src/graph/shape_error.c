@@ -3,7 +3,7 @@
  *     Dimensions must be equal, but are 3 and 2 for '{{node MatMul}} = MatMul[T=DT_FLOAT, …](a, b)' with input shapes: [2,3],
  * [2,3].
  *
- * The node's name is known only when the call around it is over (naming.c); until then TW_NAME_MARK stands for it. */
+ * The node's name is known only when the call around it is over (naming.c); until then its places in the text are empty. */
 #include <stdlib.h>
 
 #include "graph/graph.h"
@@ -86,7 +86,13 @@ static void add_attrs(tw__text *text, const tw__inference *in)
     tw__text_add(text, count ? "]" : "");
 }
 
-static void add_input(tw__text *text, const tw__inference *in, const tw_tensor *input, int i)
+/* The node's name belongs here. */
+static void add_gap(tw__text *gaps, const tw__text *text)
+{
+    tw__text_bytes(gaps, &text->size, sizeof text->size);
+}
+
+static void add_input(tw__text *text, tw__text *gaps, const tw__inference *in, const tw_tensor *input, int i)
 {
     const tw__node *node = input->node;
     if (node && !node->unnamed) {
@@ -99,7 +105,8 @@ static void add_input(tw__text *text, const tw__inference *in, const tw_tensor *
     }
     bool read = node && tw__node_is(node, TW_ROLE_READ);
     char *own = read ? tw__strdup("ReadVariableOp") : tw__input_name(in->op, in->attrs, i);
-    tw__text_format(text, "%s/%s", TW_NAME_MARK, own ? own : "");
+    add_gap(gaps, text);
+    tw__text_format(text, "/%s", own ? own : "");
     tw__free(own);
 }
 
@@ -134,18 +141,6 @@ static void add_values(tw__text *text, const tw__wording *w)
     }
 }
 
-/* What the operation itself said, without its name. */
-static void add_own(tw__text *text, const char *message, const char *op)
-{
-    const char *end = strstr(message, " [Op:");
-    size_t name = strlen(op), size = end ? (size_t)(end - message) : strlen(message);
-    if (strncmp(message, op, name) == 0 && message[name] == ':' && message[name + 1] == ' ' && size > name + 2) {
-        message += name + 2;
-        size -= name + 2;
-    }
-    tw__text_bytes(text, message, size);
-}
-
 static bool say(tw__wording *w)
 {
     const tw_op *op = w->in->op;
@@ -155,16 +150,19 @@ static bool say(tw__wording *w)
 tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs)
 {
     tw__saved_error saved = tw__error_take();
-    tw__wording w = { .in = inference, .own = saved.message ? saved.message : "" };
+    tw__wording w = { .in = inference, .own = saved.text ? saved.text : "" };
+    tw__text gaps = { 0 };
     bool said = say(&w);
     tw_clear_error();
     if (!said)
-        add_own(&w.text, w.own, inference->op->name);
-    tw__text_format(&w.text, " for '{{node %s}} = %s", TW_NAME_MARK, inference->op->name);
+        tw__text_add(&w.text, w.own);
+    tw__text_add(&w.text, " for '{{node ");
+    add_gap(&gaps, &w.text);
+    tw__text_format(&w.text, "}} = %s", inference->op->name);
     add_attrs(&w.text, inference);
     for (int i = 0; i < inference->input_count; i++) {
         tw__text_add(&w.text, i ? ", " : "(");
-        add_input(&w.text, inference, inputs[i], i);
+        add_input(&w.text, &gaps, inference, inputs[i], i);
     }
     tw__text_add(&w.text, inference->input_count ? ")' with input shapes: " : "()'");
     for (int i = 0; i < inference->input_count; i++)
@@ -172,14 +170,17 @@ tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inpu
     add_values(&w.text, &w);
     tw__text_add(&w.text, ".");
     char *text = tw__text_take(&w.text);
-    if (!text) {
+    if (!text || gaps.failed) {
+        tw__free(text);
+        tw__text_free(&gaps);
         tw__error_restore(saved);
         return tw_error_code();
     }
     tw_clear_error();
-    tw__fail(TW_VALUE_ERROR, "%s", text);
+    tw__fail_unnamed(TW_VALUE_ERROR, text, (const size_t *)gaps.data, gaps.size / sizeof(size_t));
     tw__free(text);
-    tw__free(saved.message);
+    tw__text_free(&gaps);
+    tw__error_drop(&saved);
     tw__naming_failed(inference->op);
     return TW_VALUE_ERROR;
 }

@@ -48,8 +48,7 @@ tw_status tw_shape_broadcast(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (!tw__shape_broadcast(a, b, &inference->out_shapes[0]))
-        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:%s]", tw__shape_text(a), tw__shape_text(b),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", tw__shape_text(a), tw__shape_text(b));
     return TW_OK;
 }
 

@@ -216,8 +216,8 @@ tw_tensor *tw__output(tw__kernel *kernel, int index, const tw_shape *shape);
 tw_status tw__output_take(tw__kernel *kernel, int index, tw_tensor *tensor);
 /* The element of a tensor of shape `from`, broadcast to `shape`, at flat index `index`. */
 int64_t tw__broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index);
-/* "MatMul: …": fails with the op's name in front. */
-#define TW_OP_FAIL(context, code, format, ...) tw__fail((code), "%s: " format, (context)->op->name, ##__VA_ARGS__)
+/* Fails and tells the op, also where it is not tw__apply that runs it. */
+#define TW_OP_FAIL(context, code, format, ...) tw__fail_op((context)->op->name, (code), format, ##__VA_ARGS__)
 
 /* Of an op whose row names its loop: runs that (math/unary.c, math/binary.c). tw__binary_by: a loop that is not the row's. */
 tw_status tw__unary_compute(tw__kernel *kernel);

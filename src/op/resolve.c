@@ -32,8 +32,8 @@ static tw_status set_type(resolution *r, int attr, tw_dtype dtype, int input_ind
     tw_attr *value = &r->attrs[attr];
     if (r->set[attr] && value->type != dtype)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
-                        r->op->name, input_index, tw__dtype_text(value->type), tw__dtype_text(dtype), r->op->name);
+                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
+                        r->op->name, input_index, tw__dtype_text(value->type), tw__dtype_text(dtype));
     if (!r->set[attr]) {
         TW_TRY(check_type(r, attr, dtype, input));
         value->type = dtype;
@@ -132,10 +132,9 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
             if (arg->type_attr >= 0)
                 TW_TRY(set_type(r, arg->type_attr, dtype, at, arg->name));
             else if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
-                return tw__fail(
-                    TW_INVALID_ARGUMENT,
-                    "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
-                    r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype), r->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT,
+                                "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
+                                r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype));
         }
     }
     return TW_OK;

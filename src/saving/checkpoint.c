@@ -239,13 +239,9 @@ tw_load_status *tw__checkpoint_restore(tw_checkpoint *checkpoint, const char *pa
     if (!status) {
         if (tw_error_code() == TW_NOT_FOUND && path) {
             tw__error_prefix("Error when restoring from checkpoint or SavedModel at %s: ", path);
-            tw__saved_error error = tw__error_take();
-            tw__fail(
-                error.code,
-                "%s\nPlease double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
-                "'path/to/ckpt-1').",
-                error.message ? error.message : "");
-            free(error.message);
+            tw__error_wrap("",
+                           "\nPlease double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the "
+                           "'-1' in 'path/to/ckpt-1').");
         }
         return NULL;
     }

@@ -319,10 +319,8 @@ static tw_status check_assignment(tw__restore *restore, assignment *a)
     a->cursor = a->saved ? tw__iterator_restored((struct tw_iterator *)a->object, a->saved) : NULL;
     if (a->cursor)
         return TW_OK;
-    tw__saved_error why = tw__error_take();
-    tw_status status = tw__fail(why.code, "%s in checkpoint %s: %s", a->key, restore->prefix, why.message ? why.message : "");
-    free(why.message);
-    return status;
+    tw__error_prefix("%s in checkpoint %s: ", a->key, restore->prefix);
+    return tw_error_code();
 }
 
 static tw_status assign(tw__restore *restore, assignment *a)

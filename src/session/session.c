@@ -226,7 +226,7 @@ tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw
             inputs[prepared->feed_count + i] = prepared->bound[i];
         status = tw__function_run(f, inputs, out);
         if (status != TW_OK)
-            tw__error_tell_node();
+            tw__error_wrap("", "");
     }
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
         if (i < prepared->fetch_count)

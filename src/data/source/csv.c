@@ -96,7 +96,7 @@ static field_end read_quoted(csv_cursor *c, const csv_dataset *self)
             }
         }
         if (byte == -1)
-            tw__fail(TW_INVALID_ARGUMENT, "Reached end of file without closing quoted field in record [Op:IteratorGetNext]");
+            tw__fail(TW_INVALID_ARGUMENT, "Reached end of file without closing quoted field in record");
         if (byte < 0)
             return FIELD_FAILED;
         char one = (char)byte;
@@ -122,7 +122,7 @@ static field_end read_plain(csv_cursor *c, const csv_dataset *self, int byte)
         while (rest >= 0 && rest != '\n')
             rest = tw__stream_byte(&c->stream);
     }
-    tw__fail(TW_INVALID_ARGUMENT, "Unquoted fields cannot have quotes inside [Op:IteratorGetNext]");
+    tw__fail(TW_INVALID_ARGUMENT, "Unquoted fields cannot have quotes inside");
     return FIELD_FAILED;
 }
 
@@ -143,8 +143,8 @@ static field_end read_field(csv_cursor *c, const csv_dataset *self)
 
 static tw_tensor *not_valid(const csv_dataset *self, int column, const char *text)
 {
-    tw__fail(TW_INVALID_ARGUMENT, "Field %d in record is not a valid %s: %s [Op:IteratorGetNext]", column,
-             tw__dtype_text(self->base.dtypes[column]), text);
+    tw__fail(TW_INVALID_ARGUMENT, "Field %d in record is not a valid %s: %s", column, tw__dtype_text(self->base.dtypes[column]),
+             text);
     return NULL;
 }
 
@@ -155,7 +155,7 @@ static tw_tensor *value_of(const csv_dataset *self, int column, const tw__text *
         tw_tensor *value = self->defaults[column];
         if (value->count == 1)
             return tw__tensor_view(value, &TW_SCALAR);
-        tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record! [Op:IteratorGetNext]", column);
+        tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record!", column);
         return NULL;
     }
     tw_dtype dtype = self->base.dtypes[column];
@@ -194,8 +194,7 @@ static tw_status read_record(csv_cursor *c, const csv_dataset *self, tw_tensor *
         } else if (wanted(self, column)) {
             if (made == count) {
                 if (!self->columns)
-                    status =
-                        tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have more in record [Op:IteratorGetNext]", count);
+                    status = tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have more in record", count);
             } else {
                 element[made] = value_of(self, made, &c->field);
                 status = element[made] ? TW_OK : tw__error_status();
@@ -204,7 +203,7 @@ static tw_status read_record(csv_cursor *c, const csv_dataset *self, tw_tensor *
         }
     }
     if (status == TW_OK && made < count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record [Op:IteratorGetNext]", count, made);
+        status = tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record", count, made);
     if (status == TW_OK)
         return TW_OK;
     tw__element_end(element, made);
@@ -223,7 +222,7 @@ static tw_status open_file(csv_cursor *c, const csv_dataset *self)
     if (status == TW_OK && self->header) {
         status = tw__stream_fill(&c->stream);
         if (status == TW_OK && c->stream.begin == c->stream.end)
-            status = tw__fail(TW_INVALID_ARGUMENT, "Can't read header of file [Op:IteratorGetNext]");
+            status = tw__fail(TW_INVALID_ARGUMENT, "Can't read header of file");
         int byte = 0;
         while (status == TW_OK && byte >= 0 && byte != '\n' && byte != '\r')
             byte = tw__stream_byte(&c->stream);
@@ -294,7 +293,7 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
     const tw_tensor *select = kernel->inputs[SELECT], *exclude = kernel->inputs[kernel->input_count - 1];
     const tw_tensor *chosen = exclude->count ? exclude : select;
     if (select->count && exclude->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Either select_cols or exclude_cols should be empty [Op:CSVDatasetV2]");
+        return tw__fail(TW_INVALID_ARGUMENT, "Either select_cols or exclude_cols should be empty");
     self->excludes = exclude->count > 0;
     self->column_count = chosen->count;
     if (!chosen->count)
@@ -305,8 +304,7 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
     for (int64_t i = 0; i < chosen->count; i++) {
         self->columns[i] = tw_tensor_int_at(chosen, i);
         if (self->columns[i] < 0 || (i && self->columns[i] <= self->columns[i - 1]))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s should be %s indices [Op:CSVDatasetV2]",
-                            self->excludes ? "exclude_cols" : "select_cols",
+            return tw__fail(TW_INVALID_ARGUMENT, "%s should be %s indices", self->excludes ? "exclude_cols" : "select_cols",
                             self->columns[i] < 0 ? "non-negative" : "strictly increasing");
     }
     return TW_OK;
@@ -314,11 +312,11 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
 
 static tw_status read_settings(tw__kernel *kernel, csv_dataset *self)
 {
-    TW_TRY(tw__compression_of(kernel->op->name, kernel->inputs[COMPRESSION], &self->compression));
+    TW_TRY(tw__compression_of(kernel->inputs[COMPRESSION], &self->compression));
     tw_string delimiter = tw_tensor_string_at(kernel->inputs[DELIMITER], 0),
               na_value = tw_tensor_string_at(kernel->inputs[NA_VALUE], 0);
     if (delimiter.size != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char [Op:CSVDatasetV2]");
+        return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char");
     self->delimiter = delimiter.data[0];
     self->header = *(const bool *)kernel->inputs[HEADER]->data;
     self->quotes = *(const bool *)kernel->inputs[QUOTES]->data;
@@ -330,8 +328,7 @@ static tw_status read_settings(tw__kernel *kernel, csv_dataset *self)
     for (int i = 0; i < self->base.count; i++) {
         tw_tensor *value = kernel->inputs[DEFAULTS + i];
         if (value->count > 1)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "There should only be 1 default per field but field %d has %lld [Op:CSVDatasetV2]", i,
+            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld", i,
                             (long long)value->count);
         self->defaults[i] = tw_retain(value);
         tw_dtype dtype = self->base.dtypes[i];

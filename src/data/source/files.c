@@ -317,7 +317,7 @@ static const tw__dataset_kind pieces_kind = FILES_KIND("FixedLengthRecordDataset
 static files_dataset *make_files(tw__kernel *kernel, const tw__dataset_kind *kind, int compression)
 {
     tw__compression found;
-    if (tw__compression_of(kernel->op->name, kernel->inputs[compression], &found) != TW_OK)
+    if (tw__compression_of(kernel->inputs[compression], &found) != TW_OK)
         return NULL;
     files_dataset *self = tw__dataset_make(kernel, kind, false);
     if (!self)
@@ -344,9 +344,7 @@ static tw_status pieces_compute(tw__kernel *kernel)
         sizes[i] = tw_tensor_int_at(kernel->inputs[1 + i], 0);
     if (sizes[0] < 0 || sizes[2] < 0 || sizes[1] < 1)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        sizes[1] < 1 ? "`record_bytes` must be > 0 [Op:%s]"
-                                     : "`header_bytes` and `footer_bytes` must be >= 0 [Op:%s]",
-                        kernel->op->name);
+                        sizes[1] < 1 ? "`record_bytes` must be > 0" : "`header_bytes` and `footer_bytes` must be >= 0");
     files_dataset *self = make_files(kernel, &pieces_kind, 5);
     if (self) {
         self->header = sizes[0];

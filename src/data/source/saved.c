@@ -95,6 +95,6 @@ tw_status tw__saved_read_settings(tw__kernel *kernel, tw__saved_dataset *self, i
     self->path = tw__strndup(name.data ? name.data : "", name.size);
     if (!self->path || !text)
         return tw__error_status();
-    TW_TRY(tw__compression_of(kernel->op->name, text, &self->compression));
+    TW_TRY(tw__compression_of(text, &self->compression));
     return tw__data_function_read(&self->f, kernel, function, path + 1, tw__data_list_count(kernel, types));
 }

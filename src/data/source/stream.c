@@ -5,7 +5,7 @@ enum { BLOCK = 1 << 17 };
 
 tw_status tw__stream_missing(const char *path)
 {
-    return tw__fail(TW_NOT_FOUND, "%s; No such file or directory [Op:IteratorGetNext]", path);
+    return tw__fail(TW_NOT_FOUND, "%s; No such file or directory", path);
 }
 
 tw_status tw__stream_open(tw__stream *stream, const char *path, tw__compression compression)
@@ -83,7 +83,7 @@ tw_status tw__stream_seek(tw__stream *stream, int64_t at)
                     stream->file.path, (long long)at);
 }
 
-tw_status tw__compression_of(const char *op, const tw_tensor *name, tw__compression *compression)
+tw_status tw__compression_of(const tw_tensor *name, tw__compression *compression)
 {
     tw_string text = tw_tensor_string_at(name, 0);
     char *copy = tw__strndup(text.data, text.size);
@@ -91,5 +91,5 @@ tw_status tw__compression_of(const char *op, const tw_tensor *name, tw__compress
         return tw__error_status();
     bool known = tw__compression_find(copy, compression);
     tw__free(copy);
-    return known ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Unsupported compression_type. [Op:%s]", op);
+    return known ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Unsupported compression_type.");
 }

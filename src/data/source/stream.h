@@ -37,7 +37,7 @@ tw_status tw__stream_seek(tw__stream *stream, int64_t at);
 tw_status tw__stream_read(tw__stream *stream, void *data, size_t size, size_t *got);
 
 /* Of a tensor that names one. */
-tw_status tw__compression_of(const char *op, const tw_tensor *name, tw__compression *compression);
+tw_status tw__compression_of(const tw_tensor *name, tw__compression *compression);
 /* Opening a file that is not there: as TensorFlow says it. */
 tw_status tw__stream_missing(const char *path);
 

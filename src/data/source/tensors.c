@@ -270,7 +270,7 @@ static tw_status range_compute(tw__kernel *kernel)
     }
     if (self && (self->step == 0 || self->base.count != 1)) {
         tw_release(self);
-        return tw__fail(TW_INVALID_ARGUMENT, "step must be a non-zero integer. [Op:RangeDataset]");
+        return tw__fail(TW_INVALID_ARGUMENT, "step must be a non-zero integer.");
     }
     return tw__dataset_give(kernel, self);
 }

@@ -70,7 +70,7 @@ static tw_status make_batches(tw__kernel *kernel, int drop_remainder)
     }
     if (self && self->size < 1) {
         tw_release(self);
-        return tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero.");
     }
     return tw__dataset_give(kernel, self);
 }

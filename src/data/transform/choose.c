@@ -250,10 +250,10 @@ static tw_status single_compute(tw__kernel *kernel)
     if (status == TW_OK)
         status = tw__cursor_next(cursor, kernel->outputs, &end);
     if (status == TW_OK && end)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset was empty. [Op:DatasetToSingleElement]");
+        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset was empty.");
     else if (status == TW_OK && (status = tw__cursor_next(cursor, more, &end)) == TW_OK && !end) {
         tw__element_end(more, dataset->count);
-        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset had more than one element. [Op:DatasetToSingleElement]");
+        status = tw__fail(TW_INVALID_ARGUMENT, "Dataset had more than one element.");
     }
     tw__free(more);
     tw__cursor_free(cursor);

@@ -165,9 +165,9 @@ static tw_status make_flat(tw__kernel *kernel, const tw__dataset_kind *kind, int
     if (cycle == TW_AUTOTUNE)
         cycle = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
     if (cycle < 1 || cycle > 1 << 20)
-        return tw__fail(TW_INVALID_ARGUMENT, "cycle_length must be greater than zero. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "cycle_length must be greater than zero.");
     if (block < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "block_length must be greater than zero. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "block_length must be greater than zero.");
     flat_dataset *self = tw__dataset_make(kernel, kind, true);
     if (!self)
         return tw__error_status();
@@ -198,13 +198,13 @@ static tw_status parallel_interleave_compute(tw__kernel *kernel)
     int first = kernel->input_count - 5;
     int64_t calls = tw_tensor_int_at(kernel->inputs[first + 4], 0), cycle = tw_tensor_int_at(kernel->inputs[first], 0);
     if (calls < 1 && calls != TW_AUTOTUNE)
-        return tw__fail(TW_INVALID_ARGUMENT, "`num_parallel_calls` must be > 0 [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "`num_parallel_calls` must be > 0");
     if (calls > cycle && cycle != TW_AUTOTUNE)
         return tw__fail(
             TW_INVALID_ARGUMENT,
             "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a value less than or "
-            "equal to `cycle_length`. However, `num_parallel_calls` is %lld and `cycle_length` is %lld [Op:%s]",
-            (long long)calls, (long long)cycle, kernel->op->name);
+            "equal to `cycle_length`. However, `num_parallel_calls` is %lld and `cycle_length` is %lld",
+            (long long)calls, (long long)cycle);
     return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0),
                      tw_tensor_int_at(kernel->inputs[first + 1], 0), true);
 }

@@ -66,8 +66,7 @@ static tw_status prefetch_compute(tw__kernel *kernel)
 {
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0);
     if (size < 0 && size != TW_AUTOTUNE)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning [Op:PrefetchDataset]");
+        return tw__fail(TW_INVALID_ARGUMENT, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning");
     number_dataset *self = tw__dataset_make(kernel, &prefetch_kind, true);
     if (self)
         self->number = size;
@@ -170,7 +169,7 @@ static tw_status unique_compute(tw__kernel *kernel)
     tw__dataset *self = tw__dataset_make(kernel, &unique_kind, true);
     if (self && self->input->count != 1) {
         tw_release(self);
-        return tw__fail(TW_INVALID_ARGUMENT, "UniqueDataset only supports inputs with a single component. [Op:UniqueDataset]");
+        return tw__fail(TW_INVALID_ARGUMENT, "UniqueDataset only supports inputs with a single component.");
     }
     return tw__dataset_give(kernel, self);
 }
@@ -253,17 +252,15 @@ static tw_status assert_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         return expected == TW_INFINITE
                    ? tw__fail(TW_FAILED_PRECONDITION,
                               "Input dataset was expected to contain an infinite number of elements but contained only %lld "
-                              "element%s. [Op:IteratorGetNext]",
+                              "element%s.",
                               (long long)c->seen, c->seen == 1 ? "" : "s")
                    : tw__fail(TW_FAILED_PRECONDITION,
-                              "Input dataset was expected to contain %lld element%s but contained only %lld element%s. "
-                              "[Op:IteratorGetNext]",
+                              "Input dataset was expected to contain %lld element%s but contained only %lld element%s.",
                               (long long)expected, plural, (long long)c->seen, c->seen == 1 ? "" : "s");
     if (!*end && expected >= 0 && c->seen > expected) {
         tw__element_end(element, cursor->dataset->count);
         return tw__fail(TW_FAILED_PRECONDITION,
-                        "Input dataset was expected to contain %lld element%s but contained at least %lld element%s. "
-                        "[Op:IteratorGetNext]",
+                        "Input dataset was expected to contain %lld element%s but contained at least %lld element%s.",
                         (long long)expected, plural, (long long)c->seen, c->seen == 1 ? "" : "s");
     }
     return TW_OK;

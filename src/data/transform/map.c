@@ -129,7 +129,7 @@ static tw_status parallel_compute(tw__kernel *kernel)
     self->sloppy = deterministic->s.size == 5 && memcmp(deterministic->s.data, "false", 5) == 0;
     if (self->parallel < 1 && self->parallel != TW_AUTOTUNE) {
         tw_release(self);
-        return tw__fail(TW_INVALID_ARGUMENT, "num_parallel_calls must be greater than zero. [Op:ParallelMapDatasetV2]");
+        return tw__fail(TW_INVALID_ARGUMENT, "num_parallel_calls must be greater than zero.");
     }
     return tw__dataset_give(kernel, self);
 }

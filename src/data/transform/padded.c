@@ -57,7 +57,7 @@ static tw_status pad_one(const padded_dataset *self, tw_tensor *const *items, in
             if (self->padded[k].dims[d] < 0)
                 shape.dims[d] = item->dims[d] > shape.dims[d] ? item->dims[d] : shape.dims[d];
             else if (item->dims[d] > shape.dims[d])
-                return tw__fail(TW_DATA_LOSS, "Attempted to pad to a smaller size than the input element. [Op:IteratorGetNext]");
+                return tw__fail(TW_DATA_LOSS, "Attempted to pad to a smaller size than the input element.");
         }
     }
     tw_shape whole = tw__shape_stacked(&shape, size);
@@ -135,7 +135,7 @@ static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)
     for (int k = 0; k < count; k++) {
         const tw_tensor *dims = kernel->inputs[2 + k], *value = kernel->inputs[2 + count + k];
         if (dims->shape.rank != 1 || dims->count > TW_MAX_RANK)
-            return tw__fail(TW_INVALID_ARGUMENT, "All padded_shapes must be vectors [Op:PaddedBatchDatasetV2]");
+            return tw__fail(TW_INVALID_ARGUMENT, "All padded_shapes must be vectors");
         if (value->shape.rank != 0 || value->dtype != self->base.input->dtypes[k])
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "All padding_values must be scalars of the components' dtypes");
         self->padded[k].rank = (int32_t)dims->count;
@@ -158,7 +158,7 @@ static tw_status padded_compute(tw__kernel *kernel)
     self->drop_remainder = *(const bool *)kernel->inputs[kernel->input_count - 1]->data;
     tw_status status = read_padding(kernel, self);
     if (status == TW_OK && self->size < 1)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero. [Op:PaddedBatchDatasetV2]");
+        status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero.");
     if (status != TW_OK) {
         tw_release(self);
         return status;

@@ -192,12 +192,11 @@ static tw_status shard_compute(tw__kernel *kernel)
 {
     int64_t count = tw_tensor_int_at(kernel->inputs[1], 0), index = tw_tensor_int_at(kernel->inputs[2], 0);
     if (count < 1)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Number of shards must be greater than zero (currently num_shards = %lld). [Op:ShardDataset]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Number of shards must be greater than zero (currently num_shards = %lld).",
                         (long long)count);
     if (index < 0 || index >= count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld). [Op:ShardDataset]",
-                        (long long)count - 1, (long long)index);
+        return tw__fail(TW_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld).", (long long)count - 1,
+                        (long long)index);
     part_dataset *self = tw__dataset_make(kernel, &shard_kind, true);
     if (self) {
         self->count = count;

@@ -50,8 +50,7 @@ static tw_status refill(rebatch_cursor *c)
         for (int i = 0; i < count; i++) {
             const tw_shape *shape = &c->batch[i]->shape;
             if (shape->rank < 1 || (i && shape->dims[0] != c->rows))
-                return tw__fail(TW_INVALID_ARGUMENT,
-                                "Input element must have a non-scalar value in each component. [Op:IteratorGetNext]");
+                return tw__fail(TW_INVALID_ARGUMENT, "Input element must have a non-scalar value in each component.");
             c->rows = shape->dims[0];
         }
     }
@@ -134,7 +133,7 @@ static tw_status rebatch_compute(tw__kernel *kernel)
     rebatch_dataset *self = tw__dataset_make(kernel, &rebatch_kind, true);
     tw_status status = self ? TW_OK : tw__error_status();
     if (status == TW_OK && (sizes->shape.rank > 1 || !sizes->count))
-        status = tw__fail(TW_INVALID_ARGUMENT, "`batch_sizes` must be a scalar or a vector. [Op:RebatchDatasetV2]");
+        status = tw__fail(TW_INVALID_ARGUMENT, "`batch_sizes` must be a scalar or a vector.");
     if (status == TW_OK) {
         self->drop_remainder = *(const bool *)kernel->inputs[2]->data;
         self->sizes = tw__alloc_array((size_t)sizes->count, sizeof *self->sizes);
@@ -143,7 +142,7 @@ static tw_status rebatch_compute(tw__kernel *kernel)
     for (; status == TW_OK && self->size_count < sizes->count; self->size_count++) {
         self->sizes[self->size_count] = tw_tensor_int_at(sizes, self->size_count);
         if (self->sizes[self->size_count] < 1)
-            status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero, but got %lld. [Op:RebatchDatasetV2]",
+            status = tw__fail(TW_INVALID_ARGUMENT, "Batch size must be greater than zero, but got %lld.",
                               (long long)self->sizes[self->size_count]);
     }
     if (status == TW_OK)

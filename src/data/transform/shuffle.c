@@ -187,8 +187,7 @@ static tw_status shuffle_compute(tw__kernel *kernel)
 {
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0);
     if (size < 1 && size != TW_UNKNOWN_COUNT)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]");
+        return tw__fail(TW_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
     shuffle_dataset *self = tw__dataset_make(kernel, &shuffle_kind, true);
     if (!self)
         return tw__error_status();

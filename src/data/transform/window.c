@@ -140,7 +140,7 @@ static tw_status window_compute(tw__kernel *kernel)
     for (int i = 0; i < 3; i++) {
         values[i] = tw_tensor_int_at(kernel->inputs[1 + i], 0);
         if (values[i] < 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Window %s must be greater than zero. [Op:WindowDataset]", names[i]);
+            return tw__fail(TW_INVALID_ARGUMENT, "Window %s must be greater than zero.", names[i]);
     }
     window_dataset *self = tw__dataset_make(kernel, &window_kind, true);
     if (!self)

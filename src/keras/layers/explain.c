@@ -93,8 +93,8 @@ void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given
     char *tail = whose ? tail_of(whose, names ? names : "inputs", given, count) : NULL;
     char *head = whose ? tw__format("Exception encountered when calling %s.\n\n", whose) : NULL;
     if (tail && head && code != TW_FOREIGN_ERROR) {
-        tw__fail(code, "%s%s%s", head, error.message ? error.message : "", tail);
-        free(error.message);
+        tw__error_restore(error);
+        tw__error_wrap(head, tail);
     } else {
         tw__error_restore(error);
         if (tail && head && tw__language.error_words)

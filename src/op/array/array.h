@@ -32,12 +32,10 @@ tw_status tw__join_gradients(tw__gradient *gradient, tw_tensor **parts);
 tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *processed, const int64_t *first, const int64_t *steps,
                        const tw_shape *final);
 /* Where the slice of an array begins that row `row` of `indices` (its last dimension) names; INVALID_ARGUMENT if outside. */
-tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what,
-                        int64_t *offset);
+tw_status tw__nd_offset(const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset);
 /* Writes the slices of `updates` into `out` where the rows of `indices` say; shapes are checked before. update: the last one
  * written stays; else they are combined. */
-tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
-                         tw__combination kind);
+tw_status tw__scatter_nd(tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update, tw__combination kind);
 
 /* The shape of segment ids, with ones for the further dimensions of the data, by ops. */
 tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids);

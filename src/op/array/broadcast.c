@@ -13,14 +13,13 @@ static tw_status broadcast_shape(tw__inference *inference)
     if (!inference->values[1])
         return TW_OK;
     if (in->rank > out->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "Rank of input (%d) must be no greater than rank of output shape (%d). [Op:BroadcastTo]", in->rank,
-                          out->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Rank of input (%d) must be no greater than rank of output shape (%d).",
+                          in->rank, out->rank);
     for (int i = 0; i < in->rank; i++) {
         int64_t dim = in->dims[i], target = out->dims[i + out->rank - in->rank];
         if (dim >= 0 && dim != 1 && dim != target)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:BroadcastTo]",
-                              tw__shape_text(in), tw__shape_text(out));
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", tw__shape_text(in),
+                              tw__shape_text(out));
     }
     return TW_OK;
 }
@@ -103,8 +102,7 @@ static tw_status args_compute(tw__kernel *kernel)
     TW_TRY(tw__shape_of_values(kernel->op, kernel->inputs[0], "s0", false, &a));
     TW_TRY(tw__shape_of_values(kernel->op, kernel->inputs[1], "s1", false, &b));
     if (!tw__shape_broadcast(&a, &b, &out))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:BroadcastArgs]", tw__shape_text(&a),
-                          tw__shape_text(&b));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", tw__shape_text(&a), tw__shape_text(&b));
     for (int i = 0; i < out.rank; i++) {
         if (kernel->outputs[0]->dtype == TW_INT64)
             ((int64_t *)kernel->outputs[0]->data)[i] = out.dims[i];

@@ -13,8 +13,7 @@ bool tw__axis_normal(int64_t axis, int rank, int *normal)
 tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const char *what, bool unknown_allowed, tw_shape *shape)
 {
     if (values->shape.rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be 1-D, not %s [Op:%s]", op->name, what, tw__shape_text(&values->shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be 1-D, not %s", op->name, what, tw__shape_text(&values->shape));
     if (values->count > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: %s asks for rank %lld, at most %d are supported", op->name, what,
                         (long long)values->count, TW_MAX_RANK);
@@ -23,11 +22,9 @@ tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const ch
     shape->rank = (int32_t)values->count;
     for (int i = 0; i < shape->rank; i++) {
         if (dims[i] < (unknown_allowed ? -1 : 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: Dimension %lld must be >= 0 (%s is %s) [Op:%s]", op->name,
-                            (long long)dims[i], what,
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: Dimension %lld must be >= 0 (%s is %s)", op->name, (long long)dims[i], what,
                             tw__shape_text(&(tw_shape){
-                                shape->rank, { dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], dims[7] } }),
-                            op->name);
+                                shape->rank, { dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], dims[7] } }));
         shape->dims[i] = dims[i];
     }
     return TW_OK;
@@ -46,8 +43,8 @@ tw_status tw__shape_input(tw__inference *inference, int input, const char *what)
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number)
 {
     if (value->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, not shape %s [Op:%s]", op->name, what,
-                        tw__shape_text(&value->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, not shape %s", op->name, what,
+                        tw__shape_text(&value->shape));
     return tw__tensor_read_ints(value, what, number, 1);
 }
 

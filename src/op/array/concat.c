@@ -10,7 +10,7 @@
 /* ---- ConcatV2 ---- */
 
 /* The joined shape of `count` shapes; *axis in [0, rank) on return. */
-static tw_status joined_shape(const tw_op *op, const tw_shape *const *shapes, int count, int64_t given, int *axis, tw_shape *out)
+static tw_status joined_shape(const tw_shape *const *shapes, int count, int64_t given, int *axis, tw_shape *out)
 {
     const tw_shape *known = NULL; /* the first of known rank */
     for (int i = 0; i < count; i++) {
@@ -18,17 +18,16 @@ static tw_status joined_shape(const tw_op *op, const tw_shape *const *shapes, in
             known = shapes[i];
         if (known && shapes[i]->rank >= 0 && shapes[i]->rank != known->rank)
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s [Op:%s]",
-                            tw__shape_text(known), i, tw__shape_text(shapes[i]), op->name);
+                            "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s",
+                            tw__shape_text(known), i, tw__shape_text(shapes[i]));
     }
     if (!known)
         return TW_OK;
     if (known->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : Can't concatenate scalars (use tf.stack instead) [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
     if (!tw__axis_normal(given, known->rank, axis))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld [Op:%s]", -known->rank,
-                        known->rank, (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld",
+                        -known->rank, known->rank, (long long)given);
     tw_shape result = *known;
     result.dims[*axis] = 0;
     for (int i = 0; i < count; i++) {
@@ -38,13 +37,13 @@ static tw_status joined_shape(const tw_op *op, const tw_shape *const *shapes, in
                 if (dim < 0 || result.dims[k] < 0)
                     result.dims[k] = -1;
                 else if (__builtin_add_overflow(result.dims[k], dim, &result.dims[k]))
-                    return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : the result is too large [Op:%s]", op->name);
+                    return tw__fail(TW_INVALID_ARGUMENT, "ConcatOp : the result is too large");
             } else if (result.dims[k] < 0) {
                 result.dims[k] = dim;
             } else if (dim >= 0 && dim != result.dims[k]) {
                 return tw__fail(TW_INVALID_ARGUMENT,
-                                "ConcatOp : Dimension %d in both shapes must be equal: shape[0] = %s vs. shape[%d] = %s [Op:%s]",
-                                k, tw__shape_text(shapes[0]), i, tw__shape_text(shapes[i]), op->name);
+                                "ConcatOp : Dimension %d in both shapes must be equal: shape[0] = %s vs. shape[%d] = %s", k,
+                                tw__shape_text(shapes[0]), i, tw__shape_text(shapes[i]));
             }
         }
     }
@@ -59,7 +58,7 @@ static tw_status concat_shape(tw__inference *inference)
     if (!inference->values[count])
         return TW_OK;
     TW_TRY(tw__scalar_value(inference->op, inference->values[count], "axis", &given));
-    return joined_shape(inference->op, inference->shapes, count, given, &axis, &inference->out_shapes[0]);
+    return joined_shape(inference->shapes, count, given, &axis, &inference->out_shapes[0]);
 }
 
 /* Puts `in` into `out` at place `at` of the axis. */
@@ -215,20 +214,19 @@ static tw_status offset_compute(tw__kernel *kernel)
     int axis;
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[0], "concat_dim", &given));
     if (first->count > TW_MAX_RANK || !tw__axis_normal(given, (int)first->count, &axis))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat dim is out of range: %lld vs. %lld [Op:ConcatOffset]",
-                          (long long)given, (long long)first->count);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat dim is out of range: %lld vs. %lld", (long long)given,
+                          (long long)first->count);
     for (int i = 0; i < kernel->output_count; i++) {
         const tw_tensor *shape = kernel->inputs[i + 1];
         if (shape->count != first->count)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                              "input %d should contain %lld elements, but got %lld [Op:ConcatOffset]", i, (long long)first->count,
-                              (long long)shape->count);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d should contain %lld elements, but got %lld", i,
+                              (long long)first->count, (long long)shape->count);
         for (int k = 0; k < shape->count; k++) {
             if (k != axis && tw_tensor_int_at(shape, k) != tw_tensor_int_at(first, k))
                 return TW_OP_FAIL(
                     kernel, TW_INVALID_ARGUMENT,
                     "All dimensions except %d must match. Input %d has %lld in dimension %d and doesn't match input 0 with "
-                    "%lld. [Op:ConcatOffset]",
+                    "%lld.",
                     axis, i, (long long)tw_tensor_int_at(shape, k), k, (long long)tw_tensor_int_at(first, k));
             if (shape->dtype == TW_INT64)
                 ((int64_t *)kernel->outputs[i]->data)[k] = k == axis ? at : 0;
@@ -254,7 +252,7 @@ static tw_status pack_shape(tw__inference *inference)
     for (int i = 1; i < inference->input_count; i++) {
         if (!tw__shape_compatible(first, inference->shapes[i]))
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s [Op:Pack]",
+                              "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s",
                               tw__shape_text(first), i, tw__shape_text(inference->shapes[i]));
         if (first->rank < 0)
             first = inference->shapes[i];
@@ -262,8 +260,8 @@ static tw_status pack_shape(tw__inference *inference)
     if (first->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(given, first->rank + 1, &axis))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Pack]", (long long)given,
-                          -first->rank - 1, first->rank + 1);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d)", (long long)given, -first->rank - 1,
+                          first->rank + 1);
     if (first->rank == TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", first->rank + 1, TW_MAX_RANK);
     tw_shape *out = &inference->out_shapes[0];
@@ -349,10 +347,9 @@ static tw_status unpack_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(given, in->rank, &axis))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d) [Op:Unpack]", (long long)given, -in->rank,
-                          in->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "axis = %lld not in [%d, %d)", (long long)given, -in->rank, in->rank);
     if (in->dims[axis] >= 0 && in->dims[axis] != num)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input shape axis %d must equal %lld, got shape %s [Op:Unpack]", axis,
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input shape axis %d must equal %lld, got shape %s", axis,
                           (long long)num, tw__shape_text(in));
     for (int64_t i = 0; i < inference->output_count; i++) {
         tw_shape *out = &inference->out_shapes[i];

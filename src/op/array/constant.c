@@ -30,8 +30,7 @@ static tw_status fill_shape(tw__inference *inference)
     const tw_shape *value = inference->shapes[1];
     bool one = value->rank == 0 || (value->rank == 1 && value->dims[0] == 1);
     if (tw__shape_known(value) && !one)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value must represent a scalar, got shape %s [Op:Fill]",
-                          tw__shape_text(value));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value must represent a scalar, got shape %s", tw__shape_text(value));
     return tw__shape_input(inference, 0, "dims");
 }
 

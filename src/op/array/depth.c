@@ -10,27 +10,26 @@ static tw_status read_block(const tw_op *op, const tw_attr *attrs, int64_t *bloc
     tw_string format = tw__attr_find(op, attrs, "data_format")->s;
     *block = tw__attr_find(op, attrs, "block_size")->i;
     if (format.size != 4 || memcmp(format.data, "NHWC", 4) != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got %.*s [Op:%s]", (int)format.size,
-                        format.data, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got %.*s", (int)format.size, format.data);
     if (*block > INT32_MAX / 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "block_size %lld is too large [Op:%s]", (long long)*block, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "block_size %lld is too large", (long long)*block);
     return TW_OK;
 }
 
-static tw_status divided(const tw_op *op, const char *what, int64_t size, int64_t by, int64_t *result)
+static tw_status divided(const char *what, int64_t size, int64_t by, int64_t *result)
 {
     *result = size < 0 ? -1 : size / by;
     if (size >= 0 && size % by)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s dimension %lld should be divisible by: %lld [Op:%s]", what, (long long)size,
-                        (long long)by, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s dimension %lld should be divisible by: %lld", what, (long long)size,
+                        (long long)by);
     return TW_OK;
 }
 
-static tw_status times(const tw_op *op, int64_t size, int64_t by, int64_t *result)
+static tw_status times(int64_t size, int64_t by, int64_t *result)
 {
     *result = -1;
     if (size >= 0 && __builtin_mul_overflow(size, by, result))
-        return tw__fail(TW_INVALID_ARGUMENT, "the output is too large [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "the output is too large");
     return TW_OK;
 }
 
@@ -47,13 +46,13 @@ static tw_status depth_shape(tw__inference *inference)
         return TW_OK;
     out->dims[0] = in->dims[0];
     if (op == &tw__op_DepthToSpace) {
-        TW_TRY(divided(op, "Input depth", in->dims[3], block * block, &out->dims[3]));
-        TW_TRY(times(op, in->dims[1], block, &out->dims[1]));
-        return times(op, in->dims[2], block, &out->dims[2]);
+        TW_TRY(divided("Input depth", in->dims[3], block * block, &out->dims[3]));
+        TW_TRY(times(in->dims[1], block, &out->dims[1]));
+        return times(in->dims[2], block, &out->dims[2]);
     }
-    TW_TRY(divided(op, "Image height", in->dims[1], block, &out->dims[1]));
-    TW_TRY(divided(op, "Image width", in->dims[2], block, &out->dims[2]));
-    return times(op, in->dims[3], block * block, &out->dims[3]);
+    TW_TRY(divided("Image height", in->dims[1], block, &out->dims[1]));
+    TW_TRY(divided("Image width", in->dims[2], block, &out->dims[2]));
+    return times(in->dims[3], block * block, &out->dims[3]);
 }
 
 static tw_status depth_compute(tw__kernel *kernel)

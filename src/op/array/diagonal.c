@@ -24,7 +24,7 @@ static tw_status diag_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (in->rank < 1)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input must be at least rank 1, got 0 [Op:Diag]");
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input must be at least rank 1, got 0");
     if (2 * in->rank > TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", 2 * in->rank, TW_MAX_RANK);
     for (int i = 0; i < in->rank; i++)
@@ -66,14 +66,13 @@ static tw_status part_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (in->rank == 0 || in->rank % 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "The rank of the tensor should be even and positive, got shape %s [Op:DiagPart]", tw__shape_text(in));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "The rank of the tensor should be even and positive, got shape %s",
+                          tw__shape_text(in));
     int half = in->rank / 2;
     for (int i = 0; i < half; i++) {
         if (in->dims[i] >= 0 && in->dims[half + i] >= 0 && in->dims[i] != in->dims[half + i])
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "Invalid shape %s: dimensions %d and %d do not match. [Op:DiagPart]", tw__shape_text(in), i,
-                              half + i);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Invalid shape %s: dimensions %d and %d do not match.",
+                              tw__shape_text(in), i, half + i);
         out->dims[i] = in->dims[i];
     }
     out->rank = half;
@@ -99,8 +98,7 @@ static tw_status band_shape(tw__inference *inference)
     const tw_shape *in = inference->shapes[0];
     static const char *const names[] = { "", "num_lower", "num_upper" };
     if (in->rank >= 0 && in->rank < 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s [Op:MatrixBandPart]",
-                          tw__shape_text(in));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s", tw__shape_text(in));
     for (int i = 1; in->rank >= 0 && i < 3; i++) {
         int64_t number, limit = in->dims[in->rank - 3 + i];
         if (!inference->values[i] || limit < 0)
@@ -108,8 +106,8 @@ static tw_status band_shape(tw__inference *inference)
         TW_TRY(tw__scalar_value(inference->op, inference->values[i], names[i], &number));
         if (number > limit)
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "%s must be negative or less or equal to number of %s (%lld) got: %lld [Op:MatrixBandPart]",
-                              names[i], i == 1 ? "rows" : "columns", (long long)limit, (long long)number);
+                              "%s must be negative or less or equal to number of %s (%lld) got: %lld", names[i],
+                              i == 1 ? "rows" : "columns", (long long)limit, (long long)number);
     }
     return tw_shape_same(inference);
 }
@@ -119,7 +117,7 @@ static tw_status band_compute(tw__kernel *kernel)
     const tw_tensor *in = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     if (out->dtype == TW_STRING)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "strings [Op:MatrixBandPart]");
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "strings");
     int64_t lower = tw_tensor_int_at(kernel->inputs[1], 0), upper = tw_tensor_int_at(kernel->inputs[2], 0);
     int64_t rows = in->shape.dims[in->shape.rank - 2], columns = in->shape.dims[in->shape.rank - 1];
     memset(out->data, 0, (size_t)out->count * element_of(out));
@@ -158,16 +156,16 @@ typedef struct packing {
     bool left_above, left_below;
 } packing;
 
-static tw_status read_range(const tw_op *op, const tw_tensor *k, packing *p)
+static tw_status read_range(const tw_tensor *k, packing *p)
 {
     if (k->shape.rank > 1 || k->count < 1 || k->count > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "diag_index must be a scalar or vector, received shape: %s [Op:%s]",
-                        tw__shape_text(&k->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "diag_index must be a scalar or vector, received shape: %s",
+                        tw__shape_text(&k->shape));
     p->low = tw_tensor_int_at(k, 0);
     p->high = tw_tensor_int_at(k, k->count - 1);
     if (p->low > p->high)
-        return tw__fail(TW_INVALID_ARGUMENT, "lower_diag_index must not be larger than upper_diag_index: %lld > %lld [Op:%s]",
-                        (long long)p->low, (long long)p->high, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "lower_diag_index must not be larger than upper_diag_index: %lld > %lld",
+                        (long long)p->low, (long long)p->high);
     return TW_OK;
 }
 
@@ -184,13 +182,13 @@ static int64_t diagonal_length(const packing *p, int64_t d)
     return rows < columns ? rows : columns;
 }
 
-static tw_status check_diagonals(const tw_op *op, packing *p)
+static tw_status check_diagonals(packing *p)
 {
     if ((p->low <= -p->rows || p->low >= p->columns || p->high <= -p->rows || p->high >= p->columns) &&
         !(p->low == 0 && p->high == 0))
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "diag_index %lld to %lld is out of bound for matrices of %lld rows and %lld columns. [Op:%s]",
-                        (long long)p->low, (long long)p->high, (long long)p->rows, (long long)p->columns, op->name);
+                        "diag_index %lld to %lld is out of bound for matrices of %lld rows and %lld columns.", (long long)p->low,
+                        (long long)p->high, (long long)p->rows, (long long)p->columns);
     p->length = 0;
     for (int64_t d = p->low; d <= p->high; d++) {
         int64_t length = diagonal_length(p, d);
@@ -253,20 +251,18 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
                              tw_shape *out)
 {
     int64_t given_rows, given_columns;
-    TW_TRY(read_range(op, values[1], p));
+    TW_TRY(read_range(values[1], p));
     TW_TRY(tw__scalar_value(op, values[2], "num_rows", &given_rows));
     TW_TRY(tw__scalar_value(op, values[3], "num_cols", &given_columns));
     read_align(p, tw__attr_find(op, attrs, "align")->s);
     if (in->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: %s [Op:%s]", tw__shape_text(in),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: %s", tw__shape_text(in));
     int64_t count = p->high - p->low + 1, length = in->dims[in->rank - 1];
     int outer = in->rank - (count > 1 ? 2 : 1);
     if (count > 1 && (in->rank < 2 || in->dims[in->rank - 2] != count))
         return tw__fail(TW_INVALID_ARGUMENT,
                         "The number of diagonals provided in the input does not match the lower_diag_index and "
-                        "upper_diag_index range. [Op:%s]",
-                        op->name);
+                        "upper_diag_index range.");
     if (outer + 2 > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: more than %d dimensions", op->name, TW_MAX_RANK);
     int64_t least_rows = length - (p->high < 0 ? p->high : 0), least_columns = length + (p->low > 0 ? p->low : 0);
@@ -278,14 +274,13 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
         (p->rows != least_rows && p->columns != least_columns && given_rows != -1 && given_columns != -1))
         return tw__fail(TW_INVALID_ARGUMENT,
                         "The number of rows or columns is not consistent with the specified d_lower, d_upper, and "
-                        "diagonal. [Op:%s]",
-                        op->name);
+                        "diagonal.");
     out->rank = outer + 2;
     for (int i = 0; i < outer; i++)
         out->dims[i] = in->dims[i];
     out->dims[outer] = p->rows;
     out->dims[outer + 1] = p->columns;
-    TW_TRY(check_diagonals(op, p));
+    TW_TRY(check_diagonals(p));
     p->length = length;
     return TW_OK;
 }
@@ -298,7 +293,7 @@ static tw_status matrix_shape(tw__inference *inference)
     tw_shape *out = &inference->out_shapes[0];
     if (in->rank < 1 || !inference->values[1])
         return TW_OK;
-    TW_TRY(read_range(inference->op, inference->values[1], &p));
+    TW_TRY(read_range(inference->values[1], &p));
     bool several = p.high > p.low;
     bool known = inference->values[2] && inference->values[3];
     if ((several && in->rank < 2) || in->rank + 1 - several > TW_MAX_RANK) { /* the whole plan says what is wrong */
@@ -346,14 +341,13 @@ TW_OP(MatrixDiagV3, .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols:
 static tw_status plan_part(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *k, packing *p,
                            tw_shape *out)
 {
-    TW_TRY(read_range(op, k, p));
+    TW_TRY(read_range(k, p));
     read_align(p, tw__attr_find(op, attrs, "align")->s);
     if (in->rank < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s [Op:%s]", tw__shape_text(in),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s", tw__shape_text(in));
     p->rows = in->dims[in->rank - 2];
     p->columns = in->dims[in->rank - 1];
-    TW_TRY(check_diagonals(op, p));
+    TW_TRY(check_diagonals(p));
     out->rank = in->rank - 2;
     for (int i = 0; i < out->rank; i++)
         out->dims[i] = in->dims[i];
@@ -373,7 +367,7 @@ static tw_status part_v3_shape(tw__inference *inference)
         return tw__need_rank_at_least(inference, 0, 2);
     if (in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 2] >= 0)
         return plan_part(inference->op, inference->attrs, in, inference->values[1], &p, out);
-    TW_TRY(read_range(inference->op, inference->values[1], &p));
+    TW_TRY(read_range(inference->values[1], &p));
     *out = *in;
     out->rank -= 2;
     if (p.high > p.low)
@@ -433,8 +427,8 @@ static tw_status set_shape(tw__inference *inference)
         return TW_OK;
     TW_TRY(plan_part(inference->op, inference->attrs, in, inference->values[2], &p, &part));
     if (!tw__shape_compatible(&part, diagonal))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]",
-                          tw__shape_text(diagonal), tw__shape_text(&part), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s", tw__shape_text(diagonal),
+                          tw__shape_text(&part));
     return TW_OK;
 }
 
@@ -446,8 +440,8 @@ static tw_status set_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(plan_part(kernel->op, kernel->attrs, &in->shape, kernel->inputs[2], &p, &part));
     if (!tw__shape_equal(&part, &diagonal->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]",
-                          tw__shape_text(&diagonal->shape), tw__shape_text(&part), kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s", tw__shape_text(&diagonal->shape),
+                          tw__shape_text(&part));
     memcpy(out->data, in->data, (size_t)out->count * element_of(out));
     packed_copy copy = { out, diagonal, NULL };
     int64_t each = p.length * (p.high - p.low + 1);

@@ -28,25 +28,23 @@ static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_s
                              gathering *g)
 {
     if (params->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1 dimensional [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1 dimensional");
     if (!tw__axis_normal(axis, params->rank, &g->axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Shape must be at least rank %llu but is rank %d [Op:%s]",
-                        axis < 0 ? -(unsigned long long)axis : (unsigned long long)axis + 1, params->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Shape must be at least rank %llu but is rank %d",
+                        axis < 0 ? -(unsigned long long)axis : (unsigned long long)axis + 1, params->rank);
     if (batch_dims < -indices->rank || batch_dims > indices->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch_dims in the range [-%d, %d], but got %lld [Op:%s]", indices->rank,
-                        indices->rank, (long long)batch_dims, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch_dims in the range [-%d, %d], but got %lld", indices->rank,
+                        indices->rank, (long long)batch_dims);
     g->batch_dims = (int)(batch_dims < 0 ? batch_dims + indices->rank : batch_dims);
     if (g->batch_dims >= params->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than rank(params) (%d). [Op:%s]", g->batch_dims,
-                        params->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than rank(params) (%d).", g->batch_dims, params->rank);
     if (g->batch_dims > g->axis)
-        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than or equal to axis (%d). [Op:%s]", g->batch_dims,
-                        g->axis, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than or equal to axis (%d).", g->batch_dims, g->axis);
     g->batch = g->outer = g->inner = g->picks = 1;
     for (int i = 0; i < g->batch_dims; i++) {
         if (params->dims[i] >= 0 && indices->dims[i] >= 0 && params->dims[i] != indices->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "params.shape[%d]: %lld should be equal to indices.shape[%d]: %lld [Op:%s]", i,
-                            (long long)params->dims[i], i, (long long)indices->dims[i], op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "params.shape[%d]: %lld should be equal to indices.shape[%d]: %lld", i,
+                            (long long)params->dims[i], i, (long long)indices->dims[i]);
         g->batch *= params->dims[i];
     }
     if (params->rank - 1 + indices->rank - g->batch_dims > TW_MAX_RANK)
@@ -69,8 +67,7 @@ static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_s
     return TW_OK;
 }
 
-static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tensor *params, const tw_tensor *indices,
-                             tw_tensor *out)
+static tw_status gather_rows(const gathering *g, const tw_tensor *params, const tw_tensor *indices, tw_tensor *out)
 {
     size_t size = tw__element_size(out->dtype), row = (size_t)g->inner * size;
     bool plain = out->dtype != TW_STRING && out->dtype != TW_RESOURCE && out->dtype != TW_VARIANT;
@@ -79,8 +76,8 @@ static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tenso
         if (index < 0 || index >= g->rows) {
             char place[160];
             place_text(&indices->shape, i, place, sizeof place);
-            return tw__fail(TW_INVALID_ARGUMENT, "indices%s%s%s = %lld is not in [0, %lld) [Op:%s]", *place ? "[" : "", place,
-                            *place ? "]" : "", (long long)index, (long long)g->rows, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices%s%s%s = %lld is not in [0, %lld)", *place ? "[" : "", place,
+                            *place ? "]" : "", (long long)index, (long long)g->rows);
         }
     }
     for (int64_t b = 0; b < g->batch; b++) {
@@ -120,7 +117,7 @@ static tw_status gather_compute(tw__kernel *kernel)
     const tw_tensor *params = kernel->inputs[0], *indices = kernel->inputs[1];
     TW_TRY(plan_gather(kernel->op, &params->shape, &indices->shape, tw_tensor_int_at(kernel->inputs[2], 0),
                        TW_ATTR(kernel, "batch_dims")->i, &g));
-    return gather_rows(kernel->op, &g, params, indices, kernel->outputs[0]);
+    return gather_rows(&g, params, indices, kernel->outputs[0]);
 }
 
 /* Takes x; NULL stays NULL. */
@@ -321,7 +318,7 @@ static tw_status resource_compute(tw__kernel *kernel)
                                         tw_dtype_name(value->dtype), tw_dtype_name(kernel->out_dtypes[0]));
     if (status == TW_OK) {
         tw_tensor *out = tw__output(kernel, 0, &g.out);
-        status = out ? gather_rows(kernel->op, &g, value, kernel->inputs[1], out) : tw__error_status();
+        status = out ? gather_rows(&g, value, kernel->inputs[1], out) : tw__error_status();
     }
     tw_release(value);
     return status;
@@ -364,16 +361,16 @@ static tw_status nd_shape(tw__inference *inference)
     const tw_shape *params = inference->shapes[0], *indices = inference->shapes[1];
     tw_shape *out = &inference->out_shapes[0];
     if (params->rank == 0)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "params must be at least a vector [Op:GatherNd]");
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "params must be at least a vector");
     if (indices->rank == 0)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "indices must be at least a vector [Op:GatherNd]");
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "indices must be at least a vector");
     if (params->rank < 0 || indices->rank < 0 || indices->dims[indices->rank - 1] < 0)
         return TW_OK;
     int64_t depth = indices->dims[indices->rank - 1];
     if (depth > params->rank)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "index innermost dimension length must be <= params rank; saw: %lld vs. %d [Op:GatherNd]",
-                          (long long)depth, params->rank);
+                          "index innermost dimension length must be <= params rank; saw: %lld vs. %d", (long long)depth,
+                          params->rank);
     if (indices->rank - 1 + params->rank - depth > TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
     out->rank = 0;
@@ -384,8 +381,7 @@ static tw_status nd_shape(tw__inference *inference)
     return TW_OK;
 }
 
-tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what,
-                        int64_t *offset)
+tw_status tw__nd_offset(const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset)
 {
     int depth = (int)indices->shape.dims[indices->shape.rank - 1];
     int64_t strides[TW_MAX_RANK];
@@ -406,8 +402,8 @@ tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, 
     tw__text text = { 0 };
     for (int i = 0; i < depth; i++)
         tw__text_format(&text, "%s%lld", i ? ", " : "", (long long)tw_tensor_int_at(indices, row * depth + i));
-    tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = [%s] does not index into %s %s [Op:%s]", place, text.data ? text.data : "", what,
-             tw__shape_text(shape), op->name);
+    tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = [%s] does not index into %s %s", place, text.data ? text.data : "", what,
+             tw__shape_text(shape));
     tw__text_free(&text);
     return TW_INVALID_ARGUMENT;
 }
@@ -480,7 +476,7 @@ static tw_status nd_compute(tw__kernel *kernel)
     }
     for (int64_t r = 0; r < rows; r++) {
         int64_t offset;
-        TW_TRY(tw__nd_offset(kernel->op, indices, r, &params->shape, "param shape", &offset));
+        TW_TRY(tw__nd_offset(indices, r, &params->shape, "param shape", &offset));
         TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)(r * inner) * size,
                                  (const char *)params->data + (size_t)offset * size, inner));
     }

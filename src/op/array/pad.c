@@ -6,21 +6,20 @@
 #include "op/wording.h"
 #include "rows.h"
 
-static tw_status read_paddings(const tw_op *op, const tw_shape *in, const tw_tensor *paddings, int64_t *before, int64_t *after)
+static tw_status read_paddings(const tw_shape *in, const tw_tensor *paddings, int64_t *before, int64_t *after)
 {
     const tw_shape *shape = &paddings->shape;
     if (shape->rank != 2 || shape->dims[1] != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: %s [Op:%s]", tw__shape_text(shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: %s", tw__shape_text(shape));
     if (shape->dims[0] != in->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "The first dimension of paddings must be the rank of inputs%s %s [Op:%s]",
-                        tw__shape_text(shape), tw__shape_text(in), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The first dimension of paddings must be the rank of inputs%s %s",
+                        tw__shape_text(shape), tw__shape_text(in));
     for (int i = 0; i < in->rank; i++) {
         before[i] = tw_tensor_int_at(paddings, 2 * i);
         after[i] = tw_tensor_int_at(paddings, 2 * i + 1);
         if (before[i] < 0 || after[i] < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Paddings must be non-negative: %lld %lld [Op:%s]", (long long)before[i],
-                            (long long)after[i], op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Paddings must be non-negative: %lld %lld", (long long)before[i],
+                            (long long)after[i]);
     }
     return TW_OK;
 }
@@ -33,17 +32,16 @@ static tw_status pad_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (inference->input_count == 3 && tw__shape_known(inference->shapes[2]) && inference->shapes[2]->rank != 0)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "constant_values must be a scalar. Found: %s [Op:%s]",
-                          tw__shape_text(inference->shapes[2]), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "constant_values must be a scalar. Found: %s",
+                          tw__shape_text(inference->shapes[2]));
     if (inference->values[1])
-        TW_TRY(read_paddings(inference->op, in, inference->values[1], before, after));
+        TW_TRY(read_paddings(in, inference->values[1], before, after));
     for (int i = 0; i < in->rank; i++) {
         out->dims[i] = -1;
         if (inference->values[1] && in->dims[i] >= 0 &&
             (__builtin_add_overflow(in->dims[i], before[i], &out->dims[i]) ||
              __builtin_add_overflow(out->dims[i], after[i], &out->dims[i])))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings of dimension %d are too large [Op:%s]", i,
-                              inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings of dimension %d are too large", i);
     }
     out->rank = in->rank;
     return TW_OK;
@@ -55,7 +53,7 @@ static tw_status pad_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK], from[TW_MAX_RANK], to[TW_MAX_RANK], offset = 0;
     size_t size = tw__element_size(out->dtype);
-    TW_TRY(read_paddings(kernel->op, &in->shape, kernel->inputs[1], before, after));
+    TW_TRY(read_paddings(&in->shape, kernel->inputs[1], before, after));
     if (kernel->input_count == 3 && out->dtype != TW_STRING)
         TW_TRY(tw__fill_elements(out->dtype, out->data, kernel->inputs[2]->data, out->count));
     else if (out->dtype != TW_STRING)
@@ -92,7 +90,7 @@ static tw_status pad_gradient(tw__gradient *gradient)
     int64_t begin[TW_MAX_RANK], after[TW_MAX_RANK];
     tw_tensor *paddings = gradient->inputs[1], *first = NULL, *size = NULL;
     if (x->shape.rank >= 0 && paddings->data) {
-        TW_TRY(read_paddings(gradient->op, &x->shape, paddings, begin, after));
+        TW_TRY(read_paddings(&x->shape, paddings, begin, after));
         first = tw__ints_tensor(begin, x->shape.rank, TW_INT64);
         size = tw__shape_as_tensor(x, TW_INT64);
     } else {
@@ -131,14 +129,14 @@ static int mirror_offset(const tw_op *op, const tw_attr *attrs)
     return tw__attr_find(op, attrs, "mode")->s.data[0] == 'R';
 }
 
-static tw_status check_mirror(const tw_op *op, const tw_shape *inside, int offset, const int64_t *before, const int64_t *after)
+static tw_status check_mirror(const tw_shape *inside, int offset, const int64_t *before, const int64_t *after)
 {
     for (int i = 0; i < inside->rank; i++) {
         int64_t limit = inside->dims[i] - offset;
         if (inside->dims[i] >= 0 && (before[i] > limit || after[i] > limit))
-            return tw__fail(TW_INVALID_ARGUMENT, "paddings must be %s the dimension size: %lld, %lld not %s %lld [Op:%s]",
+            return tw__fail(TW_INVALID_ARGUMENT, "paddings must be %s the dimension size: %lld, %lld not %s %lld",
                             offset ? "less than" : "no greater than", (long long)before[i], (long long)after[i],
-                            offset ? "less than" : "no greater than", (long long)inside->dims[i], op->name);
+                            offset ? "less than" : "no greater than", (long long)inside->dims[i]);
     }
     return TW_OK;
 }
@@ -149,8 +147,8 @@ static tw_status mirror_shape(tw__inference *inference)
     TW_TRY(pad_shape(inference));
     if (inference->shapes[0]->rank < 0 || !inference->values[1])
         return TW_OK;
-    TW_TRY(read_paddings(inference->op, inference->shapes[0], inference->values[1], before, after));
-    return check_mirror(inference->op, inference->shapes[0], mirror_offset(inference->op, inference->attrs), before, after);
+    TW_TRY(read_paddings(inference->shapes[0], inference->values[1], before, after));
+    return check_mirror(inference->shapes[0], mirror_offset(inference->op, inference->attrs), before, after);
 }
 
 /* Which place inside the place `at` of the padded dimension shows. */
@@ -225,7 +223,7 @@ static tw_status mirror_compute(tw__kernel *kernel)
 {
     const tw_tensor *in = kernel->inputs[0];
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
-    TW_TRY(read_paddings(kernel->op, &in->shape, kernel->inputs[1], before, after));
+    TW_TRY(read_paddings(&in->shape, kernel->inputs[1], before, after));
     mirror_pair pair = { kernel->outputs[0], in };
     return mirror_walk(&kernel->outputs[0]->shape, &in->shape, before, mirror_offset(kernel->op, kernel->attrs), copy_run, &pair);
 }
@@ -252,18 +250,17 @@ static tw_status fold_shape(tw__inference *inference)
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
     if (in->rank < 0 || !inference->values[1])
         return TW_OK;
-    TW_TRY(read_paddings(inference->op, in, inference->values[1], before, after));
+    TW_TRY(read_paddings(in, inference->values[1], before, after));
     *out = *in;
     for (int i = 0; i < in->rank; i++) {
         if (in->dims[i] < 0)
             continue;
         if (before[i] > in->dims[i] || after[i] > in->dims[i] - before[i])
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "paddings %lld and %lld of dimension %d of size %lld [Op:MirrorPadGrad]", (long long)before[i],
-                              (long long)after[i], i, (long long)in->dims[i]);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "paddings %lld and %lld of dimension %d of size %lld",
+                              (long long)before[i], (long long)after[i], i, (long long)in->dims[i]);
         out->dims[i] = in->dims[i] - before[i] - after[i];
     }
-    return check_mirror(inference->op, out, mirror_offset(inference->op, inference->attrs), before, after);
+    return check_mirror(out, mirror_offset(inference->op, inference->attrs), before, after);
 }
 
 static tw_status fold_compute(tw__kernel *kernel)
@@ -271,7 +268,7 @@ static tw_status fold_compute(tw__kernel *kernel)
     const tw_tensor *in = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
-    TW_TRY(read_paddings(kernel->op, &in->shape, kernel->inputs[1], before, after));
+    TW_TRY(read_paddings(&in->shape, kernel->inputs[1], before, after));
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
     mirror_pair pair = { out, in };
     return mirror_walk(&in->shape, &out->shape, before, mirror_offset(kernel->op, kernel->attrs), add_run, &pair);

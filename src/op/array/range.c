@@ -5,37 +5,37 @@
 #include "rows.h"
 
 /* How many numbers there are, checked. */
-static tw_status range_count(const tw_op *op, tw_tensor *const *values, int64_t *count)
+static tw_status range_count(tw_tensor *const *values, int64_t *count)
 {
     tw_dtype dtype = values[0]->dtype;
     static const char *const names[] = { "start", "limit", "delta" };
     for (int i = 0; i < 3; i++) {
         if (values[i]->count != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s [Op:%s]", names[i],
-                            tw__shape_text(&values[i]->shape), op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s", names[i],
+                            tw__shape_text(&values[i]->shape));
     }
     if (tw__dtype_is_integer(dtype)) {
         int64_t start = tw_tensor_int_at(values[0], 0), limit = tw_tensor_int_at(values[1], 0),
                 delta = tw_tensor_int_at(values[2], 0);
         if (delta == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0 [Op:%s]", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0");
         if (delta > 0 ? start > limit : start < limit)
-            return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %lld/%lld [Op:%s]",
-                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", (long long)start, (long long)limit, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %lld/%lld",
+                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", (long long)start, (long long)limit);
         uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
         uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta, steps = distance / step + (distance % step != 0);
         if (steps > INT64_MAX)
-            return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:%s]", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= 9223372036854775807");
         *count = (int64_t)steps;
         return TW_OK;
     }
     double start = tw_tensor_double_at(values[0], 0), limit = tw_tensor_double_at(values[1], 0),
            delta = tw_tensor_double_at(values[2], 0);
     if (delta == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0 [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0: 0");
     if (!(delta > 0 ? start <= limit : start >= limit))
-        return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %g/%g [Op:%s]",
-                        delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %g/%g",
+                        delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
     /* In the dtype's own arithmetic: float32's quotient may round up where double's does not. */
     double steps = dtype == TW_FLOAT64   ? ceil(fabs((limit - start) / delta))
                    : dtype == TW_FLOAT32 ? ceilf(fabsf(((float)limit - (float)start) / (float)delta))
@@ -45,7 +45,7 @@ static tw_status range_count(const tw_op *op, tw_tensor *const *values, int64_t 
                        : ceilf(fabsf(tw__bfloat16_to_float(tw__float_to_bfloat16(
                              tw__bfloat16_to_float(tw__float_to_bfloat16((float)limit - (float)start)) / (float)delta))));
     if (!(steps < 9.2e18))
-        return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= 9223372036854775807 [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= 9223372036854775807");
     *count = (int64_t)steps;
     return TW_OK;
 }
@@ -54,7 +54,7 @@ static tw_status range_shape(tw__inference *inference)
 {
     int64_t count = -1;
     if (inference->values[0] && inference->values[1] && inference->values[2])
-        TW_TRY(range_count(inference->op, inference->values, &count));
+        TW_TRY(range_count(inference->values, &count));
     inference->out_shapes[0] = TW_SHAPE(count);
     return TW_OK;
 }
@@ -126,13 +126,13 @@ static tw_status linear_shape(tw__inference *inference)
     int64_t count = -1;
     for (int i = 0; i < 3; i++) {
         if (inference->shapes[i]->rank > 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s [Op:LinSpace]", names[i],
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s must be a scalar, not shape %s", names[i],
                               tw__shape_text(inference->shapes[i]));
     }
     if (inference->values[2]) {
         count = tw_tensor_int_at(inference->values[2], 0);
         if (count <= 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Requires num > 0: %lld [Op:LinSpace]", (long long)count);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Requires num > 0: %lld", (long long)count);
     }
     inference->out_shapes[0] = TW_SHAPE(count);
     return TW_OK;

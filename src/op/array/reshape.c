@@ -14,8 +14,7 @@ static tw_status give_view(tw__kernel *kernel, const tw_shape *shape)
 static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const tw_shape *input, tw_shape *shape)
 {
     if (sizes->shape.rank > 1) /* a scalar counts as a vector of one */
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: sizes input must be 1-D, not %s [Op:Reshape]", op->name,
-                        tw__shape_text(&sizes->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: sizes input must be 1-D, not %s", op->name, tw__shape_text(&sizes->shape));
     if (sizes->count > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: rank %lld, at most %d are supported", op->name, (long long)sizes->count,
                         TW_MAX_RANK);
@@ -27,11 +26,10 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
         int64_t size = shape->dims[i];
         if (size == -1) {
             if (unknown >= 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Only one input size may be -1, not both %d and %d [Op:Reshape]", unknown,
-                                i);
+                return tw__fail(TW_INVALID_ARGUMENT, "Only one input size may be -1, not both %d and %d", unknown, i);
             unknown = i;
         } else if (size < 0) {
-            return tw__fail(TW_INVALID_ARGUMENT, "Size %d must be non-negative, not %lld [Op:Reshape]", i, (long long)size);
+            return tw__fail(TW_INVALID_ARGUMENT, "Size %d must be non-negative, not %lld", i, (long long)size);
         } else if (__builtin_mul_overflow(product, size, &product)) {
             product = 0;
             for (int k = 0; k < shape->rank; k++) {
@@ -39,8 +37,7 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
                     product = -1; /* a zero elsewhere: the true product is zero */
             }
             if (product == 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements [Op:Reshape]",
-                                tw__shape_text(shape));
+                return tw__fail(TW_INVALID_ARGUMENT, "Shape %s would have more than 2**63 - 1 elements", tw__shape_text(shape));
             product = 0;
         }
     }
@@ -58,14 +55,12 @@ static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const 
             missing = have / want;
         }
         if (product * missing != count)
-            return tw__fail(
-                TW_INVALID_ARGUMENT,
-                "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld [Op:Reshape]",
-                (long long)count, (long long)product);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
+                            (long long)count, (long long)product);
         shape->dims[unknown] = missing;
     } else if (product != count) {
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input to reshape is a tensor with %lld values, but the requested shape has %lld [Op:Reshape]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Input to reshape is a tensor with %lld values, but the requested shape has %lld",
                         (long long)count, (long long)product);
     }
     return TW_OK;
@@ -152,14 +147,14 @@ static tw_status expanded_shape(const tw_op *op, const tw_tensor *dim, const tw_
     int64_t axis;
     int place;
     if (dim->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "'dim' must be a tensor with a single value, got shape %s [Op:%s]",
-                        tw__shape_text(&dim->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "'dim' must be a tensor with a single value, got shape %s",
+                        tw__shape_text(&dim->shape));
     TW_TRY(tw__tensor_read_ints(dim, "dim", &axis, 1));
     if (input->rank < 0)
         return TW_OK;
     if (!tw__axis_normal(axis, input->rank + 1, &place))
-        return tw__fail(TW_INVALID_ARGUMENT, "Tried to expand dim index %lld for tensor with %d dimensions. [Op:%s]",
-                        (long long)axis, input->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tried to expand dim index %lld for tensor with %d dimensions.", (long long)axis,
+                        input->rank);
     if (input->rank == TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: rank %d, at most %d are supported", op->name, input->rank + 1, TW_MAX_RANK);
     shape->rank = input->rank + 1;
@@ -208,17 +203,17 @@ static tw_status squeezed_shape(const tw_op *op, const tw_attr *attrs, const tw_
     for (int i = 0; i < dims->count; i++) {
         int axis;
         if (!tw__axis_normal(dims->ints[i], input->rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "Tried to squeeze dim index %lld for tensor with %d dimensions. [Op:Squeeze]",
+            return tw__fail(TW_INVALID_ARGUMENT, "Tried to squeeze dim index %lld for tensor with %d dimensions.",
                             (long long)dims->ints[i], input->rank);
         wanted[axis] = true;
     }
     tw_shape out = { .rank = 0 };
     for (int i = 0; i < input->rank; i++) {
         if (dims->count && wanted[i] && input->dims[i] > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Can not squeeze dim[%d], expected a dimension of 1, got %lld [Op:Squeeze]", i,
+            return tw__fail(TW_INVALID_ARGUMENT, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", i,
                             (long long)input->dims[i]);
         if (dims->count && wanted[i] && input->dims[i] == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Can not squeeze dim[%d], expected a dimension of 1, got 0 [Op:Squeeze]", i);
+            return tw__fail(TW_INVALID_ARGUMENT, "Can not squeeze dim[%d], expected a dimension of 1, got 0", i);
         if (!dims->count && input->dims[i] < 0)
             return TW_OK; /* whether it goes is not known yet, nor is the rank */
         if (dims->count ? !wanted[i] : input->dims[i] != 1)

@@ -10,14 +10,13 @@ static tw_status roll_shape(tw__inference *inference)
 {
     const tw_shape *shift = inference->shapes[1], *axis = inference->shapes[2];
     if (inference->shapes[0]->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be 1-D or higher [Op:Roll]");
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be 1-D or higher");
     if (shift->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "shift must be a scalar or a 1-D vector. Found: %s [Op:Roll]",
-                        tw__shape_text(shift));
+        return tw__fail(TW_INVALID_ARGUMENT, "shift must be a scalar or a 1-D vector. Found: %s", tw__shape_text(shift));
     if (axis->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "axis must be a scalar or a 1-D vector. Found: %s [Op:Roll]", tw__shape_text(axis));
+        return tw__fail(TW_INVALID_ARGUMENT, "axis must be a scalar or a 1-D vector. Found: %s", tw__shape_text(axis));
     if (tw__shape_known(shift) && tw__shape_known(axis) && !tw__shape_equal(shift, axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "shift and axis must have the same size [Op:Roll]");
+        return tw__fail(TW_INVALID_ARGUMENT, "shift and axis must have the same size");
     return tw_shape_same(inference);
 }
 
@@ -29,7 +28,7 @@ static tw_status roll_compute(tw__kernel *kernel)
     int64_t moved[TW_MAX_RANK] = { 0 }, strides[TW_MAX_RANK];
     for (int64_t i = 0; i < axes->count; i++) {
         if (!tw__axis_normal(tw_tensor_int_at(axes, i), rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "axis %lld is out of range [Op:Roll]", (long long)tw_tensor_int_at(axes, i));
+            return tw__fail(TW_INVALID_ARGUMENT, "axis %lld is out of range", (long long)tw_tensor_int_at(axes, i));
         int64_t size = in->shape.dims[axis];
         if (size > 0) {
             int64_t step = tw_tensor_int_at(shift, i) % size;
@@ -82,9 +81,8 @@ static tw_status ensure_shape(tw__inference *inference)
     const tw_shape *in = inference->shapes[0], *wanted = TW_ATTR(inference, "shape")->shape;
     tw_shape *out = &inference->out_shapes[0];
     if (!tw__shape_compatible(in, wanted))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]", tw__shape_text(in),
-                        tw__shape_text(wanted));
+        return tw__fail(TW_INVALID_ARGUMENT, "Shape of tensor input %s is not compatible with expected shape %s.",
+                        tw__shape_text(in), tw__shape_text(wanted));
     *out = in->rank >= 0 ? *in : *wanted;
     for (int i = 0; i < out->rank && wanted->rank >= 0; i++)
         out->dims[i] = out->dims[i] >= 0 ? out->dims[i] : wanted->dims[i];
@@ -96,8 +94,7 @@ static tw_status ensure_compute(tw__kernel *kernel)
     tw_tensor *in = kernel->inputs[0];
     const tw_shape *wanted = TW_ATTR(kernel, "shape")->shape;
     if (!tw__shape_compatible(&in->shape, wanted))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Shape of tensor input %s is not compatible with expected shape %s. [Op:EnsureShape]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Shape of tensor input %s is not compatible with expected shape %s.",
                         tw__shape_text(&in->shape), tw__shape_text(wanted));
     return tw__output_take(kernel, 0, tw_retain(in));
 }

@@ -5,16 +5,14 @@
 #include "rows.h"
 
 /* indices [rows…, depth], updates [rows…, inner…], target [.., inner…] with `depth` leading dimensions. */
-static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw_shape *updates, const tw_shape *target)
+static tw_status check_shapes(const tw_shape *indices, const tw_shape *updates, const tw_shape *target)
 {
     if (indices->rank < 0 || updates->rank < 0 || target->rank < 0)
         return TW_OK;
     if (indices->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]",
-                        tw__shape_text(indices), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s", tw__shape_text(indices));
     if (updates->rank < 1 && indices->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Updates shape must have rank at least one. Found:%s [Op:%s]",
-                        tw__shape_text(updates), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Updates shape must have rank at least one. Found:%s", tw__shape_text(updates));
     int64_t depth = indices->dims[indices->rank - 1];
     int rows = indices->rank - 1;
     if (depth < 0)
@@ -22,8 +20,8 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
     for (int i = 0; i < rows; i++) {
         if (i >= updates->rank || (updates->dims[i] >= 0 && indices->dims[i] >= 0 && updates->dims[i] != indices->dims[i]))
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s] [Op:%s]",
-                            rows, tw__shape_text(indices), rows, tw__shape_text(updates), op->name);
+                            "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]", rows,
+                            tw__shape_text(indices), rows, tw__shape_text(updates));
     }
     bool match = depth <= target->rank && updates->rank - rows == target->rank - depth;
     for (int i = 0; match && i < updates->rank - rows; i++) {
@@ -31,15 +29,13 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
         match = a < 0 || b < 0 || a == b;
     }
     if (!match)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s [Op:%s]",
-            tw__shape_text(target), tw__shape_text(updates), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s",
+                        tw__shape_text(target), tw__shape_text(updates));
     return TW_OK;
 }
 
-tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
-                         tw__combination kind)
+tw_status tw__scatter_nd(tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update, tw__combination kind)
 {
     int64_t depth = indices->shape.dims[indices->shape.rank - 1], rows = 1, inner = 1;
     for (int i = 0; i + 1 < indices->shape.rank; i++)
@@ -51,7 +47,7 @@ tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indic
         return TW_OK;
     for (int64_t r = 0; r < rows; r++) {
         int64_t offset;
-        TW_TRY(tw__nd_offset(op, indices, r, &out->shape, "shape", &offset));
+        TW_TRY(tw__nd_offset(indices, r, &out->shape, "shape", &offset));
         char *to = (char *)out->data + (size_t)offset * size;
         const char *from = (const char *)updates->data + (size_t)(r * inner) * size;
         if (!update) {
@@ -82,7 +78,7 @@ static tw_status scatter_shape(tw__inference *inference)
     tw_shape *out = &inference->out_shapes[0];
     if (inference->values[2])
         TW_TRY(tw__shape_of_values(inference->op, inference->values[2], "shape", false, out));
-    return check_shapes(inference->op, inference->shapes[0], inference->shapes[1], out);
+    return check_shapes(inference->shapes[0], inference->shapes[1], out);
 }
 
 static tw_status scatter_compute(tw__kernel *kernel)
@@ -91,10 +87,10 @@ static tw_status scatter_compute(tw__kernel *kernel)
     if (out->dtype == TW_STRING || out->dtype == TW_BOOL) {
         if (out->dtype == TW_BOOL)
             memset(out->data, 0, (size_t)out->count);
-        return tw__scatter_nd(kernel->op, out, kernel->inputs[0], kernel->inputs[1], true, TW__COMBINE_ADD);
+        return tw__scatter_nd(out, kernel->inputs[0], kernel->inputs[1], true, TW__COMBINE_ADD);
     }
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
-    return tw__scatter_nd(kernel->op, out, kernel->inputs[0], kernel->inputs[1], false, TW__COMBINE_ADD);
+    return tw__scatter_nd(out, kernel->inputs[0], kernel->inputs[1], false, TW__COMBINE_ADD);
 }
 
 static tw_status scatter_gradient(tw__gradient *gradient)
@@ -130,14 +126,14 @@ TW_OP(ScatterNd, .inputs = "indices: Tindices, updates: T, shape: Tindices", .ou
 static tw_status tensor_shape(tw__inference *inference)
 {
     inference->out_shapes[0] = *inference->shapes[0];
-    return check_shapes(inference->op, inference->shapes[1], inference->shapes[2], inference->shapes[0]);
+    return check_shapes(inference->shapes[1], inference->shapes[2], inference->shapes[0]);
 }
 
 static tw_status into_copy(tw__kernel *kernel, bool update, tw__combination kind)
 {
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__copy_elements(out->dtype, out->data, kernel->inputs[0]->data, out->count));
-    return tw__scatter_nd(kernel->op, out, kernel->inputs[1], kernel->inputs[2], update, kind);
+    return tw__scatter_nd(out, kernel->inputs[1], kernel->inputs[2], update, kind);
 }
 
 static tw_status update_compute(tw__kernel *kernel)

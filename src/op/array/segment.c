@@ -16,8 +16,8 @@ static tw_status unsorted_shape(tw__inference *inference)
     if (inference->values[2]) {
         TW_TRY(tw__scalar_value(inference->op, inference->values[2], "num_segments", &segments));
         if (segments < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input num_segments == %lld must not be negative. [Op:%s]",
-                              (long long)segments, inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input num_segments == %lld must not be negative.",
+                              (long long)segments);
     }
     if (data->rank < 0 || ids->rank < 0)
         return TW_OK;
@@ -25,8 +25,8 @@ static tw_status unsorted_shape(tw__inference *inference)
     for (int i = 0; starts && i < ids->rank; i++)
         starts = data->dims[i] < 0 || ids->dims[i] < 0 || data->dims[i] == ids->dims[i];
     if (!starts)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data.shape = %s does not start with segment_ids.shape = %s [Op:%s]",
-                          tw__shape_text(data), tw__shape_text(ids), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data.shape = %s does not start with segment_ids.shape = %s",
+                          tw__shape_text(data), tw__shape_text(ids));
     if (data->rank - ids->rank + 1 > TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
     tw_shape *out = &inference->out_shapes[0];
@@ -51,8 +51,8 @@ static tw_status unsorted_compute(tw__kernel *kernel)
         if (id < 0)
             continue; /* a row with a negative id belongs nowhere */
         if (id >= segments)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]",
-                              (long long)i, (long long)id, (long long)segments, kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld)", (long long)i,
+                              (long long)id, (long long)segments);
         TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
                                     (const char *)data->data + (size_t)(i * inner) * size, inner));
     }
@@ -106,8 +106,7 @@ tw_status tw__sorted_segment_shape(tw__inference *inference)
     if (data->rank < 0)
         return TW_OK;
     if (ids->rank == 1 && ids->dims[0] >= 0 && data->dims[0] >= 0 && ids->dims[0] != data->dims[0])
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "segment_ids should be the same size as dimension 0 of input. [Op:%s]",
-                          inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "segment_ids should be the same size as dimension 0 of input.");
     inference->out_shapes[0] = *data;
     inference->out_shapes[0].dims[0] = -1;
     return TW_OK;
@@ -140,13 +139,13 @@ tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inne
     for (int64_t i = 0; i < ids->count; i++) {
         int64_t id = id_at(ids, i);
         if (id < 0)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]",
-                              (long long)id, kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range",
+                              (long long)id);
         if (id == INT64_MAX) /* one more would be the number of rows */
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected a non-negative size: Segment id %lld out of range [Op:%s]",
-                              (long long)id, kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected a non-negative size: Segment id %lld out of range",
+                              (long long)id);
         if (id < last)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing");
         last = id;
     }
     tw_shape shape = kernel->inputs[0]->shape;
@@ -211,18 +210,16 @@ static tw_status stitch_shape(tw__inference *inference)
         for (int k = 0; starts && k < ids->rank; k++)
             starts = ids->dims[k] < 0 || data->dims[k] < 0 || ids->dims[k] == data->dims[k];
         if (!starts)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "data[%d].shape = %s does not start with indices[%d].shape = %s [Op:%s]", i, tw__shape_text(data),
-                              i, tw__shape_text(ids), inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data[%d].shape = %s does not start with indices[%d].shape = %s", i,
+                              tw__shape_text(data), i, tw__shape_text(ids));
         tw_shape rest = { .rank = data->rank - ids->rank };
         for (int k = 0; k < rest.rank; k++)
             rest.dims[k] = data->dims[ids->rank + k];
         if (!tw__shape_compatible(&inner, &rest))
-            return TW_OP_FAIL(
-                inference, TW_INVALID_ARGUMENT,
-                "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s [Op:%s]",
-                inference->shapes[0]->rank, i, ids->rank, tw__shape_text(inference->shapes[parts]), i, tw__shape_text(data),
-                inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s",
+                              inference->shapes[0]->rank, i, ids->rank, tw__shape_text(inference->shapes[parts]), i,
+                              tw__shape_text(data));
         inner = inner.rank < 0 ? rest : inner;
     }
     if (inner.rank < 0)
@@ -246,8 +243,7 @@ static tw_status stitch_compute(tw__kernel *kernel)
         for (int64_t k = 0; k < ids->count; k++) {
             int64_t id = tw_tensor_int_at(ids, k);
             if (id < 0)
-                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices[%lld] is out of range [Op:%s]", (long long)k,
-                                  kernel->op->name);
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices[%lld] is out of range", (long long)k);
             last = id > last ? id : last;
         }
     }

@@ -68,8 +68,8 @@ static tw_status combine(tw__kernel *kernel, tw__combination kind)
         if (id < 0)
             continue;
         if (id >= segments)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]", (long long)i,
-                            (long long)id, (long long)segments, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld)", (long long)i,
+                            (long long)id, (long long)segments);
         TW_TRY(tw__combine_elements(kind, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
                                     (const char *)data->data + (size_t)(i * inner) * size, inner));
     }

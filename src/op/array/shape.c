@@ -17,8 +17,7 @@ static tw_status put_number(const tw__kernel *kernel, tw_tensor *out, int64_t at
         return TW_OK;
     }
     if (value > INT32_MAX)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld does not fit into int32; use out_type int64 [Op:%s]",
-                          (long long)value, kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld does not fit into int32; use out_type int64", (long long)value);
     ((int32_t *)out->data)[at] = (int32_t)value;
     return TW_OK;
 }

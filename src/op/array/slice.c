@@ -5,14 +5,12 @@
 #include "rows.h"
 
 /* The box; a size of -1 means up to the end. */
-static tw_status read_box(const tw_op *op, const tw_shape *in, const tw_tensor *begin, const tw_tensor *size, int64_t *first,
-                          tw_shape *out)
+static tw_status read_box(const tw_shape *in, const tw_tensor *begin, const tw_tensor *size, int64_t *first, tw_shape *out)
 {
     if (begin->shape.rank != 1 || size->shape.rank != 1 || begin->count != in->rank || size->count != in->rank)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead. [Op:%s]", in->rank,
-            tw__shape_text(&begin->shape), tw__shape_text(&size->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead.",
+                        in->rank, tw__shape_text(&begin->shape), tw__shape_text(&size->shape));
     out->rank = in->rank;
     for (int i = 0; i < in->rank; i++) {
         int64_t dim = in->dims[i], b = tw_tensor_int_at(begin, i), s = tw_tensor_int_at(size, i);
@@ -21,13 +19,13 @@ static tw_status read_box(const tw_op *op, const tw_shape *in, const tw_tensor *
         if (dim < 0)
             continue; /* not known yet; -1 stays -1 */
         if (b < 0 || b > dim)
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected begin[%d] in [0, %lld], but got %lld [Op:%s]", i, (long long)dim,
-                            (long long)b, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected begin[%d] in [0, %lld], but got %lld", i, (long long)dim,
+                            (long long)b);
         if (s == -1)
             s = dim - b;
         if (s < 0 || s > dim - b)
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected size[%d] in [0, %lld], but got %lld [Op:%s]", i, (long long)(dim - b),
-                            (long long)s, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected size[%d] in [0, %lld], but got %lld", i, (long long)(dim - b),
+                            (long long)s);
         out->dims[i] = s;
     }
     return TW_OK;
@@ -49,7 +47,7 @@ static tw_status slice_shape(tw__inference *inference)
             inference->out_shapes[0].dims[i] = known ? tw_tensor_int_at(given, i) : partly ? partial.dims[i] : -1;
         return TW_OK;
     }
-    return read_box(inference->op, in, inference->values[1], inference->values[2], first, &inference->out_shapes[0]);
+    return read_box(in, inference->values[1], inference->values[2], first, &inference->out_shapes[0]);
 }
 
 tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *processed, const int64_t *first, const int64_t *steps,
@@ -88,7 +86,7 @@ static tw_status slice_compute(tw__kernel *kernel)
     tw_tensor *in = kernel->inputs[0];
     int64_t first[TW_MAX_RANK], steps[TW_MAX_RANK];
     tw_shape shape;
-    TW_TRY(read_box(kernel->op, &in->shape, kernel->inputs[1], kernel->inputs[2], first, &shape));
+    TW_TRY(read_box(&in->shape, kernel->inputs[1], kernel->inputs[2], first, &shape));
     for (int i = 0; i < shape.rank; i++)
         steps[i] = 1;
     return tw__give_box(kernel, in, &shape, first, steps, &shape);

@@ -19,16 +19,15 @@ static bool to_batch(const tw_op *op)
     return op == &tw__op_SpaceToBatchND || op == &tw__op_SpaceToBatch;
 }
 
-static tw_status check_blocks(const tw_op *op, blocks *b)
+static tw_status check_blocks(blocks *b)
 {
     b->product = 1;
     for (int i = 0; i < b->count; i++) {
         if (b->size[i] < 1)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "All values in block_shape must be positive, got value, %lld at index %d. [Op:%s]",
-                            (long long)b->size[i], i, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "All values in block_shape must be positive, got value, %lld at index %d.",
+                            (long long)b->size[i], i);
         if (__builtin_mul_overflow(b->product, b->size[i], &b->product))
-            return tw__fail(TW_INVALID_ARGUMENT, "the product of block_shape is too large [Op:%s]", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "the product of block_shape is too large");
     }
     return TW_OK;
 }
@@ -37,12 +36,12 @@ static tw_status read_borders(const tw_op *op, const tw_tensor *borders, blocks 
 {
     const char *name = to_batch(op) ? "paddings" : "crops";
     if (borders->shape.rank != 2 || borders->shape.dims[0] != b->count || borders->shape.dims[1] != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s should have shape [%d, 2] instead of %s [Op:%s]", name, b->count,
-                        tw__shape_text(&borders->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s should have shape [%d, 2] instead of %s", name, b->count,
+                        tw__shape_text(&borders->shape));
     for (int i = 0; i < 2 * b->count; i++) {
         int64_t border = tw_tensor_int_at(borders, i);
         if (border < 0 || border > INT64_MAX / 4)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s must be non-negative [Op:%s]", name, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must be non-negative", name);
         b->border[i / 2][i % 2] = border;
     }
     b->known = true;
@@ -58,18 +57,17 @@ static tw_status read_blocks(const tw_op *op, const tw_attr *attrs, const tw_sha
         int64_t size = tw__attr_find(op, attrs, "block_size")->i;
         b->count = 2;
         b->size[0] = b->size[1] = size;
-        TW_TRY(check_blocks(op, b));
+        TW_TRY(check_blocks(b));
     } else {
         if (sizes_shape->rank >= 0 && sizes_shape->rank != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "block_shape rank should be 1, got %s [Op:%s]", tw__shape_text(sizes_shape),
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "block_shape rank should be 1, got %s", tw__shape_text(sizes_shape));
         if (sizes_shape->rank == 1 && sizes_shape->dims[0] >= 0)
             b->count = sizes_shape->dims[0] < TW_MAX_RANK ? (int)sizes_shape->dims[0] : TW_MAX_RANK;
         for (int i = 0; sizes && i < b->count; i++)
             b->size[i] = tw_tensor_int_at(sizes, i);
         if (!sizes)
             return TW_OK;
-        TW_TRY(check_blocks(op, b));
+        TW_TRY(check_blocks(b));
     }
     return borders ? read_borders(op, borders, b) : TW_OK;
 }
@@ -79,14 +77,13 @@ static tw_status fit_dim(const tw_op *op, const blocks *b, int i, int64_t in, in
     int64_t border = b->border[i][0] + b->border[i][1];
     if (to_batch(op)) {
         if (in + border < in || (in + border) % b->size[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "padded_shape[%d]=%lld is not divisible by block_shape[%d]=%lld [Op:%s]", i,
-                            (long long)(in + border), i, (long long)b->size[i], op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "padded_shape[%d]=%lld is not divisible by block_shape[%d]=%lld", i,
+                            (long long)(in + border), i, (long long)b->size[i]);
         *out = (in + border) / b->size[i];
         return TW_OK;
     }
     if (__builtin_mul_overflow(in, b->size[i], out) || *out < border)
-        return tw__fail(TW_INVALID_ARGUMENT, "cropped_shape[%d]=%lld must be non-negative [Op:%s]", i, (long long)(*out - border),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "cropped_shape[%d]=%lld must be non-negative", i, (long long)(*out - border));
     *out -= border;
     return TW_OK;
 }
@@ -99,16 +96,14 @@ static tw_status blocks_shape(tw__inference *inference, const blocks *b)
     if (in->rank < 0)
         return TW_OK;
     if (b->count >= 0 && in->rank < b->count + 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "input rank should be >= %d instead of %d [Op:%s]", b->count + 1, in->rank,
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input rank should be >= %d instead of %d", b->count + 1, in->rank);
     *out = *in;
     for (int i = 0; i < in->rank && (b->count < 0 || i <= b->count); i++)
         out->dims[i] = -1;
     if (b->product >= 0 && in->dims[0] >= 0) {
         if (to_batch(op) ? __builtin_mul_overflow(in->dims[0], b->product, &out->dims[0]) : in->dims[0] % b->product != 0)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Input batch dimension (%lld) is not divisible by product of block sizes (%lld) [Op:%s]",
-                            (long long)in->dims[0], (long long)b->product, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
+                            (long long)in->dims[0], (long long)b->product);
         if (!to_batch(op))
             out->dims[0] = in->dims[0] / b->product;
     }

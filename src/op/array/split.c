@@ -10,19 +10,19 @@ static tw_status split_axis(const tw_op *op, const tw_tensor *dim, int rank, int
     int64_t given;
     TW_TRY(tw__scalar_value(op, dim, "split_dim", &given));
     if (!tw__axis_normal(given, rank, axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "-input rank(-%d) <= split_dim < input rank (%d), but got %lld [Op:%s]", rank, rank,
-                        (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "-input rank(-%d) <= split_dim < input rank (%d), but got %lld", rank, rank,
+                        (long long)given);
     return TW_OK;
 }
 
-static tw_status check_even(const tw_op *op, int64_t size, int axis, int64_t parts)
+static tw_status check_even(int64_t size, int axis, int64_t parts)
 {
     if (size >= 0 && size % parts)
         return tw__fail(
             TW_INVALID_ARGUMENT,
             "Number of ways to split should evenly divide the split dimension, but got split_dim %d (size = %lld) and "
-            "num_split %lld [Op:%s]",
-            axis, (long long)size, (long long)parts, op->name);
+            "num_split %lld",
+            axis, (long long)size, (long long)parts);
     return TW_OK;
 }
 
@@ -34,7 +34,7 @@ static tw_status split_shape(tw__inference *inference)
     if (in->rank < 0 || !inference->values[0])
         return TW_OK;
     TW_TRY(split_axis(inference->op, inference->values[0], in->rank, &axis));
-    TW_TRY(check_even(inference->op, in->dims[axis], axis, parts));
+    TW_TRY(check_even(in->dims[axis], axis, parts));
     for (int i = 0; i < parts; i++) {
         inference->out_shapes[i] = *in;
         inference->out_shapes[i].dims[axis] = in->dims[axis] < 0 ? -1 : in->dims[axis] / parts;
@@ -71,7 +71,7 @@ static tw_status split_compute(tw__kernel *kernel)
     tw_tensor *in = kernel->inputs[1];
     int axis;
     TW_TRY(split_axis(kernel->op, kernel->inputs[0], in->shape.rank, &axis));
-    TW_TRY(check_even(kernel->op, in->shape.dims[axis], axis, kernel->output_count));
+    TW_TRY(check_even(in->shape.dims[axis], axis, kernel->output_count));
     int64_t size = in->shape.dims[axis] / kernel->output_count;
     for (int i = 0; i < kernel->output_count; i++)
         TW_TRY(give_part(kernel, in, i, axis, i * size, size));
@@ -134,34 +134,33 @@ TW_OP(Split, .inputs = "split_dim: int32, value: T", .outputs = "output: num_spl
 /* ---- SplitV ---- */
 
 /* The size of part i after the one -1 has been worked out; sizes are read where they stand. */
-static tw_status check_sizes(const tw_op *op, const tw_tensor *sizes, int64_t whole, int64_t parts, int64_t *rest)
+static tw_status check_sizes(const tw_tensor *sizes, int64_t whole, int64_t parts, int64_t *rest)
 {
     int64_t sum = 0;
     bool open = false;
     if (sizes->shape.rank != 1 || sizes->count != parts)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "size of the split_tensor must be 1-D and have the same elements as outputs got %d -D and %lld elements [Op:%s]",
-            sizes->shape.rank, (long long)sizes->count, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "size of the split_tensor must be 1-D and have the same elements as outputs got %d -D and %lld elements",
+                        sizes->shape.rank, (long long)sizes->count);
     for (int64_t i = 0; i < parts; i++) {
         int64_t size = tw_tensor_int_at(sizes, i);
         if (size == -1) {
             if (open)
-                return tw__fail(TW_INVALID_ARGUMENT, "There can only be one -1 in the input. [Op:%s]", op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "There can only be one -1 in the input.");
             open = true;
         } else if (size < 0) {
-            return tw__fail(TW_INVALID_ARGUMENT, "Split size at index %lld must be >= 0. Got: %lld [Op:%s]", (long long)i,
-                            (long long)size, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Split size at index %lld must be >= 0. Got: %lld", (long long)i,
+                            (long long)size);
         } else if (__builtin_add_overflow(sum, size, &sum)) {
-            return tw__fail(TW_INVALID_ARGUMENT, "the split sizes are too large [Op:%s]", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "the split sizes are too large");
         }
     }
     if (open ? sum > whole : sum != whole)
         return tw__fail(
             TW_INVALID_ARGUMENT,
             "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
-            "size of the input along split_dim if not fully specified.  Got: %lld [Op:%s]",
-            (long long)sum, op->name);
+            "size of the input along split_dim if not fully specified.  Got: %lld",
+            (long long)sum);
     *rest = whole - sum;
     return TW_OK;
 }
@@ -176,7 +175,7 @@ static tw_status split_v_shape(tw__inference *inference)
         return TW_OK;
     TW_TRY(split_axis(inference->op, inference->values[2], in->rank, &axis));
     if (sizes && in->dims[axis] >= 0)
-        TW_TRY(check_sizes(inference->op, sizes, in->dims[axis], inference->output_count, &rest));
+        TW_TRY(check_sizes(sizes, in->dims[axis], inference->output_count, &rest));
     for (int i = 0; i < inference->output_count; i++) {
         inference->out_shapes[i] = *in;
         int64_t size = sizes && in->dims[axis] >= 0 ? tw_tensor_int_at(sizes, i) : -1;
@@ -191,7 +190,7 @@ static tw_status split_v_compute(tw__kernel *kernel)
     int axis;
     int64_t at = 0, rest;
     TW_TRY(split_axis(kernel->op, kernel->inputs[2], in->shape.rank, &axis));
-    TW_TRY(check_sizes(kernel->op, kernel->inputs[1], in->shape.dims[axis], kernel->output_count, &rest));
+    TW_TRY(check_sizes(kernel->inputs[1], in->shape.dims[axis], kernel->output_count, &rest));
     for (int i = 0; i < kernel->output_count; i++) {
         int64_t size = tw_tensor_int_at(kernel->inputs[1], i);
         size = size == -1 ? rest : size;

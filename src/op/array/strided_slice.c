@@ -38,9 +38,9 @@ static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64
                           bool end_masked, bool shrink, int item)
 {
     if (step == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "strides[%d] must be non-zero [Op:StridedSlice]", item);
+        return tw__fail(TW_INVALID_ARGUMENT, "strides[%d] must be non-zero", item);
     if (shrink && step <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "only stride 1 allowed on non-range indexing. [Op:StridedSlice]");
+        return tw__fail(TW_INVALID_ARGUMENT, "only stride 1 allowed on non-range indexing.");
     l->steps[axis] = step;
     if (shrink) {
         l->processed.dims[axis] = 1;
@@ -48,8 +48,7 @@ static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64
             return TW_OK;
         int64_t place = begin < 0 ? dim + begin : begin;
         if (place < 0 || place >= dim)
-            return tw__fail(TW_INVALID_ARGUMENT, "slice index %lld of dimension %d out of bounds. [Op:StridedSlice]",
-                            (long long)begin, axis);
+            return tw__fail(TW_INVALID_ARGUMENT, "slice index %lld of dimension %d out of bounds.", (long long)begin, axis);
         l->first[axis] = place;
         l->steps[axis] = 1;
         return TW_OK;
@@ -76,21 +75,19 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
     int64_t count = strides->count;
     if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != count ||
         end->count != count || count >= 32)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead. [Op:%s]",
-            tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
+                        tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape));
     int64_t items = (int64_t)1 << count, ellipsis = masks.ellipsis & (items - 1);
     if (ellipsis & (ellipsis - 1))
-        return tw__fail(TW_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed");
     int ordinary = 0; /* items that take a dimension */
     for (int i = 0; i < count; i++) {
         int64_t bit = (int64_t)1 << i;
         ordinary += !(ellipsis & bit) && !(masks.new_axis & bit);
     }
     if (ordinary > in->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims [Op:%s]", in->rank,
-                        in->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims", in->rank, in->rank);
     int axis = 0, missing = in->rank - ordinary;
     l->processed.rank = in->rank;
     tw_shape final = { .rank = 0 };
@@ -235,8 +232,8 @@ static tw_status grad_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0], *dy = in[4];
     TW_TRY(lay_out(kernel->op, kernel->attrs, &out->shape, in[1], in[2], in[3], &l));
     if (!tw__shape_equal(&l.final, &dy->shape))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s [Op:StridedSliceGrad]",
-                          tw__shape_text(&dy->shape), tw__shape_text(&l.final));
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s", tw__shape_text(&dy->shape),
+                          tw__shape_text(&l.final));
     size_t size = tw__element_size(out->dtype);
     if (out->dtype != TW_STRING)
         memset(out->data, 0, (size_t)out->count * size);
@@ -285,9 +282,8 @@ static tw_status put_slice(tw__kernel *kernel, tw_tensor *held)
         fits = dim == 1 || dim == l.final.dims[l.final.rank - i];
     }
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Cannot broadcast input shape %s into final shape %s [Op:ResourceStridedSliceAssign]",
-                        tw__shape_text(&value->shape), tw__shape_text(&l.final));
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot broadcast input shape %s into final shape %s", tw__shape_text(&value->shape),
+                        tw__shape_text(&l.final));
     /* The result's shape, dimension by dimension: where new axes stand the variable does not move, where axes were shrunk the
      * value has none. Walking the final shape from behind pairs each kept axis with its own. */
     item_masks masks = read_masks(kernel->op, kernel->attrs);

@@ -21,7 +21,7 @@ static tw_status tile_shape(tw__inference *inference)
     }
     if (multiples && multiples->count != in->rank)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "Expected multiples argument to be a vector of length %d but got length %lld [Op:Tile]", in->rank,
+                          "Expected multiples argument to be a vector of length %d but got length %lld", in->rank,
                           (long long)multiples->count);
     partly = partly && partial.rank == in->rank;
     for (int i = 0; i < in->rank; i++) {
@@ -30,10 +30,9 @@ static tw_status tile_shape(tw__inference *inference)
             continue;
         int64_t times = multiples ? tw_tensor_int_at(multiples, i) : partial.dims[i];
         if (times < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld [Op:Tile]", i,
-                              (long long)times);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld", i, (long long)times);
         if (in->dims[i] >= 0 && __builtin_mul_overflow(in->dims[i], times, &out->dims[i]))
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Encountered overflow when multiplying %lld with %lld [Op:Tile]",
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Encountered overflow when multiplying %lld with %lld",
                               (long long)in->dims[i], (long long)times);
     }
     out->rank = in->rank;
@@ -119,21 +118,19 @@ static tw_status one_hot_shape(tw__inference *inference)
     static const char *const names[] = { "", "depth", "on_value", "off_value" };
     for (int i = 1; i < 4; i++) {
         if (inference->shapes[i]->rank > 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s must be a scalar, but got: %s [Op:OneHot]", names[i],
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s must be a scalar, but got: %s", names[i],
                               tw__shape_text(inference->shapes[i]));
     }
     if (inference->values[1]) {
         depth = tw_tensor_int_at(inference->values[1], 0);
         if (depth < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "depth must be non-negative, got: %lld [Op:OneHot]",
-                              (long long)depth);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "depth must be non-negative, got: %lld", (long long)depth);
     }
     if (in->rank < 0)
         return TW_OK;
     if (axis < -1 || axis > in->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "Expected axis to be -1 or between [0, %d).  But received: %lld [Op:OneHot]", in->rank + 1,
-                          (long long)axis);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected axis to be -1 or between [0, %d).  But received: %lld",
+                          in->rank + 1, (long long)axis);
     if (in->rank == TW_MAX_RANK)
         return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", in->rank + 1, TW_MAX_RANK);
     int place = axis < 0 ? in->rank : (int)axis;

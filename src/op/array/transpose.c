@@ -4,25 +4,24 @@
 #include "op/wording.h"
 #include "rows.h"
 
-static tw_status read_permutation(const tw_op *op, const tw_tensor *perm, int rank, int *order)
+static tw_status read_permutation(const tw_tensor *perm, int rank, int *order)
 {
     bool seen[TW_MAX_RANK] = { false };
     if (perm->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "perm must be rank 1, got shape %s [Op:%s]", tw__shape_text(&perm->shape), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "perm must be rank 1, got shape %s", tw__shape_text(&perm->shape));
     if (perm->count != rank)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "transpose expects a vector of size %d. But input(1) is a vector of size %lld [Op:%s]", rank,
-                        (long long)perm->count, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "transpose expects a vector of size %d. But input(1) is a vector of size %lld", rank,
+                        (long long)perm->count);
     for (int i = 0; i < rank; i++) {
         int64_t axis = tw_tensor_int_at(perm, i);
         if (axis < 0 || axis >= rank)
-            return tw__fail(TW_INVALID_ARGUMENT, "%lld is out of range [0 .. %d) [Op:%s]", (long long)axis, rank, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%lld is out of range [0 .. %d)", (long long)axis, rank);
         seen[axis] = true;
         order[i] = (int)axis;
     }
     for (int i = 0; i < rank; i++) {
         if (!seen[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "%d is missing from the permutation perm [Op:%s]", i, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%d is missing from the permutation perm", i);
     }
     return TW_OK;
 }
@@ -35,7 +34,7 @@ static tw_status transpose_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (inference->values[1]) {
-        TW_TRY(read_permutation(inference->op, inference->values[1], in->rank, order));
+        TW_TRY(read_permutation(inference->values[1], in->rank, order));
         for (int i = 0; i < in->rank; i++)
             out->dims[i] = in->dims[order[i]];
     } else {
@@ -50,7 +49,7 @@ static tw_status transpose_compute(tw__kernel *kernel)
 {
     tw_tensor *in = kernel->inputs[0];
     int order[TW_MAX_RANK], last = -1;
-    TW_TRY(read_permutation(kernel->op, kernel->inputs[1], in->shape.rank, order));
+    TW_TRY(read_permutation(kernel->inputs[1], in->shape.rank, order));
     tw_shape shape = { .rank = in->shape.rank };
     bool moves = false;
     for (int i = 0; i < shape.rank; i++) {
@@ -147,11 +146,9 @@ static tw_status invert_compute(tw__kernel *kernel)
     for (int64_t i = 0; i < n; i++) {
         int64_t at = tw_tensor_int_at(in, i);
         if (at < 0 || at >= n)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is not between 0 and %lld [Op:InvertPermutation]", (long long)at,
-                              (long long)n);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is not between 0 and %lld", (long long)at, (long long)n);
         if (tw_tensor_int_at(out, at) != -1)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is duplicated in the input. [Op:InvertPermutation]",
-                              (long long)at);
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%lld is duplicated in the input.", (long long)at);
         if (out->dtype == TW_INT64)
             ((int64_t *)out->data)[at] = i;
         else
@@ -166,17 +163,17 @@ TW_OP(InvertPermutation, .inputs = "x: T", .outputs = "y: T", .attrs = "T: {int3
 
 /* ---- ReverseV2 ---- */
 
-static tw_status reversed_axes(const tw_op *op, const tw_tensor *axes, int rank, unsigned *reversed)
+static tw_status reversed_axes(const tw_tensor *axes, int rank, unsigned *reversed)
 {
     *reversed = 0;
     for (int64_t i = 0; i < axes->count; i++) {
         int64_t given = tw_tensor_int_at(axes, i);
         int axis;
         if (!tw__axis_normal(given, rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "'axis'[%lld] = %lld is out of valid range [0, %d [Op:%s]", (long long)i,
-                            (long long)given, rank - 1, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "'axis'[%lld] = %lld is out of valid range [0, %d", (long long)i,
+                            (long long)given, rank - 1);
         if (*reversed >> axis & 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "axis %d specified more than once. [Op:%s]", axis, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "axis %d specified more than once.", axis);
         *reversed |= 1u << axis;
     }
     return TW_OK;
@@ -187,7 +184,7 @@ static tw_status reverse_shape(tw__inference *inference)
     unsigned reversed;
     TW_TRY(tw__need_rank(inference, 1, 1));
     if (inference->values[1] && inference->shapes[0]->rank >= 0)
-        TW_TRY(reversed_axes(inference->op, inference->values[1], inference->shapes[0]->rank, &reversed));
+        TW_TRY(reversed_axes(inference->values[1], inference->shapes[0]->rank, &reversed));
     return tw_shape_same(inference);
 }
 
@@ -196,7 +193,7 @@ static tw_status reverse_compute(tw__kernel *kernel)
     const tw_tensor *in = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     unsigned reversed;
-    TW_TRY(reversed_axes(kernel->op, kernel->inputs[1], in->shape.rank, &reversed));
+    TW_TRY(reversed_axes(kernel->inputs[1], in->shape.rank, &reversed));
     if (in->count == 0)
         return TW_OK;
     int64_t strides[TW_MAX_RANK], first = 0;

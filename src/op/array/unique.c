@@ -8,7 +8,7 @@ static tw_status unique_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0];
     if (in->rank >= 0 && in->rank != 1)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "unique expects a 1D vector. [Op:%s]", inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "unique expects a 1D vector.");
     inference->out_shapes[0] = TW_SHAPE(-1);
     inference->out_shapes[1] = TW_SHAPE(in->rank == 1 ? in->dims[0] : -1);
     return TW_OK;
@@ -266,8 +266,8 @@ static tw_status bitcast_shape(tw__inference *inference)
     } else if (from < to) {
         if (in->rank == 0 || (in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 1] != to / from))
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                              "Cannot bitcast from %d to %d: a tensor of shape %s and dtype %s to %s [Op:Bitcast]",
-                              (int)from_type, (int)to_type, tw__shape_text(in), tw_dtype_name(from_type), tw_dtype_name(to_type));
+                              "Cannot bitcast from %d to %d: a tensor of shape %s and dtype %s to %s", (int)from_type,
+                              (int)to_type, tw__shape_text(in), tw_dtype_name(from_type), tw_dtype_name(to_type));
         out->rank--;
     }
     return TW_OK;

@@ -32,7 +32,7 @@ static const version *version_of(const tw_op *op)
     return v;
 }
 
-#define FAIL(context, format, ...) tw__fail(TW_INVALID_ARGUMENT, format " [Op:%s]", ##__VA_ARGS__, (context)->op->name)
+#define FAIL(context, format, ...) tw__fail(TW_INVALID_ARGUMENT, format, ##__VA_ARGS__)
 
 static tw_status boxes_shape(tw__inference *inference)
 {

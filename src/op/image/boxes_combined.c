@@ -5,7 +5,7 @@
 #include "op/image/suppress.h"
 #include "rows.h"
 
-#define FAIL(context, format, ...) tw__fail(TW_INVALID_ARGUMENT, format " [Op:%s]", ##__VA_ARGS__, (context)->op->name)
+#define FAIL(context, format, ...) tw__fail(TW_INVALID_ARGUMENT, format, ##__VA_ARGS__)
 
 typedef struct result {
     const float *box;
@@ -30,10 +30,9 @@ static tw_status output_size(const tw_op *op, const tw_attr *attrs, const tw_ten
     TW_TRY(tw__scalar_value(op, total, "max_total_size", &all));
     TW_TRY(tw__scalar_value(op, per_class, "max_output_size_per_class", &each));
     if (each <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "max_output_size_per_class must be positive, got %lld [Op:%s]", (long long)each,
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "max_output_size_per_class must be positive, got %lld", (long long)each);
     if (all <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "max_total_size must be > 0, got %lld [Op:%s]", (long long)all, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "max_total_size must be > 0, got %lld", (long long)all);
     bool cut = tw__attr_find(op, attrs, "pad_per_class")->b;
     if (cut && classes < 0)
         return TW_OK;

@@ -13,13 +13,12 @@ static tw_status need_colors(tw__inference *inference)
     int least = inference->op == &tw__op_RGBToHSV || inference->op == &tw__op_HSVToRGB ? 1 : 3;
     TW_TRY(tw__need_rank_at_least(inference, 0, least));
     if (shape->rank > 0 && shape->dims[shape->rank - 1] >= 0 && shape->dims[shape->rank - 1] != 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must have 3 channels but instead has %lld channels. [Op:%s]",
-                        (long long)shape->dims[shape->rank - 1], inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must have 3 channels but instead has %lld channels.",
+                        (long long)shape->dims[shape->rank - 1]);
     inference->out_shapes[0] = *shape;
     if (inference->input_count > 1 && inference->shapes[1]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s must be scalar: %s [Op:%s]",
-                        inference->op == &tw__op_AdjustHue ? "delta" : "scale", tw__shape_text(inference->shapes[1]),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s must be scalar: %s", inference->op == &tw__op_AdjustHue ? "delta" : "scale",
+                        tw__shape_text(inference->shapes[1]));
     return TW_OK;
 }
 

@@ -13,18 +13,18 @@ static tw_status crop_shape(tw__inference *inference)
     TW_TRY(tw__need_pair(inference, 3, "crop_size"));
     const tw_shape *image = inference->shapes[0], *boxes = inference->shapes[1], *which = inference->shapes[2];
     if (boxes->rank == 2 && boxes->dims[1] >= 0 && boxes->dims[1] != 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "boxes must have 4 columns, got shape %s [Op:CropAndResize]", tw__shape_text(boxes));
+        return tw__fail(TW_INVALID_ARGUMENT, "boxes must have 4 columns, got shape %s", tw__shape_text(boxes));
     int64_t count = boxes->rank == 2 && boxes->dims[0] >= 0 ? boxes->dims[0]
                     : which->rank == 1                      ? which->dims[0]
                                                             : -1,
             size[2] = { -1, -1 };
     if (which->rank == 1 && which->dims[0] >= 0 && count >= 0 && which->dims[0] != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "box_ind has incompatible shape: %s for boxes of %s [Op:CropAndResize]",
-                        tw__shape_text(which), tw__shape_text(boxes));
+        return tw__fail(TW_INVALID_ARGUMENT, "box_ind has incompatible shape: %s for boxes of %s", tw__shape_text(which),
+                        tw__shape_text(boxes));
     if (inference->values[3]) {
         TW_TRY(tw__tensor_read_ints(inference->values[3], "crop_size", size, 2));
         if (size[0] <= 0 || size[1] <= 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "crop dimensions must be positive [Op:CropAndResize]");
+            return tw__fail(TW_INVALID_ARGUMENT, "crop dimensions must be positive");
     }
     inference->out_shapes[0] = TW_SHAPE(count, size[0], size[1], image->rank == 4 ? image->dims[3] : -1);
     return TW_OK;
@@ -101,10 +101,10 @@ static tw_status crop_compute(tw__kernel *kernel)
                .outside = (float)TW_ATTR(kernel, "extrapolation_value")->f,
                .nearest = TW_ATTR(kernel, "method")->s.data[0] == 'n' };
     if (r.height <= 0 || r.width <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "image dimensions must be positive [Op:CropAndResize]");
+        return tw__fail(TW_INVALID_ARGUMENT, "image dimensions must be positive");
     for (int64_t i = 0; i < out->dims[0]; i++) {
         if (r.which[i] < 0 || r.which[i] >= image->shape.dims[0])
-            return tw__fail(TW_OUT_OF_RANGE, "box_index has values outside [0, batch_size) [Op:CropAndResize]");
+            return tw__fail(TW_OUT_OF_RANGE, "box_index has values outside [0, batch_size)");
     }
     if (!kernel->outputs[0]->count)
         return TW_OK;

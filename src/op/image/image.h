@@ -41,6 +41,6 @@ tw_status tw__resize_shape(tw__inference *inference);
 /* An input that is a vector of two. */
 tw_status tw__need_pair(const tw__inference *inference, int input, const char *what);
 /* Whether there are pixels and are to be some. */
-tw_status tw__resize_check(const tw__kernel *kernel, const tw_shape *in, const tw_shape *out);
+tw_status tw__resize_check(const tw_shape *in, const tw_shape *out);
 
 #endif

@@ -41,8 +41,7 @@ static resize begin(const tw__kernel *kernel, const tw_shape *in, const tw_shape
 static tw_status need_one_kind(const tw__inference *inference)
 {
     if (TW_ATTR(inference, "align_corners")->b && TW_ATTR(inference, "half_pixel_centers")->b)
-        return tw__fail(TW_INVALID_ARGUMENT, "If half_pixel_centers is True, align_corners must be False. [Op:%s]",
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "If half_pixel_centers is True, align_corners must be False.");
     return TW_OK;
 }
 
@@ -119,7 +118,7 @@ static tw_status bilinear_compute(tw__kernel *kernel)
 {
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    TW_TRY(tw__resize_check(&images->shape, &out->shape));
     if (!out->count) /* no channels, and perhaps billions of pixels */
         return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
@@ -187,9 +186,9 @@ static tw_status spread(tw__kernel *kernel, choose make)
     const tw_tensor *grads = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     if (grads->shape.dims[0] != out->shape.dims[0] || grads->shape.dims[3] != out->shape.dims[3])
-        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]",
-                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape), kernel->op->name);
-    TW_TRY(tw__resize_check(kernel, &out->shape, &grads->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s",
+                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape));
+    TW_TRY(tw__resize_check(&out->shape, &grads->shape));
     resize r = begin(kernel, &out->shape, &grads->shape);
     tw__taps y = { 0 }, x = { 0 };
     float *copy = out->dtype == TW_FLOAT32 ? NULL : tw__alloc_array((size_t)out->count, sizeof *copy);
@@ -241,7 +240,7 @@ static tw_status nearest_compute(tw__kernel *kernel)
 {
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    TW_TRY(tw__resize_check(&images->shape, &out->shape));
     if (!out->count) /* no channels, and perhaps billions of pixels */
         return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
@@ -280,7 +279,7 @@ static tw_status nearest_grad_compute(tw__kernel *kernel)
 {
     const tw_tensor *grads = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(kernel, &out->shape, &grads->shape));
+    TW_TRY(tw__resize_check(&out->shape, &grads->shape));
     resize r = begin(kernel, &out->shape, &grads->shape);
     size_t size = tw__element_size(out->dtype);
     memset(out->data, 0, (size_t)out->count * size);
@@ -360,7 +359,7 @@ static tw_status bicubic_compute(tw__kernel *kernel)
 {
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    TW_TRY(tw__resize_check(&images->shape, &out->shape));
     if (!out->count) /* no channels, and perhaps billions of pixels */
         return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
@@ -457,7 +456,7 @@ static tw_status area_compute(tw__kernel *kernel)
 {
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
-    TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    TW_TRY(tw__resize_check(&images->shape, &out->shape));
     if (!out->count) /* no channels, and perhaps billions of pixels */
         return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);

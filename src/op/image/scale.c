@@ -75,23 +75,23 @@ static const kernel_row kernels[] = {
     { "keyscubic", 2, keys_cubic }, { "mitchellcubic", 2, mitchell_cubic },
 };
 
-static const kernel_row *find_kernel(const tw_op *op, tw_string name)
+static const kernel_row *find_kernel(tw_string name)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         if (strlen(kernels[i].name) == name.size && memcmp(kernels[i].name, name.data, name.size) == 0)
             return &kernels[i];
     }
-    tw__fail(TW_INVALID_ARGUMENT, "Unrecognized kernel type: %.*s [Op:%s]", (int)name.size, name.data, op->name);
+    tw__fail(TW_INVALID_ARGUMENT, "Unrecognized kernel type: %.*s", (int)name.size, name.data);
     return NULL;
 }
 
-static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale,
-                             float translate, bool antialias)
+static tw_status choose_taps(tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale, float translate,
+                             bool antialias)
 {
     float step = 1.0f / scale, shift = -step * translate, wide = antialias && step > 1.0f ? step : 1.0f, narrow = 1.0f / wide;
     if (!(scale > 0) || !isfinite(step) || !isfinite(translate))
-        return tw__fail(TW_INVALID_ARGUMENT, "scale must be greater than zero and translation finite, got %g and %g [Op:%s]",
-                        (double)scale, (double)translate, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "scale must be greater than zero and translation finite, got %g and %g",
+                        (double)scale, (double)translate);
     float span = 2 * ceilf(k->radius * wide) + 1;
     int64_t most = span < (float)in ? (int64_t)span : in;
     TW_TRY(tw__taps_new(taps, in, out, most));
@@ -121,14 +121,14 @@ static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *
 /* Both axes' taps, from images of shape `in` to `out`. */
 static tw_status choose_both(tw__kernel *kernel, const tw_shape *in, const tw_shape *out, tw__taps *y, tw__taps *x)
 {
-    const kernel_row *k = find_kernel(kernel->op, TW_ATTR(kernel, "kernel_type")->s);
+    const kernel_row *k = find_kernel(TW_ATTR(kernel, "kernel_type")->s);
     const float *scale = kernel->inputs[2]->data, *translation = kernel->inputs[3]->data;
     bool antialias = TW_ATTR(kernel, "antialias")->b;
     if (!k)
         return tw__error_status();
-    TW_TRY(tw__resize_check(kernel, in, out));
-    TW_TRY(choose_taps(kernel->op, y, k, in->dims[1], out->dims[1], scale[0], translation[0], antialias));
-    return choose_taps(kernel->op, x, k, in->dims[2], out->dims[2], scale[1], translation[1], antialias);
+    TW_TRY(tw__resize_check(in, out));
+    TW_TRY(choose_taps(y, k, in->dims[1], out->dims[1], scale[0], translation[0], antialias));
+    return choose_taps(x, k, in->dims[2], out->dims[2], scale[1], translation[1], antialias);
 }
 
 static tw_status scale_shape(tw__inference *inference)
@@ -185,8 +185,8 @@ static tw_status scale_grad_compute(tw__kernel *kernel)
     const tw_tensor *grads = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     if (grads->shape.dims[0] != out->shape.dims[0] || grads->shape.dims[3] != out->shape.dims[3])
-        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s [Op:%s]",
-                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "grads and original_image differ in batch or channels: %s and %s",
+                        tw__shape_text(&grads->shape), tw__shape_text(&out->shape));
     tw__taps y = { 0 }, x = { 0 };
     tw_status status = choose_both(kernel, &out->shape, &grads->shape, &y, &x);
     if (status == TW_OK)

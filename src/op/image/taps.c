@@ -124,35 +124,33 @@ tw_status tw__need_pair(const tw__inference *inference, int input, const char *w
     const tw_shape *shape = inference->shapes[input];
     if (shape->rank < 0 || (shape->rank == 1 && (shape->dims[0] < 0 || shape->dims[0] == 2)))
         return TW_OK;
-    return tw__fail(TW_INVALID_ARGUMENT, "%s must have two elements%s [Op:%s]", what, tw__shape_text(shape), inference->op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "%s must have two elements%s", what, tw__shape_text(shape));
 }
 
 tw_status tw__resize_shape(tw__inference *inference)
 {
     const tw_shape *images = inference->shapes[0];
     if (images->rank >= 0 && images->rank != 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be 4-dimensional%s [Op:%s]", tw__shape_text(images),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be 4-dimensional%s", tw__shape_text(images));
     if (inference->shapes[1]->rank > 1 || inference->shapes[1]->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "shape_t must be 1-dimensional%s [Op:%s]", tw__shape_text(inference->shapes[1]),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "shape_t must be 1-dimensional%s", tw__shape_text(inference->shapes[1]));
     TW_TRY(tw__need_pair(inference, 1, "shape_t"));
     int64_t size[2] = { -1, -1 };
     if (inference->values[1]) {
         TW_TRY(tw__tensor_read_ints(inference->values[1], "size", size, 2));
         if (size[0] <= 0 || size[1] <= 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive [Op:%s]", inference->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive");
     }
     bool known = images->rank == 4;
     inference->out_shapes[0] = TW_SHAPE(known ? images->dims[0] : -1, size[0], size[1], known ? images->dims[3] : -1);
     return TW_OK;
 }
 
-tw_status tw__resize_check(const tw__kernel *kernel, const tw_shape *in, const tw_shape *out)
+tw_status tw__resize_check(const tw_shape *in, const tw_shape *out)
 {
     if (in->dims[1] <= 0 || in->dims[2] <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "input image must be of non-zero size [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input image must be of non-zero size");
     if (out->dims[1] <= 0 || out->dims[2] <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive");
     return TW_OK;
 }

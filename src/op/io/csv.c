@@ -21,11 +21,10 @@ static tw_status csv_shape(tw__inference *inference)
     for (int i = 1; i < inference->input_count; i++) {
         const tw_shape *shape = inference->shapes[i];
         if (shape->rank > 1)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Shape of a default must be a length-0 or length-1 vector, or a scalar. [Op:DecodeCSV]");
+            return tw__fail(TW_INVALID_ARGUMENT, "Shape of a default must be a length-0 or length-1 vector, or a scalar.");
         if (shape->rank == 1 && shape->dims[0] > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld [Op:DecodeCSV]",
-                            i - 1, (long long)shape->dims[0]);
+            return tw__fail(TW_INVALID_ARGUMENT, "There should only be 1 default per field but field %d has %lld", i - 1,
+                            (long long)shape->dims[0]);
     }
     for (int i = 0; i < inference->output_count; i++)
         inference->out_shapes[i] = *inference->shapes[0];
@@ -40,18 +39,18 @@ static tw_status read_field(decoder *d, tw_string s, size_t *at)
     if (!d->quotes || s.data[i] != '"') {
         for (; i < s.size && s.data[i] != d->delimiter; i++) {
             if ((d->quotes && s.data[i] == '"') || s.data[i] == '\n' || s.data[i] == '\r')
-                return tw__fail(TW_INVALID_ARGUMENT, "Unquoted fields cannot have quotes/CRLFs inside [Op:DecodeCSV]");
+                return tw__fail(TW_INVALID_ARGUMENT, "Unquoted fields cannot have quotes/CRLFs inside");
         }
         tw__text_bytes(&d->field, s.data + begin, i - begin);
         *at = i + 1;
     } else {
         for (i++; i + 1 < s.size && (s.data[i] != '"' || s.data[i + 1] != d->delimiter); i++) {
             if (s.data[i] == '"' && s.data[++i] != '"')
-                return tw__fail(TW_INVALID_ARGUMENT, "Quote inside a string has to be escaped by another quote [Op:DecodeCSV]");
+                return tw__fail(TW_INVALID_ARGUMENT, "Quote inside a string has to be escaped by another quote");
             tw__text_bytes(&d->field, s.data + i, 1);
         }
         if (i >= s.size || s.data[i] != '"')
-            return tw__fail(TW_INVALID_ARGUMENT, "Quoted field has to end with quote followed by delim or end [Op:DecodeCSV]");
+            return tw__fail(TW_INVALID_ARGUMENT, "Quoted field has to end with quote followed by delim or end");
         *at = i + 2;
     }
     tw__text_add(&d->field, "");
@@ -66,8 +65,7 @@ static tw_status put_field(decoder *d, int column, int64_t record)
     if (d->field.size == 0 || (d->field.size == d->na_value.size && memcmp(text, d->na_value.data, d->field.size) == 0)) {
         const tw_tensor *value = d->kernel->inputs[1 + column];
         if (value->count != 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record %lld! [Op:DecodeCSV]", column,
-                            (long long)record);
+            return tw__fail(TW_INVALID_ARGUMENT, "Field %d is required but missing in record %lld!", column, (long long)record);
         if (out->dtype == TW_STRING)
             return tw__string_set(out, record, tw__strings(value)->data ? tw__strings(value)->data : "",
                                   tw__strings(value)->size);
@@ -77,8 +75,8 @@ static tw_status put_field(decoder *d, int column, int64_t record)
     if (out->dtype == TW_STRING)
         return tw__string_set(out, record, text, d->field.size);
     if (!tw__csv_number(text, out->dtype, (char *)out->data + (size_t)record * size))
-        return tw__fail(TW_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %s [Op:DecodeCSV]", column,
-                        (long long)record, tw__dtype_text(out->dtype), text);
+        return tw__fail(TW_INVALID_ARGUMENT, "Field %d in record %lld is not a valid %s: %s", column, (long long)record,
+                        tw__dtype_text(out->dtype), text);
     return TW_OK;
 }
 
@@ -110,8 +108,7 @@ static tw_status read_record(decoder *d, int64_t record)
         made++;
     }
     if (made != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record %lld [Op:DecodeCSV]", count, made,
-                        (long long)record);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expect %d fields but have %d in record %lld", count, made, (long long)record);
     return TW_OK;
 }
 
@@ -123,12 +120,12 @@ static tw_status csv_compute(tw__kernel *kernel)
                   .quotes = TW_ATTR(kernel, "use_quote_delim")->b,
                   .na_value = TW_ATTR(kernel, "na_value")->s };
     if (delimiter.size != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char [Op:DecodeCSV]");
+        return tw__fail(TW_INVALID_ARGUMENT, "field_delim should be only 1 char");
     if (d.columns->count && d.columns->count != kernel->output_count)
-        return tw__fail(TW_INVALID_ARGUMENT, "select_cols should match output size [Op:DecodeCSV]");
+        return tw__fail(TW_INVALID_ARGUMENT, "select_cols should match output size");
     for (int i = 0; i < d.columns->count; i++) {
         if (d.columns->ints[i] < 0 || (i && d.columns->ints[i] <= d.columns->ints[i - 1]))
-            return tw__fail(TW_INVALID_ARGUMENT, "select_cols should be %s indices [Op:DecodeCSV]",
+            return tw__fail(TW_INVALID_ARGUMENT, "select_cols should be %s indices",
                             d.columns->ints[i] < 0 ? "non-negative" : "strictly increasing");
     }
     d.delimiter = delimiter.data[0];

@@ -60,15 +60,13 @@ static tw_status raw_compute(tw__kernel *kernel)
     size_t size = in->count ? tw__strings(in)[0].size : 0, unit = tw__element_size(dtype);
     for (int64_t i = 1; i < in->count; i++) {
         if (tw__strings(in)[i].size != size)
-            return tw__fail(
-                TW_INVALID_ARGUMENT,
-                "DecodeRaw requires input strings to all be the same size, but element %lld has size %zu != %zu [Op:DecodeRaw]",
-                (long long)i, size, tw__strings(in)[i].size);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "DecodeRaw requires input strings to all be the same size, but element %lld has size %zu != %zu",
+                            (long long)i, size, tw__strings(in)[i].size);
     }
     if (size % unit)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input to DecodeRaw has length %zu that is not a multiple of %zu, the size of %s [Op:DecodeRaw]", size,
-                        unit, tw__dtype_text(dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "Input to DecodeRaw has length %zu that is not a multiple of %zu, the size of %s",
+                        size, unit, tw__dtype_text(dtype));
     return copy_raw(kernel, size, dtype);
 }
 
@@ -83,11 +81,9 @@ static tw_status padded_compute(tw__kernel *kernel)
     tw_dtype dtype = TW_ATTR(kernel, "out_type")->type;
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0), unit = (int64_t)tw__element_size(dtype);
     if (size <= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be greater than zero. [Op:DecodePaddedRaw]",
-                        (long long)size);
+        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be greater than zero.", (long long)size);
     if (size % unit)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "`fixed_length` (%lld) must be a multiple of the size of `out_type` (%lld) [Op:DecodePaddedRaw]",
+        return tw__fail(TW_INVALID_ARGUMENT, "`fixed_length` (%lld) must be a multiple of the size of `out_type` (%lld)",
                         (long long)size, (long long)unit);
     return copy_raw(kernel, (size_t)size, dtype);
 }
@@ -140,14 +136,13 @@ static tw_status parse_compute(tw__kernel *kernel)
         tw__text text = { 0 };
         tw_clear_error();
         tw__base64_add(&text, bytes, true);
-        tw_status status =
-            tw__fail(TW_INVALID_ARGUMENT, "Could not parse `serialized` as TensorProto, base64: %.*s [Op:ParseTensor]",
-                     (int)(text.size < 1000 ? text.size : 1000), text.data ? text.data : "");
+        tw_status status = tw__fail(TW_INVALID_ARGUMENT, "Could not parse `serialized` as TensorProto, base64: %.*s",
+                                    (int)(text.size < 1000 ? text.size : 1000), text.data ? text.data : "");
         tw__text_free(&text);
         return status;
     }
     if (message.dtype != wanted)
-        return tw__fail(TW_INVALID_ARGUMENT, "Type mismatch between parsed tensor (%s) and dtype (%s) [Op:ParseTensor]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Type mismatch between parsed tensor (%s) and dtype (%s)",
                         tw__dtype_text(message.dtype), tw__dtype_text(wanted));
     tw_tensor *made = tw__tensor_message_read(&message, -1, &budget);
     return made ? tw__output_take(kernel, 0, made) : tw__error_status();
@@ -182,7 +177,7 @@ static tw_status inflate_compute(tw__kernel *kernel)
     if (type.size && type.size < sizeof name)
         memcpy(name, type.data, type.size);
     if (type.size >= sizeof name || !tw__compression_find(name, &compression))
-        return tw__fail(TW_INVALID_ARGUMENT, "Only ZLIB, GZIP or NONE are supported compressions [Op:DecodeCompressed]");
+        return tw__fail(TW_INVALID_ARGUMENT, "Only ZLIB, GZIP or NONE are supported compressions");
     tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
@@ -191,8 +186,7 @@ static tw_status inflate_compute(tw__kernel *kernel)
             tw__text_bytes(&text, s.data, s.size);
         else if (!tw__inflate_all(s.data, s.size, compression == TW_COMPRESSION_GZIP ? TW_DEFLATED_GZIP : TW_DEFLATED_ZLIB,
                                   &text))
-            status = text.failed ? tw__error_status()
-                                 : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data [Op:DecodeCompressed]");
+            status = text.failed ? tw__error_status() : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data");
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }

@@ -47,8 +47,8 @@ static tw_status need_keys(const tw__inference *inference, int input, int64_t co
     const tw_shape *shape = inference->shapes[input];
     if (shape->rank < 0 || (shape->rank == 1 && (shape->dims[0] < 0 || shape->dims[0] == count)))
         return TW_OK;
-    return tw__fail(TW_INVALID_ARGUMENT, "Expected len(%s) == len(%s) but got: %s vs. %lld [Op:ParseExampleV2]", keys, types,
-                    tw__shape_text(shape), (long long)count);
+    return tw__fail(TW_INVALID_ARGUMENT, "Expected len(%s) == len(%s) but got: %s vs. %lld", keys, types, tw__shape_text(shape),
+                    (long long)count);
 }
 
 /* Only these have a kind of list in a Feature. */
@@ -56,10 +56,9 @@ static tw_status need_types(const tw_attr *types)
 {
     for (int i = 0; i < types->count; i++) {
         if (types->types[i] != TW_FLOAT32 && types->types[i] != TW_INT64 && types->types[i] != TW_STRING)
-            return tw__fail(
-                TW_INVALID_ARGUMENT,
-                "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string [Op:ParseExampleV2]",
-                types->name, tw__dtype_text(types->types[i]));
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string", types->name,
+                            tw__dtype_text(types->types[i]));
     }
     return TW_OK;
 }
@@ -89,8 +88,8 @@ tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *n
 {
     const tw_shape *serialized = inference->shapes[0];
     if (serialized->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a scalar or vector, got shape: %s [Op:%s]",
-                        tw__shape_text(serialized), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a scalar or vector, got shape: %s",
+                        tw__shape_text(serialized));
     const tw_attr *sparse = TW_ATTR(inference, names->sparse), *dense = TW_ATTR(inference, names->dense);
     const tw_attr *ragged = TW_ATTR(inference, names->ragged), *splits = TW_ATTR(inference, names->splits);
     const tw_attr *shapes = TW_ATTR(inference, names->shapes);
@@ -159,16 +158,14 @@ static tw_status fail_at(const parser *p, int64_t row, tw_string key, const char
 {
     int size = (int)(key.size < 300 ? key.size : 300);
     if (p->single)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key: %.*s.  %s [Op:ParseExampleV2]", size, key.data, text);
-    return tw__fail(TW_INVALID_ARGUMENT, "%sKey: %.*s, Index: %lld.  %s [Op:ParseExampleV2]", name_of(p, row), size, key.data,
-                    (long long)row, text);
+        return tw__fail(TW_INVALID_ARGUMENT, "Key: %.*s.  %s", size, key.data, text);
+    return tw__fail(TW_INVALID_ARGUMENT, "%sKey: %.*s, Index: %lld.  %s", name_of(p, row), size, key.data, (long long)row, text);
 }
 
 static tw_status fail_missing(const parser *p, int64_t row, int place)
 {
     tw_string key = key_of(p, place);
-    return tw__fail(TW_INVALID_ARGUMENT,
-                    "%sFeature: %.*s (data type: %s) is required but could not be found. [Op:ParseExampleV2]",
+    return tw__fail(TW_INVALID_ARGUMENT, "%sFeature: %.*s (data type: %s) is required but could not be found.",
                     p->single ? "" : name_of(p, row), (int)(key.size < 300 ? key.size : 300), key.data,
                     tw__dtype_text(dtype_of(p, place)));
 }
@@ -185,7 +182,7 @@ static tw_status find_features(parser *p)
         tw_string serialized = tw_tensor_string_at(p->kernel->inputs[0], p->row);
         tw_status status = TW_OK;
         if (!tw__example_each(serialized.data, serialized.size, note, p, &status))
-            return tw__fail(TW_INVALID_ARGUMENT, "Could not parse example input, value: '%.*s' [Op:ParseExampleV2]",
+            return tw__fail(TW_INVALID_ARGUMENT, "Could not parse example input, value: '%.*s'",
                             (int)(serialized.size < 1000 ? serialized.size : 1000), serialized.data);
         if (status != TW_OK)
             return p->bad_feature ? fail_at(p, p->row, p->bad_key, "Can't parse serialized Example.") : status;
@@ -247,8 +244,7 @@ static tw_status make_fixed(parser *p, int place, int output, const tw_shape *sh
     whole.dims[0] = p->batch;
     memcpy(whole.dims + !p->single, shape->dims, (size_t)shape->rank * sizeof *shape->dims);
     if (otherwise->count && otherwise->count != count)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "dense_shape[%d] mismatch: default has %lld values, the shape is %s [Op:ParseExampleV2]",
+        return tw__fail(TW_INVALID_ARGUMENT, "dense_shape[%d] mismatch: default has %lld values, the shape is %s",
                         place - p->sparse, (long long)otherwise->count, tw__shape_text(shape));
     tw_tensor *out = tw__output(p->kernel, output, &whole);
     if (!out)
@@ -279,7 +275,7 @@ static tw_status make_variable(parser *p, int place, int output, const tw_shape 
         return tw__fail(
             TW_INVALID_ARGUMENT,
             "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain a single element (the padding "
-            "element).  But its shape is: %s [Op:ParseExampleV2]",
+            "element).  But its shape is: %s",
             place - p->sparse, tw__shape_text(shape), place - p->sparse, tw__shape_text(&padding->shape));
     for (int64_t row = 0; row < p->batch; row++) {
         const tw__feature *feature = &p->found[row * p->all + place];
@@ -399,7 +395,7 @@ tw_status tw__example_parse(tw__kernel *kernel, const tw__example_attrs *names, 
     p.ragged = p.ragged_types->count;
     p.all = p.sparse + p.dense + p.ragged;
     if (kernel->inputs[1]->count && kernel->inputs[1]->count != p.batch)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected names to have the shape of serialized, got %s and %s [Op:ParseExampleV2]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected names to have the shape of serialized, got %s and %s",
                         tw__shape_text(&kernel->inputs[1]->shape), tw__shape_text(&kernel->inputs[0]->shape));
     size_t count;
     if (__builtin_mul_overflow((size_t)p.batch, (size_t)p.all, &count))

@@ -116,8 +116,8 @@ static tw_status shapes(tw__inference *inference, int sparse, int dense_keys, in
                   *given = TW_ATTR(inference, "dense_shapes");
     const tw_shape *serialized = inference->shapes[0];
     if (serialized->rank >= 0 && serialized->rank != rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a %s, got shape: %s [Op:%s]", rank ? "vector" : "scalar",
-                        tw__shape_text(serialized), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a %s, got shape: %s", rank ? "vector" : "scalar",
+                        tw__shape_text(serialized));
     if (sparse_types->count != sparse || dense->count != given->count || dense->count != dense_keys)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the lists of keys, types and shapes are not equally long");
     int output = 0;

@@ -109,8 +109,7 @@ static tw_status note(void *context, tw_string key, tw_string bytes)
 
 static tw_status invalid(const lists *l, int64_t row)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Invalid protocol message input, example id: %s [Op:ParseSequenceExampleV2]",
-                    name_of(l, row));
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid protocol message input, example id: %s", name_of(l, row));
 }
 
 static tw_status find_lists(lists *l)
@@ -167,11 +166,10 @@ static bool next_step(const lists *l, int64_t row, int place, steps *s, tw_statu
         }
         if (s->feature.dtype == dtype_of(l, place) || s->feature.dtype == TW_DTYPE_NONE)
             return true;
-        *status = tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Name: %s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected type: %s [Op:ParseSequenceExampleV2]",
-            name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s->index,
-            tw__dtype_text(dtype_of(l, place)));
+        *status =
+            tw__fail(TW_INVALID_ARGUMENT, "Name: %s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected type: %s",
+                     name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s->index,
+                     tw__dtype_text(dtype_of(l, place)));
         return false;
     }
     if (s->proto.failed)
@@ -194,17 +192,15 @@ static tw_status make_dense(lists *l, int number)
     for (int64_t row = 0; lengths && row < l->batch; row++) {
         steps s = steps_of(l, row, place);
         if (!l->found[row * l->all + place].data && !allowed[number])
-            return tw__fail(
-                TW_INVALID_ARGUMENT,
-                "Name: %s, Feature list '%.*s' is required but could not be found.  Did you mean to include it in "
-                "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults? [Op:ParseSequenceExampleV2]",
-                name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Name: %s, Feature list '%.*s' is required but could not be found.  Did you mean to include it in "
+                            "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?",
+                            name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data);
         while (next_step(l, row, place, &s, &status)) {
             if (s.feature.count != unit)
                 return tw__fail(
                     TW_INVALID_ARGUMENT,
-                    "Name: %s, Key: %.*s, Index: %lld.  Number of values != expected.  values size: %lld but output shape: %s "
-                    "[Op:ParseSequenceExampleV2]",
+                    "Name: %s, Key: %.*s, Index: %lld.  Number of values != expected.  values size: %lld but output shape: %s",
                     name_of(l, row), (int)(key.size < 300 ? key.size : 300), key.data, (long long)s.index,
                     (long long)s.feature.count, tw__shape_text(shape));
         }

@@ -40,8 +40,8 @@ static void *place(void *context, int64_t frames, int64_t height, int64_t width,
     picture *p = context;
     if (frames > 1 && p->still) {
         tw__fail(TW_INVALID_ARGUMENT,
-                 "Got %lld frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image [Op:%s]",
-                 (long long)frames, p->kernel->op->name);
+                 "Got %lld frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image",
+                 (long long)frames);
         return NULL;
     }
     bool four = p->always_frames || (frames > 0 && p->frames_kept);
@@ -90,13 +90,11 @@ static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, t
         tw_string method = TW_ATTR(kernel, "dct_method")->s;
         int64_t ratio = TW_ATTR(kernel, "ratio")->i;
         if (ratio != 1 && ratio != 2 && ratio != 4 && ratio != 8)
-            return tw__fail(TW_INVALID_ARGUMENT, "ratio must be 1, 2, 4, or 8, got %lld [Op:%s]", (long long)ratio,
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "ratio must be 1, 2, 4, or 8, got %lld", (long long)ratio);
         options.ratio = (int)ratio;
         options.accurate = method.size == 16 && memcmp(method.data, "INTEGER_ACCURATE", 16) == 0;
         if (method.size && !options.accurate && !(method.size == 12 && memcmp(method.data, "INTEGER_FAST", 12) == 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'} [Op:%s]",
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}");
         options.plain_upscaling = !TW_ATTR(kernel, "fancy_upscaling")->b;
         options.recover = TW_ATTR(kernel, "try_recover_truncated")->b;
     }
@@ -105,14 +103,14 @@ static tw_status decode_jpeg(tw__kernel *kernel, tw_string data, int channels, t
         TW_TRY(tw__tensor_read_ints(kernel->inputs[1], "crop_window", options.window, 4));
     }
     if (channels == 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "JPEG does not support 4 channels [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "JPEG does not support 4 channels");
     return tw__jpeg_decode(kernel->op->name, data, &options, target);
 }
 
 static tw_status wrong_op(const tw__kernel *kernel, const char *name, const char *function)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Trying to decode %s format using %s op. Use `%s` or `decode_image` instead. [Op:%s]",
-                    name, kernel->op->name, function, kernel->op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "Trying to decode %s format using %s op. Use `%s` or `decode_image` instead.", name,
+                    kernel->op->name, function);
 }
 
 static tw_status decode_any(tw__kernel *kernel, picture *p, tw_string data, int channels)
@@ -133,21 +131,19 @@ static tw_status decode_any(tw__kernel *kernel, picture *p, tw_string data, int 
         if (bmp || crop)
             return wrong_op(kernel, "GIF", "decode_gif");
         if (channels != 0 && channels != 3)
-            return tw__fail(TW_INVALID_ARGUMENT, "channels must be 0 or 3 for GIF, got %d [Op:%s]", channels, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "channels must be 0 or 3 for GIF, got %d", channels);
         return tw__gif_decode(op, data, target);
     case BMP:
         if (!bmp && !image)
             return tw__fail(
                 TW_INVALID_ARGUMENT,
-                "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: %s [Op:%s]",
-                op, op);
+                "Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op used: %s", op);
         if (channels == 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 3 or 4 for BMP, but got 1 [Op:%s]", op);
-        return tw__bmp_decode(op, data, channels, target);
+            return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 3 or 4 for BMP, but got 1");
+        return tw__bmp_decode(data, channels, target);
     default:
-        return data.size
-                   ? tw__fail(TW_INVALID_ARGUMENT, "Unknown image file format. One of JPEG, PNG, GIF, BMP required. [Op:%s]", op)
-                   : tw__fail(TW_INVALID_ARGUMENT, "Input is empty. [Op:%s]", op);
+        return data.size ? tw__fail(TW_INVALID_ARGUMENT, "Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+                         : tw__fail(TW_INVALID_ARGUMENT, "Input is empty.");
     }
 }
 
@@ -156,8 +152,7 @@ static tw_status decode_compute(tw__kernel *kernel)
     bool gif = kernel->op == &tw__op_DecodeGif, image = kernel->op == &tw__op_DecodeImage;
     int64_t channels = gif ? 0 : TW_ATTR(kernel, "channels")->i;
     if (channels < 0 || channels > 4 || channels == 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 1, 3 or 4 but got %lld [Op:%s]", (long long)channels,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "`channels` must be 0, 1, 3 or 4 but got %lld", (long long)channels);
     picture p = { .kernel = kernel, .bits = 8, .dtype = kernel->out_dtypes[0], .always_frames = gif };
     p.frames_kept = gif || (image && TW_ATTR(kernel, "expand_animations")->b);
     p.still = !gif && !image;
@@ -169,8 +164,7 @@ static tw_status need_contents(const tw__inference *inference)
 {
     const tw_shape *shape = inference->shapes[0];
     return shape->rank <= 0 ? TW_OK
-                            : tw__fail(TW_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s [Op:%s]",
-                                       tw__shape_text(shape), inference->op->name);
+                            : tw__fail(TW_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s", tw__shape_text(shape));
 }
 
 static tw_status decode_shape(tw__inference *inference)
@@ -268,7 +262,7 @@ static tw_status encode_jpeg_shape(tw__inference *inference)
     const tw_shape *shape = inference->shapes[0];
     inference->out_shapes[0] = TW_SCALAR;
     if (shape->rank >= 0 && shape->rank != 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must be 3-dimensional%s [Op:%s]", tw__shape_text(shape), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must be 3-dimensional%s", tw__shape_text(shape));
     return TW_OK;
 }
 
@@ -277,13 +271,12 @@ static tw_status encode_jpeg(tw__kernel *kernel, const tw__jpeg_writing *options
     const tw_shape *shape = &kernel->inputs[0]->shape;
     int64_t channels = shape->dims[2], expected = wanted.size == 0 ? 0 : wanted.data[0] == 'g' ? 1 : 3;
     if (expected && channels != expected)
-        return tw__fail(TW_INVALID_ARGUMENT, "format %.*s expects %lld channels, got %s [Op:%s]", (int)wanted.size, wanted.data,
-                        (long long)expected, tw__shape_text(shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "format %.*s expects %lld channels, got %s", (int)wanted.size, wanted.data,
+                        (long long)expected, tw__shape_text(shape));
     if (channels != 1 && channels != 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1 or 3 channels, got %s [Op:%s]", tw__shape_text(shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1 or 3 channels, got %s", tw__shape_text(shape));
     if (options->quality < 0 || options->quality > 100)
-        return tw__fail(TW_INVALID_ARGUMENT, "quality must be in [0,100], got %d [Op:%s]", options->quality, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "quality must be in [0,100], got %d", options->quality);
     tw__text text = { 0 };
     tw_status status =
         tw__jpeg_encode(kernel->op->name, kernel->inputs[0]->data, shape->dims[0], shape->dims[1], (int)channels, options, &text);
@@ -324,8 +317,7 @@ TW_OP(EncodeJpeg, .inputs = "image: uint8", .outputs = "contents: string",
 static tw_status variable_quality_compute(tw__kernel *kernel)
 {
     if (kernel->inputs[1]->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "quality must be scalar: %s [Op:%s]", tw__shape_text(&kernel->inputs[1]->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "quality must be scalar: %s", tw__shape_text(&kernel->inputs[1]->shape));
     tw__jpeg_writing options = {
         .quality = (int)tw_tensor_int_at(kernel->inputs[1], 0), .density_unit = 1, .x_density = 300, .y_density = 300
     };
@@ -342,8 +334,7 @@ static tw_status encode_png_shape(tw__inference *inference)
     if (shape->rank < 0)
         return TW_OK;
     if (shape->rank < 3)
-        return tw__fail(TW_INVALID_ARGUMENT, "images must be at least rank 3%s [Op:%s]", tw__shape_text(shape),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "images must be at least rank 3%s", tw__shape_text(shape));
     inference->out_shapes[0] = *shape;
     inference->out_shapes[0].rank -= 3;
     return TW_OK;
@@ -355,11 +346,9 @@ static tw_status encode_png_compute(tw__kernel *kernel)
     const int64_t *dims = image->shape.dims + image->shape.rank - 3;
     int64_t compression = TW_ATTR(kernel, "compression")->i;
     if (compression < -1 || compression > 9)
-        return tw__fail(TW_INVALID_ARGUMENT, "compression should be in [-1,9], got %lld [Op:%s]", (long long)compression,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "compression should be in [-1,9], got %lld", (long long)compression);
     if (dims[2] < 1 || dims[2] > 4)
-        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1, 2, 3, or 4 channels, got %lld [Op:%s]", (long long)dims[2],
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have 1, 2, 3, or 4 channels, got %lld", (long long)dims[2]);
     size_t size = (size_t)(dims[0] * dims[1] * dims[2]) * tw__element_size(image->dtype);
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
         tw__text text = { 0 };

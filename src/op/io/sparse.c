@@ -139,8 +139,7 @@ static tw_status from_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0];
     if (in->rank == 0 || (in->rank > 0 && in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 1] != PARTS))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Serialized sparse should have non-zero rank and three columns, got shape %s [Op:DeserializeSparse]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Serialized sparse should have non-zero rank and three columns, got shape %s",
                         tw__shape_text(in));
     inference->out_shapes[0] = TW_SHAPE(-1, -1);
     inference->out_shapes[1] = TW_SHAPE(-1);

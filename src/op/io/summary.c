@@ -42,8 +42,8 @@ static tw_status scalar_compute(tw__kernel *kernel)
 {
     const tw_tensor *tags = kernel->inputs[0], *values = kernel->inputs[1];
     if (!tw__shape_equal(&tags->shape, &values->shape) && !(tags->shape.rank == 0 && values->shape.rank == 0))
-        return tw__fail(TW_INVALID_ARGUMENT, "tags and values are not the same shape: %s != %s [Op:ScalarSummary]",
-                        tw__shape_text(&tags->shape), tw__shape_text(&values->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "tags and values are not the same shape: %s != %s", tw__shape_text(&tags->shape),
+                        tw__shape_text(&values->shape));
     tw__text text = { 0 };
     for (int64_t i = 0; i < tags->count; i++)
         add_scalar(&text, tw_tensor_string_at(tags, i), (float)tw_tensor_double_at(values, i));
@@ -139,7 +139,7 @@ static tw_status count_values(const tw_tensor *values, tw_string tag, histogram 
     for (int64_t i = 0; i < values->count; i++) {
         double value = tw_tensor_double_at(values, i);
         if (!isfinite(value))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s for: %.*s [Op:HistogramSummary]",
+            return tw__fail(TW_INVALID_ARGUMENT, "%s for: %.*s",
                             isnan(value) ? "Nan in summary histogram" : "Infinity in Histogram",
                             (int)(tag.size < 200 ? tag.size : 200), tag.data ? tag.data : "");
         count_value(h, value);
@@ -150,7 +150,7 @@ static tw_status count_values(const tw_tensor *values, tw_string tag, histogram 
 static tw_status histogram_compute(tw__kernel *kernel)
 {
     if (kernel->inputs[0]->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "tags must be scalar [Op:HistogramSummary]");
+        return tw__fail(TW_INVALID_ARGUMENT, "tags must be scalar");
     tw_string tag = tw_tensor_string_at(kernel->inputs[0], 0);
     histogram *h = tw__alloc_zero(sizeof *h);
     if (!h)
@@ -188,14 +188,14 @@ static tw_status merge(tw__kernel *kernel, tw__text *text, tw__map *tags, tw_str
             if (part.number != 1 || part.wire != TW_WIRE_BYTES)
                 continue;
             if (part.size && tw__map_has(tags, part.data, part.size))
-                return tw__fail(TW_INVALID_ARGUMENT, "Duplicate tag %.*s found in summary inputs [Op:MergeSummary]",
+                return tw__fail(TW_INVALID_ARGUMENT, "Duplicate tag %.*s found in summary inputs",
                                 (int)(part.size < 200 ? part.size : 200), (const char *)part.data);
             if (part.size)
                 TW_TRY(tw__map_put(tags, part.data, part.size, kernel));
         }
         tw__proto_add_bytes(text, 1, field.data, field.size);
     }
-    return proto.failed ? tw__fail(TW_INVALID_ARGUMENT, "Could not parse one of the summary inputs [Op:MergeSummary]") : TW_OK;
+    return proto.failed ? tw__fail(TW_INVALID_ARGUMENT, "Could not parse one of the summary inputs") : TW_OK;
 }
 
 static tw_status merge_compute(tw__kernel *kernel)

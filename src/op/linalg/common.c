@@ -59,7 +59,7 @@ static tw_status run_job(tw__kernel *kernel, tw__matrix_job *job)
     if (failure == tw__matrix_no_memory)
         return tw__no_memory(0);
     if (failure)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s [Op:%s]", failure, kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s", failure);
     return narrow_outputs(kernel, job);
 }
 
@@ -105,11 +105,10 @@ tw_status tw__matrix_need(const tw__inference *inference, int input, bool square
     if (shape->rank < 0)
         return TW_OK;
     if (shape->rank < 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input tensor %d must have rank >= 2, got %d [Op:%s]", input,
-                          shape->rank, inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input tensor %d must have rank >= 2, got %d", input, shape->rank);
     int64_t rows = tw__matrix_dim(shape, 2), columns = tw__matrix_dim(shape, 1);
     if (square && rows >= 0 && columns >= 0 && rows != columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix must be square. [Op:%s]", inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix must be square.");
     return TW_OK;
 }
 

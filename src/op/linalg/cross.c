@@ -9,10 +9,10 @@ static tw_status shape_of(tw__inference *inference)
     TW_TRY(tw__need_rank_at_least(inference, 0, 1));
     TW_TRY(tw__need_rank_at_least(inference, 1, 1));
     if (!tw__shape_compatible(a, b))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Both inputs must be of same shape: %s vs. %s [Op:Cross]",
-                          tw__shape_text(a), tw__shape_text(b));
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Both inputs must be of same shape: %s vs. %s", tw__shape_text(a),
+                          tw__shape_text(b));
     if (a->rank > 0 && a->dims[a->rank - 1] >= 0 && a->dims[a->rank - 1] != 3)
-        return TW_OP_FAIL(inference, TW_FAILED_PRECONDITION, "Cross-products are only defined for 3-element vectors. [Op:Cross]");
+        return TW_OP_FAIL(inference, TW_FAILED_PRECONDITION, "Cross-products are only defined for 3-element vectors.");
     inference->out_shapes[0] = a->rank >= 0 ? *a : *b;
     return TW_OK;
 }

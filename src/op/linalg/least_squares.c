@@ -20,8 +20,8 @@ static tw_status shape_of(tw__inference *inference)
     for (int i = 0; match && a->rank >= 0 && b->rank >= 0 && i < a->rank - 2; i++)
         match = a->dims[i] < 0 || b->dims[i] < 0 || a->dims[i] == b->dims[i];
     if (!match)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]",
-                          tw__shape_text(a), tw__shape_text(b), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s", tw__shape_text(a),
+                          tw__shape_text(b));
     tw__matrix_shape(a->rank >= 0 ? a : b, tw__matrix_dim(a, 1), tw__matrix_dim(b, 1), &inference->out_shapes[0]);
     return TW_OK;
 }
@@ -123,7 +123,7 @@ static tw_status compute(tw__kernel *kernel)
     if (kernel->outputs[0]->count == 0)
         return TW_OK;
     if (*(const double *)kernel->inputs[2]->data < 0)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "l2_regularizer must be >= 0. [Op:%s]", kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "l2_regularizer must be >= 0.");
     return tw__matrix_each(kernel, TW_ATTR(kernel, "fast")->b ? regular_of : minimal_of);
 }
 

@@ -165,20 +165,18 @@ static tw_status solve_shape(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (a->rank >= 0 && b->rank >= 0 && a->rank >= 2 && a->rank != b->rank)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "All input tensors must have the same rank. [Op:%s]",
-                          inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "All input tensors must have the same rank.");
     TW_TRY(tw__matrix_need(inference, 0, false));
     TW_TRY(tw__matrix_need(inference, 1, false));
     int64_t rows = tw__matrix_dim(a, 2), columns = tw__matrix_dim(a, 1), right = tw__matrix_dim(b, 2);
     if (rows >= 0 && columns >= 0 && rows != columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First input (lhs) must be a square matrix. [Op:%s]",
-                          inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First input (lhs) must be a square matrix.");
     bool match = rows < 0 || right < 0 || rows == right;
     for (int i = 0; match && a->rank >= 0 && b->rank >= 0 && i < a->rank - 2; i++)
         match = a->dims[i] < 0 || b->dims[i] < 0 || a->dims[i] == b->dims[i];
     if (!match)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s [Op:%s]",
-                          tw__shape_text(a), tw__shape_text(b), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input matrix and rhs are incompatible. %s and %s", tw__shape_text(a),
+                          tw__shape_text(b));
     tw__matrix_shape(a->rank >= 0 ? a : b, columns, tw__matrix_dim(b, 1), &inference->out_shapes[0]);
     return TW_OK;
 }
@@ -230,27 +228,23 @@ static tw_shape leading(const tw_shape *shape)
 static tw_status triangular_shape(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
-    const char *op = inference->op->name;
     for (int i = 0; i < 2; i++) {
         if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank < 2)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d [Op:%s]", i,
-                              inference->shapes[i]->rank, op);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d", i, inference->shapes[i]->rank);
     }
     int64_t rows = tw__matrix_dim(a, 2), columns = tw__matrix_dim(a, 1), right = tw__matrix_dim(b, 2);
     if (rows >= 0 && columns >= 0 && rows != columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "In[0] matrices in the last dimensions must be square (%lld =/= %lld) [Op:%s]", (long long)columns,
-                          (long long)rows, op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] matrices in the last dimensions must be square (%lld =/= %lld)",
+                          (long long)columns, (long long)rows);
     if (rows >= 0 && right >= 0 && rows != right)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] mismatch In[1] shape: %lld vs. %lld: %s %s [Op:%s]",
-                          (long long)rows, (long long)right, tw__shape_text(a), tw__shape_text(b), op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] mismatch In[1] shape: %lld vs. %lld: %s %s", (long long)rows,
+                          (long long)right, tw__shape_text(a), tw__shape_text(b));
     if (a->rank < 0 || b->rank < 0)
         return TW_OK;
     tw_shape x = leading(a), y = leading(b), *out = &inference->out_shapes[0];
     if (!tw__shape_broadcast(&x, &y, out))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "In[0] and In[1] must have compatible batch dimensions: %s vs. %s [Op:%s]", tw__shape_text(a),
-                          tw__shape_text(b), op);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s",
+                          tw__shape_text(a), tw__shape_text(b));
     out->dims[out->rank++] = rows >= 0 ? rows : right;
     out->dims[out->rank++] = tw__matrix_dim(b, 1);
     return TW_OK;

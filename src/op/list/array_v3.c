@@ -190,7 +190,7 @@ static tw_status read_compute(tw__kernel *kernel)
     if (!array)
         return TW_INVALID_ARGUMENT;
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[1], "index", &index));
-    TW_TRY(tw__list_check_dtype(kernel->op, array->list, TW_ATTR(kernel, "dtype")->type));
+    TW_TRY(tw__list_check_dtype(array->list, TW_ATTR(kernel, "dtype")->type));
     tw_tensor *item = read_item(kernel, array, index);
     return item ? tw__output_take(kernel, 0, item) : tw__error_status();
 }
@@ -203,7 +203,7 @@ static tw_status gather_compute(tw__kernel *kernel)
     const tw_tensor *indices = kernel->inputs[1];
     if (!array)
         return TW_INVALID_ARGUMENT;
-    TW_TRY(tw__list_check_dtype(kernel->op, array->list, TW_ATTR(kernel, "dtype")->type));
+    TW_TRY(tw__list_check_dtype(array->list, TW_ATTR(kernel, "dtype")->type));
     tw_shape shape = *TW_ATTR(kernel, "element_shape")->shape;
     tw_tensor *output = NULL;
     if (indices->count == 0) {
@@ -231,7 +231,7 @@ static tw_status gather_compute(tw__kernel *kernel)
                 return tw__error_status();
         }
         if (item && !tw__shape_equal(&item->shape, &shape))
-            return tw__list_unequal(kernel->op, &shape, &item->shape);
+            return tw__list_unequal(&shape, &item->shape);
         if (item)
             TW_TRY(tw__list_copy_elements(output, i * item->count, item, 0, item->count));
     }
@@ -338,7 +338,7 @@ static tw_status concat_compute(tw__kernel *kernel)
     array_v3 *array = array_of(kernel);
     if (!array)
         return TW_INVALID_ARGUMENT;
-    TW_TRY(tw__list_check_dtype(kernel->op, array->list, TW_ATTR(kernel, "dtype")->type));
+    TW_TRY(tw__list_check_dtype(array->list, TW_ATTR(kernel, "dtype")->type));
     int64_t count = array->list->count;
     if (count == 0)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the TensorArray is empty");

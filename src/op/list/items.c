@@ -31,12 +31,11 @@ static tw_status reserve_compute(tw__kernel *kernel)
 
 static tw_status check_item(tw__kernel *kernel, const tw__list *list, const tw_tensor *item)
 {
-    TW_TRY(tw__list_check_dtype(kernel->op, list, item->dtype));
+    TW_TRY(tw__list_check_dtype(list, item->dtype));
     if (!tw__shape_compatible(&list->shape, &item->shape))
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "Tried to %s a tensor with incompatible shape to a list. Op element shape: %s list shape: %s [Op:%s]",
-                        kernel->input_count == 2 ? "append" : "set", tw__shape_text(&item->shape), tw__shape_text(&list->shape),
-                        kernel->op->name);
+                        "Tried to %s a tensor with incompatible shape to a list. Op element shape: %s list shape: %s",
+                        kernel->input_count == 2 ? "append" : "set", tw__shape_text(&item->shape), tw__shape_text(&list->shape));
     return TW_OK;
 }
 
@@ -55,7 +54,7 @@ static tw_status push_compute(tw__kernel *kernel)
 /* Item i of a list as an output of that op: itself, or zeros. */
 static tw_status give_item(tw__kernel *kernel, int output, tw__list *list, int64_t index, const tw_tensor *shape_tensor)
 {
-    TW_TRY(tw__list_check_dtype(kernel->op, list, TW_ATTR(kernel, "element_dtype")->type));
+    TW_TRY(tw__list_check_dtype(list, TW_ATTR(kernel, "element_dtype")->type));
     tw_tensor *item = tw__list_get(list, index);
     if (item) {
         tw_tensor *view = tw__tensor_view(item, &item->shape); /* tapes tell tensors apart by address */
@@ -64,12 +63,12 @@ static tw_status give_item(tw__kernel *kernel, int output, tw__list *list, int64
     }
     tw_shape given, shape;
     TW_TRY(tw__list_shape_from(kernel->op, shape_tensor, &given));
-    TW_TRY(tw__list_item_shape(kernel->op, list, &given, &shape));
+    TW_TRY(tw__list_item_shape(list, &given, &shape));
     if (!tw__shape_known(&shape))
         return tw__fail(
             TW_INVALID_ARGUMENT,
-            "Trying to read an uninitialized tensor but element_shape is not fully defined: %s and no list element is set. [Op:%s]",
-            tw__shape_text(&shape), kernel->op->name);
+            "Trying to read an uninitialized tensor but element_shape is not fully defined: %s and no list element is set.",
+            tw__shape_text(&shape));
     return tw__output_take(kernel, output, tw__list_zeros(list->dtype, &shape));
 }
 
@@ -79,7 +78,7 @@ static tw_status pop_compute(tw__kernel *kernel)
     if (!list)
         return TW_INVALID_ARGUMENT;
     if (list->count == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Trying to pop from an empty list. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to pop from an empty list.");
     TW_TRY(give_item(kernel, 1, list, list->count - 1, kernel->inputs[1]));
     return tw__list_output(kernel, 0, tw__list_resized(list, list->count - 1));
 }
@@ -94,8 +93,8 @@ static tw_status set_compute(tw__kernel *kernel)
     TW_TRY(check_item(kernel, list, kernel->inputs[2]));
     bool resize = TW_ATTR(kernel, "resize_if_index_out_of_bounds")->b;
     if (index < 0 || index >= (resize ? COUNT_LIMIT : list->count))
-        return tw__fail(TW_INVALID_ARGUMENT, "Trying to modify element %lld in a list with %lld elements. [Op:%s]",
-                        (long long)index, (long long)list->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to modify element %lld in a list with %lld elements.", (long long)index,
+                        (long long)list->count);
     return tw__list_output(kernel, 0, tw__list_with(list, index, kernel->inputs[2]));
 }
 
@@ -107,8 +106,8 @@ static tw_status get_compute(tw__kernel *kernel)
         return TW_INVALID_ARGUMENT;
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[1], "index", &index));
     if (index < 0 || index >= list->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements. [Op:%s]",
-                        (long long)index, (long long)list->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to access element %lld in a list with %lld elements.", (long long)index,
+                        (long long)list->count);
     return give_item(kernel, 0, list, index, kernel->inputs[2]);
 }
 

@@ -293,12 +293,12 @@ bool tw__list_merge_shapes(const tw_shape *a, const tw_shape *b, tw_shape *out)
     return true;
 }
 
-tw_status tw__list_check_dtype(const tw_op *op, const tw__list *list, tw_dtype dtype)
+tw_status tw__list_check_dtype(const tw__list *list, tw_dtype dtype)
 {
     if (list->dtype == dtype)
         return TW_OK;
-    return tw__fail(TW_INVALID_ARGUMENT, "Invalid data types; op elements %s but list elements %s [Op:%s]", tw__dtype_text(dtype),
-                    tw__dtype_text(list->dtype), op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid data types; op elements %s but list elements %s", tw__dtype_text(dtype),
+                    tw__dtype_text(list->dtype));
 }
 
 tw_status tw__list_scalar(const tw_op *op, const tw_tensor *tensor, const char *what, int64_t *value)
@@ -326,26 +326,25 @@ tw_status tw__list_copy_elements(tw_tensor *to, int64_t at, const tw_tensor *fro
     return TW_OK;
 }
 
-tw_status tw__list_unequal(const tw_op *op, const tw_shape *a, const tw_shape *b)
+tw_status tw__list_unequal(const tw_shape *a, const tw_shape *b)
 {
     if (a->rank != b->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d [Op:%s]", a->rank,
-                        b->rank, op->name);
-    return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s [Op:%s]",
-                    tw__shape_text(a), tw__shape_text(b), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d", a->rank, b->rank);
+    return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s", tw__shape_text(a),
+                    tw__shape_text(b));
 }
 
-tw_status tw__list_item_shape(const tw_op *op, tw__list *list, const tw_shape *given, tw_shape *shape)
+tw_status tw__list_item_shape(tw__list *list, const tw_shape *given, tw_shape *shape)
 {
     if (!tw__list_merge_shapes(&list->shape, given, shape))
-        return tw__list_unequal(op, given, &list->shape);
+        return tw__list_unequal(given, &list->shape);
     for (int64_t i = 0; i < list->count; i++) {
         tw_tensor *item = tw__list_get(list, i);
         if (!item)
             continue;
         bool fits = tw__list_merge_shapes(shape, &item->shape, shape);
         if (!fits)
-            tw__list_unequal(op, shape, &item->shape);
+            tw__list_unequal(shape, &item->shape);
         tw_release(item);
         if (!fits)
             return TW_INVALID_ARGUMENT;

@@ -49,13 +49,13 @@ tw_status tw__list_output(tw__kernel *kernel, int index, tw__list *list);
 tw_status tw__list_shape_from(const tw_op *op, const tw_tensor *tensor, tw_shape *shape);
 /* What both say; false: they differ. */
 bool tw__list_merge_shapes(const tw_shape *a, const tw_shape *b, tw_shape *out);
-tw_status tw__list_check_dtype(const tw_op *op, const tw__list *list, tw_dtype dtype);
+tw_status tw__list_check_dtype(const tw__list *list, tw_dtype dtype);
 tw_status tw__list_scalar(const tw_op *op, const tw_tensor *tensor, const char *what, int64_t *value);
 tw_status tw__list_copy_elements(tw_tensor *to, int64_t at, const tw_tensor *from, int64_t from_at, int64_t count);
 tw_tensor *tw__list_zeros(tw_dtype dtype, const tw_shape *shape);
-tw_status tw__list_unequal(const tw_op *op, const tw_shape *a, const tw_shape *b); /* fails */
+tw_status tw__list_unequal(const tw_shape *a, const tw_shape *b); /* fails */
 /* The shape that every item has, as far as the items and the list say; an error if one differs. */
-tw_status tw__list_item_shape(const tw_op *op, tw__list *list, const tw_shape *given, tw_shape *shape);
+tw_status tw__list_item_shape(tw__list *list, const tw_shape *given, tw_shape *shape);
 
 tw_status tw__list_push_gradient(tw__gradient *g);
 tw_status tw__list_pop_gradient(tw__gradient *g);

@@ -33,15 +33,15 @@ static tw_shape behind_first(const tw_shape *shape)
 static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indices, int64_t count)
 {
     tw_shape given, item_shape, shape;
-    TW_TRY(tw__list_check_dtype(kernel->op, list, TW_ATTR(kernel, "element_dtype")->type));
+    TW_TRY(tw__list_check_dtype(list, TW_ATTR(kernel, "element_dtype")->type));
     TW_TRY(tw__list_shape_from(kernel->op, kernel->inputs[kernel->input_count - 1], &given));
-    TW_TRY(tw__list_item_shape(kernel->op, list, &given, &item_shape));
+    TW_TRY(tw__list_item_shape(list, &given, &item_shape));
     if (!tw__shape_known(&item_shape)) {
         const char *what = indices       ? "gather uninitialized tensors from a list with"
                            : list->count ? "stack list which only contains uninitialized tensors and has a"
                                          : "stack elements of an empty list with";
-        return tw__fail(TW_INVALID_ARGUMENT, "Tried to %s non-fully-defined element_shape: %s [Op:%s]", what,
-                        tw__shape_text(&item_shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tried to %s non-fully-defined element_shape: %s", what,
+                        tw__shape_text(&item_shape));
     }
     TW_TRY(in_front(kernel->op, &item_shape, count, &shape));
     tw_tensor *out = tw__list_zeros(list->dtype, &shape);
@@ -52,8 +52,8 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         int64_t index = indices ? indices[i] : i;
         if (index < 0 || index >= list->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements. [Op:%s]",
-                              (long long)index, (long long)list->count, kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements.", (long long)index,
+                              (long long)list->count);
             break;
         }
         tw_tensor *item = tw__list_get(list, index);
@@ -74,9 +74,8 @@ static tw_status stack_compute(tw__kernel *kernel)
         return TW_INVALID_ARGUMENT;
     int64_t expected = TW_ATTR(kernel, "num_elements")->i;
     if (expected >= 0 && expected != list->count)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Operation expected a list with %lld elements but got a list with %lld elements. [Op:%s]",
-                        (long long)expected, (long long)list->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Operation expected a list with %lld elements but got a list with %lld elements.",
+                        (long long)expected, (long long)list->count);
     return stack(kernel, list, NULL, list->count);
 }
 
@@ -112,17 +111,17 @@ static tw_status scatter(tw__kernel *kernel, tw__list *list, tw_tensor *tensor, 
     return list ? tw__list_output(kernel, 0, list) : tw__error_status();
 }
 
-static tw_status need_rows(tw__kernel *kernel, const tw_tensor *tensor, const tw_tensor *indices)
+static tw_status need_rows(const tw_tensor *tensor, const tw_tensor *indices)
 {
     if (tensor->shape.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s [Op:%s]",
-                        tw__shape_text(&tensor->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s",
+                        tw__shape_text(&tensor->shape));
     if (indices && indices->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s [Op:%s]",
-                        tw__shape_text(&indices->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s",
+                        tw__shape_text(&indices->shape));
     if (indices && indices->count != tensor->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0], but saw: %lld vs. %lld [Op:%s]",
-                        (long long)indices->count, (long long)tensor->shape.dims[0], kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0], but saw: %lld vs. %lld",
+                        (long long)indices->count, (long long)tensor->shape.dims[0]);
     return TW_OK;
 }
 
@@ -130,8 +129,8 @@ static tw_status new_list_shape(tw__kernel *kernel, const tw_tensor *shape_tenso
 {
     TW_TRY(tw__list_shape_from(kernel->op, shape_tensor, shape));
     if (!tw__shape_compatible(shape, row))
-        return tw__fail(TW_INVALID_ARGUMENT, "Specified a list with shape %s from a tensor with shape %s [Op:%s]",
-                        tw__shape_text(shape), tw__shape_text(row), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Specified a list with shape %s from a tensor with shape %s", tw__shape_text(shape),
+                        tw__shape_text(row));
     return TW_OK;
 }
 
@@ -139,7 +138,7 @@ static tw_status from_tensor_compute(tw__kernel *kernel)
 {
     tw_tensor *tensor = kernel->inputs[0];
     tw_shape shape;
-    TW_TRY(need_rows(kernel, tensor, NULL));
+    TW_TRY(need_rows(tensor, NULL));
     tw_shape row = behind_first(&tensor->shape);
     TW_TRY(new_list_shape(kernel, kernel->inputs[1], &row, &shape));
     return scatter(kernel, tw__list_new(tensor->dtype, &shape, tensor->shape.dims[0]), tensor, NULL);
@@ -150,7 +149,7 @@ static tw_status scatter_compute(tw__kernel *kernel)
     tw_tensor *tensor = kernel->inputs[0], *indices = kernel->inputs[1];
     tw_shape shape;
     int64_t count;
-    TW_TRY(need_rows(kernel, tensor, indices));
+    TW_TRY(need_rows(tensor, indices));
     tw_shape row = behind_first(&tensor->shape);
     TW_TRY(new_list_shape(kernel, kernel->inputs[2], &row, &shape));
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[3], "num_elements", &count));
@@ -169,8 +168,8 @@ static tw_status scatter_into_compute(tw__kernel *kernel)
     tw__list *list = tw__list_of(kernel->op, kernel->inputs[0]);
     if (!list)
         return TW_INVALID_ARGUMENT;
-    TW_TRY(need_rows(kernel, kernel->inputs[1], kernel->inputs[2]));
-    TW_TRY(tw__list_check_dtype(kernel->op, list, kernel->inputs[1]->dtype));
+    TW_TRY(need_rows(kernel->inputs[1], kernel->inputs[2]));
+    TW_TRY(tw__list_check_dtype(list, kernel->inputs[1]->dtype));
     return scatter(kernel, tw_retain(list), kernel->inputs[1], kernel->inputs[2]->data);
 }
 
@@ -181,12 +180,12 @@ static tw_status concat_compute(tw__kernel *kernel)
     tw__list *list = tw__list_of(kernel->op, kernel->inputs[0]);
     if (!list)
         return TW_INVALID_ARGUMENT;
-    TW_TRY(tw__list_check_dtype(kernel->op, list, TW_ATTR(kernel, "element_dtype")->type));
+    TW_TRY(tw__list_check_dtype(list, TW_ATTR(kernel, "element_dtype")->type));
     const tw_tensor *leading = kernel->inputs[2];
     tw_shape given, rest, total;
     TW_TRY(tw__list_shape_from(kernel->op, kernel->inputs[1], &given));
     if (!tw__list_merge_shapes(&given, &list->shape, &given))
-        return tw__list_unequal(kernel->op, &given, &list->shape);
+        return tw__list_unequal(&given, &list->shape);
     rest = behind_first(&given);
     tw_tensor *lengths = tw__tensor_empty(TW_INT64, &TW_SHAPE(list->count));
     tw_status status = lengths ? TW_OK : tw__error_status();
@@ -203,7 +202,7 @@ static tw_status concat_compute(tw__kernel *kernel)
         if (status == TW_OK && item) {
             tw_shape own = behind_first(&item->shape);
             if (!tw__list_merge_shapes(&rest, &own, &rest))
-                status = tw__list_unequal(kernel->op, &rest, &own);
+                status = tw__list_unequal(&rest, &own);
         }
         ((int64_t *)lengths->data)[i] = length;
         rows += length;
@@ -212,8 +211,8 @@ static tw_status concat_compute(tw__kernel *kernel)
     if (status == TW_OK && !tw__shape_known(&rest))
         status = tw__fail(
             TW_INVALID_ARGUMENT,
-            "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s [Op:%s]",
-            tw__shape_text(&given), kernel->op->name);
+            "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s",
+            tw__shape_text(&given));
     if (status == TW_OK)
         status = in_front(kernel->op, &rest, rows, &total);
     tw_tensor *out = status == TW_OK ? tw__list_zeros(list->dtype, &total) : NULL;
@@ -241,19 +240,19 @@ static tw_status split_compute(tw__kernel *kernel)
 {
     tw_tensor *tensor = kernel->inputs[0], *lengths = kernel->inputs[2];
     tw_shape shape;
-    TW_TRY(need_rows(kernel, tensor, NULL));
+    TW_TRY(need_rows(tensor, NULL));
     TW_TRY(tw__list_shape_from(kernel->op, kernel->inputs[1], &shape));
     const int64_t *counts = lengths->data;
     int64_t sum = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
         if (counts[i] < 0 || counts[i] > tensor->shape.dims[0] - sum)
-            return tw__fail(TW_INVALID_ARGUMENT, "Attempting to slice [%lld, %lld] from tensor with length %lld [Op:%s]",
-                            (long long)sum, (long long)(sum + counts[i]), (long long)tensor->shape.dims[0], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Attempting to slice [%lld, %lld] from tensor with length %lld", (long long)sum,
+                            (long long)(sum + counts[i]), (long long)tensor->shape.dims[0]);
         sum += counts[i];
     }
     if (sum != tensor->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Unused values in tensor. Length of tensor: %lld Values used: %lld [Op:%s]",
-                        (long long)tensor->shape.dims[0], (long long)sum, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Unused values in tensor. Length of tensor: %lld Values used: %lld",
+                        (long long)tensor->shape.dims[0], (long long)sum);
     tw__list *list = tw__list_new(tensor->dtype, &shape, lengths->count);
     int64_t row = tensor->shape.dims[0] ? tensor->count / tensor->shape.dims[0] : 0, at = 0;
     for (int64_t i = 0; list && i < lengths->count; i++) {

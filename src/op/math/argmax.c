@@ -11,11 +11,10 @@ static tw_status arg_axis(const tw_op *op, const tw_tensor *dimension, const tw_
     int64_t given;
     TW_TRY(tw__scalar_value(op, dimension, "dim", &given));
     if (!tw__axis_normal(given, shape->rank, axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension in the range [%d, %d), but got %lld [Op:%s]", -shape->rank,
-                        shape->rank, (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension in the range [%d, %d), but got %lld", -shape->rank, shape->rank,
+                        (long long)given);
     if (shape->dims[*axis] == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Reduction axis %d is empty in shape %s [Op:%s]", *axis, tw__shape_text(shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Reduction axis %d is empty in shape %s", *axis, tw__shape_text(shape));
     return TW_OK;
 }
 

@@ -51,7 +51,7 @@ static tw_status division_compute(tw__kernel *kernel, const tw__binary *operatio
 {
     const tw_tensor *y = kernel->inputs[1];
     if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count && has_zero(y))
-        return tw__fail(TW_INVALID_ARGUMENT, "Integer division by zero [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Integer division by zero");
     return tw__binary_by(kernel, operation);
 }
 
@@ -61,8 +61,7 @@ static tw_status power_compute(tw__kernel *kernel)
     if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count) {
         for (int64_t i = 0; i < y->count; i++) {
             if (tw_tensor_int_at(y, i) < 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed [Op:%s]",
-                                kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
         }
     }
     return tw__binary_by(kernel, &tw__binary_power);

@@ -10,8 +10,7 @@ static tw_status cast_compute(tw__kernel *kernel)
     if (x->dtype == to)
         return tw__output_take(kernel, 0, tw__tensor_view(x, &x->shape));
     if (!tw__cast_has(x->dtype, to))
-        return tw__fail(TW_UNIMPLEMENTED, "Cast %s to %s is not supported [Op:Cast]", tw__dtype_text(x->dtype),
-                        tw__dtype_text(to));
+        return tw__fail(TW_UNIMPLEMENTED, "Cast %s to %s is not supported", tw__dtype_text(x->dtype), tw__dtype_text(to));
     tw_tensor *y = tw__output(kernel, 0, &x->shape);
     if (!y)
         return tw__error_status();

@@ -27,15 +27,15 @@ typedef struct equation {
     int input_count;
 } equation;
 
-static tw_status parse_one(const tw_op *op, const char *text, size_t size, subscripts *out)
+static tw_status parse_one(const char *text, size_t size, subscripts *out)
 {
     *out = (subscripts){ .text = text, .size = (int)size };
     for (size_t i = 0; i < size; i++) {
         if (out->count == MOST)
-            return tw__fail(TW_INVALID_ARGUMENT, "too many labels in '%.*s' [Op:%s]", (int)size, text, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "too many labels in '%.*s'", (int)size, text);
         if (size - i >= 3 && memcmp(text + i, "...", 3) == 0) {
             if (out->ellipsis)
-                return tw__fail(TW_INVALID_ARGUMENT, "more than one ellipsis (...) in '%.*s' [Op:%s]", (int)size, text, op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "more than one ellipsis (...) in '%.*s'", (int)size, text);
             out->ellipsis = true;
             out->labels[out->count++] = ELLIPSIS;
             i += 2;
@@ -46,28 +46,27 @@ static tw_status parse_one(const tw_op *op, const char *text, size_t size, subsc
     return TW_OK;
 }
 
-static tw_status parse(const tw_op *op, tw_string text, int operands, equation *out)
+static tw_status parse(tw_string text, int operands, equation *out)
 {
     const char *end = text.data + text.size, *arrow = memmem(text.data, text.size, "->", 2);
     if (!arrow || memmem(arrow + 2, (size_t)(end - arrow - 2), "->", 2))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expecting exactly one '->' in einsum equation: %.*s [Op:%s]", (int)text.size,
-                        text.data, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expecting exactly one '->' in einsum equation: %.*s", (int)text.size, text.data);
     int count = 1;
     for (const char *p = text.data; p < arrow; p++)
         count += *p == ',';
     if (count > OPERANDS)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expecting 1 or 2 input subscripts in equation '%.*s' but got: %d [Op:%s]",
-                        (int)text.size, text.data, count, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expecting 1 or 2 input subscripts in equation '%.*s' but got: %d", (int)text.size,
+                        text.data, count);
     if (count != operands)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected %d inputs but got: %d [Op:%s]", count, operands, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected %d inputs but got: %d", count, operands);
     const char *begin = text.data;
     for (int i = 0; i < count; i++) {
         const char *comma = memchr(begin, ',', (size_t)(arrow - begin)), *stop = comma ? comma : arrow;
-        TW_TRY(parse_one(op, begin, (size_t)(stop - begin), &out->inputs[i]));
+        TW_TRY(parse_one(begin, (size_t)(stop - begin), &out->inputs[i]));
         begin = stop + 1;
     }
     out->input_count = count;
-    return parse_one(op, arrow + 2, (size_t)(end - arrow - 2), &out->output);
+    return parse_one(arrow + 2, (size_t)(end - arrow - 2), &out->output);
 }
 
 static bool has(const subscripts *s, int label)
@@ -107,12 +106,12 @@ static axis *axis_of(axes *all, int label)
 }
 
 /* The labels of an operand's dimensions, "..." replaced by as many as are left. */
-static tw_status expand(const tw_op *op, const subscripts *s, int input, const tw_shape *shape, int *labels)
+static tw_status expand(const subscripts *s, int input, const tw_shape *shape, int *labels)
 {
     int left = shape->rank - (s->count - s->ellipsis), position = 0;
     if (left < 0 || (left > 0 && !s->ellipsis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected input %d to have rank %s%d but got: %d [Op:%s]", input,
-                        s->ellipsis ? "at least " : "", s->count - s->ellipsis, shape->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected input %d to have rank %s%d but got: %d", input,
+                        s->ellipsis ? "at least " : "", s->count - s->ellipsis, shape->rank);
     for (int i = 0; i < s->count; i++) {
         if (s->labels[i] != ELLIPSIS) {
             labels[position++] = s->labels[i];
@@ -124,11 +123,11 @@ static tw_status expand(const tw_op *op, const subscripts *s, int input, const t
     return TW_OK;
 }
 
-static tw_status note_operand(const tw_op *op, axes *all, const subscripts *s, int input, const tw_shape *shape)
+static tw_status note_operand(axes *all, const subscripts *s, int input, const tw_shape *shape)
 {
     int labels[TW_MAX_RANK];
     int64_t strides[TW_MAX_RANK];
-    TW_TRY(expand(op, s, input, shape, labels));
+    TW_TRY(expand(s, input, shape, labels));
     if (tw__shape_known(shape))
         tw__strides(shape, strides);
     for (int i = 0; i < shape->rank; i++) {
@@ -138,14 +137,14 @@ static tw_status note_operand(const tw_op *op, axes *all, const subscripts *s, i
             if (labels[i] - ELLIPSIS + 1 > all->broadcast)
                 all->broadcast = labels[i] - ELLIPSIS + 1;
             if (dim != 1 && a->dim != 1 && dim >= 0 && a->dim >= 0 && dim != a->dim)
-                return tw__fail(TW_INVALID_ARGUMENT, "Invalid broadcasting dimensions: %lld vs. %lld [Op:%s]", (long long)a->dim,
-                                (long long)dim, op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "Invalid broadcasting dimensions: %lld vs. %lld", (long long)a->dim,
+                                (long long)dim);
             if (a->dim == 1 || (dim > 1 && a->dim < 0) || dim == 0)
                 a->dim = dim;
         } else if (dim >= 0 && a->dim >= 0 && dim != a->dim) {
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld [Op:%s]",
-                            (long long)a->dim, i, tw__shape_text(shape), (long long)dim, op->name);
+                            "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld", (long long)a->dim,
+                            i, tw__shape_text(shape), (long long)dim);
         } else if (dim >= 0) {
             a->dim = dim;
         }
@@ -161,10 +160,9 @@ static tw_status note_operand(const tw_op *op, axes *all, const subscripts *s, i
 static tw_status note_output(const tw_op *op, axes *all, const subscripts *s, tw_shape *out)
 {
     if (all->broadcast && !s->ellipsis)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Output contains %d broadcasting dimension(s) but no ellipsis (...) was found in the output subscripts. [Op:%s]",
-            all->broadcast, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Output contains %d broadcasting dimension(s) but no ellipsis (...) was found in the output subscripts.",
+                        all->broadcast);
     if (s->count - s->ellipsis + all->broadcast > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the result would have rank %d, at most %d are supported", op->name,
                         s->count - s->ellipsis + all->broadcast, TW_MAX_RANK);
@@ -176,7 +174,7 @@ static tw_status note_output(const tw_op *op, axes *all, const subscripts *s, tw
             int label = s->labels[i] == ELLIPSIS ? ELLIPSIS + k - 1 : s->labels[i], known = all->count;
             axis *a = axis_of(all, label);
             if (all->count > known)
-                return tw__fail(TW_INVALID_ARGUMENT, "the output label '%c' stands in no input [Op:%s]", label, op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "the output label '%c' stands in no input", label);
             a->out = true;
             order[out->rank] = (int)(a - all->items);
             out->dims[out->rank++] = a->dim;
@@ -196,11 +194,11 @@ static tw_status einsum_shape(tw__inference *inference)
     equation e;
     axes all = { .count = 0 };
     bool open = false;
-    TW_TRY(parse(inference->op, TW_ATTR(inference, "equation")->s, inference->input_count, &e));
+    TW_TRY(parse(TW_ATTR(inference, "equation")->s, inference->input_count, &e));
     for (int i = 0; i < e.input_count; i++) {
         const tw_shape *shape = inference->shapes[i];
         if (shape->rank >= 0)
-            TW_TRY(note_operand(inference->op, &all, &e.inputs[i], i, shape));
+            TW_TRY(note_operand(&all, &e.inputs[i], i, shape));
         for (int k = 0; shape->rank < 0 && k < e.inputs[i].count; k++) {
             if (e.inputs[i].labels[k] == ELLIPSIS)
                 open = true;
@@ -408,9 +406,9 @@ static tw_status einsum_compute(tw__kernel *kernel)
     tw_dtype dtype = kernel->inputs[0]->dtype;
     if (!tw__dtype_is_float(dtype) && !tw__dtype_is_complex(dtype) && dtype != TW_INT32 && dtype != TW_INT64)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(dtype));
-    TW_TRY(parse(kernel->op, TW_ATTR(kernel, "equation")->s, kernel->input_count, &e));
+    TW_TRY(parse(TW_ATTR(kernel, "equation")->s, kernel->input_count, &e));
     for (int i = 0; i < e.input_count; i++)
-        TW_TRY(note_operand(kernel->op, &all, &e.inputs[i], i, &kernel->inputs[i]->shape));
+        TW_TRY(note_operand(&all, &e.inputs[i], i, &kernel->inputs[i]->shape));
     TW_TRY(note_output(kernel->op, &all, &e.output, &shape));
     if (e.input_count == 1) { /* what no operand repeats is the one operand's own */
         for (int i = 0; i < all.count; i++)
@@ -476,7 +474,7 @@ static tw_tensor *gradient_of(tw__gradient *gradient, const equation *e, int inp
 static tw_status einsum_gradient(tw__gradient *gradient)
 {
     equation e;
-    TW_TRY(parse(gradient->op, TW_ATTR(gradient, "equation")->s, gradient->input_count, &e));
+    TW_TRY(parse(TW_ATTR(gradient, "equation")->s, gradient->input_count, &e));
     for (int i = 0; i < e.input_count; i++) {
         if (gradient->wanted[i])
             tw__grad_set(gradient, i, gradient_of(gradient, &e, i));

@@ -15,18 +15,17 @@ static tw_status matmul_shape(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (a->rank >= 0 && b->rank >= 0 && a->rank != b->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] has different ndims: %s vs. %s [Op:MatMul]", tw__shape_text(a),
+        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] has different ndims: %s vs. %s", tw__shape_text(a),
                         tw__shape_text(b));
     for (int i = 0; i < 2; i++) {
         if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank != 2)
-            return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] ndims must be == 2: %d [Op:MatMul]",
-                            inference->shapes[i]->rank);
+            return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] ndims must be == 2: %d", inference->shapes[i]->rank);
     }
     bool transpose_a = inference->attrs[TRANSPOSE_A].b, transpose_b = inference->attrs[TRANSPOSE_B].b;
     int64_t m = a->rank < 0 ? -1 : a->dims[transpose_a], a_inner = a->rank < 0 ? -1 : a->dims[!transpose_a];
     int64_t n = b->rank < 0 ? -1 : b->dims[!transpose_b], b_inner = b->rank < 0 ? -1 : b->dims[transpose_b];
     if (a_inner >= 0 && b_inner >= 0 && a_inner != b_inner)
-        return tw__fail(TW_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s [Op:MatMul]", tw__shape_text(a),
+        return tw__fail(TW_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s", tw__shape_text(a),
                         tw__shape_text(b));
     inference->out_shapes[0] = TW_SHAPE(m, n);
     return TW_OK;
@@ -112,13 +111,12 @@ static tw_shape batch_of(const tw_shape *shape)
 static tw_status batch_shape(tw__inference *inference, bool broadcasts)
 {
     const tw_shape *x = inference->shapes[0], *y = inference->shapes[1];
-    const char *op = inference->op->name;
     if (!broadcasts && x->rank >= 0 && y->rank >= 0 && x->rank != y->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] has different ndims: %s vs. %s [Op:%s]", tw__shape_text(x),
-                        tw__shape_text(y), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] has different ndims: %s vs. %s", tw__shape_text(x),
+                        tw__shape_text(y));
     for (int i = 0; i < 2; i++) {
         if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank < 2)
-            return tw__fail(TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d [Op:%s]", i, inference->shapes[i]->rank, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "In[%d] ndims must be >= 2: %d", i, inference->shapes[i]->rank);
     }
     if (x->rank < 0 || y->rank < 0)
         return TW_OK;
@@ -126,16 +124,16 @@ static tw_status batch_shape(tw__inference *inference, bool broadcasts)
     tw_shape x_batch = batch_of(x), y_batch = batch_of(y), out;
     for (int i = 0; !broadcasts && i < x_batch.rank; i++) {
         if (x->dims[i] >= 0 && y->dims[i] >= 0 && x->dims[i] != y->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "In[0].dim(%d) and In[1].dim(%d) must be the same: %s vs %s [Op:%s]", i, i,
-                            tw__shape_text(x), tw__shape_text(y), op);
+            return tw__fail(TW_INVALID_ARGUMENT, "In[0].dim(%d) and In[1].dim(%d) must be the same: %s vs %s", i, i,
+                            tw__shape_text(x), tw__shape_text(y));
     }
     if (!tw__shape_broadcast(&x_batch, &y_batch, &out))
-        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s [Op:%s]",
-                        tw__shape_text(x), tw__shape_text(y), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s",
+                        tw__shape_text(x), tw__shape_text(y));
     int64_t x_inner = x->dims[x->rank - 1 - adj_x], y_inner = y->dims[y->rank - 2 + adj_y];
     if (x_inner >= 0 && y_inner >= 0 && x_inner != y_inner)
-        return tw__fail(TW_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s [Op:%s]", tw__shape_text(x),
-                        tw__shape_text(y), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Matrix size-incompatible: In[0]: %s, In[1]: %s", tw__shape_text(x),
+                        tw__shape_text(y));
     out.dims[out.rank++] = x->dims[x->rank - 2 + adj_x];
     out.dims[out.rank++] = y->dims[y->rank - 1 - adj_y];
     inference->out_shapes[0] = out;

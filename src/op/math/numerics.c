@@ -34,8 +34,8 @@ static tw_status check_compute(tw__kernel *kernel)
         tw_string message = TW_ATTR(kernel, "message")->s;
         if (kernel->op == &tw__op_CheckNumerics)
             words = !found.below && !found.above ? "NaN" : found.not_numbers ? "Inf and NaN" : "Inf";
-        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values [Op:%s]", (int)message.size,
-                        message.data ? message.data : "", words, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values", (int)message.size, message.data ? message.data : "",
+                        words);
     }
     return tw__output_take(kernel, 0, tw__tensor_view(x, &x->shape));
 }

@@ -7,18 +7,17 @@
 #include "op/wording.h"
 #include "rows.h"
 
-tw_status tw__reduced_axes(const tw_op *op, const tw_tensor *indices, int rank, unsigned *axes)
+tw_status tw__reduced_axes(const tw_tensor *indices, int rank, unsigned *axes)
 {
     *axes = 0;
     for (int64_t i = 0; i < indices->count; i++) {
         int64_t given = tw_tensor_int_at(indices, i);
         int axis;
         if (!tw__axis_normal(given, rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension (%lld for input with %d dimension(s) [Op:%s]",
-                            (long long)given, rank, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension (%lld for input with %d dimension(s)",
+                            (long long)given, rank);
         if (*axes >> axis & 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction arguments: Axes contains duplicate dimension: %d [Op:%s]",
-                            axis, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction arguments: Axes contains duplicate dimension: %d", axis);
         *axes |= 1u << axis;
     }
     return TW_OK;
@@ -44,7 +43,7 @@ static tw_status reduce_shape(tw__inference *inference)
     if (in->rank < 0)
         return TW_OK;
     if (inference->values[1]) {
-        TW_TRY(tw__reduced_axes(inference->op, inference->values[1], in->rank, &axes));
+        TW_TRY(tw__reduced_axes(inference->values[1], in->rank, &axes));
         tw__reduced_shape(in, axes, keep, &inference->out_shapes[0]);
     } else if (keep) {
         inference->out_shapes[0].rank = in->rank;
@@ -58,7 +57,7 @@ static tw_status reduce(tw__kernel *kernel, tw__reduction kind)
 {
     const tw_tensor *in = kernel->inputs[0];
     unsigned axes;
-    TW_TRY(tw__reduced_axes(kernel->op, kernel->inputs[1], in->shape.rank, &axes));
+    TW_TRY(tw__reduced_axes(kernel->inputs[1], in->shape.rank, &axes));
     return tw__reduce(kind, in->dtype, in->data, &in->shape, axes, kernel->outputs[0]->data);
 }
 

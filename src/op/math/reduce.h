@@ -5,7 +5,7 @@
 #include "op/array/array.h"
 
 /* A bit per axis named in `indices`. */
-tw_status tw__reduced_axes(const tw_op *op, const tw_tensor *indices, int rank, unsigned *axes);
+tw_status tw__reduced_axes(const tw_tensor *indices, int rank, unsigned *axes);
 void tw__reduced_shape(const tw_shape *shape, unsigned axes, bool keep_dims, tw_shape *out);
 
 tw_status tw__sum_gradient(tw__gradient *gradient);

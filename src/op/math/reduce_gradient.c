@@ -24,7 +24,7 @@ static tw_status find_parts(tw__gradient *gradient, parts *p)
     p->known = tw__shape_known(&p->x->shape) && p->indices->data;
     if (!p->known)
         return TW_OK;
-    TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], p->x->shape.rank, &p->axes));
+    TW_TRY(tw__reduced_axes(gradient->inputs[1], p->x->shape.rank, &p->axes));
     tw__reduced_shape(&p->x->shape, p->axes, true, &p->kept);
     return TW_OK;
 }
@@ -182,7 +182,7 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
                           "the gradient needs the axes and the rank of the input (%s), which are not known while tracing",
                           tw__shape_text(&p.x->shape));
     if (!p.known)
-        TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], rank, &p.axes));
+        TW_TRY(tw__reduced_axes(gradient->inputs[1], rank, &p.axes));
     int64_t order[TW_MAX_RANK], back[TW_MAX_RANK];
     for (int pass = 0; pass < 2; pass++) { /* reduced axes first */
         for (int i = 0; i < rank; i++) {

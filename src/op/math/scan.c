@@ -4,15 +4,14 @@
 #include "op/array/array.h"
 #include "rows.h"
 
-static tw_status scan_axis(const tw_op *op, const tw_tensor *axis, int rank, int *normal)
+static tw_status scan_axis(const tw_tensor *axis, int rank, int *normal)
 {
     if (axis->shape.rank != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not %s [Op:%s]", tw__shape_text(&axis->shape),
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not %s", tw__shape_text(&axis->shape));
     int64_t given = tw_tensor_int_at(axis, 0);
     if (!tw__axis_normal(given, rank, normal))
-        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld [Op:%s]", -rank,
-                        rank, (long long)given, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank, rank,
+                        (long long)given);
     return TW_OK;
 }
 
@@ -20,7 +19,7 @@ static tw_status scan_shape(tw__inference *inference)
 {
     int axis;
     if (inference->values[1] && inference->shapes[0]->rank >= 0)
-        TW_TRY(scan_axis(inference->op, inference->values[1], inference->shapes[0]->rank, &axis));
+        TW_TRY(scan_axis(inference->values[1], inference->shapes[0]->rank, &axis));
     return tw_shape_same(inference);
 }
 
@@ -111,7 +110,7 @@ static tw_status scan_compute(tw__kernel *kernel, bool product)
     scan s = { 1,       1,         1,        TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b,
                product, in->dtype, in->data, kernel->outputs[0]->data };
     int axis;
-    TW_TRY(scan_axis(kernel->op, kernel->inputs[1], in->shape.rank, &axis));
+    TW_TRY(scan_axis(kernel->inputs[1], in->shape.rank, &axis));
     if (!tw__dtype_is_integer(in->dtype) && !tw__dtype_is_float(in->dtype) && !tw__dtype_is_complex(in->dtype))
         return tw__fail(TW_UNIMPLEMENTED, "a running sum or product of dtype %s", tw_dtype_name(in->dtype));
     for (int i = 0; i < in->shape.rank; i++)

@@ -9,7 +9,7 @@ static tw_status bound_shape(tw__inference *inference)
     TW_TRY(tw__need_rank(inference, 1, 2));
     if (sorted->rank == 2 && values->rank == 2 && sorted->dims[0] >= 0 && values->dims[0] >= 0 &&
         sorted->dims[0] != values->dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Leading dim_size of both tensors must match. [Op:%s]", inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Leading dim_size of both tensors must match.");
     inference->out_shapes[0] = values->rank == 2 ? *values : TW_SHAPE(-1, -1);
     return TW_OK;
 }

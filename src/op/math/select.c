@@ -38,8 +38,8 @@ static tw_status select_v2_shape(tw__inference *inference)
     const tw_shape *c = inference->shapes[0], *x = inference->shapes[1], *y = inference->shapes[2];
     tw_shape both;
     if (!tw__shape_broadcast(x, y, &both) || !tw__shape_broadcast(c, &both, &inference->out_shapes[0]))
-        return tw__fail(TW_INVALID_ARGUMENT, "condition %s, then %s, and else %s must be broadcastable [Op:%s]",
-                        tw__shape_text(c), tw__shape_text(x), tw__shape_text(y), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "condition %s, then %s, and else %s must be broadcastable", tw__shape_text(c),
+                        tw__shape_text(x), tw__shape_text(y));
     return TW_OK;
 }
 
@@ -142,7 +142,7 @@ static tw_status where_compute(tw__kernel *kernel)
     tw_tensor *x = kernel->inputs[0];
     const tw_shape *shape = &x->shape;
     if (shape->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 0 [Op:Where]");
+        return tw__fail(TW_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 0");
     if (!tw__cast_has(x->dtype, TW_BOOL))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(x->dtype));
     tw_auto tw_tensor *truth = x->dtype == TW_BOOL ? tw_retain(x) : tw__tensor_empty(TW_BOOL, shape);
@@ -199,8 +199,8 @@ static tw_status clip_shape(tw__inference *inference)
         return tw__fail(
             TW_INVALID_ARGUMENT,
             "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: %s"
-            "clip_value_min shape: %sclip_value_max shape: %s [Op:%s]",
-            tw__shape_text(t), tw__shape_text(low), tw__shape_text(high), inference->op->name);
+            "clip_value_min shape: %sclip_value_max shape: %s",
+            tw__shape_text(t), tw__shape_text(low), tw__shape_text(high));
     return tw_shape_same(inference);
 }
 
@@ -247,7 +247,7 @@ static tw_status add_n_shape(tw__inference *inference)
         if (!tw__shape_compatible(inference->shapes[0], inference->shapes[i]))
             return tw__fail(
                 TW_INVALID_ARGUMENT,
-                "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: %s != input %d: %s [Op:AddN]",
+                "Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: %s != input %d: %s",
                 tw__shape_text(inference->shapes[0]), i, tw__shape_text(inference->shapes[i]));
     }
     inference->out_shapes[0] = *inference->shapes[0];

@@ -18,15 +18,15 @@ static tw_status top_shape(tw__inference *inference)
     if (inference->values[1]) {
         TW_TRY(tw__scalar_value(inference->op, inference->values[1], "k", &k));
         if (k < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Need k >= 0, got %lld [Op:TopKV2]", (long long)k);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Need k >= 0, got %lld", (long long)k);
     }
     if (in->rank == 0)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must be >= 1-D, got shape [] [Op:TopKV2]");
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must be >= 1-D, got shape []");
     if (in->rank < 0)
         return TW_OK;
     int64_t columns = in->dims[in->rank - 1];
     if (columns >= 0 && k > columns)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must have at least k columns. Had %lld, needed %lld [Op:TopKV2]",
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must have at least k columns. Had %lld, needed %lld",
                           (long long)columns, (long long)k);
     for (int i = 0; i < 2; i++) {
         inference->out_shapes[i] = *in;
@@ -290,16 +290,14 @@ static tw_status in_top_shape(tw__inference *inference)
 {
     const tw_shape *predictions = inference->shapes[0], *targets = inference->shapes[1];
     if (predictions->rank >= 0 && predictions->rank != 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "predictions must be 2-dimensional, got shape %s [Op:%s]",
-                          tw__shape_text(predictions), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "predictions must be 2-dimensional, got shape %s",
+                          tw__shape_text(predictions));
     if (targets->rank >= 0 && targets->rank != 1)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "targets must be 1-dimensional, got shape %s [Op:%s]",
-                          tw__shape_text(targets), inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "targets must be 1-dimensional, got shape %s", tw__shape_text(targets));
     int64_t rows = predictions->rank == 2 ? predictions->dims[0] : -1, count = targets->rank == 1 ? targets->dims[0] : -1;
     if (rows >= 0 && count >= 0 && rows != count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
-                          "First dimension of predictions %lld must match length of targets %lld [Op:%s]", (long long)rows,
-                          (long long)count, inference->op->name);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First dimension of predictions %lld must match length of targets %lld",
+                          (long long)rows, (long long)count);
     inference->out_shapes[0] = TW_SHAPE(rows >= 0 ? rows : count);
     return TW_OK;
 }
@@ -338,12 +336,10 @@ static tw_status bins_shape(tw__inference *inference)
     if (inference->values[1]) {
         TW_TRY(tw__scalar_value(inference->op, inference->values[1], "size", &size));
         if (size < 0)
-            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "size (%lld) must be non-negative [Op:%s]", (long long)size,
-                              inference->op->name);
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "size (%lld) must be non-negative", (long long)size);
     }
     if (dense && in->rank > 2)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d [Op:DenseBincount]",
-                          in->rank);
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d", in->rank);
     const tw_shape *weights = inference->shapes[2];
     if (tw__shape_known(in) && tw__shape_known(weights)) {
         int64_t given, elements;
@@ -353,8 +349,8 @@ static tw_status bins_shape(tw__inference *inference)
             return TW_OP_FAIL(
                 inference, TW_INVALID_ARGUMENT,
                 "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal "
-                "to 1. Received %s [Op:%s]",
-                tw__shape_text(weights), inference->op->name);
+                "to 1. Received %s",
+                tw__shape_text(weights));
     }
     if (dense && in->rank < 0)
         return TW_OK;
@@ -443,7 +439,7 @@ static tw_status bins_compute(tw__kernel *kernel)
         tw__free(c.bins);
     }
     if (c.negative)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative! [Op:%s]", kernel->op->name);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative!");
     return TW_OK;
 }
 

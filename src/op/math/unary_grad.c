@@ -7,8 +7,7 @@ static tw_status equal_shapes(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (!tw__shape_compatible(a, b))
-        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:%s]", tw__shape_text(a), tw__shape_text(b),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", tw__shape_text(a), tw__shape_text(b));
     inference->out_shapes[0] = tw__shape_known(a) ? *a : *b;
     return TW_OK;
 }

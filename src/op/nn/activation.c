@@ -7,10 +7,9 @@ static tw_status same_shapes(tw__inference *inference)
 {
     const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
     if (!tw__shape_compatible(a, b))
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s [Op:%s]",
-            inference->op->name, inference->op->name, tw__shape_text(a), tw__shape_text(b), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s",
+                        inference->op->name, inference->op->name, tw__shape_text(a), tw__shape_text(b));
     inference->out_shapes[0] = tw__shape_known(a) ? *a : *b;
     return TW_OK;
 }

@@ -21,16 +21,15 @@ static tw_status bias_shape(tw__inference *inference)
 {
     const tw_shape *value = inference->shapes[0], *bias = inference->shapes[1];
     if (value->rank >= 0 && value->rank < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s [Op:BiasAdd]", tw__shape_text(value));
+        return tw__fail(TW_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s", tw__shape_text(value));
     if (bias->rank >= 0 && bias->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Biases must be 1D: %s [Op:BiasAdd]", tw__shape_text(bias));
+        return tw__fail(TW_INVALID_ARGUMENT, "Biases must be 1D: %s", tw__shape_text(bias));
     inference->out_shapes[0] = *value;
     if (value->rank < 0 || bias->rank < 0)
         return TW_OK;
     int axis = channel_axis(value, inference->attrs);
     if (value->dims[axis] >= 0 && bias->dims[0] >= 0 && value->dims[axis] != bias->dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Must provide as many biases as the %s dimension of the input tensor: %s vs. %s [Op:BiasAdd]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Must provide as many biases as the %s dimension of the input tensor: %s vs. %s",
                         axis == value->rank - 1 ? "last" : "channel", tw__shape_text(bias), tw__shape_text(value));
     return TW_OK;
 }
@@ -84,7 +83,7 @@ static tw_status bias_grad_shape(tw__inference *inference)
 {
     const tw_shape *shape = inference->shapes[0];
     if (shape->rank >= 0 && shape->rank < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s [Op:BiasAddGrad]", tw__shape_text(shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "Input tensor must be at least 2D: %s", tw__shape_text(shape));
     inference->out_shapes[0] = TW_SHAPE(shape->rank < 0 ? -1 : shape->dims[channel_axis(shape, inference->attrs)]);
     return TW_OK;
 }

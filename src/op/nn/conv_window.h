@@ -12,7 +12,7 @@ typedef struct tw__window {
     int64_t before[2], after[2]; /* of EXPLICIT, as given */
 } tw__window;
 
-#define TW_WINDOW_FAIL(op_, code, format, ...) tw__fail((code), format " [Op:%s]", ##__VA_ARGS__, (op_)->name)
+#define TW_WINDOW_FAIL(op_, code, format, ...) tw__fail_op((op_)->name, (code), format, ##__VA_ARGS__)
 
 /* Reads padding, explicit_paddings (if the op has it) and data_format. */
 tw_status tw__window_padding(const tw_op *op, const tw_attr *attrs, tw__window *window);

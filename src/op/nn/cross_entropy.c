@@ -44,20 +44,18 @@ static tw_tensor *logits_gradient(tw__gradient *gradient)
 static tw_status sparse_shape(tw__inference *inference)
 {
     const tw_shape *logits = inference->shapes[0], *labels = inference->shapes[1];
-    const char *op = inference->op->name;
     if (logits->rank >= 0 && logits->rank != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "logits must be 2-D, but got shape %s [Op:%s]", tw__shape_text(logits), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "logits must be 2-D, but got shape %s", tw__shape_text(logits));
     if (labels->rank >= 0 && labels->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "labels must be 1-D, but got shape %s [Op:%s]", tw__shape_text(labels), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "labels must be 1-D, but got shape %s", tw__shape_text(labels));
     int64_t rows = logits->rank < 0 ? -1 : logits->dims[0], columns = logits->rank < 0 ? -1 : logits->dims[1];
     int64_t label_rows = labels->rank < 0 ? -1 : labels->dims[0];
     if (rows >= 0 && label_rows >= 0 && rows != label_rows)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "logits and labels must have the same first dimension, got logits shape %s and labels shape %s [Op:%s]",
-                        tw__shape_text(logits), tw__shape_text(labels), op);
+                        "logits and labels must have the same first dimension, got logits shape %s and labels shape %s",
+                        tw__shape_text(logits), tw__shape_text(labels));
     if (columns == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Must have at least one class, but got logits shape %s [Op:%s]",
-                        tw__shape_text(logits), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Must have at least one class, but got logits shape %s", tw__shape_text(logits));
     if (rows < 0)
         rows = label_rows;
     inference->out_shapes[0] = TW_SHAPE(rows);
@@ -78,8 +76,8 @@ static tw_status bad_label(tw__kernel *kernel, int64_t label, int64_t columns)
         tw__text_format(&text, "%s%lld", i ? " " : "", (long long)label_at(labels, i));
     char *list = tw__text_take(&text);
     tw__fail(TW_INVALID_ARGUMENT,
-             "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values: %s [Op:%s]",
-             (long long)label, (long long)columns, list ? list : "", kernel->op->name);
+             "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values: %s", (long long)label,
+             (long long)columns, list ? list : "");
     tw__free(list);
     return TW_INVALID_ARGUMENT;
 }
@@ -120,13 +118,12 @@ static tw_status dense_shape(tw__inference *inference)
     const tw_shape *logits = inference->shapes[0], *labels = inference->shapes[1];
     tw_shape both;
     if (!tw__shape_broadcast(logits, labels, &both))
-        return tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s [Op:%s]",
-                        tw__shape_text(logits), tw__shape_text(labels), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
+                        tw__shape_text(logits), tw__shape_text(labels));
     if (both.rank >= 0 && both.rank != 2)
-        return tw__fail(
-            TW_INVALID_ARGUMENT,
-            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, got %s and %s [Op:%s]",
-            tw__shape_text(logits), tw__shape_text(labels), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, got %s and %s",
+                        tw__shape_text(logits), tw__shape_text(labels));
     inference->out_shapes[0] = TW_SHAPE(both.rank < 0 ? -1 : both.dims[0]);
     inference->out_shapes[1] = both.rank < 0 ? TW_SHAPE(-1, -1) : both;
     return TW_OK;

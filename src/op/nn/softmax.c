@@ -5,7 +5,7 @@
 static tw_status softmax_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "logits must have >= 1 dimension, got [] [Op:%s]", inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "logits must have >= 1 dimension, got []");
     return tw_shape_same(inference);
 }
 

@@ -14,12 +14,11 @@ static tw_status read_partitions(tw__kernel *kernel, tw__levels *levels)
     int64_t rows = -1;
     *levels = (tw__levels){ 0 };
     if (types->count != given || given > TW_RAGGED_LEVELS)
-        return tw__fail(TW_INVALID_ARGUMENT, "%d row partitions come with %d types [Op:%s]", given, (int)types->count,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%d row partitions come with %d types", given, (int)types->count);
     if (types->strings[0].size == 14 && memcmp(types->strings[0].data, "FIRST_DIM_SIZE", 14) == 0) {
         TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "FIRST_DIM_SIZE", &rows));
         if (rows < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "FIRST_DIM_SIZE must not be negative [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "FIRST_DIM_SIZE must not be negative");
         first = 1;
     }
     for (int k = first; k < given; k++) {
@@ -27,11 +26,9 @@ static tw_status read_partitions(tw__kernel *kernel, tw__levels *levels)
         tw_string type = types->strings[k];
         bool ids = type.size == 12 && memcmp(type.data, "VALUE_ROWIDS", 12) == 0;
         if (!ids && !(type.size == 10 && memcmp(type.data, "ROW_SPLITS", 10) == 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "Unsupported row partition type: %.*s [Op:%s]", (int)type.size, type.data,
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Unsupported row partition type: %.*s", (int)type.size, type.data);
         if (in->shape.rank != 1 || (!ids && in->count < 1) || (ids && rows < 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid row partition of shape %s [Op:%s]", tw__shape_text(&in->shape),
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid row partition of shape %s", tw__shape_text(&in->shape));
         int64_t count = ids ? rows : in->count - 1, *s = tw__alloc_array((size_t)count + 1, sizeof *s);
         if (!s)
             return tw__error_status();
@@ -42,14 +39,14 @@ static tw_status read_partitions(tw__kernel *kernel, tw__levels *levels)
         for (int64_t i = 0; ids && i < in->count; i++) {
             int64_t row = tw_tensor_int_at(in, i);
             if (row < 0 || row >= count || (i && row < tw_tensor_int_at(in, i - 1)))
-                return tw__fail(TW_INVALID_ARGUMENT, "Invalid value rowid %lld [Op:%s]", (long long)row, kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "Invalid value rowid %lld", (long long)row);
             s[row + 1]++;
         }
         for (int64_t i = 0; ids && i < count; i++)
             s[i + 1] += s[i];
         rows = ids ? in->count : s[count];
     }
-    return tw__levels_check(kernel->op, levels, kernel->inputs[1]->shape.rank ? kernel->inputs[1]->shape.dims[0] : 0);
+    return tw__levels_check(levels, kernel->inputs[1]->shape.rank ? kernel->inputs[1]->shape.dims[0] : 0);
 }
 
 /* map[cell] = 1 + the value that stands there. */
@@ -86,18 +83,16 @@ static tw_status result_shape(tw__kernel *kernel, const tw__levels *levels, tw_s
     if (asked->shape.rank == 0) {
         if (tw_tensor_int_at(asked, 0) != -1)
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "The only valid scalar shape tensor is the fully unknown shape specified as -1. [Op:%s]",
-                            kernel->op->name);
+                            "The only valid scalar shape tensor is the fully unknown shape specified as -1.");
     } else if (asked->count != out->rank) {
-        return tw__fail(TW_INVALID_ARGUMENT, "The requested shape has %lld dimensions, the ragged tensor has %d [Op:%s]",
-                        (long long)asked->count, out->rank, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The requested shape has %lld dimensions, the ragged tensor has %d",
+                        (long long)asked->count, out->rank);
     }
     for (int i = 0; asked->shape.rank && i < out->rank; i++) {
         int64_t size = tw_tensor_int_at(asked, i);
         if (size >= 0 && i > levels->count && size != out->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "The requested size %lld of dimension %d is not that of the values, %lld [Op:%s]", (long long)size, i,
-                            (long long)out->dims[i], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "The requested size %lld of dimension %d is not that of the values, %lld",
+                            (long long)size, i, (long long)out->dims[i]);
         out->dims[i] = size >= 0 ? size : out->dims[i];
     }
     int64_t count;
@@ -139,10 +134,10 @@ static tw_status to_tensor_compute(tw__kernel *kernel)
     tw__levels levels;
     tw_shape shape = { 0 };
     if (kernel->inputs[1]->shape.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "values must have a rank of 1 or more [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "values must have a rank of 1 or more");
     tw_status status = read_partitions(kernel, &levels);
     if (status == TW_OK && levels.count == 0)
-        status = tw__fail(TW_INVALID_ARGUMENT, "there are no row partitions [Op:%s]", kernel->op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "there are no row partitions");
     if (status == TW_OK)
         status = result_shape(kernel, &levels, &shape);
     if (status == TW_OK)
@@ -283,7 +278,7 @@ static tw_status to_sparse_compute(tw__kernel *kernel)
     tw_tensor *values = kernel->inputs[count];
     tw__levels levels = { 0 };
     if (values->shape.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "values must have a rank of 1 or more [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "values must have a rank of 1 or more");
     tw_status status = tw__levels_read(kernel->op, kernel->inputs, count, values->shape.dims[0], &levels);
     if (status == TW_OK)
         status = to_sparse(kernel, &levels, values);

@@ -15,8 +15,8 @@ static tw_status gather_shape(tw__inference *inference)
     int64_t outputs = TW_ATTR(inference, "OUTPUT_RAGGED_RANK")->i;
     if (indices->rank >= 0 && outputs != levels + indices->rank - 1)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "OUTPUT_RAGGED_RANK is %lld, where %d ragged dimensions and indices of rank %d make %d [Op:%s]",
-                        (long long)outputs, levels, indices->rank, levels + indices->rank - 1, inference->op->name);
+                        "OUTPUT_RAGGED_RANK is %lld, where %d ragged dimensions and indices of rank %d make %d",
+                        (long long)outputs, levels, indices->rank, levels + indices->rank - 1);
     for (int i = 0; i < outputs; i++)
         inference->out_shapes[i] = TW_SHAPE(-1);
     if (outputs && indices->rank > 0 && indices->dims[0] >= 0)
@@ -72,8 +72,8 @@ static tw_status gather_levels(tw__kernel *kernel, const tw__levels *levels)
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         rows[i] = tw_tensor_int_at(indices, i);
         if (rows[i] < 0 || rows[i] >= levels->rows[0])
-            status = tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i,
-                              (long long)rows[i], (long long)levels->rows[0], kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld)", (long long)i, (long long)rows[i],
+                              (long long)levels->rows[0]);
     }
     for (int d = 0; status == TW_OK && d + 1 < indices->shape.rank; d++) { /* the indices' own dimensions are uniform */
         above *= indices->shape.dims[d];
@@ -102,7 +102,7 @@ static tw_status gather_compute(tw__kernel *kernel)
     const tw_tensor *values = kernel->inputs[count], *indices = kernel->inputs[count + 1];
     tw__levels levels = { 0 };
     if (values->shape.rank < 1 || indices->shape.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "values and indices must have a rank of 1 or more [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "values and indices must have a rank of 1 or more");
     tw_status status = tw__levels_read(kernel->op, kernel->inputs, count, values->shape.dims[0], &levels);
     if (status == TW_OK)
         status = gather_levels(kernel, &levels);
@@ -152,8 +152,8 @@ static tw_status range_shape(tw__inference *inference)
     for (int i = 0; i < 3; i++) {
         const tw_shape *shape = inference->shapes[i];
         if (shape->rank > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits and deltas must be scalars or vectors, got %s [Op:%s]",
-                            tw__shape_text(shape), inference->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits and deltas must be scalars or vectors, got %s",
+                            tw__shape_text(shape));
         if (shape->rank == 1 && rows >= 0)
             rows = shape->dims[0];
         if (shape->rank < 0)
@@ -176,7 +176,7 @@ static tw_status range_compute(tw__kernel *kernel)
     bool integers = tw__dtype_is_integer(in[0]->dtype), vector = false;
     for (int i = 0; i < 3; i++) {
         if (in[i]->shape.rank == 1 && vector && rows != in[i]->count)
-            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits, and deltas must have the same shape [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits, and deltas must have the same shape");
         if (in[i]->shape.rank == 1) {
             rows = in[i]->count;
             vector = true;
@@ -190,7 +190,7 @@ static tw_status range_compute(tw__kernel *kernel)
             int64_t start = tw_tensor_int_at(in[0], at_row(in[0], r)), limit = tw_tensor_int_at(in[1], at_row(in[1], r)),
                     delta = tw_tensor_int_at(in[2], at_row(in[2], r));
             if (delta == 0)
-                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 [Op:%s]", kernel->op->name);
+                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0");
             else if (delta > 0 ? start < limit : start > limit) {
                 uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
                 uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
@@ -201,13 +201,12 @@ static tw_status range_compute(tw__kernel *kernel)
                    delta = tw_tensor_double_at(in[2], at_row(in[2], r));
             double count = ceil(fabs((limit - start) / delta));
             if (delta == 0 || !(count < 1e18))
-                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds [Op:%s]", kernel->op->name);
+                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds");
             else if (delta > 0 ? start < limit : start > limit)
                 size = (int64_t)count;
         }
         if (status == TW_OK && (size < 0 || size > ((int64_t)1 << 40) || total > ((int64_t)1 << 40)))
-            status = tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld [Op:%s]",
-                              (long long)((int64_t)1 << 40), kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld", (long long)((int64_t)1 << 40));
         total += size;
         if (status == TW_OK)
             splits[r + 1] = total;

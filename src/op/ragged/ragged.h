@@ -19,7 +19,7 @@ typedef struct tw__levels {
  * (`values`: the rows below the last one). `levels` must be freed in any case. */
 tw_status tw__levels_read(const tw_op *op, tw_tensor *const *splits, int count, int64_t values, tw__levels *levels);
 /* Checks what is there already. */
-tw_status tw__levels_check(const tw_op *op, const tw__levels *levels, int64_t values);
+tw_status tw__levels_check(const tw__levels *levels, int64_t values);
 void tw__levels_free(tw__levels *levels);
 /* A vector of splits of that dtype into an output. */
 tw_status tw__splits_give(tw__kernel *kernel, int output, const int64_t *splits, int64_t count);

@@ -8,8 +8,8 @@
 tw_status tw__random_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]",
-                        tw__shape_text(inference->shapes[0]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s",
+                        tw__shape_text(inference->shapes[0]));
     return tw__shape_input(inference, 0, "shape");
 }
 
@@ -28,18 +28,17 @@ tw_status tw__random_integers(tw__kernel *kernel, int minval, tw__philox philox)
     for (int i = 0; i < 2; i++) {
         const tw_tensor *limit = kernel->inputs[minval + i];
         if (limit->shape.rank != 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s must be 0-D, got shape %s [Op:%s]", names[i], tw__shape_text(&limit->shape),
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must be 0-D, got shape %s", names[i], tw__shape_text(&limit->shape));
         limits[i] = limit->dtype == TW_UINT64 ? (int64_t) * (const uint64_t *)limit->data : tw_tensor_int_at(limit, 0);
     }
     if (out->count == 0)
         return TW_OK;
     bool is_unsigned = out->dtype == TW_UINT64;
     if (is_unsigned ? (uint64_t)limits[0] >= (uint64_t)limits[1] : limits[0] >= limits[1])
-        return is_unsigned ? tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %llu >= %llu [Op:%s]",
-                                      (unsigned long long)limits[0], (unsigned long long)limits[1], kernel->op->name)
-                           : tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld [Op:%s]", (long long)limits[0],
-                                      (long long)limits[1], kernel->op->name);
+        return is_unsigned ? tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %llu >= %llu",
+                                      (unsigned long long)limits[0], (unsigned long long)limits[1])
+                           : tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld", (long long)limits[0],
+                                      (long long)limits[1]);
     tw__random_fill(TW__BELOW, out->dtype, philox, out->data, out->count, (uint64_t)limits[0],
                     (uint64_t)limits[1] - (uint64_t)limits[0]);
     return TW_OK;
@@ -48,19 +47,18 @@ tw_status tw__random_integers(tw__kernel *kernel, int minval, tw__philox philox)
 tw_status tw__multinomial_shape(tw__inference *inference)
 {
     const tw_shape *logits = inference->shapes[0], *samples = inference->shapes[1];
-    const char *op = inference->op->name;
     if (logits->rank >= 0 && logits->rank != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "logits should be a matrix, got shape %s [Op:%s]", tw__shape_text(logits), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "logits should be a matrix, got shape %s", tw__shape_text(logits));
     if (samples->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be a scalar, got shape %s [Op:%s]", tw__shape_text(samples), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be a scalar, got shape %s", tw__shape_text(samples));
     int64_t count = -1;
     if (inference->values[1]) {
         count = *(const int32_t *)inference->values[1]->data;
         if (count < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be nonnegative, got %lld [Op:%s]", (long long)count, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be nonnegative, got %lld", (long long)count);
     }
     if (logits->rank == 2 && logits->dims[1] == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "num_classes should be positive, got 0 [Op:%s]", op);
+        return tw__fail(TW_INVALID_ARGUMENT, "num_classes should be positive, got 0");
     inference->out_shapes[0] = TW_SHAPE(logits->rank < 0 ? -1 : logits->dims[0], count);
     return TW_OK;
 }

@@ -165,9 +165,9 @@ static tw_status join_shapes(const tw__inference *inference, int first, tw_shape
             continue;
         }
         if (!tw__shape_broadcast(joined, inference->shapes[i], &wider))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s must have compatible batch dimensions: %s vs. %s [Op:%s]",
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must have compatible batch dimensions: %s vs. %s",
                             inference->input_count - first == 2 ? "counts and probs" : "parameters", tw__shape_text(joined),
-                            tw__shape_text(inference->shapes[i]), inference->op->name);
+                            tw__shape_text(inference->shapes[i]));
         *joined = wider;
     }
     return TW_OK;
@@ -184,7 +184,7 @@ static tw_status check_end(const tw__inference *inference, int first)
     for (int i = 0; i < joined.rank; i++) {
         int64_t dim = i < out->rank ? out->dims[out->rank - 1 - i] : 0, own = joined.dims[joined.rank - 1 - i];
         if (i >= out->rank || (dim >= 0 && own >= 0 && dim != own))
-            return tw__fail(TW_INVALID_ARGUMENT, "Shape passed in must end with broadcasted shape. [Op:%s]", inference->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Shape passed in must end with broadcasted shape.");
     }
     return TW_OK;
 }
@@ -213,7 +213,7 @@ static tw_status appended_shape(tw__inference *inference)
         return TW_OK;
     }
     if (out->rank + own->rank > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "an output of more than %d dimensions [Op:%s]", TW_MAX_RANK, inference->op->name);
+        return tw__fail(TW_UNIMPLEMENTED, "an output of more than %d dimensions", TW_MAX_RANK);
     for (int i = 0; i < own->rank; i++)
         out->dims[out->rank++] = own->dims[i];
     return TW_OK;
@@ -455,7 +455,7 @@ static tw_status bounded_batch(tw__kernel *kernel, const parameters *p, int64_t 
     double mean = parameter(p, 0, batch), deviation = parameter(p, 1, batch), low = parameter(p, 2, batch),
            high = parameter(p, 3, batch);
     if (!(deviation > 0 && low < high && (isfinite(low) || isfinite(high))))
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid parameters [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid parameters");
     if ((isinf(low) && low < 0) || high < mean) { /* mirrored, so that the lower bound is the one that matters */
         double kept = low;
         low = high;
@@ -473,8 +473,7 @@ static tw_status bounded_batch(tw__kernel *kernel, const parameters *p, int64_t 
                 put(out, sample++ * p->batches + batch, AS(AS(values[i] * deviation) + mean));
                 tries = 0;
             } else if (++tries >= MOST_TRIES) {
-                return tw__fail(TW_INVALID_ARGUMENT, "TruncatedNormal rejection sampler failed to accept a sample. [Op:%s]",
-                                kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "TruncatedNormal rejection sampler failed to accept a sample.");
             }
         }
     }

@@ -8,26 +8,24 @@
 
 enum { PHILOX = 1, THREEFRY = 2, AUTO_SELECT = 3, STATE = 3 };
 
-static tw_status check_algorithm(const tw__kernel *kernel, int64_t algorithm)
+static tw_status check_algorithm(int64_t algorithm)
 {
     if (algorithm == PHILOX || algorithm == AUTO_SELECT)
         return TW_OK;
     if (algorithm == THREEFRY)
-        return tw__fail(TW_UNIMPLEMENTED, "Non-XLA devices don't support the ThreeFry algorithm. [Op:%s]", kernel->op->name);
-    return tw__fail(TW_INVALID_ARGUMENT, "Unsupported algorithm id: %lld [Op:%s]", (long long)algorithm, kernel->op->name);
+        return tw__fail(TW_UNIMPLEMENTED, "Non-XLA devices don't support the ThreeFry algorithm.");
+    return tw__fail(TW_INVALID_ARGUMENT, "Unsupported algorithm id: %lld", (long long)algorithm);
 }
 
-static tw_status check_state(const tw__kernel *kernel, const tw_tensor *state)
+static tw_status check_state(const tw_tensor *state)
 {
     if (state->dtype != TW_INT64)
-        return tw__fail(TW_INVALID_ARGUMENT, "dtype of RNG state variable must be int64, not %s [Op:%s]",
-                        tw_dtype_name(state->dtype), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "dtype of RNG state variable must be int64, not %s", tw_dtype_name(state->dtype));
     if (state->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "RNG state must have one and only one dimension, not %d [Op:%s]", state->shape.rank,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "RNG state must have one and only one dimension, not %d", state->shape.rank);
     if (state->count < STATE)
-        return tw__fail(TW_INVALID_ARGUMENT, "For the Philox algorithm, the size of state must be at least 3; got %lld [Op:%s]",
-                        (long long)state->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "For the Philox algorithm, the size of state must be at least 3; got %lld",
+                        (long long)state->count);
     return TW_OK;
 }
 
@@ -38,9 +36,9 @@ tw_status tw__generator_draw(tw__kernel *kernel, int64_t algorithm, uint64_t ski
     void *data;
     if (!resource)
         return TW_INVALID_ARGUMENT;
-    TW_TRY(check_algorithm(kernel, algorithm));
+    TW_TRY(check_algorithm(algorithm));
     TW_TRY(tw__resource_lock(resource, &data));
-    tw_status status = check_state(kernel, resource->value);
+    tw_status status = check_state(resource->value);
     if (status == TW_OK) {
         uint64_t *state = data;
         if (before)
@@ -103,8 +101,8 @@ static tw_status values_shape(tw__inference *inference)
 {
     TW_TRY(need_scalars(inference, 1, 1));
     if (inference->shapes[2]->rank >= 0 && inference->shapes[2]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]",
-                        tw__shape_text(inference->shapes[2]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s",
+                        tw__shape_text(inference->shapes[2]));
     return tw__shape_input(inference, 2, "shape");
 }
 

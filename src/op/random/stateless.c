@@ -11,8 +11,7 @@ tw_status tw__random_check_seed(const tw__inference *inference, int input)
 {
     const tw_shape *seed = inference->shapes[input];
     if (!tw__shape_compatible(seed, &TW_SHAPE(2)))
-        return tw__fail(TW_INVALID_ARGUMENT, "seed must have shape [2], not %s [Op:%s]", tw__shape_text(seed),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "seed must have shape [2], not %s", tw__shape_text(seed));
     return TW_OK;
 }
 
@@ -85,18 +84,16 @@ static tw_status seed_shape(tw__inference *inference)
 static tw_status check_stream(const tw__inference *inference)
 {
     const tw_shape *key = inference->shapes[1], *counter = inference->shapes[2], *alg = inference->shapes[3];
-    const char *op = inference->op->name;
     if (!tw__shape_compatible(key, &TW_SHAPE(1)))
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "key must have shape [1], not %s. (Note that batched keys are not supported yet.) [Op:%s]",
-                        tw__shape_text(key), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "key must have shape [1], not %s. (Note that batched keys are not supported yet.)",
+                        tw__shape_text(key));
     if (counter->rank >= 0 && (counter->rank != 1 || (counter->dims[0] >= 0 && counter->dims[0] < 2)))
         return tw__fail(
             TW_INVALID_ARGUMENT,
-            "counter must be a vector with length at least 2; got shape: %s. (Note that batched counters are not supported yet.) [Op:%s]",
-            tw__shape_text(counter), op);
+            "counter must be a vector with length at least 2; got shape: %s. (Note that batched counters are not supported yet.)",
+            tw__shape_text(counter));
     if (alg->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "input 3 (0-based) must have shape [], not %s [Op:%s]", tw__shape_text(alg), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "input 3 (0-based) must have shape [], not %s", tw__shape_text(alg));
     return TW_OK;
 }
 
@@ -110,7 +107,7 @@ tw_status tw__philox_of_key(tw__kernel *kernel, tw__philox *philox)
 {
     int32_t alg = *(const int32_t *)kernel->inputs[3]->data;
     if (alg != PHILOX && alg != AUTO_SELECT)
-        return tw__fail(TW_INVALID_ARGUMENT, "Unsupported algorithm id: %d [Op:%s]", alg, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Unsupported algorithm id: %d", alg);
     uint64_t key = *(const uint64_t *)kernel->inputs[1]->data;
     const uint64_t *counter = kernel->inputs[2]->data;
     *philox = (tw__philox){ { (uint32_t)key, (uint32_t)(key >> 32) },

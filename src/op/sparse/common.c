@@ -12,7 +12,7 @@ static void row_text(const int64_t *row, int rank, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "", (long long)row[i]);
 }
 
-tw_status tw__sparse_check(const tw_op *op, const tw__sparse *s)
+tw_status tw__sparse_check(const tw__sparse *s)
 {
     for (int64_t i = 0; i < s->count; i++) {
         const int64_t *row = s->indices + i * s->rank;
@@ -23,8 +23,8 @@ tw_status tw__sparse_check(const tw_op *op, const tw__sparse *s)
             char place[200], limits[200];
             row_text(row, s->rank, place, sizeof place);
             row_text(s->shape, s->rank, limits, sizeof limits);
-            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is out of bounds: need 0 <= index < [%s] [Op:%s]",
-                            (long long)i, place, limits, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is out of bounds: need 0 <= index < [%s]", (long long)i,
+                            place, limits);
         }
     }
     return TW_OK;
@@ -36,13 +36,13 @@ tw_status tw__sparse_read(tw__kernel *kernel, int indices, int values, int shape
     if (i->shape.rank != 2 || s->shape.rank != 1 || (v && v->shape.rank != 1) || (v && v->count != i->shape.dims[0]) ||
         i->shape.dims[1] != s->count)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "indices of shape %s, values of shape %s and a shape of %lld sizes do not make a sparse tensor [Op:%s]",
-                        tw__shape_text(&i->shape), v ? tw__shape_text(&v->shape) : "none", (long long)s->count, kernel->op->name);
+                        "indices of shape %s, values of shape %s and a shape of %lld sizes do not make a sparse tensor",
+                        tw__shape_text(&i->shape), v ? tw__shape_text(&v->shape) : "none", (long long)s->count);
     if (i->shape.dims[1] > 64)
         return tw__fail(TW_UNIMPLEMENTED, "%s: a sparse tensor of rank %lld is not supported", kernel->op->name,
                         (long long)i->shape.dims[1]);
     *sparse = (tw__sparse){ i->data, s->data, v, i->shape.dims[0], (int)i->shape.dims[1] };
-    return tw__sparse_check(kernel->op, sparse);
+    return tw__sparse_check(sparse);
 }
 
 int tw__sparse_compare(const int64_t *a, const int64_t *b, int rank)
@@ -54,7 +54,7 @@ int tw__sparse_compare(const int64_t *a, const int64_t *b, int rank)
     return 0;
 }
 
-tw_status tw__sparse_need_order(const tw_op *op, const tw__sparse *s)
+tw_status tw__sparse_need_order(const tw__sparse *s)
 {
     for (int64_t i = 1; i < s->count; i++) {
         int order = tw__sparse_compare(s->indices + (i - 1) * s->rank, s->indices + i * s->rank, s->rank);
@@ -65,9 +65,9 @@ tw_status tw__sparse_need_order(const tw_op *op, const tw__sparse *s)
         return order ? tw__fail(TW_INVALID_ARGUMENT,
                                 "indices[%lld] = [%s] is out of order. Many sparse ops require sorted indices.\n    Use "
                                 "`tf.sparse.reorder` to create a "
-                                "correctly ordered copy.\n\n [Op:%s]",
-                                (long long)i, place, op->name)
-                     : tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is repeated [Op:%s]", (long long)i, place, op->name);
+                                "correctly ordered copy.\n\n",
+                                (long long)i, place)
+                     : tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is repeated", (long long)i, place);
     }
     return TW_OK;
 }

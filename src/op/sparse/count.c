@@ -48,7 +48,7 @@ static tw_status give(tw__kernel *kernel, entry *entries, int64_t count, int64_t
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         if (entries[i].value < 0)
-            status = tw__fail(TW_INVALID_ARGUMENT, "Input values must all be non-negative [Op:%s]", kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Input values must all be non-negative");
         highest = entries[i].value > highest ? entries[i].value : highest;
         if (most < 0 || entries[i].value < most)
             entries[kept++] = entries[i];
@@ -86,22 +86,21 @@ static tw_status give(tw__kernel *kernel, entry *entries, int64_t count, int64_t
     return status;
 }
 
-static tw_status check_weights(tw__kernel *kernel, const tw_tensor *values, const tw_tensor *weights)
+static tw_status check_weights(const tw_tensor *values, const tw_tensor *weights)
 {
     if (weights->count && weights->count != values->count)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Weights and values must have the same shape. Weight shape: %s; values shape: %s [Op:%s]",
-                        tw__shape_text(&weights->shape), tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Weights and values must have the same shape. Weight shape: %s; values shape: %s",
+                        tw__shape_text(&weights->shape), tw__shape_text(&values->shape));
     return TW_OK;
 }
 
 static tw_status dense_compute(tw__kernel *kernel)
 {
     const tw_tensor *values = kernel->inputs[0], *weights = kernel->inputs[1];
-    TW_TRY(check_weights(kernel, values, weights));
+    TW_TRY(check_weights(values, weights));
     if (values->shape.rank < 1 || values->shape.rank > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input must be a 1 or 2-dimensional tensor. Got: %s [Op:%s]",
-                        tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input must be a 1 or 2-dimensional tensor. Got: %s",
+                        tw__shape_text(&values->shape));
     bool batched = values->shape.rank == 2;
     int64_t width = batched ? values->shape.dims[1] : values->count;
     entry *entries = tw__alloc_array((size_t)values->count + 1, sizeof *entries);
@@ -117,9 +116,9 @@ static tw_status sparse_compute(tw__kernel *kernel)
     tw__sparse s;
     const tw_tensor *weights = kernel->inputs[3];
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
-    TW_TRY(check_weights(kernel, s.values, weights));
+    TW_TRY(check_weights(s.values, weights));
     if (s.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "The shape argument requires at least one element. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The shape argument requires at least one element.");
     bool batched = s.rank > 1;
     entry *entries = tw__alloc_array((size_t)s.count + 1, sizeof *entries);
     if (!entries)
@@ -133,7 +132,7 @@ static tw_status ragged_compute(tw__kernel *kernel)
 {
     const tw_tensor *values = kernel->inputs[1], *weights = kernel->inputs[2];
     tw__levels levels = { 0 };
-    TW_TRY(check_weights(kernel, values, weights));
+    TW_TRY(check_weights(values, weights));
     tw_status status = tw__levels_read(kernel->op, kernel->inputs, 1, values->count, &levels);
     entry *entries = status == TW_OK ? tw__alloc_array((size_t)values->count + 1, sizeof *entries) : NULL;
     for (int64_t row = 0; entries && row < levels.rows[0]; row++) {

@@ -31,11 +31,10 @@ static tw_status read_sparse(tw__kernel *kernel, crossing *c, int i, int count)
     tw__sparse s;
     TW_TRY(tw__sparse_read(kernel, i, count + i, 2 * count + i, &s));
     if (s.rank != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected D2 of index to be 2 got %d at position %d [Op:%s]", s.rank, i,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected D2 of index to be 2 got %d at position %d", s.rank, i);
     if (c->rows >= 0 && s.shape[0] != c->rows)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch size %lld got %lld at position %d [Op:%s]", (long long)c->rows,
-                        (long long)s.shape[0], i, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch size %lld got %lld at position %d", (long long)c->rows,
+                        (long long)s.shape[0], i);
     c->rows = s.shape[0];
     feature *f = &c->features[i];
     f->values = s.values;
@@ -56,8 +55,8 @@ static tw_status read_dense(tw__kernel *kernel, crossing *c, int i, int input)
 {
     const tw_tensor *values = kernel->inputs[input];
     if (values->shape.rank != 2 || (c->rows >= 0 && values->shape.dims[0] != c->rows))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected a matrix of batch size %lld, got shape %s at position %d [Op:%s]",
-                        (long long)c->rows, tw__shape_text(&values->shape), i, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected a matrix of batch size %lld, got shape %s at position %d",
+                        (long long)c->rows, tw__shape_text(&values->shape), i);
     c->rows = values->shape.dims[0];
     feature *f = &c->features[i];
     f->values = values;
@@ -82,13 +81,13 @@ static tw_status read_features(tw__kernel *kernel, crossing *c, int dense_end)
 }
 
 /* How many combinations a row has. */
-static tw_status combinations(const tw_op *op, const crossing *c, int64_t row, int64_t *count)
+static tw_status combinations(const crossing *c, int64_t row, int64_t *count)
 {
     *count = c->count ? 1 : 0;
     for (int i = 0; i < c->count; i++) {
         if (__builtin_mul_overflow(*count, c->features[i].starts[row + 1] - c->features[i].starts[row], count) ||
             *count > ((int64_t)1 << 40))
-            return tw__fail(TW_INVALID_ARGUMENT, "row %lld has too many combinations [Op:%s]", (long long)row, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "row %lld has too many combinations", (long long)row);
     }
     return TW_OK;
 }
@@ -153,7 +152,7 @@ static tw_status cross(tw__kernel *kernel, crossing *c, tw_string separator, uin
 {
     int64_t total = 0, widest = 0, count;
     for (int64_t row = 0; row < c->rows; row++) {
-        TW_TRY(combinations(kernel->op, c, row, &count));
+        TW_TRY(combinations(c, row, &count));
         total += count;
         widest = count > widest ? count : widest;
     }
@@ -164,7 +163,7 @@ static tw_status cross(tw__kernel *kernel, crossing *c, tw_string separator, uin
     tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t row = 0, at = 0; status == TW_OK && row < c->rows; row++) {
-        status = combinations(kernel->op, c, row, &count);
+        status = combinations(c, row, &count);
         for (int64_t k = 0; status == TW_OK && k < count; k++, at++) {
             ((int64_t *)indices->data)[2 * at] = row;
             ((int64_t *)indices->data)[2 * at + 1] = k;
@@ -185,7 +184,7 @@ static tw_status cross_compute(tw__kernel *kernel)
     crossing c = { 0 };
     bool hashed = TW_ATTR(kernel, "hashed_output")->b;
     if (hashed != (kernel->out_dtypes[1] == TW_INT64))
-        return tw__fail(TW_INVALID_ARGUMENT, "out_type must be int64 for hashes and string for texts [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "out_type must be int64 for hashes and string for texts");
     tw_status status = read_features(kernel, &c, kernel->input_count);
     if (status == TW_OK)
         status = cross(kernel, &c, (tw_string){ "_X_", 3 }, (uint64_t)TW_ATTR(kernel, "hash_key")->i,
@@ -199,7 +198,7 @@ static tw_status cross_texts_compute(tw__kernel *kernel)
     crossing c = { 0 };
     const tw_tensor *separator = kernel->inputs[kernel->input_count - 1];
     if (separator->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input separator should be a scalar. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input separator should be a scalar.");
     tw_status status = read_features(kernel, &c, kernel->input_count - 1);
     if (status == TW_OK)
         status = cross(kernel, &c, tw__strings(separator)[0], 0, 0);

@@ -11,8 +11,7 @@
 static tw_status to_dense_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank > 2)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "sparse_indices should be a scalar, vector, or matrix, got shape %s [Op:SparseToDense]",
+        return tw__fail(TW_INVALID_ARGUMENT, "sparse_indices should be a scalar, vector, or matrix, got shape %s",
                         tw__shape_text(inference->shapes[0]));
     TW_TRY(tw__need_rank(inference, 1, 1));
     if (inference->values[1])
@@ -31,14 +30,13 @@ static tw_status to_dense_compute(tw__kernel *kernel)
                     *other = kernel->inputs[3];
     int64_t count = given->shape.rank > 0 ? given->shape.dims[0] : 1, width = given->shape.rank > 1 ? given->shape.dims[1] : 1;
     if (sizes->shape.rank != 1 || sizes->count != width)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "output_shape has incorrect number of elements: %lld should be: %lld [Op:SparseToDense]",
+        return tw__fail(TW_INVALID_ARGUMENT, "output_shape has incorrect number of elements: %lld should be: %lld",
                         (long long)sizes->count, (long long)width);
     if (values->shape.rank > 1 || (values->shape.rank == 1 && values->count != count))
-        return tw__fail(TW_INVALID_ARGUMENT, "sparse_values has incorrect shape %s, should be [] or [%lld] [Op:SparseToDense]",
+        return tw__fail(TW_INVALID_ARGUMENT, "sparse_values has incorrect shape %s, should be [] or [%lld]",
                         tw__shape_text(&values->shape), (long long)count);
     if (other->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "default_value should be a scalar. [Op:SparseToDense]");
+        return tw__fail(TW_INVALID_ARGUMENT, "default_value should be a scalar.");
     tw_shape shape;
     TW_TRY(tw__shape_of_values(kernel->op, sizes, "output_shape", false, &shape));
     tw_auto tw_tensor *wide = NULL;
@@ -51,9 +49,9 @@ static tw_status to_dense_compute(tw__kernel *kernel)
         given = wide;
     }
     tw__sparse s = { given->data, shape.dims, NULL, count, shape.rank };
-    TW_TRY(tw__sparse_check(kernel->op, &s));
+    TW_TRY(tw__sparse_check(&s));
     if (TW_ATTR(kernel, "validate_indices")->b)
-        TW_TRY(tw__sparse_need_order(kernel->op, &s));
+        TW_TRY(tw__sparse_need_order(&s));
     tw_tensor *out = tw__output(kernel, 0, &shape);
     if (!out)
         return tw__error_status();
@@ -142,8 +140,8 @@ static tw_status add_compute(tw__kernel *kernel)
     for (int i = 0; same && i < s.rank; i++)
         same = s.shape[i] == b->shape.dims[i];
     if (!same)
-        return tw__fail(TW_INVALID_ARGUMENT, "Dimensions of the sparse tensor and of b (%s) are not equal [Op:%s]",
-                        tw__shape_text(&b->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Dimensions of the sparse tensor and of b (%s) are not equal",
+                        tw__shape_text(&b->shape));
     TW_TRY(tw__copy_elements(out->dtype, out->data, b->data, b->count));
     int64_t strides[TW_MAX_RANK];
     tw__strides(&b->shape, strides);
@@ -191,8 +189,8 @@ static tw_tensor *picked_elements(tw__kernel *kernel, const tw__sparse *s)
         fits = dense->shape.dims[k] == 1 || dense->shape.dims[k] == s->shape[skipped + k];
     if (!fits) {
         tw__fail(TW_INVALID_ARGUMENT,
-                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: dense side is %s [Op:%s]",
-                 tw__shape_text(&dense->shape), kernel->op->name);
+                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: dense side is %s",
+                 tw__shape_text(&dense->shape));
         return NULL;
     }
     int64_t strides[TW_MAX_RANK];

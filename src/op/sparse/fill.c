@@ -22,7 +22,7 @@ static tw_status fill_compute(tw__kernel *kernel)
     tw__sparse s;
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     if (s.rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Dense shape cannot be empty. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Dense shape cannot be empty.");
     int64_t rows = s.shape[0], total = s.count;
     tw_tensor *empty = tw__output(kernel, 2, &TW_SHAPE(rows)), *map = tw__output(kernel, 3, &TW_SHAPE(s.count));
     int64_t *next = empty && map ? tw__alloc_array((size_t)rows + 1, sizeof *next) : NULL;
@@ -93,8 +93,8 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     for (int64_t i = 0; status == TW_OK && i < map->count; i++) {
         int64_t at = ((const int64_t *)map->data)[i];
         if (at < 0 || at >= dy->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld [Op:%s]",
-                              (long long)dy->count, (long long)at, kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld",
+                              (long long)dy->count, (long long)at);
             break;
         }
         used[at] = true;

@@ -58,16 +58,16 @@ static tw_status multiply_compute(tw__kernel *kernel)
     if (indices->dtype != TW_INT64)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "indices of dtype %s are not supported", tw_dtype_name(indices->dtype));
     if (kernel->inputs[2]->count != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Tensor 'a_shape' must have 2 elements [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tensor 'a_shape' must have 2 elements");
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     bool adjoint_a = TW_ATTR(kernel, "adjoint_a")->b, adjoint_b = TW_ATTR(kernel, "adjoint_b")->b;
     int64_t inner = s.shape[!adjoint_a], rows = s.shape[adjoint_a], columns = b->shape.dims[!adjoint_b];
     if (b->shape.dims[adjoint_b] != inner)
         return tw__fail(TW_INVALID_ARGUMENT,
                         "Cannot multiply A and B because inner dimension does not match: %lld vs. %lld.  Did you forget a "
-                        "transpose?  Dimensions of A: [%lld, %lld).  Dimensions of B: %s [Op:%s]",
+                        "transpose?  Dimensions of A: [%lld, %lld).  Dimensions of B: %s",
                         (long long)inner, (long long)b->shape.dims[adjoint_b], (long long)s.shape[0], (long long)s.shape[1],
-                        tw__shape_text(&b->shape), kernel->op->name);
+                        tw__shape_text(&b->shape));
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(rows, columns));
     if (!out)
         return tw__error_status();

@@ -86,34 +86,32 @@ static tw_status reshape_compute(tw__kernel *kernel)
     for (int64_t i = 0; i < count; i++) {
         sizes[i] = ((const int64_t *)wanted->data)[i];
         if (sizes[i] == -1 && open >= 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "only one output dimension may be -1, not both %lld and %lld [Op:%s]",
-                            (long long)open, (long long)i, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "only one output dimension may be -1, not both %lld and %lld", (long long)open,
+                            (long long)i);
         if (sizes[i] == -1)
             open = i;
         else if (sizes[i] < 0 || __builtin_mul_overflow(known, sizes[i], &known))
-            return tw__fail(TW_INVALID_ARGUMENT, "size %lld must be non-negative, not %lld [Op:%s]", (long long)i,
-                            (long long)sizes[i], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "size %lld must be non-negative, not %lld", (long long)i, (long long)sizes[i]);
     }
     if (open >= 0) {
         if (known == 0)
             return tw__fail(
                 TW_INVALID_ARGUMENT,
                 "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
-                "non-zero [Op:%s]",
-                kernel->op->name);
+                "non-zero");
         sizes[open] = whole / known;
         if (sizes[open] * known != whole)
             return tw__fail(
                 TW_INVALID_ARGUMENT,
                 "Input to reshape is a SparseTensor with %lld dense values, but the requested shape requires a multiple of "
-                "%lld. [Op:%s]",
-                (long long)whole, (long long)known, kernel->op->name);
+                "%lld.",
+                (long long)whole, (long long)known);
         known = whole;
     }
     if (known != whole)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input to reshape is a tensor with %lld dense values, but the requested shape has %lld. [Op:%s]",
-                        (long long)whole, (long long)known, kernel->op->name);
+                        "Input to reshape is a tensor with %lld dense values, but the requested shape has %lld.",
+                        (long long)whole, (long long)known);
     for (int64_t i = 0; i < s.count; i++) {
         int64_t at = 0;
         for (int k = 0; k < s.rank; k++)
@@ -158,9 +156,8 @@ static tw_status slice_compute(tw__kernel *kernel)
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     const tw_tensor *starts = kernel->inputs[3], *sizes = kernel->inputs[4];
     if (starts->count != s.rank || sizes->count != s.rank || starts->shape.rank != 1 || sizes->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Expected start and size to be vectors of length %d but got shapes %s and %s [Op:%s]", s.rank,
-                        tw__shape_text(&starts->shape), tw__shape_text(&sizes->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected start and size to be vectors of length %d but got shapes %s and %s",
+                        s.rank, tw__shape_text(&starts->shape), tw__shape_text(&sizes->shape));
     const int64_t *start = starts->data, *size = sizes->data;
     int64_t count = 0;
     for (int64_t i = 0; i < s.count; i++)
@@ -210,8 +207,8 @@ static tw_status slice_grad_compute(tw__kernel *kernel)
     const tw_tensor *dy = kernel->inputs[0], *from = kernel->inputs[1], *starts = kernel->inputs[2], *to = kernel->inputs[3];
     if (from->shape.rank != 2 || to->shape.rank != 2 || dy->shape.rank != 1 || from->shape.dims[1] != to->shape.dims[1] ||
         starts->count != from->shape.dims[1] || dy->count != to->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s, the start and the gradient %s do not fit together [Op:%s]",
-                        tw__shape_text(&from->shape), tw__shape_text(&to->shape), tw__shape_text(&dy->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s, the start and the gradient %s do not fit together",
+                        tw__shape_text(&from->shape), tw__shape_text(&to->shape), tw__shape_text(&dy->shape));
     int64_t count = from->shape.dims[0], rank = from->shape.dims[1], next = 0;
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(count));
     if (!out)
@@ -225,9 +222,8 @@ static tw_status slice_grad_compute(tw__kernel *kernel)
         if (same)
             TW_TRY(tw__copy_elements(out->dtype, tw__element_at(out, i), tw__element_at(dy, next++), 1));
     }
-    return next == to->shape.dims[0]
-               ? TW_OK
-               : tw__fail(TW_INVALID_ARGUMENT, "Elements of backprop_val_grad aren't all propagated. [Op:%s]", kernel->op->name);
+    return next == to->shape.dims[0] ? TW_OK
+                                     : tw__fail(TW_INVALID_ARGUMENT, "Elements of backprop_val_grad aren't all propagated.");
 }
 
 TW_OP(SparseSliceGrad, .inputs = "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64",
@@ -263,19 +259,18 @@ static tw_status concat_compute(tw__kernel *kernel)
     int64_t given = TW_ATTR(kernel, "concat_dim")->i, total = 0, rank = first.rank;
     int axis;
     if (!tw__axis_normal(given, first.rank, &axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Concat dimension must be in range [%d, %d), got %lld [Op:%s]", -first.rank,
-                        first.rank, (long long)given, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Concat dimension must be in range [%d, %d), got %lld", -first.rank, first.rank,
+                        (long long)given);
     for (int i = 0; i < count; i++) {
         TW_TRY(tw__sparse_read(kernel, i, count + i, 2 * count + i, &s));
         if (s.rank != rank)
-            return tw__fail(TW_INVALID_ARGUMENT,
-                            "Ranks of all input tensors must match: expected %lld but got %d at position %d [Op:%s]",
-                            (long long)rank, s.rank, i, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Ranks of all input tensors must match: expected %lld but got %d at position %d",
+                            (long long)rank, s.rank, i);
         for (int k = 0; k < rank; k++) {
             if (k != axis && s.shape[k] != first.shape[k])
                 return tw__fail(TW_INVALID_ARGUMENT,
-                                "Input shapes must match: expected %lld for dimension %d but got %lld at position %d [Op:%s]",
-                                (long long)first.shape[k], k, (long long)s.shape[k], i, kernel->op->name);
+                                "Input shapes must match: expected %lld for dimension %d but got %lld at position %d",
+                                (long long)first.shape[k], k, (long long)s.shape[k], i);
         }
         total += s.count;
     }
@@ -339,12 +334,12 @@ static tw_status split_compute(tw__kernel *kernel)
     TW_TRY(tw__sparse_read(kernel, 1, 2, 3, &s));
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[0], "split_dim", &given));
     if (!tw__axis_normal(given, s.rank, &axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Input split_dim should be between 0 and rank (%d), got %lld [Op:%s]", s.rank,
-                        (long long)given, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input split_dim should be between 0 and rank (%d), got %lld", s.rank,
+                        (long long)given);
     if (pieces > s.shape[axis])
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input num_split should be between 1 and the splitting dimension size (%lld), got %lld [Op:%s]",
-                        (long long)s.shape[axis], (long long)pieces, kernel->op->name);
+                        "Input num_split should be between 1 and the splitting dimension size (%lld), got %lld",
+                        (long long)s.shape[axis], (long long)pieces);
     int64_t size = s.shape[axis] / pieces, larger = s.shape[axis] % pieces, begin = 0;
     for (int64_t p = 0; p < pieces; p++) {
         int64_t width = size + (p < larger), count = 0, to = 0;

@@ -25,12 +25,11 @@ static tw_status read_both(tw__kernel *kernel, tw__sparse *a, tw__sparse *b)
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, a));
     TW_TRY(tw__sparse_read(kernel, 3, 4, 5, b));
     if (a->rank != b->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Ranks of input tensors must match, but saw ranks: %d and %d [Op:%s]", a->rank,
-                        b->rank, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Ranks of input tensors must match, but saw ranks: %d and %d", a->rank, b->rank);
     for (int i = 0; i < a->rank; i++) {
         if (a->shape[i] != b->shape[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "Operands' shapes do not match: got %lld and %lld for dimension %d [Op:%s]",
-                            (long long)a->shape[i], (long long)b->shape[i], i, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Operands' shapes do not match: got %lld and %lld for dimension %d",
+                            (long long)a->shape[i], (long long)b->shape[i], i);
     }
     return TW_OK;
 }
@@ -116,8 +115,8 @@ static tw_status combine(tw__kernel *kernel, tw__combination kind, bool with_zer
 static tw_status add_compute(tw__kernel *kernel)
 {
     if (kernel->inputs[6]->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "The magnitude threshold must be a scalar: got shape %s [Op:%s]",
-                        tw__shape_text(&kernel->inputs[6]->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The magnitude threshold must be a scalar: got shape %s",
+                        tw__shape_text(&kernel->inputs[6]->shape));
     return combine(kernel, TW__COMBINE_ADD, false, tw_tensor_double_at(kernel->inputs[6], 0));
 }
 
@@ -154,9 +153,8 @@ static tw_status add_grad_compute(tw__kernel *kernel)
         const tw_tensor *own = kernel->inputs[1 + which];
         if (own->shape.rank != 2 || sum->shape.rank != 2 || own->shape.dims[1] != sum->shape.dims[1] ||
             dy->count != sum->shape.dims[0])
-            return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s and the gradient %s do not fit together [Op:%s]",
-                            tw__shape_text(&own->shape), tw__shape_text(&sum->shape), tw__shape_text(&dy->shape),
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s and the gradient %s do not fit together",
+                            tw__shape_text(&own->shape), tw__shape_text(&sum->shape), tw__shape_text(&dy->shape));
         int64_t count = own->shape.dims[0], k = 0;
         int rank = (int)own->shape.dims[1];
         tw_tensor *out = tw__output(kernel, which, &TW_SHAPE(count));

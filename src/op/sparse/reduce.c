@@ -23,8 +23,8 @@ static tw_status plan(tw__kernel *kernel, reduction *r)
         int axis;
         int64_t given = tw_tensor_int_at(axes, i);
         if (!tw__axis_normal(given, r->s.rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension %lld, for input with %d dimensions. [Op:%s]",
-                            (long long)given, r->s.rank, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension %lld, for input with %d dimensions.",
+                            (long long)given, r->s.rank);
         r->reduced[axis] = true;
     }
     for (int i = 0; i < r->s.rank; i++) {
@@ -200,8 +200,8 @@ static tw_status softmax_compute(tw__kernel *kernel)
     tw__sparse s;
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     if (s.rank < 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input should have rank >= 2, but got: %d [Op:%s]", s.rank, kernel->op->name);
-    TW_TRY(tw__sparse_need_order(kernel->op, &s));
+        return tw__fail(TW_INVALID_ARGUMENT, "Input should have rank >= 2, but got: %d", s.rank);
+    TW_TRY(tw__sparse_need_order(&s));
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(s.count));
     if (!out)
         return tw__error_status();

@@ -44,22 +44,22 @@ static tw_status segment_shape(tw__inference *inference)
 }
 
 /* Checks ids and indices; `rows` is the number of segments. */
-static tw_status check(tw__kernel *kernel, const tw_tensor *indices, const tw_tensor *ids, int64_t limit, int64_t *rows)
+static tw_status check(const tw_tensor *indices, const tw_tensor *ids, int64_t limit, int64_t *rows)
 {
     int64_t last = -1;
     if (indices->count != ids->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "segment_ids and indices should have same size. [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "segment_ids and indices should have same size.");
     for (int64_t i = 0; i < ids->count; i++) {
         int64_t id = tw_tensor_int_at(ids, i), index = tw_tensor_int_at(indices, i);
         if (id < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment ids must be >= 0 [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment ids must be >= 0");
         if (id == INT64_MAX)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment id %lld is too large [Op:%s]", (long long)id, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment id %lld is too large", (long long)id);
         if (id < last)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment ids are not increasing");
         if (index < 0 || index >= limit)
-            return tw__fail(TW_INVALID_ARGUMENT, "Bad: indices[%lld] == %lld out of range [0, %lld) [Op:%s]", (long long)i,
-                            (long long)index, (long long)limit, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Bad: indices[%lld] == %lld out of range [0, %lld)", (long long)i,
+                            (long long)index, (long long)limit);
         last = id;
     }
     *rows = last + 1;
@@ -78,12 +78,12 @@ static tw_status segment(tw__kernel *kernel, scaling how)
 {
     const tw_tensor *data = kernel->inputs[0], *indices = kernel->inputs[1], *ids = kernel->inputs[2];
     int64_t rows, inner = row_size(&data->shape);
-    TW_TRY(check(kernel, indices, ids, data->shape.dims[0], &rows));
+    TW_TRY(check(indices, ids, data->shape.dims[0], &rows));
     if (kernel->input_count > 3) {
         int64_t wanted;
         TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "num_segments", &wanted));
         if (wanted < rows)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment ids must be < num_segments [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment ids must be < num_segments");
         rows = wanted;
     }
     tw_shape shape = data->shape;
@@ -195,10 +195,10 @@ static tw_status grad(tw__kernel *kernel, scaling how)
     const tw_tensor *dy = kernel->inputs[0], *indices = kernel->inputs[1], *ids = kernel->inputs[2];
     int64_t rows, segments, inner = row_size(&dy->shape);
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "output_dim0", &rows));
-    TW_TRY(check(kernel, indices, ids, rows, &segments));
+    TW_TRY(check(indices, ids, rows, &segments));
     if (segments > dy->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of segments: %lld for a gradient of %lld rows [Op:%s]",
-                        (long long)segments, (long long)dy->shape.dims[0], kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of segments: %lld for a gradient of %lld rows", (long long)segments,
+                        (long long)dy->shape.dims[0]);
     tw_shape shape = dy->shape;
     shape.dims[0] = rows;
     tw_tensor *out = tw__output(kernel, 0, &shape);

@@ -18,9 +18,9 @@ typedef struct tw__sparse {
  * 0: there are none. */
 tw_status tw__sparse_read(tw__kernel *kernel, int indices, int values, int shape, tw__sparse *sparse);
 /* INVALID_ARGUMENT if a row lies outside of the shape. */
-tw_status tw__sparse_check(const tw_op *op, const tw__sparse *sparse);
+tw_status tw__sparse_check(const tw__sparse *sparse);
 /* INVALID_ARGUMENT unless the rows stand in order and none comes twice. */
-tw_status tw__sparse_need_order(const tw_op *op, const tw__sparse *sparse);
+tw_status tw__sparse_need_order(const tw__sparse *sparse);
 int tw__sparse_compare(const int64_t *a, const int64_t *b, int rank);
 /* The places 0 … count - 1 in the order of their rows; equal ones keep theirs. For tw__free. */
 int64_t *tw__sparse_order(const int64_t *indices, int64_t count, int rank);

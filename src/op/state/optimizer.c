@@ -58,8 +58,8 @@ static tw_status check_numbers(tw__kernel *kernel, const tw__update *s, double *
     for (int i = 0; i < s->number_count; i++) {
         const tw_tensor *number = kernel->inputs[s->numbers[i]];
         if (number->shape.rank != 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s is not a scalar: %s [Op:%s]", input_name(kernel->op, s->numbers[i]),
-                            tw__shape_text(&number->shape), kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s is not a scalar: %s", input_name(kernel->op, s->numbers[i]),
+                            tw__shape_text(&number->shape));
         numbers[i] = tw_tensor_double_at(number, 0);
     }
     return TW_OK;
@@ -70,25 +70,23 @@ static tw_status check_rows(tw__kernel *kernel, const tw__update *s, const tw_sh
 {
     const tw_tensor *grad = kernel->inputs[s->grad], *indices = kernel->inputs[s->indices];
     if (shape->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "var must be at least 1 dimensional [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "var must be at least 1 dimensional");
     if (indices->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "indices must be one-dimensional [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "indices must be one-dimensional");
     bool fits = grad->shape.rank == shape->rank;
     for (int i = 1; fits && i < shape->rank; i++)
         fits = grad->shape.dims[i] == shape->dims[i];
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "var and grad must match in all dimensions but the first: %s %s [Op:%s]",
-                        tw__shape_text(shape), tw__shape_text(&grad->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "var and grad must match in all dimensions but the first: %s %s",
+                        tw__shape_text(shape), tw__shape_text(&grad->shape));
     if (grad->shape.dims[0] != indices->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "grad must be the same size as indices in the first dimension. [Op:%s]",
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "grad must be the same size as indices in the first dimension.");
     for (int64_t i = 0; i < indices->count; i++) {
         int64_t index = tw_tensor_int_at(indices, i);
         if (index < 0 || index >= shape->dims[0])
-            return tw__fail(
-                TW_INVALID_ARGUMENT,
-                "Index %lld at offset %lld in indices is out of range: indices[%lld] = %lld is not in [0, %lld) [Op:%s]",
-                (long long)index, (long long)i, (long long)i, (long long)index, (long long)shape->dims[0], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Index %lld at offset %lld in indices is out of range: indices[%lld] = %lld is not in [0, %lld)",
+                            (long long)index, (long long)i, (long long)i, (long long)index, (long long)shape->dims[0]);
     }
     return TW_OK;
 }
@@ -104,9 +102,8 @@ static tw_status check_shapes(tw__kernel *kernel, const tw__update *s, tw__resou
         int input = k < s->slots ? k : s->grad;
         const tw_tensor *other = k < s->slots ? slots[k]->value : kernel->inputs[input];
         if (!tw__shape_equal(shape, &other->shape))
-            return tw__fail(TW_INVALID_ARGUMENT, "%s and %s do not have the same shape%s %s [Op:%s]", input_name(kernel->op, 0),
-                            input_name(kernel->op, input), tw__shape_text(shape), tw__shape_text(&other->shape),
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s and %s do not have the same shape%s %s", input_name(kernel->op, 0),
+                            input_name(kernel->op, input), tw__shape_text(shape), tw__shape_text(&other->shape));
     }
     tw_dtype dtype = kernel->inputs[s->grad]->dtype;
     for (int k = 0; k < s->slots; k++) {

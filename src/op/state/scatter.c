@@ -45,17 +45,16 @@ static tw_status check_values(tw__kernel *kernel, const tw_tensor *held, const t
     for (int64_t i = 0; i < indices->count; i++) {
         int64_t index = index_at(indices, i);
         if (index < 0 || index >= held->shape.dims[0])
-            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i,
-                            (long long)index, (long long)held->shape.dims[0], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld)", (long long)i, (long long)index,
+                            (long long)held->shape.dims[0]);
     }
     if (updates->dtype != held->dtype)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the updates of %s",
                           tw_dtype_name(held->dtype), tw_dtype_name(updates->dtype));
     if (operation && !tw__binary_has(operation, held->dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(held->dtype));
-    return operation == &tw__binary_divide && any_zero(updates)
-               ? tw__fail(TW_INVALID_ARGUMENT, "updates must not contain 0 [Op:%s]", kernel->op->name)
-               : TW_OK;
+    return operation == &tw__binary_divide && any_zero(updates) ? tw__fail(TW_INVALID_ARGUMENT, "updates must not contain 0")
+                                                                : TW_OK;
 }
 
 /* Without an operation the updates replace what is there. */

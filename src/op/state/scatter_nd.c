@@ -7,12 +7,10 @@
 static tw_status check_shapes(tw__kernel *kernel, const tw_shape *held)
 {
     const tw_shape *indices = &kernel->inputs[1]->shape, *updates = &kernel->inputs[2]->shape;
-    const char *op = kernel->op->name;
     if (held->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1-D, got shape %s [Op:%s]", tw__shape_text(held), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1-D, got shape %s", tw__shape_text(held));
     if (indices->rank < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s [Op:%s]",
-                        tw__shape_text(indices), op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s", tw__shape_text(indices));
     bool vector = indices->rank == 1; /* one index along the first dimension */
     int64_t depth = vector ? 1 : indices->dims[indices->rank - 1];
     int rows = vector ? 1 : indices->rank - 1;
@@ -20,29 +18,29 @@ static tw_status check_shapes(tw__kernel *kernel, const tw_shape *held)
         if (i >= updates->rank || updates->dims[i] != indices->dims[i])
             return tw__fail(
                 TW_INVALID_ARGUMENT,
-                "Dimensions [0,%d) of indices[shape=%s] = %lld must match dimensions [0,%d) of updates[shape=%s] = %lld [Op:%s]",
-                rows, tw__shape_text(indices), (long long)indices->dims[i], rows, tw__shape_text(updates),
-                (long long)(i < updates->rank ? updates->dims[i] : 0), op);
+                "Dimensions [0,%d) of indices[shape=%s] = %lld must match dimensions [0,%d) of updates[shape=%s] = %lld", rows,
+                tw__shape_text(indices), (long long)indices->dims[i], rows, tw__shape_text(updates),
+                (long long)(i < updates->rank ? updates->dims[i] : 0));
     }
     bool match = depth <= held->rank && updates->rank - rows == held->rank - depth;
     for (int i = 0; match && i < updates->rank - rows; i++)
         match = updates->dims[rows + i] == held->dims[depth + i];
     if (!match)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%lld,%d) of updates[shape=%s] [Op:%s]",
+                        "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%lld,%d) of updates[shape=%s]",
                         (long long)depth, held->rank, tw__shape_text(held), (long long)depth, updates->rank,
-                        tw__shape_text(updates), op);
+                        tw__shape_text(updates));
     return TW_OK;
 }
 
 /* All of them before anything is written: an error leaves the variable as it was. */
-static tw_status check_indices(tw__kernel *kernel, const tw_tensor *indices, const tw_shape *held)
+static tw_status check_indices(const tw_tensor *indices, const tw_shape *held)
 {
     int64_t rows = 1, offset;
     for (int i = 0; i + 1 < indices->shape.rank; i++)
         rows *= indices->shape.dims[i];
     for (int64_t i = 0; i < rows; i++)
-        TW_TRY(tw__nd_offset(kernel->op, indices, i, held, "shape", &offset));
+        TW_TRY(tw__nd_offset(indices, i, held, "shape", &offset));
     return TW_OK;
 }
 
@@ -70,9 +68,9 @@ static tw_status change(tw__kernel *kernel, bool update, tw__combination kind)
     TW_TRY(tw__resource_lock(resource, &data));
     tw_status status = check_shapes(kernel, &resource->value->shape);
     if (status == TW_OK)
-        status = check_indices(kernel, indices, &resource->value->shape);
+        status = check_indices(indices, &resource->value->shape);
     if (status == TW_OK)
-        status = tw__scatter_nd(kernel->op, resource->value, indices, updates, update, kind);
+        status = tw__scatter_nd(resource->value, indices, updates, update, kind);
     tw__resource_unlock(resource);
     return status;
 }
@@ -114,9 +112,9 @@ static tw_status count_compute(tw__kernel *kernel)
     tw_status status = TW_OK;
     const tw_shape *shape = &resource->value->shape;
     if (shape->rank != 0)
-        status = tw__fail(TW_INVALID_ARGUMENT, "input is not a scalar: %s [Op:%s]", tw__shape_text(shape), kernel->op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "input is not a scalar: %s", tw__shape_text(shape));
     else if ((before = tw_tensor_int_at(resource->value, 0)) >= limit)
-        status = tw__fail(TW_OUT_OF_RANGE, "Reached limit of %lld [Op:%s]", (long long)limit, kernel->op->name);
+        status = tw__fail(TW_OUT_OF_RANGE, "Reached limit of %lld", (long long)limit);
     else if (out->dtype == TW_INT32)
         *(int32_t *)data = (int32_t)before + 1;
     else

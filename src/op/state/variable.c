@@ -81,8 +81,8 @@ static tw_status change(tw__kernel *kernel, const tw__binary *operation)
     tw_status status = TW_OK;
     if (!tw__shape_equal(&held->shape, &value->shape))
         status = tw__fail(TW_INVALID_ARGUMENT,
-                          "Cannot update variable with shape %s using a Tensor with shape %s, shapes must be equal. [Op:%s]",
-                          tw__shape_text(&held->shape), tw__shape_text(&value->shape), kernel->op->name);
+                          "Cannot update variable with shape %s using a Tensor with shape %s, shapes must be equal.",
+                          tw__shape_text(&held->shape), tw__shape_text(&value->shape));
     else if (held->dtype != value->dtype)
         status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable %s is of dtype %s, the value of %s", resource->name,
                             tw_dtype_name(held->dtype), tw_dtype_name(value->dtype));
@@ -154,7 +154,7 @@ static tw_status destroy_compute(tw__kernel *kernel)
         return TW_INVALID_ARGUMENT;
     tw_tensor *value = tw__resource_take(resource);
     if (!value && !TW_ATTR(kernel, "ignore_lookup_error")->b)
-        return tw__fail(TW_NOT_FOUND, "Resource %s does not exist. [Op:DestroyResourceOp]", resource->name);
+        return tw__fail(TW_NOT_FOUND, "Resource %s does not exist.", resource->name);
     tw_release(value);
     return TW_OK;
 }

@@ -16,12 +16,11 @@ static tw_status tensors_compute(tw__kernel *kernel)
     if (!table)
         return tw__error_status();
     if (keys->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Keys must be a vector, but received shape %s [Op:%s]", tw__shape_text(&keys->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Keys must be a vector, but received shape %s", tw__shape_text(&keys->shape));
     if (!tw__shape_equal(&keys->shape, &values->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "keys and values do not have the same shape: %s and %s [Op:%s]",
-                        tw__shape_text(&keys->shape), tw__shape_text(&values->shape), kernel->op->name);
-    return tw__table_fill(table, kernel->op, keys, values);
+        return tw__fail(TW_INVALID_ARGUMENT, "keys and values do not have the same shape: %s and %s",
+                        tw__shape_text(&keys->shape), tw__shape_text(&values->shape));
+    return tw__table_fill(table, keys, values);
 }
 
 TW_OP(InitializeTableV2, .inputs = "table_handle: resource, keys: Tkey, values: Tval", .attrs = "Tkey: type, Tval: type",
@@ -62,14 +61,14 @@ static tw_status column_of(const text_file *file, tw_string line, int64_t number
         }
         if (!end)
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld [Op:%s]",
-                            file->path, (long long)number, (int)(line.size < 200 ? line.size : 200), line.data,
-                            (long long)wanted + 1, (long long)i + 1, file->op->name);
+                            "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld", file->path,
+                            (long long)number, (int)(line.size < 200 ? line.size : 200), line.data, (long long)wanted + 1,
+                            (long long)i + 1);
         rest = (tw_string){ end + 1, rest.size - here.size - 1 };
     }
 }
 
-static tw_status parse_number(const text_file *file, tw_string field, int64_t number, tw_tensor *to, int64_t at)
+static tw_status parse_number(tw_string field, int64_t number, tw_tensor *to, int64_t at)
 {
     char text[64], *end = text;
     double real = 0;
@@ -85,9 +84,8 @@ static tw_status parse_number(const text_file *file, tw_string field, int64_t nu
     }
     bool fits = errno == 0 && (to->dtype != TW_INT32 || (whole >= INT32_MIN && whole <= INT32_MAX));
     if (end == text || *end || !fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s. [Op:%s]",
-                        (int)(field.size < 100 ? field.size : 100), field.data, (long long)number, tw__dtype_text(to->dtype),
-                        file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Field %.*s in line %lld is not a valid %s.",
+                        (int)(field.size < 100 ? field.size : 100), field.data, (long long)number, tw__dtype_text(to->dtype));
     if (to->dtype == TW_INT32)
         ((int32_t *)to->data)[at] = (int32_t)whole;
     else if (to->dtype == TW_INT64)
@@ -108,20 +106,20 @@ static tw_status parse(const text_file *file, tw_string line, int64_t number, in
     tw_string field = line;
     if (index >= 0)
         TW_TRY(column_of(file, line, number, index, &field));
-    return to->dtype == TW_STRING ? tw__string_set(to, at, field.data, field.size) : parse_number(file, field, number, to, at);
+    return to->dtype == TW_STRING ? tw__string_set(to, at, field.data, field.size) : parse_number(field, number, to, at);
 }
 
-static tw_status check_index(const text_file *file, int64_t index, tw_dtype dtype, const char *what)
+static tw_status check_index(int64_t index, tw_dtype dtype, const char *what)
 {
     bool known = dtype == TW_STRING || dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_FLOAT32 || dtype == TW_FLOAT64;
     if (index == WHOLE_LINE && dtype != TW_STRING)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s index for whole line requires string type, but received %s [Op:%s]", what,
-                        tw__dtype_text(dtype), file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s index for whole line requires string type, but received %s", what,
+                        tw__dtype_text(dtype));
     if (index == LINE_NUMBER && dtype != TW_INT64)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s index for line number requires int64 type, but received %s [Op:%s]", what,
-                        tw__dtype_text(dtype), file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s index for line number requires int64 type, but received %s", what,
+                        tw__dtype_text(dtype));
     if (!known)
-        return tw__fail(TW_UNIMPLEMENTED, "%s of dtype %s in a text file [Op:%s]", what, tw__dtype_text(dtype), file->op->name);
+        return tw__fail(TW_UNIMPLEMENTED, "%s of dtype %s in a text file", what, tw__dtype_text(dtype));
     return TW_OK;
 }
 
@@ -133,8 +131,8 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
         lines++;
     int64_t count = lines > file->offset ? lines - file->offset : 0;
     if (file->limit >= 0 && count < file->limit)
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld [Op:%s]", file->path,
-                        (long long)file->limit, (long long)count, file->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld", file->path,
+                        (long long)file->limit, (long long)count);
     count = file->limit >= 0 ? file->limit : count;
     tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count)),
               *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
@@ -149,7 +147,7 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
             status = parse(file, line, number, value_index, values, place);
     }
     if (status == TW_OK)
-        status = tw__table_fill(table, file->op, keys, values);
+        status = tw__table_fill(table, keys, values);
     tw_release(keys);
     tw_release(values);
     return status;
@@ -165,12 +163,11 @@ static tw_status file_compute(tw__kernel *kernel)
     if (!table)
         return tw__error_status();
     if (name->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "filename should be a single string, but got %s [Op:%s]",
-                        tw__shape_text(&name->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "filename should be a single string, but got %s", tw__shape_text(&name->shape));
     if (delimiter.size != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "delimiter should be only 1 char [Op:%s]", kernel->op->name);
-    TW_TRY(check_index(&file, key_index, table->key_dtype, "Key"));
-    TW_TRY(check_index(&file, value_index, table->value_dtype, "Value"));
+        return tw__fail(TW_INVALID_ARGUMENT, "delimiter should be only 1 char");
+    TW_TRY(check_index(key_index, table->key_dtype, "Key"));
+    TW_TRY(check_index(value_index, table->value_dtype, "Value"));
     file.delimiter = delimiter.data[0];
     tw_string path = tw_tensor_string_at(name, 0);
     file.path = tw__strndup(path.data ? path.data : "", path.size);

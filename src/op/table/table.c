@@ -37,15 +37,14 @@ tw__lookup_table *tw__table_of(const tw__kernel *kernel)
     return NULL;
 }
 
-static tw_status check_key(const tw__lookup_table *table, const tw_op *op, const tw_tensor *key)
+static tw_status check_key(const tw__lookup_table *table, const tw_tensor *key)
 {
     const tw_tensor *refused[] = { table->empty_key, table->deleted_key };
     for (int i = 0; i < 2; i++) {
         if (!refused[i] || key->dtype == TW_STRING)
             continue;
         if (memcmp(refused[i]->data, key->data, (size_t)key->count * tw__element_size(key->dtype)) == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed [Op:%s]",
-                            i ? "deleted_key" : "empty_key", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed", i ? "deleted_key" : "empty_key");
     }
     return TW_OK;
 }
@@ -94,14 +93,14 @@ static tw_string bytes_of(const tw_tensor *keys, int64_t index, int64_t size)
     return (tw_string){ (const char *)keys->data + (size_t)index * bytes, bytes };
 }
 
-static tw_status put(tw__lookup_table *table, const tw_op *op, tw_tensor *key, tw_tensor *value)
+static tw_status put(tw__lookup_table *table, tw_tensor *key, tw_tensor *value)
 {
     tw_string bytes = bytes_of(key, 0, key->count);
     size_t place = (size_t)(uintptr_t)tw__map_get(&table->places, bytes.data, bytes.size);
     if (place && table->fixed) {
         if (!same(table->values[place - 1], value))
-            return tw__fail(TW_INVALID_ARGUMENT, "HashTable has different value for same key. Key %.*s [Op:%s]",
-                            key->dtype == TW_STRING ? (int)(bytes.size < 100 ? bytes.size : 100) : 0, bytes.data, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "HashTable has different value for same key. Key %.*s",
+                            key->dtype == TW_STRING ? (int)(bytes.size < 100 ? bytes.size : 100) : 0, bytes.data);
         return TW_OK;
     }
     if (place) {
@@ -117,16 +116,16 @@ static tw_status put(tw__lookup_table *table, const tw_op *op, tw_tensor *key, t
     return TW_OK;
 }
 
-tw_status tw__table_insert(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values)
+tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     int64_t size, count;
     TW_TRY(tw__shape_count(&table->key_shape, &size));
     count = size ? keys->count / size : 0;
     for (int64_t i = 0; i < count; i++) {
         tw_tensor *key = row_of(keys, i, &table->key_shape), *value = key ? row_of(values, i, &table->value_shape) : NULL;
-        tw_status status = value ? check_key(table, op, key) : tw__error_status();
+        tw_status status = value ? check_key(table, key) : tw__error_status();
         if (status == TW_OK)
-            status = put(table, op, key, value);
+            status = put(table, key, value);
         tw_release(key);
         tw_release(value);
         TW_TRY(status);
@@ -148,18 +147,18 @@ static bool has_all(const tw__lookup_table *table, const tw_tensor *keys, const 
     return true;
 }
 
-tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values)
+tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype || values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s",
                         tw_dtype_name(keys->dtype), tw_dtype_name(values->dtype), tw_dtype_name(table->key_dtype),
-                        tw_dtype_name(table->value_dtype), op->name);
+                        tw_dtype_name(table->value_dtype));
     tw__hold_take(&table->lock);
     tw_status status = TW_OK;
     if (table->filled && !has_all(table, keys, values)) {
-        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data. [Op:%s]", op->name);
+        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data.");
     } else if (!table->filled) {
-        status = tw__table_insert(table, op, keys, values);
+        status = tw__table_insert(table, keys, values);
         table->filled = status == TW_OK;
         if (status != TW_OK)
             tw__table_clear(table);

@@ -21,9 +21,9 @@ typedef struct tw__lookup_table {
 extern const tw_class tw__lookup_table_class;
 tw__lookup_table *tw__table_of(const tw__kernel *kernel); /* of input 0, borrowed; NULL and an error if it is none */
 /* All under the table's lock, which the caller holds. */
-tw_status tw__table_insert(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values);
+tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values);
 void tw__table_clear(tw__lookup_table *table);
 /* Fills a table that is filled once; a second time only with what it has already. Takes the lock. */
-tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values);
+tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values);
 
 #endif

@@ -155,8 +155,8 @@ static tw_status change_case(tw__kernel *kernel, bool upper)
     tw_string encoding = TW_ATTR(kernel, "encoding")->s;
     bool utf8 = encoding.size == 5 && memcmp(encoding.data, "utf-8", 5) == 0;
     if (encoding.size && !utf8)
-        return tw__fail(TW_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %.*s [Op:%s]",
-                        (int)encoding.size, encoding.data, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %.*s", (int)encoding.size,
+                        encoding.data);
     pthread_once(&once, load_locale);
     if (utf8 && !unicode)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the system has no locale C.UTF-8, which knows the case of characters");

@@ -45,13 +45,13 @@ static tw_status decode_one(tw_string s, tw__text *text)
     if (size % 4 == 0 && size && s.data[size - 1] == '=')
         size -= s.data[size - 2] == '=' ? 2 : 1;
     if (size % 4 == 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Base64 string length cannot be 1 modulo 4. [Op:DecodeBase64]");
+        return tw__fail(TW_INVALID_ARGUMENT, "Base64 string length cannot be 1 modulo 4.");
     uint32_t bits = 0;
     int have = 0;
     for (size_t k = 0; k < size; k++) {
         const char *found = s.data[k] ? strchr(alphabet, s.data[k]) : NULL;
         if (!found)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid character found in base64. [Op:DecodeBase64]");
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid character found in base64.");
         bits = bits << 6 | (uint32_t)(found - alphabet);
         have += 6;
         if (have >= 8) {

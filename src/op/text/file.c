@@ -37,7 +37,7 @@ static tw_status read_compute(tw__kernel *kernel)
     struct stat about;
     char *data = NULL;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        tw__fail(TW_FAILED_PRECONDITION, "%s; Is a directory [Op:ReadFile]", path);
+        tw__fail(TW_FAILED_PRECONDITION, "%s; Is a directory", path);
     else
         data = tw__file_read_all(path, FILE_LIMIT, &size);
     tw__free(path);
@@ -62,7 +62,7 @@ static tw_status write_whole(const char *path, tw_string contents)
 {
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return tw__fail(TW_FAILED_PRECONDITION, "%s; Is a directory [Op:WriteFile]", path);
+        return tw__fail(TW_FAILED_PRECONDITION, "%s; Is a directory", path);
     char *directory = tw__path_directory(path);
     if (!directory)
         return tw__error_status();

@@ -60,7 +60,7 @@ static tw_status to_number_compute(tw__kernel *kernel)
             good = good && read_float(text, out->dtype == TW_FLOAT32, &real);
         tw__free(text);
         if (!good)
-            return tw__fail(TW_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s [Op:StringToNumber]",
+            return tw__fail(TW_INVALID_ARGUMENT, "StringToNumberOp could not correctly convert string: %.*s",
                             (int)(s.size < 500 ? s.size : 500), s.size ? s.data : "");
         switch (out->dtype) {
         case TW_INT32:
@@ -100,21 +100,19 @@ static tw_status make_format(tw__kernel *kernel, char *format, size_t room)
     int64_t precision = TW_ATTR(kernel, "precision")->i, width = TW_ATTR(kernel, "width")->i;
     bool scientific = TW_ATTR(kernel, "scientific")->b, shortest = TW_ATTR(kernel, "shortest")->b;
     tw_string fill = TW_ATTR(kernel, "fill")->s;
-    const char *name = kernel->op->name;
     if (scientific && shortest)
-        return tw__fail(TW_INVALID_ARGUMENT, "Cannot select both scientific and shortest notation [Op:%s]", name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot select both scientific and shortest notation");
     if (fill.size > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Fill string must be one or fewer characters [Op:%s]", name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Fill string must be one or fewer characters");
     if (!is_real(dtype) && dtype != TW_STRING && (scientific || shortest))
-        return tw__fail(TW_INVALID_ARGUMENT, "scientific and shortest format not supported for datatype %s [Op:%s]",
-                        tw__dtype_text(dtype), name);
+        return tw__fail(TW_INVALID_ARGUMENT, "scientific and shortest format not supported for datatype %s",
+                        tw__dtype_text(dtype));
     if (!is_real(dtype) && dtype != TW_STRING && precision >= 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "precision not supported for datatype %s [Op:%s]", tw__dtype_text(dtype), name);
+        return tw__fail(TW_INVALID_ARGUMENT, "precision not supported for datatype %s", tw__dtype_text(dtype));
     if (fill.size && !memchr(" +-0#", fill.data[0], 5))
-        return tw__fail(TW_INVALID_ARGUMENT, "Fill argument not supported: \"%c\" [Op:%s]", fill.data[0], name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Fill argument not supported: \"%c\"", fill.data[0]);
     if (precision > 1 << 20 || width > 1 << 20)
-        return tw__fail(TW_INVALID_ARGUMENT, "precision %lld or width %lld is too large [Op:%s]", (long long)precision,
-                        (long long)width, name);
+        return tw__fail(TW_INVALID_ARGUMENT, "precision %lld or width %lld is too large", (long long)precision, (long long)width);
     int at = snprintf(format, room, "%%%.*s", (int)(dtype == TW_STRING && fill.size && fill.data[0] != '-' ? 0 : fill.size),
                       fill.data);
     if (width >= 0)
@@ -352,8 +350,8 @@ static tw_status format_compute(tw__kernel *kernel)
         at = found + placeholder.size;
     }
     if (status == TW_OK && used != kernel->input_count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "num placeholders in template and num inputs must match: %d vs. %d [Op:%s]", used,
-                          kernel->input_count, kernel->op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "num placeholders in template and num inputs must match: %d vs. %d", used,
+                          kernel->input_count);
     if (status == TW_OK)
         status = tw__string_from_text(kernel->outputs[0], 0, &text);
     tw__text_free(&text);

@@ -81,7 +81,7 @@ static tw_status strong_compute(tw__kernel *kernel)
     uint64_t buckets = (uint64_t)TW_ATTR(kernel, "num_buckets")->i;
     const tw_attr *key = TW_ATTR(kernel, "key");
     if (key->count != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key must have 2 elements [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Key must have 2 elements");
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++)
         ((int64_t *)kernel->outputs[0]->data)[i] =
             (int64_t)(sip(tw__strings(kernel->inputs[0])[i], (uint64_t)key->ints[0], (uint64_t)key->ints[1]) % buckets);

@@ -71,21 +71,21 @@ static tw_status ngrams_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static tw_status check_splits(const tw_op *op, const tw_tensor *splits, int64_t size)
+static tw_status check_splits(const tw_tensor *splits, int64_t size)
 {
     int64_t last = tw_tensor_int_at(splits, 0);
     if (last != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "First split value must be 0, got %lld [Op:%s]", (long long)last, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "First split value must be 0, got %lld", (long long)last);
     for (int64_t i = 1; i < splits->count; i++) {
         int64_t split = tw_tensor_int_at(splits, i);
         if (split < last || split > size)
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid split value %lld, must be in [%lld, %lld] [Op:%s]", (long long)split,
-                            (long long)last, (long long)size, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid split value %lld, must be in [%lld, %lld]", (long long)split,
+                            (long long)last, (long long)size);
         last = split;
     }
     if (last != size)
-        return tw__fail(TW_INVALID_ARGUMENT, "Last split value must be data size. Expected %lld, got %lld [Op:%s]",
-                        (long long)size, (long long)last, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Last split value must be data size. Expected %lld, got %lld", (long long)size,
+                        (long long)last);
     return TW_OK;
 }
 
@@ -129,26 +129,25 @@ static tw_status ngrams_compute(tw__kernel *kernel)
                  .keep_short = TW_ATTR(kernel, "preserve_short_sequences")->b };
     for (int i = 0; i < n.width_count; i++) {
         if (n.widths[i] < 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "ngram_widths must contain positive values [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "ngram_widths must contain positive values");
         if (n.widths[i] > INT32_MAX || n.pad > INT32_MAX)
-            return tw__fail(TW_INVALID_ARGUMENT, "ngram_widths and pad_width must be below 2**31 [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "ngram_widths and pad_width must be below 2**31");
     }
     tw_tensor *out_splits = tw__output(kernel, 1, &splits->shape);
     if (!out_splits)
         return tw__error_status();
     if (splits->count == 0) /* no row: TensorFlow gives as many empty strings as there is data */
         return tw__output(kernel, 0, &data->shape) ? TW_OK : tw__error_status();
-    TW_TRY(check_splits(kernel->op, splits, data->count));
+    TW_TRY(check_splits(splits, data->count));
     int64_t total = 0, pieces = 0;
     bool whole;
     put_split(out_splits, 0, 0);
     for (int64_t i = 1; i < splits->count; i++) {
         if (!few_pieces(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &pieces))
-            return tw__fail(TW_RESOURCE_EXHAUSTED, "the ngrams would have more than 2**34 parts in all [Op:%s]",
-                            kernel->op->name);
+            return tw__fail(TW_RESOURCE_EXHAUSTED, "the ngrams would have more than 2**34 parts in all");
         total += row_count(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &whole);
         if (total > INT32_MAX && splits->dtype == TW_INT32)
-            return tw__fail(TW_INVALID_ARGUMENT, "more ngrams than Tsplits int32 can count [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "more ngrams than Tsplits int32 can count");
         put_split(out_splits, i, total);
     }
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(total));
@@ -174,27 +173,24 @@ TW_OP(StringNGrams, .inputs = "data: string, data_splits: Tsplits", .outputs = "
 static tw_status segments_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0], *ids = inference->shapes[1];
-    const char *op = inference->op->name;
     if (inference->shapes[2]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be a scalar [Op:%s]", op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be a scalar");
     int64_t segments = -1;
     if (inference->values[2]) {
         segments = tw_tensor_int_at(inference->values[2], 0);
         if (segments < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be non-negative but got %lld [Op:%s]",
-                            (long long)segments, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "Number of segments must be non-negative but got %lld", (long long)segments);
     }
     if (ids->rank == 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "Segment_id cannot have rank 0 [Op:%s]", op);
+        return tw__fail(TW_INVALID_ARGUMENT, "Segment_id cannot have rank 0");
     if (ids->rank < 0 || in->rank < 0)
         return TW_OK;
     if (ids->rank > in->rank)
-        return tw__fail(TW_OUT_OF_RANGE, "Invalid segment_id rank %d for input with %d dimension(s) [Op:%s]", ids->rank, in->rank,
-                        op);
+        return tw__fail(TW_OUT_OF_RANGE, "Invalid segment_id rank %d for input with %d dimension(s)", ids->rank, in->rank);
     for (int i = 0; i < ids->rank; i++) {
         if (ids->dims[i] >= 0 && in->dims[i] >= 0 && ids->dims[i] != in->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "Segment dimension is %lld while input dimension is %lld in rank %d [Op:%s]",
-                            (long long)ids->dims[i], (long long)in->dims[i], i, op);
+            return tw__fail(TW_INVALID_ARGUMENT, "Segment dimension is %lld while input dimension is %lld in rank %d",
+                            (long long)ids->dims[i], (long long)in->dims[i], i);
     }
     tw_shape out = { .rank = 1, .dims = { segments } };
     for (int i = ids->rank; i < in->rank; i++)
@@ -216,8 +212,7 @@ static tw_status segments_join(tw__kernel *kernel, int64_t *head, int64_t *next)
         int64_t id = tw_tensor_int_at(ids, i);
         if (id < 0 || id >= segments)
             return tw__fail(TW_INVALID_ARGUMENT,
-                            "segment_ids are not allowed to exceed num_segments or to have negative values. [Op:%s]",
-                            kernel->op->name);
+                            "segment_ids are not allowed to exceed num_segments or to have negative values.");
         next[i] = head[id];
         head[id] = i;
     }

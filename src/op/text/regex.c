@@ -276,13 +276,12 @@ static void regex_end(regex *r)
         pcre.code_free(r->code);
 }
 
-static tw_status regex_make(const tw_op *op, tw_string pattern, regex *r)
+static tw_status regex_make(tw_string pattern, regex *r)
 {
     *r = (regex){ 0 };
     pthread_once(&once, load);
     if (!pcre.available)
-        return tw__fail(TW_UNIMPLEMENTED, "regular expressions need the library libpcre2-8.so.0, which is not there [Op:%s]",
-                        op->name);
+        return tw__fail(TW_UNIMPLEMENTED, "regular expressions need the library libpcre2-8.so.0, which is not there");
     if (!pattern.size)
         pattern.data = "";
     translation t;
@@ -298,8 +297,8 @@ static tw_status regex_make(const tw_op *op, tw_string pattern, regex *r)
             pcre.error_message(error, (unsigned char *)t.error, sizeof t.error);
     }
     if (status == TW_OK && !r->code)
-        status = tw__fail(TW_INVALID_ARGUMENT, "Invalid pattern: %.*s, error: %s [Op:%s]",
-                          (int)(pattern.size < 500 ? pattern.size : 500), pattern.data, t.error, op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "Invalid pattern: %.*s, error: %s", (int)(pattern.size < 500 ? pattern.size : 500),
+                          pattern.data, t.error);
     tw__text_free(&t.out);
     r->data = r->code ? pcre.match_data_create(r->code, pcre.general) : NULL;
     if (status == TW_OK && !r->data)
@@ -308,7 +307,7 @@ static tw_status regex_make(const tw_op *op, tw_string pattern, regex *r)
 }
 
 /* Sets *found to whether there is a match from `start` on; its places are in the ovector. */
-static tw_status regex_match(const tw_op *op, regex *r, tw_string s, size_t start, uint32_t options, bool *found)
+static tw_status regex_match(regex *r, tw_string s, size_t start, uint32_t options, bool *found)
 {
     int result = pcre.match(r->code, (const unsigned char *)(s.data ? s.data : ""), s.size, start, options, r->data, NULL);
     *found = result >= 0;
@@ -316,7 +315,7 @@ static tw_status regex_match(const tw_op *op, regex *r, tw_string s, size_t star
         return TW_OK;
     unsigned char message[ERROR_ROOM] = "";
     pcre.error_message(result, message, sizeof message);
-    return tw__fail(TW_RESOURCE_EXHAUSTED, "matching a string of %zu bytes failed: %s [Op:%s]", s.size, message, op->name);
+    return tw__fail(TW_RESOURCE_EXHAUSTED, "matching a string of %zu bytes failed: %s", s.size, message);
 }
 
 /* ---- RegexFullMatch ---- */
@@ -331,9 +330,9 @@ static tw_status full_match_compute(tw__kernel *kernel)
 {
     regex r;
     tw_string pattern = kernel->input_count > 1 ? tw__strings(kernel->inputs[1])[0] : TW_ATTR(kernel, "pattern")->s;
-    tw_status status = regex_make(kernel->op, pattern, &r);
+    tw_status status = regex_make(pattern, &r);
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++)
-        status = regex_match(kernel->op, &r, tw__strings(kernel->inputs[0])[i], 0, OPTION_ANCHORED | OPTION_ENDANCHORED,
+        status = regex_match(&r, tw__strings(kernel->inputs[0])[i], 0, OPTION_ANCHORED | OPTION_ENDANCHORED,
                              (bool *)kernel->outputs[0]->data + i);
     regex_end(&r);
     return status;
@@ -396,12 +395,12 @@ static size_t character_size(tw_string s, size_t at)
     return size;
 }
 
-static tw_status replace_one(const tw_op *op, regex *r, tw_string s, tw_string rewrite, bool all, tw__text *text)
+static tw_status replace_one(regex *r, tw_string s, tw_string rewrite, bool all, tw__text *text)
 {
     size_t at = 0, last_end = SIZE_MAX;
     while (at <= s.size) {
         bool found;
-        TW_TRY(regex_match(op, r, s, at, 0, &found));
+        TW_TRY(regex_match(r, s, at, 0, &found));
         if (!found)
             break;
         const size_t *places = pcre.ovector(r->data);
@@ -449,12 +448,12 @@ static tw_status replace_compute(tw__kernel *kernel)
     bool all = TW_ATTR(kernel, "replace_global")->b;
     regex r;
     tw__text text = { 0 };
-    tw_status status = regex_make(kernel->op, pattern, &r);
+    tw_status status = regex_make(pattern, &r);
     bool possible = highest_group(rewrite) <= r.groups; /* else RE2 leaves strings as they are */
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
         tw_string s = tw__strings(kernel->inputs[0])[i];
         if (possible)
-            status = replace_one(kernel->op, &r, s, rewrite, all, &text);
+            status = replace_one(&r, s, rewrite, all, &text);
         else
             tw__text_bytes(&text, s.data, s.size);
         if (status == TW_OK)

@@ -76,11 +76,9 @@ static tw_status give(tw__kernel *kernel, const parts *p)
 static tw_status split_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s [Op:%s]",
-                        tw__shape_text(inference->shapes[0]), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s", tw__shape_text(inference->shapes[0]));
     if (inference->shapes[1]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[1]),
-                        inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s", tw__shape_text(inference->shapes[1]));
     inference->out_shapes[0] = TW_SHAPE(-1, 2);
     inference->out_shapes[1] = TW_SHAPE(-1);
     inference->out_shapes[2] = TW_SHAPE(2);
@@ -156,17 +154,16 @@ TW_OP(StringSplit, .inputs = "input: string, delimiter: string", .outputs = "ind
 /* ---- ReduceJoin ---- */
 
 /* The axes in the order given, without negative ones. */
-static tw_status read_axes(const tw_op *op, const tw_tensor *indices, int rank, int *axes, int *count)
+static tw_status read_axes(const tw_tensor *indices, int rank, int *axes, int *count)
 {
     bool seen[TW_MAX_RANK] = { false };
     *count = 0;
     for (int64_t i = 0; i < indices->count; i++) {
         int given = ((const int32_t *)indices->data)[i], axis = given < 0 ? given + rank : given;
         if (axis < 0 || axis >= rank)
-            return tw__fail(TW_OUT_OF_RANGE, "Invalid reduction dimension %d for input with %d dimension(s) [Op:%s]", given, rank,
-                            op->name);
+            return tw__fail(TW_OUT_OF_RANGE, "Invalid reduction dimension %d for input with %d dimension(s)", given, rank);
         if (seen[axis])
-            return tw__fail(TW_INVALID_ARGUMENT, "Duplicate reduction dimension %d [Op:%s]", given, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Duplicate reduction dimension %d", given);
         seen[axis] = true;
         axes[(*count)++] = axis;
     }
@@ -179,7 +176,7 @@ static tw_status reduce_shape(tw__inference *inference)
     int axes[TW_MAX_RANK], count;
     if (in->rank < 0 || !inference->values[1])
         return TW_OK;
-    TW_TRY(read_axes(inference->op, inference->values[1], in->rank, axes, &count));
+    TW_TRY(read_axes(inference->values[1], in->rank, axes, &count));
     tw_shape shape = *in, out = { .rank = 0 };
     bool keep = TW_ATTR(inference, "keep_dims")->b, reduced[TW_MAX_RANK] = { false };
     for (int i = 0; i < count; i++)
@@ -198,7 +195,7 @@ static tw_status reduce_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     tw_string separator = TW_ATTR(kernel, "separator")->s;
     int axes[TW_MAX_RANK], count, kept[TW_MAX_RANK], kept_count = 0;
-    TW_TRY(read_axes(kernel->op, kernel->inputs[1], in->shape.rank, axes, &count));
+    TW_TRY(read_axes(kernel->inputs[1], in->shape.rank, axes, &count));
     int64_t strides[TW_MAX_RANK], stride = 1, length = 1;
     for (int i = in->shape.rank - 1; i >= 0; i--) {
         strides[i] = stride;

@@ -15,7 +15,7 @@ tw_status tw__need_scalar(const tw__inference *inference, int input, const char 
 {
     const tw_shape *shape = inference->shapes[input];
     if (shape->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s %s [Op:%s]", what, tw__shape_text(shape), inference->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s %s", what, tw__shape_text(shape));
     return TW_OK;
 }
 
@@ -32,8 +32,8 @@ static tw_status join_shape(tw__inference *inference)
         if (shape->rank <= 0)
             continue;
         if (out->rank > 0 && !tw__shape_compatible(out, shape))
-            return tw__fail(TW_INVALID_ARGUMENT, "Input shapes do not match: %s vs. %s [Op:%s]", tw__shape_text(out),
-                            tw__shape_text(shape), inference->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Input shapes do not match: %s vs. %s", tw__shape_text(out),
+                            tw__shape_text(shape));
         if (out->rank == 0 || tw__shape_known(shape))
             *out = *shape;
     }
@@ -113,11 +113,10 @@ static tw_status substr_shape(tw__inference *inference)
 {
     const tw_shape *input = inference->shapes[0], *pos = inference->shapes[1], *len = inference->shapes[2];
     if (!tw__shape_compatible(pos, len))
-        return tw__fail(TW_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s [Op:Substr]",
-                        tw__shape_text(pos), tw__shape_text(len));
+        return tw__fail(TW_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s", tw__shape_text(pos),
+                        tw__shape_text(len));
     if (!tw__shape_broadcast(input, pos, &inference->out_shapes[0]))
-        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:Substr]", tw__shape_text(input),
-                        tw__shape_text(pos));
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", tw__shape_text(input), tw__shape_text(pos));
     return TW_OK;
 }
 
@@ -155,15 +154,14 @@ static tw_status substr_compute(tw__kernel *kernel)
         size_t begin, end;
         if (characters) {
             if (!character_at(string, pos, &begin))
-                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string at index %lld [Op:Substr]", (long long)pos,
+                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string at index %lld", (long long)pos,
                                 (long long)i);
             tw_string rest = { string.data ? string.data + begin : "", string.size - begin };
             character_at(rest, len < 0 ? 0 : len, &end);
         } else {
             if (pos > (int64_t)string.size || pos < -(int64_t)string.size)
-                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld [Op:Substr]",
-                                (long long)pos, (int)(string.size < 200 ? string.size : 200), string.size ? string.data : "",
-                                (long long)i);
+                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld", (long long)pos,
+                                (int)(string.size < 200 ? string.size : 200), string.size ? string.data : "", (long long)i);
             begin = (size_t)(pos < 0 ? pos + (int64_t)string.size : pos);
             end = len < 0 || (uint64_t)len > string.size - begin ? string.size - begin : (size_t)len;
         }

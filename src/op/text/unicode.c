@@ -72,7 +72,7 @@ typedef struct reader {
     iconv_t conversion;
 } reader;
 
-static tw_status reader_open(const tw_op *op, tw_string encoding, reader *r)
+static tw_status reader_open(tw_string encoding, reader *r)
 {
     static const struct {
         const char *name;
@@ -100,8 +100,8 @@ static tw_status reader_open(const tw_op *op, tw_string encoding, reader *r)
     if (name[0] && !strchr(name, '/'))
         r->conversion = iconv_open("UTF-32BE", name);
     if (r->conversion == (iconv_t)-1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Could not create converter for input encoding: %.*s [Op:%s]",
-                        (int)(encoding.size < 200 ? encoding.size : 200), encoding.size ? encoding.data : "", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Could not create converter for input encoding: %.*s",
+                        (int)(encoding.size < 200 ? encoding.size : 200), encoding.size ? encoding.data : "");
     return TW_OK;
 }
 
@@ -211,13 +211,13 @@ static tw_status policy_read(const tw__kernel *kernel, policy *p)
                    .ignore = errors.size == 6 && errors.data[0] == 'i',
                    .replacement = (uint32_t)replacement };
     if (replacement < 0 || replacement > LAST_CODE)
-        return tw__fail(TW_INVALID_ARGUMENT, "replacement_char out of unicode codepoint range [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "replacement_char out of unicode codepoint range");
     return TW_OK;
 }
 
-static tw_status malformed(const tw__kernel *kernel)
+static tw_status malformed(void)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "Invalid formatting on input string [Op:%s]", kernel->op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid formatting on input string");
 }
 
 /* ---- writing ---- */
@@ -259,7 +259,7 @@ static tw_status transcode_compute(tw__kernel *kernel)
     TW_TRY(policy_read(kernel, &p));
     p.controls = TW_ATTR(kernel, "replace_control_characters")->b;
     form output = output_form(kernel);
-    TW_TRY(reader_open(kernel->op, TW_ATTR(kernel, "input_encoding")->s, &r));
+    TW_TRY(reader_open(TW_ATTR(kernel, "input_encoding")->s, &r));
     tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
@@ -269,7 +269,7 @@ static tw_status transcode_compute(tw__kernel *kernel)
             uint32_t code = reader_next(&r, s, &at, &bad);
             bad = bad || (p.controls && code < ' ');
             if (bad && p.strict)
-                status = malformed(kernel);
+                status = malformed();
             else if (!bad || !p.ignore)
                 put(&text, output, bad ? p.replacement : code);
         }
@@ -331,14 +331,14 @@ static void put_split(tw_tensor *splits, int64_t index, size_t value)
         ((int64_t *)splits->data)[index] = (int64_t)value;
 }
 
-static tw_status decode_string(tw__kernel *kernel, reader *r, const policy *p, tw_string s, characters *found)
+static tw_status decode_string(reader *r, const policy *p, tw_string s, characters *found)
 {
     for (size_t at = reader_begin(r, s), base = at; at < s.size;) {
         bool bad;
         size_t start = at;
         uint32_t code = reader_next(r, s, &at, &bad);
         if (bad && p->strict)
-            return malformed(kernel);
+            return malformed();
         bad = bad || (p->controls && code < ' ');
         if (!bad || !p->ignore)
             TW_TRY(characters_add(found, bad ? p->replacement : code, start - base));
@@ -353,20 +353,19 @@ static tw_status decode_compute(tw__kernel *kernel)
     const tw_tensor *in = kernel->inputs[0];
     TW_TRY(policy_read(kernel, &p));
     p.controls = TW_ATTR(kernel, "replace_control_characters")->b;
-    TW_TRY(reader_open(kernel->op, TW_ATTR(kernel, "input_encoding")->s, &r));
+    TW_TRY(reader_open(TW_ATTR(kernel, "input_encoding")->s, &r));
     characters found = { 0 };
     tw_tensor *splits = tw__output(kernel, 0, &TW_SHAPE(in->count + 1));
     tw_status status = splits ? TW_OK : tw__error_status();
     if (splits)
         put_split(splits, 0, 0);
     for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
-        status = decode_string(kernel, &r, &p, tw__strings(in)[i], &found);
+        status = decode_string(&r, &p, tw__strings(in)[i], &found);
         put_split(splits, i + 1, found.count);
     }
     reader_close(&r);
     if (status == TW_OK && splits->dtype == TW_INT32 && found.count > INT32_MAX)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%zu characters are more than Tsplits int32 can count [Op:%s]", found.count,
-                          kernel->op->name);
+        status = tw__fail(TW_INVALID_ARGUMENT, "%zu characters are more than Tsplits int32 can count", found.count);
     for (int k = 1; status == TW_OK && k < kernel->output_count; k++) {
         tw_tensor *out = tw__output(kernel, k, &TW_SHAPE((int64_t)found.count));
         if (!out)
@@ -402,19 +401,17 @@ static tw_status encode_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static tw_status check_splits(const tw_op *op, const tw_tensor *splits, int64_t values)
+static tw_status check_splits(const tw_tensor *splits, int64_t values)
 {
     if (splits->count == 0)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Input_splits should contain elements, but given input_values has 0 elements [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input_splits should contain elements, but given input_values has 0 elements");
     if (tw_tensor_int_at(splits, 0) != 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "First value in input_splits must be zero. [Op:%s]", op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "First value in input_splits must be zero.");
     if (tw_tensor_int_at(splits, splits->count - 1) != values)
-        return tw__fail(TW_INVALID_ARGUMENT, "Last value in input_splits must be equal to length of input_tensor. [Op:%s]",
-                        op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Last value in input_splits must be equal to length of input_tensor.");
     for (int64_t i = 1; i < splits->count; i++) {
         if (tw_tensor_int_at(splits, i) < tw_tensor_int_at(splits, i - 1))
-            return tw__fail(TW_INVALID_ARGUMENT, "Values in input_splits must be equal or in ascending order. [Op:%s]", op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Values in input_splits must be equal or in ascending order.");
     }
     return TW_OK;
 }
@@ -424,7 +421,7 @@ static tw_status encode_compute(tw__kernel *kernel)
     policy p;
     const tw_tensor *values = kernel->inputs[0], *splits = kernel->inputs[1];
     TW_TRY(policy_read(kernel, &p));
-    TW_TRY(check_splits(kernel->op, splits, values->count));
+    TW_TRY(check_splits(splits, values->count));
     form output = output_form(kernel);
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(splits->count - 1));
     tw__text text = { 0 };
@@ -434,8 +431,7 @@ static tw_status encode_compute(tw__kernel *kernel)
             uint32_t code = (uint32_t)((const int32_t *)values->data)[k];
             bool bad = code > LAST_CODE || is_surrogate(code) || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
             if (bad && p.strict)
-                status = tw__fail(TW_INVALID_ARGUMENT,
-                                  "Code point is out of range for Unicode, or a noncharacter. [Op:UnicodeEncode]");
+                status = tw__fail(TW_INVALID_ARGUMENT, "Code point is out of range for Unicode, or a noncharacter.");
             else if (!p.ignore || code <= LAST_CODE) /* to ignore is to let pass what has a form */
                 put(&text, output, bad && !p.ignore ? p.replacement : code);
         }

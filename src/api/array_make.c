@@ -91,12 +91,12 @@ static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op,
 {
     if (tw__in_graph() && tw__shape_known(&input->shape) && input->dtype != TW_VARIANT) {
         tw_auto tw_tensor *dims = tw__tensor_of_shape(&input->shape, TW_INT32);
-        return dims ? filled(dims, dtype == TW_DTYPE_NONE ? input->dtype : dtype, op == &tw__op_OnesLike, name, path) : NULL;
+        return dims ? filled(dims, dtype == TW_DTYPE_NONE ? input->dtype : dtype, op->fills == 1 + 1, name, path) : NULL;
     }
     if (dtype == TW_DTYPE_NONE || dtype == input->dtype)
         return tw__call(op, TW_IN(input), 1, NULL, 0);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(input, TW_INT64);
-    return shape ? filled(shape, dtype, op == &tw__op_OnesLike, name, path) : NULL;
+    return shape ? filled(shape, dtype, op->fills == 1 + 1, name, path) : NULL;
 }
 
 TW_API(zeros_like, "zeros_like(input: tensor|ragged, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",

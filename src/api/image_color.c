@@ -27,7 +27,7 @@ TW_API(image_adjust_brightness, "image.adjust_brightness(image: tensor, delta: t
 
 tw_tensor *tw__image_adjust(const tw_op *op, tw_tensor *image, tw_tensor *amount)
 {
-    bool contrast = op == &tw__op_AdjustContrastv2;
+    bool contrast = op == &tw__op_AdjustContrastv2; /* the only one that rounds, and saturates when it converts back */
     tw_auto tw_tensor *real = contrast ? tw__image_convert(image, TW_FLOAT32, false) : as_float(image);
     return real ? tw__image_convert_take(tw__call(op, TW_IN(real, amount), 2, NULL, 0), image->dtype, contrast) : NULL;
 }

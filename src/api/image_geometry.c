@@ -36,20 +36,21 @@ static tw_tensor *resize_batch(tw_tensor *images, tw_tensor *size, const char *m
     static const struct {
         const char *name, *kernel;
         const tw_op *op; /* NULL: by the kernel only */
-    } methods[] = { { "bilinear", "triangle", &tw__op_ResizeBilinear },
-                    { "nearest", NULL, &tw__op_ResizeNearestNeighbor },
-                    { "bicubic", "keyscubic", &tw__op_ResizeBicubic },
-                    { "area", NULL, &tw__op_ResizeArea },
-                    { "lanczos3", "lanczos3", NULL },
-                    { "lanczos5", "lanczos5", NULL },
-                    { "gaussian", "gaussian", NULL },
-                    { "mitchellcubic", "mitchellcubic", NULL } };
+        bool whole;      /* it has no centers of pixels */
+    } methods[] = { { "bilinear", "triangle", &tw__op_ResizeBilinear, false },
+                    { "nearest", NULL, &tw__op_ResizeNearestNeighbor, false },
+                    { "bicubic", "keyscubic", &tw__op_ResizeBicubic, false },
+                    { "area", NULL, &tw__op_ResizeArea, true },
+                    { "lanczos3", "lanczos3", NULL, false },
+                    { "lanczos5", "lanczos5", NULL, false },
+                    { "gaussian", "gaussian", NULL, false },
+                    { "mitchellcubic", "mitchellcubic", NULL, false } };
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (strcmp(methods[i].name, method) != 0)
             continue;
         if (!methods[i].op || (antialias && methods[i].kernel))
             return scale_and_translate(images, size, methods[i].kernel, antialias);
-        if (methods[i].op == &tw__op_ResizeArea)
+        if (methods[i].whole)
             return tw__call(methods[i].op, TW_IN(images, size), 2, NULL, 0);
         return tw__call(methods[i].op, TW_IN(images, size), 2, TW_WITH(TW_A_BOOL("half_pixel_centers", true)), 1);
     }

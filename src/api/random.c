@@ -305,10 +305,9 @@ TW_API(
 static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype,
                             tw_tensor *low, tw_tensor *high);
 
-static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *seed, const tw_value *alg, tw_dtype dtype,
-                                     tw_tensor *first, tw_tensor *second, const char *name, const char *usual)
+static tw_tensor *stateless_in_graph(const tw_op *op, bool uniform, tw_tensor *dims, tw_tensor *seed, const tw_value *alg,
+                                     tw_dtype dtype, tw_tensor *first, tw_tensor *second, const char *name, const char *usual)
 {
-    bool uniform = op == &tw__op_StatelessRandomUniformV2;
     tw__part part = tw__part_begin(name, usual);
     tw_auto tw_tensor *shape = tw__part_constant(&part, dims, "shape");
     tw_auto tw_tensor *one = limit_of(&part, first, dtype, 0, uniform ? "min" : "mean");
@@ -352,7 +351,7 @@ TW_API(
     if (check_uniform(args->dtype, true) != TW_OK)
         return NULL;
     if (!tw__dtype_is_integer(args->dtype) && tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype,
+        return stateless_in_graph(&tw__op_StatelessRandomUniformV2, true, args->shape, args->seed, &args->alg, args->dtype,
                                   args->minval, args->maxval, args->name, "stateless_random_uniform");
     if (!tw__dtype_is_integer(args->dtype))
         return between(stateless(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
@@ -382,8 +381,8 @@ TW_API(
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean,
-                                  args->stddev, args->name, "stateless_random_normal");
+        return stateless_in_graph(&tw__op_StatelessRandomNormalV2, false, args->shape, args->seed, &args->alg, args->dtype,
+                                  args->mean, args->stddev, args->name, "stateless_random_normal");
     return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
                   args->stddev, args->mean);
 }
@@ -396,7 +395,7 @@ TW_API(random_stateless_truncated_normal,
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;
     if (tw__in_graph())
-        return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype,
+        return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, false, args->shape, args->seed, &args->alg, args->dtype,
                                   args->mean, args->stddev, args->name, "stateless_truncated_normal");
     return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
                   args->stddev, args->mean);

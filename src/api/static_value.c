@@ -66,7 +66,8 @@ static tw_value part_of(tw_value *whole, int64_t first, int64_t count, bool sing
     return out;
 }
 
-/* Of what is not known as a whole: the members of a stack, or of a part of one. */
+/* Of what is not known as a whole: the members of a stack, or of a part of one. TensorFlow's constant_value knows these ops by
+ * name, and no others. */
 static tw_value pieces(const tw__node *node, int output, int depth)
 {
     if (node->op == &tw__op_Pack && tw__attr_find(node->op, node->attrs, "axis")->i == 0) {

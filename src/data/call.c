@@ -134,7 +134,7 @@ static bool harmless(const tw_op *op)
 /* Whether a node makes a dataset whose order is by chance: both seeds are 0. */
 static bool by_chance(const tw__node *node)
 {
-    int first = node->op == &tw__op_ShuffleDatasetV3 ? 2 : node->op == &tw__op_RandomDatasetV2 ? 0 : -1;
+    int first = node->op->seeds - 1;
     for (int i = 0; first >= 0 && i < 2; i++) {
         const tw__node *seed = node->inputs[first + i].node;
         const tw_tensor *value = tw__node_constant(seed);

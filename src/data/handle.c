@@ -3,6 +3,7 @@
 
 #include "data/data.h"
 #include "function/cache.h"
+#include "op/guard.h"
 #include "rows.h"
 
 static void handle_destroy(void *self)
@@ -175,7 +176,7 @@ tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *l
         }
     }
     const tw_op *op = node->op->plain ? node->op->plain : node->op;
-    bool lines = op == &tw__op_TextLineDataset || op == &tw__op_TFRecordDataset || op == &tw__op_FixedLengthRecordDatasetV2;
+    bool lines = !dtypes && op->touches & TW_READS_FILES; /* strings of files */
     *count = like ? like->count : lines ? 1 : *count;
     if (!like && !lines && (!dtypes || !shapes))
         return tw__fail(TW_INVALID_ARGUMENT,

@@ -241,11 +241,11 @@ static tw_status update(tw_variable *variable, const tw_op *op, tw_tensor *value
     }
     if (!on_read || variable->mirror->count == 1)
         return apply_everywhere(variable, op, value);
-    if (op != &tw__op_AssignVariableOp && variable->aggregation == TW_AGGREGATE_SUM)
+    if (op->sums && variable->aggregation == TW_AGGREGATE_SUM)
         return tw__fail(TW_VALUE_ERROR,
                         "SyncOnReadVariable does not support `%s` in cross-replica context when aggregation is set to "
                         "`tf.VariableAggregation.SUM`.",
-                        op == &tw__op_AssignAddVariableOp ? "assign_add" : "assign_sub");
+                        op->sums > 0 ? "assign_add" : "assign_sub");
     tw_auto tw_tensor *part = part_of(variable, value);
     return part ? apply_everywhere(variable, op, part) : tw__error_status();
 }

@@ -162,7 +162,7 @@ tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, t
 tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *nodes, const char *name, bool trainable)
 {
     tw__node *handle = nodes->handle;
-    if (handle->op != &tw__op_VarHandleOp)
+    if (!tw__node_is(handle, TW_ROLE_VARIABLE))
         return tw__fail(TW_VALUE_ERROR, "the variable %s: node '%s' is a %s, expected a VarHandleOp", name, handle->name,
                         handle->op->name);
     tw_string shared = tw__attr_find(handle->op, handle->attrs, "shared_name")->s;

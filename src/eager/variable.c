@@ -282,7 +282,7 @@ tw_status tw__variable_constrain(tw_variable *variable)
 static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *value)
 {
     const tw_shape *shape = &variable->resource->shape;
-    if (op == &tw__op_AssignVariableOp && !tw__shape_compatible(shape, &value->shape)) {
+    if (!op->sums && !tw__shape_compatible(shape, &value->shape)) {
         char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
         tw__fail(
             TW_VALUE_ERROR,

@@ -198,7 +198,7 @@ static bool match_rest(match *m, int end)
     m->inputs[GRADIENT] = -1;
     for (int at = end - 1; at >= 0; at--) {
         const tw__step *step = &m->plan->steps[at];
-        bool adds = !step->gone && step->op == &tw__op_AssignAddVariableOp && !is_member(m, at);
+        bool adds = !step->gone && step->op->sums > 0 && !is_member(m, at);
         if (adds && !first && step->inputs[0] == m->inputs[FIRST]) {
             first = true;
             if (!match_moment(m, at, FIRST, REST_1))
@@ -233,7 +233,7 @@ static bool order_is_right(const match *m, int end)
         const tw__step *step = &m->plan->steps[at];
         int which = step->inputs[0] == m->inputs[SECOND];
         begin = at < begin ? at : begin;
-        if (step->op == &tw__op_AssignAddVariableOp)
+        if (step->op->sums > 0)
             assign[which] = at;
         else if (step->op->role == TW_ROLE_READ && at != now[which])
             old[which] = at;
@@ -381,9 +381,7 @@ tw_status tw__pass_adam(tw__plan *plan)
         if (step->gone || step->run || step->data)
             continue;
         m.member_count = 0;
-        bool found = step->op == &tw__op_AssignSubVariableOp ? match_keras(&m, s)
-                     : step->op == &tw__op_ResourceApplyAdam ? match_op(&m, s)
-                                                             : false;
+        bool found = step->op->sums < 0 ? match_keras(&m, s) : step->op == &tw__op_ResourceApplyAdam ? match_op(&m, s) : false;
         if (!found)
             continue;
         status = join_calls(&m, s);

@@ -23,7 +23,7 @@ tw_status tw__pass_likes(tw__plan *plan)
 {
     for (int s = 0; s < plan->step_count; s++) {
         tw__step *step = &plan->steps[s];
-        if (step->gone || step->run || !step->known || (step->op != &tw__op_OnesLike && step->op != &tw__op_ZerosLike))
+        if (step->gone || step->run || !step->known || !step->op->fills)
             continue;
         tw__place *to = &plan->places[step->outputs[0]];
         int64_t count = tw__place_count(plan, step->outputs[0]);

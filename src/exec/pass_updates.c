@@ -196,7 +196,7 @@ static bool match_assignment(const tw__plan *plan, const tw__uses *uses, int at,
     if (plan->places[product->inputs[scalar]].shape.rank != 0 || plan->places[product->inputs[1 - scalar]].shape.rank < 1)
         return false;
     m->update.how = how;
-    m->update.adds = end->op == &tw__op_AssignAddVariableOp;
+    m->update.adds = end->op->sums > 0;
     m->inputs[0] = end->inputs[0];
     m->inputs[how->numbers[0]] = product->inputs[scalar];
     m->inputs[how->grad] = product->inputs[1 - scalar];
@@ -223,7 +223,7 @@ static bool match_step(const tw__plan *plan, const tw__uses *uses, int at, match
     *m = (match){ .member_count = 0 };
     if (step->gone || step->run || step->data)
         return false;
-    bool assigns = step->op == &tw__op_AssignSubVariableOp || step->op == &tw__op_AssignAddVariableOp;
+    bool assigns = step->op->sums != 0;
     if (!(assigns ? match_assignment(plan, uses, at, m) : match_op(step, m)))
         return false;
     m->members[m->member_count++] = at;

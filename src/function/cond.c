@@ -32,7 +32,7 @@ static const tw_class form_class = { .name = "BranchForm", .size = sizeof(branch
 
 /* ---- the ops ---- */
 
-static bool is_case(const tw_op *op)
+static bool is_case(const tw_op *op) /* of the four ops of this file */
 {
     return op == &tw__op_Case || op == &tw__op_StatelessCase;
 }
@@ -432,25 +432,26 @@ TW_OP(
     .attrs =
         "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
     .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
-    .stateful = true, .node_name = "cond", .doc = "Runs one of two functions, which may have side effects.");
+    .stateful = true, .node_name = "cond", .role = TW_ROLE_BRANCH,
+    .doc = "Runs one of two functions, which may have side effects.");
 
 TW_OP(
     StatelessIf, .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
     .attrs =
         "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
     .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
-    .node_name = "cond", .doc = "Runs one of two functions.");
+    .node_name = "cond", .role = TW_ROLE_BRANCH, .doc = "Runs one of two functions.");
 
 TW_OP(Case, .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
       .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
       .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true,
-      .reads_variable = true, .stateful = true, .node_name = "indexed_case",
+      .reads_variable = true, .stateful = true, .node_name = "indexed_case", .role = TW_ROLE_BRANCH,
       .doc = "Runs one of several functions, which may have side effects; the last one for numbers that have none.");
 
 TW_OP(StatelessCase, .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
       .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
       .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true,
-      .reads_variable = true, .node_name = "indexed_case",
+      .reads_variable = true, .node_name = "indexed_case", .role = TW_ROLE_BRANCH,
       .doc = "Runs one of several functions; the last one for numbers that have none.");
 
 static tw_status fake_shape(tw__inference *inference)

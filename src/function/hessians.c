@@ -53,13 +53,14 @@ static tw_status derive_element(void *context, tw_tensor *const *values, int cou
 }
 
 /* A tensor's shape or size: a constant of that name if it is known. */
-static tw_tensor *known_or(const tw__part *part, const tw_op *op, tw_tensor *tensor, const char *name)
+static tw_tensor *known_or(const tw__part *part, bool size, tw_tensor *tensor)
 {
     int64_t count;
+    const tw_op *op = size ? &tw__op_Size : &tw__op_Shape;
     if (!tw__shape_known(&tensor->shape) || tw__shape_count(&tensor->shape, &count) != TW_OK || count > INT32_MAX)
-        return tw__part_call(part, name, op, &tensor, 1, NULL, 0);
-    tw_auto tw_tensor *value = op == &tw__op_Size ? tw_tensor_int((int32_t)count) : tw__tensor_of_shape(&tensor->shape, TW_INT32);
-    return tw__part_constant(part, value, name);
+        return tw__part_call(part, op->name, op, &tensor, 1, NULL, 0);
+    tw_auto tw_tensor *value = size ? tw_tensor_int((int32_t)count) : tw__tensor_of_shape(&tensor->shape, TW_INT32);
+    return tw__part_constant(part, value, op->name);
 }
 
 static tw_tensor *loop_over(hessian *h, tw_tensor *gradient)
@@ -68,7 +69,7 @@ static tw_tensor *loop_over(hessian *h, tw_tensor *gradient)
     tw_auto tw_tensor *flat = tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ -1 }), *zero = tw_tensor_int(0),
                       *axis = tw_tensor_int(0);
     h->rows = flat ? tw__part_call(part, "Reshape", &tw__op_Reshape, TW_IN(gradient, flat), 2, NULL, 0) : NULL;
-    h->count = h->rows ? known_or(part, &tw__op_Size, h->rows, "Size") : NULL;
+    h->count = h->rows ? known_or(part, true, h->rows) : NULL;
     tw_auto tw_tensor *start = h->count && zero ? tw__part_constant(part, zero, "Const") : NULL;
     h->array = start ? tw__array_new(h->value->dtype, h->count, NULL, true) : NULL;
     tw_auto tw_tensor *flow = h->array ? tw__array_flow(h->array) : NULL;
@@ -83,7 +84,7 @@ static tw_tensor *loop_over(hessian *h, tw_tensor *gradient)
         return NULL;
     tw_release(last[0]);
     tw_auto tw_tensor *done = last[1];
-    tw_auto tw_tensor *shape = known_or(part, &tw__op_Shape, h->value, "Shape");
+    tw_auto tw_tensor *shape = known_or(part, false, h->value);
     tw_auto tw_tensor_array *array = shape ? tw__array_with(h->array, done) : NULL;
     tw_auto tw_tensor *stacked = array ? tw__array_stack(array, NULL) : NULL;
     tw_auto tw_tensor *twice =

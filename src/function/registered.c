@@ -91,7 +91,7 @@ tw_tensor *tw__loaded_value(const tw__loaded_gradient *loaded, const tw__node *n
     int argument = 0;
     for (size_t i = 0; place >= 0 && i < node->graph->node_count;
          i++) { /* arguments are a function's first placeholders, in order */
-        if (node->graph->nodes[i]->op == &tw__op_Placeholder && argument++ == place)
+        if (tw__node_is(node->graph->nodes[i], TW_ROLE_PLACEHOLDER) && argument++ == place)
             return tw__node_output(node->graph->nodes[i], 0);
     }
     return NULL;

@@ -121,6 +121,7 @@ static tw_status plan_stacks(loop_form *form)
 static bool is_counted(const tw__node *node, const tw__function *body)
 {
     const tw__node *first = node->inputs[0].node, *next = body->outputs[0].node;
+    /* A counter: i + constant. */
     if (!tw__node_is(first, TW_ROLE_CONSTANT) || next->op != &tw__op_AddV2 || first->out_dtypes[0] != TW_INT32 ||
         next->inputs[0].node != body->inputs[0])
         return false;

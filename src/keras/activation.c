@@ -130,6 +130,7 @@ tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *inpu
     if (!input)
         return NULL;
     if (activation->op) {
+        /* The one activation that Keras checks the rank for. */
         if (activation->op == &tw__op_Softmax && activation->keeps_input && input->shape.rank < 2) {
             tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
                      tw__shape_text(&input->shape));

@@ -96,6 +96,7 @@ typedef enum tw__role {
     TW_ROLE_READ,        /* the value of a variable */
     TW_ROLE_ASSIGN,      /* AssignVariableOp and its kin of sums */
     TW_ROLE_CALL,        /* of a function */
+    TW_ROLE_BRANCH,      /* If, Case */
     TW_ROLE_LOOP,
 } tw__role;
 
@@ -137,6 +138,8 @@ struct tw_op {
     bool (*partial)(const struct tw__partial_call *call,
                     tw_shape *elements); /* what is known of an integer vector that it makes */
     tw__role role;
+    int sums;          /* of an assignment: 1: it adds to the value, -1: it subtracts */
+    int seeds;         /* 1 + the first of two inputs that are seeds; both 0: chance */
     bool static_value; /* known without a run if all inputs are (tf.get_static_value) */
 
     /* What the planner asks. */
@@ -150,6 +153,7 @@ struct tw_op {
     bool lets_go; /* an op with effects that keeps no input and hands none on */
     tw__one_thread one_thread;
     unsigned neutral_right;    /* 1 + the number that changes nothing as the second operand; 0: none */
+    unsigned fills;            /* 1 + the number that all elements of the output are; 0: it depends */
     bool commutes;             /* …and as the first one */
     bool casts;                /* the elements of input 0 as another dtype */
     const char *transposes[2]; /* the attrs that transpose the operands of a product; "adj…" conjugates them too */

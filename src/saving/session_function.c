@@ -107,7 +107,7 @@ TW_METHOD(session_variables, "compat.v1._Session._variables(self: session) -> li
     tw_objects list = { items, 0 };
     for (size_t i = 0; items && i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
-        if (node->op != &tw__op_VarHandleOp)
+        if (!tw__node_is(node, TW_ROLE_VARIABLE))
             continue;
         if (!(items[list.count] = tw__session_variable(args->self, node))) {
             tw_objects_free(&list);

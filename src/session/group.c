@@ -50,13 +50,10 @@ tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count)
     *count = 0;
     for (size_t i = since; nodes && i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
-        bool reads =
-            node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
-        bool first =
-            node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
-        bool calls = node->op == &tw__op_If || node->op == &tw__op_Case || node->op == &tw__op_While ||
-                     node->op == &tw__op_StatefulPartitionedCall;
-        if (node->op->stateful && !reads && !first && (calls || !node->output_count))
+        tw__role role = node->op->role;
+        bool first = role == TW_ROLE_ASSIGN && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
+        bool calls = role == TW_ROLE_CALL || role == TW_ROLE_BRANCH || role == TW_ROLE_LOOP;
+        if (node->op->stateful && !first && (calls || !node->output_count))
             nodes[(*count)++] = node;
     }
     return nodes;

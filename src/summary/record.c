@@ -250,11 +250,11 @@ static tw_tensors write_now(void *user, tw_tensors arguments)
     tw_auto tw_tensor *name = tw_tensor_string(job->tag, strlen(job->tag)), *metadata = metadata_of(job);
     if (!data || !name || !metadata)
         return TW_GIVE_FAILURE;
-    bool plain = job->op == &tw__op_WriteSummary;
+    bool plain = !job->op;
     int none = 0;
-    tw_status status =
-        plain ? tw__apply(job->op, TW_IN(present.writer->handle, job->step, data, name, metadata), 5, NULL, 0, NULL, &none)
-              : tw__apply(job->op, TW_IN(present.writer->handle, job->step, data), 3, NULL, 0, NULL, &none);
+    tw_status status = plain ? tw__apply(&tw__op_WriteSummary, TW_IN(present.writer->handle, job->step, data, name, metadata), 5,
+                                         NULL, 0, NULL, &none)
+                             : tw__apply(job->op, TW_IN(present.writer->handle, job->step, data), 3, NULL, 0, NULL, &none);
     return status == TW_OK ? tw_give(tw_tensor_bool(true)) : TW_GIVE_FAILURE;
 }
 
@@ -274,8 +274,6 @@ tw_tensor *tw__summary_record(tw__summary_job *job)
     if (!condition)
         return NULL;
     job->step = step;
-    if (!job->op)
-        job->op = &tw__op_WriteSummary;
     char *tag = job->tag = tw__format("%s%s", job->whole_tag ? "" : tw__scope(), job->name);
     if (!tag)
         return NULL;

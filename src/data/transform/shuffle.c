@@ -219,7 +219,7 @@ TW_OP(DummyMemoryCache, .inputs = "", .outputs = "handle: resource", .attrs = ""
 TW_OP(ShuffleDatasetV3,
       .inputs = "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource",
       .attrs = "reshuffle_each_iteration: bool = true, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-      .shape = tw__scalars_shape, .compute = shuffle_compute, .stateful = true,
+      .shape = tw__scalars_shape, .compute = shuffle_compute, .stateful = true, .seeds = 1 + 2,
       .doc = "The elements in an order that chance gives, within a buffer.");
 
 static tw_status shuffle_init(void *self, const void *arguments)
@@ -302,7 +302,8 @@ static tw_status random_compute(tw__kernel *kernel)
 
 TW_OP(RandomDatasetV2, .inputs = "seed: int64, seed2: int64, seed_generator: resource",
       .attrs = "rerandomize_each_iteration: bool = false, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-      .shape = tw__scalars_shape, .compute = random_compute, .stateful = true, .doc = "Random numbers without end.");
+      .shape = tw__scalars_shape, .compute = random_compute, .stateful = true, .seeds = 1 + 0,
+      .doc = "Random numbers without end.");
 
 static tw_status random_init(void *self, const void *arguments)
 {

@@ -126,12 +126,12 @@ TW_CLASS(layers_average_pooling1d,
 
 /* ---- the whole of every channel ---- */
 
-static tw_status init_global(pooling *layer, const tw_op *op, int axes, const char *format, bool keepdims)
+static tw_status init_global(pooling *layer, bool mean, int axes, const char *format, bool keepdims)
 {
-    layer->op = op;
+    layer->op = mean ? &tw__op_Mean : &tw__op_Max;
     layer->axes = axes;
     layer->keepdims = keepdims;
-    layer->layer.supports_masking = op == &tw__op_Mean && axes == 1;
+    layer->layer.supports_masking = mean && axes == 1;
     return tw__layer_channels_first(format, &layer->channels_first);
 }
 
@@ -202,16 +202,16 @@ static const tw__layer_methods masked_methods = { .arguments = "inputs mask",
                                                   .config = global_config,
                                                   .own_config = " data_format " };
 
-#define GLOBAL(id, op_name, axes)                                                             \
-    static tw_status id##_init(void *self, const void *given)                                 \
-    {                                                                                         \
-        const tw_layers_##id##_args *args = given;                                            \
-        return init_global(self, &tw__op_##op_name, axes, args->data_format, args->keepdims); \
+#define GLOBAL(id, mean, axes)                                                   \
+    static tw_status id##_init(void *self, const void *given)                    \
+    {                                                                            \
+        const tw_layers_##id##_args *args = given;                               \
+        return init_global(self, mean, axes, args->data_format, args->keepdims); \
     }
-GLOBAL(global_max_pooling2d, Max, 2)
-GLOBAL(global_average_pooling2d, Mean, 2)
-GLOBAL(global_max_pooling1d, Max, 1)
-GLOBAL(global_average_pooling1d, Mean, 1)
+GLOBAL(global_max_pooling2d, false, 2)
+GLOBAL(global_average_pooling2d, true, 2)
+GLOBAL(global_max_pooling1d, false, 1)
+GLOBAL(global_average_pooling1d, true, 1)
 
 TW_CLASS(layers_global_max_pooling2d,
          "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "

@@ -38,7 +38,7 @@ static tw_status prepare_shuffle(tw__feed *f)
     f->stream = f->shuffler ? tw__kernel_stream_new(&tw__op_RandomShuffle) : NULL;
     for (size_t i = 0; f->stream && i < f->shuffler->graph->node_count; i++) {
         tw__node *node = f->shuffler->graph->nodes[i];
-        if (node->op == &tw__op_RandomShuffle && !node->stream)
+        if (node->op->free_state && !node->stream)
             node->stream = tw_retain(f->stream);
     }
     f->numbers = f->stream ? tw__tensor_empty(TW_INT64, &shape) : NULL;

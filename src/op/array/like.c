@@ -46,7 +46,8 @@ TW_OP(
     OnesLike, .inputs = "x: T", .outputs = "y: T",
     .attrs =
         "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}",
-    .shape = tw_shape_same, .compute = ones_compute, .node_name = "ones_like", .doc = "Ones of the same shape and dtype.");
+    .shape = tw_shape_same, .compute = ones_compute, .node_name = "ones_like", .fills = 1 + 1,
+    .doc = "Ones of the same shape and dtype.");
 
 TW_OP(ZerosLike, .inputs = "x: T", .outputs = "y: T", .attrs = "T: type", .shape = tw_shape_same, .compute = zeros_compute,
-      .node_name = "zeros_like", .doc = "Zeros of the same shape and dtype.");
+      .node_name = "zeros_like", .fills = 1 + 0, .doc = "Zeros of the same shape and dtype.");

@@ -105,11 +105,11 @@ static tw_status assign_sub_compute(tw__kernel *kernel)
 }
 
 TW_OP(AssignAddVariableOp, .inputs = "resource: resource, value: dtype", .attrs = "dtype: type", .shape = tw_shape_none,
-      .compute = assign_add_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .lets_go = true,
+      .compute = assign_add_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .sums = 1, .lets_go = true,
       .doc = "Adds to a variable's value.");
 
 TW_OP(AssignSubVariableOp, .inputs = "resource: resource, value: dtype", .attrs = "dtype: type", .shape = tw_shape_none,
-      .compute = assign_sub_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .lets_go = true,
+      .compute = assign_sub_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .sums = -1, .lets_go = true,
       .doc = "Subtracts from a variable's value.");
 
 /* ---- questions and the end ---- */

@@ -83,6 +83,17 @@ TW_METHOD(tape_is_recording, "GradientTape._is_recording(self: tape) -> bool", "
     return args->self->recording;
 }
 
+enum { FEW_WATCHED = 16 }; /* so many are searched one by one, the others by a map */
+
+static bool is_watched(const tw_tape *tape, const tw__pointer_map *more, const tw_variable *variable)
+{
+    for (size_t i = 0; i < tape->watched_count && i < FEW_WATCHED; i++) {
+        if (tape->watched[i] == variable)
+            return true;
+    }
+    return tw__pointer_map_get(more, variable, 0) != 0;
+}
+
 /* The variables that the tape follows, in the order in which it met them. */
 static tw_status note_variables(tw_tape *tape)
 {
@@ -92,10 +103,10 @@ static tw_status note_variables(tw_tape *tape)
     for (size_t i = 0; memory && status == TW_OK && i < memory->tensor_count; i++) {
         tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
         void *variable = object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
-        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 ||
-            tw__pointer_map_get(&seen, variable, 0))
+        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || is_watched(tape, &seen, variable))
             continue;
-        status = tw__pointer_map_put(&seen, variable, 1);
+        if (tape->watched_count >= FEW_WATCHED)
+            status = tw__pointer_map_put(&seen, variable, 1);
         if (status == TW_OK)
             status = TW_GROW(tape->watched, tape->watched_capacity, tape->watched_count + 1);
         if (status == TW_OK)

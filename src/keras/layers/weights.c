@@ -7,13 +7,18 @@
 
 #include "keras/keras.h"
 
-enum { FEW = 32 }; /* so many variables are searched one by one */
+enum { FEW = 32 }; /* so many variables, and objects that were entered, are searched one by one */
 
 typedef struct gathering {
     void **items;
     size_t count, capacity;
-    tw__pointer_map seen;    /* in use beyond FEW items */
-    tw__pointer_map entered; /* the walks that went into an object, as bits */
+    tw__pointer_map seen; /* in use beyond FEW items */
+    struct {
+        const tw_trackable *object;
+        int64_t walks; /* that went into it, as bits */
+    } entered[FEW];
+    size_t entered_count;
+    tw__pointer_map entered_more; /* the same for objects beyond these */
     tw_status status;
 } gathering;
 
@@ -41,10 +46,22 @@ static bool enters(gathering *g, const tw_trackable *object, const way *path, in
 {
     if (g->status != TW_OK || is_on_way(path, object))
         return false;
-    int64_t walks = tw__pointer_map_get(&g->entered, object, 0);
+    for (size_t i = 0; i < g->entered_count; i++) {
+        if (g->entered[i].object == object) {
+            bool first = !(g->entered[i].walks & walk);
+            g->entered[i].walks |= walk;
+            return first;
+        }
+    }
+    if (g->entered_count < FEW) {
+        g->entered[g->entered_count].object = object;
+        g->entered[g->entered_count++].walks = walk;
+        return true;
+    }
+    int64_t walks = tw__pointer_map_get(&g->entered_more, object, 0);
     if (walks & walk)
         return false;
-    g->status = tw__pointer_map_put(&g->entered, object, walks | walk);
+    g->status = tw__pointer_map_put(&g->entered_more, object, walks | walk);
     return g->status == TW_OK;
 }
 
@@ -211,7 +228,7 @@ static void gather(gathering *g, const tw_trackable *object, tw__which which, co
 static tw_status finish(gathering *g, void ***items, int64_t *count)
 {
     tw__pointer_map_free(&g->seen);
-    tw__pointer_map_free(&g->entered);
+    tw__pointer_map_free(&g->entered_more);
     if (g->status != TW_OK) {
         tw__free(g->items);
         g->items = NULL;
@@ -235,7 +252,7 @@ bool tw__has_variables(tw_trackable *root)
     gather(&g, root, TW_ALL_VARIABLES, NULL);
     bool found = g.count != 0;
     tw__pointer_map_free(&g.seen);
-    tw__pointer_map_free(&g.entered);
+    tw__pointer_map_free(&g.entered_more);
     tw__free(g.items);
     return found;
 }

@@ -51,7 +51,7 @@ tw_shape tw__static_shape(const tw_tensor *sizes);
 
 /* ---- values as arguments ---- */
 /* Results of rows that give tensors or composites; what is given is taken, NULL gives None. */
-tw_value tw__value_of_tensor(tw_tensor *tensor);
+tw_value tw__value_of_tensor(tw_tensor *tensor); /* takes it; NULL: None, with the error set */
 tw_value tw__value_of_object(void *object);
 /* The tensor that a value stands for: itself, a variable's value, or made of numbers, texts and lists of them (integers become
  * `hint` if it is an integer dtype or a float; TW_DTYPE_NONE: int32, float32). A new reference. */

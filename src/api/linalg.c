@@ -29,6 +29,8 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
     tw_auto tw_tensor *left = conjugate_a ? tw__grad_conj(a) : tw_retain(a);
     tw_auto tw_tensor *right = conjugate_b ? tw__grad_conj(b) : tw_retain(b);
     bool turn_a = of_a.transpose || of_a.adjoint, turn_b = of_b.transpose || of_b.adjoint;
+    if (!batched && !turn_a && !turn_b)
+        return TW_BINARY(MatMul, left, right);
     if (!batched)
         return TW_CALL(MatMul, TW_IN(left, right), TW_WITH(TW_A_BOOL("transpose_a", turn_a), TW_A_BOOL("transpose_b", turn_b)));
     if (other_dtype)

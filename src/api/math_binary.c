@@ -44,7 +44,7 @@ static tw_tensor *as_float(tw_tensor *x)
 tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
 {
     if (x->dtype != y->dtype) {
-        tw__fail(TW_TYPE_ERROR, "`x` and `y` must have the same dtype, got tf.%s != tf.%s", tw_dtype_name(x->dtype),
+        tw__fail(TW_TYPE_ERROR, "`x` and `y` must have the same dtype, got tf.%s != tf.%s.", tw_dtype_name(x->dtype),
                  tw_dtype_name(y->dtype));
         return NULL;
     }

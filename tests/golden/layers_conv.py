@@ -119,6 +119,26 @@ for text in ("tf.nn.conv2d(x, w, 1, 'FOO')", "tf.nn.conv2d(x, w[..., :1, :], [1,
              "L.MaxPool2D(0)", "L.GlobalMaxPool2D()(s)", "L.Dropout(1.5)", "L.Dropout(-0.1)", "L.Embedding(0, 3)", "L.BatchNormalization(axis=5)(x)", "L.Embedding(5, 3)(np.array([7]))"):
     error(text)
 
+# ---- the channels first: shapes; and values where Keras turns the images around, errors where TensorFlow's ops get them so (without oneDNN) ----
+first = []
+for make, shape in (("L.Conv2D(4, 3, strides=2)", (2, 3, 9, 8)), ("L.Conv1D(4, 3, padding='same')", (2, 3, 9)), ("L.DepthwiseConv2D(3, depth_multiplier=2)", (2, 3, 9, 8)),
+                    ("L.SeparableConv2D(4, 3, strides=2, padding='same')", (2, 3, 9, 8)), ("L.SeparableConv2D(4, (3, 2), depth_multiplier=2)", (2, 3, 9, 8)),
+                    ("L.SeparableConv1D(4, 3, padding='causal')", (2, 3, 9)), ("L.SeparableConv1D(4, 3, strides=2)", (2, 3, 9)),
+                    ("L.Conv1DTranspose(4, 3, strides=2)", (2, 3, 9)), ("L.Conv2DTranspose(4, 3, strides=2, activation='relu')", (2, 3, 9, 8)),
+                    ("L.Conv2DTranspose(4, 3, strides=2, padding='same', output_padding=(1, 0), use_bias=False)", (2, 3, 9, 8))):
+    make = make[:-1] + ", data_format='channels_first')"
+    made = eval(make, NAMES)
+    case = {"make": make, "shape": shape, "output_shape": list(made.compute_output_shape((None,) + shape[1:])),
+            "symbolic": list(made(tf.keras.Input(shape[1:])).shape), "weights": [[w.name.split("/")[-1], list(w.shape)] for w in made.weights],
+            "config": plain(made.get_config())}
+    first.append(case)
+    if "Depthwise" in make or "Conv2DTranspose" in make:
+        made.set_weights([values(*w.shape) for w in made.weights])
+        case["values"] = array(made(values(*shape)))
+    else:
+        error("%s(values(*%r))" % (make, shape))
+    error("%s.build((None, None) + (8,) * %d)" % (make, len(shape) - 2))
+
 # ---- a model that learns ----
 tf.keras.utils.set_random_seed(9)
 model = tf.keras.Sequential([L.Conv2D(4, 3, activation="relu", input_shape=(6, 5, 3)), L.BatchNormalization(momentum=0.8), L.MaxPool2D(), L.Dropout(0.3, seed=3),
@@ -136,6 +156,6 @@ training = {"losses": losses, "names": [v.name for v in model.weights], "predict
 
 path = os.path.join(HERE, "..", "python", "layers_conv.json")
 with open(path, "w") as f:
-    text = json.dumps({"layers": layers, "calls": calls, "errors": errors, "training": training}, separators=(",", ":"))
+    text = json.dumps({"layers": layers, "calls": calls, "errors": errors, "first": first, "training": training}, separators=(",", ":"))
     f.write(text.replace('{"make"', '\n{"make"').replace('{"call"', '\n{"call"') + "\n")
 print("%s: %d layers, %d calls, %d errors, %d bytes" % (path, len(layers), len(calls), len(errors), os.path.getsize(path)))

@@ -81,6 +81,19 @@ def test_error(case):
     assert numbered.sub("", case["text"].split(" allowed values")[0]) in numbered.sub("", str(e.value))
 
 
+@pytest.mark.parametrize("case", DATA["first"], ids=lambda c: c["make"])
+def test_channels_first(case):
+    made, rest = eval(case["make"], NAMES), tuple(case["shape"][1:])
+    assert list(made.compute_output_shape((None,) + rest)) == case["output_shape"]
+    made.build((None,) + rest)
+    assert [[w.name.split("/")[-1], list(w.shape)] for w in made.weights] == case["weights"]
+    assert plain(made.get_config()) == case["config"]
+    if "values" in case:
+        assert list(made(tf.keras.Input(rest)).shape) == case["symbolic"]
+        made.set_weights([values(*w.shape) for w in made.weights])
+        close(made(values(*case["shape"])), case["values"])
+
+
 def small_model():
     tf.keras.utils.set_random_seed(9)
     return tf.keras.Sequential([L.Conv2D(4, 3, activation="relu", input_shape=(6, 5, 3)), L.BatchNormalization(momentum=0.8), L.MaxPool2D(), L.Dropout(0.3, seed=3),

@@ -1,46 +1,19 @@
-/* keras.layers.Conv2D, Conv1D and DepthwiseConv2D: activation(convolution(inputs, kernel) + bias).
+/* keras.layers.Conv1D, Conv2D, DepthwiseConv1D and DepthwiseConv2D: activation(convolution(inputs, kernel) + bias).
  *
- * A sequence is an image of one row. Inputs of more dimensions than a batch of images are a larger batch. */
-#include "keras/constraints/constraints.h"
-#include "keras/layers/layers.h"
-#include "keras/regularizers/regularizers.h"
+ * Inputs of more dimensions than a batch of images are a larger batch. */
+#include "keras/layers/conv.h"
 
-typedef struct conv {
-    tw_layer layer;
-    int axes; /* 2: images, 1: sequences */
-    bool depthwise, has_bias, channels_first;
-    char padding[8];
-    int64_t filters, groups; /* filters: of a depthwise layer, the multiplier */
-    int64_t size[2], stride[2], dilation[2];
-    tw__activation activation;
-} conv;
-
-/* The arguments that the three classes have in common. */
-typedef struct options {
-    tw_ints size, strides, dilation;
-    const char *padding, *data_format;
-    tw_named activation, kernel_initializer, bias_initializer;
-    bool no_bias;
-    tw_named regularizers[3];
-    tw_named kernel_constraint, bias_constraint;
-} options;
-
-static const char *kernel_name(const conv *layer)
+static const char *kernel_name(const tw__conv *layer)
 {
     return layer->depthwise ? "depthwise_kernel" : "kernel";
 }
 
-static tw_status check_together(const conv *layer)
+static tw_status check_together(const tw__conv *layer)
 {
     bool strided = false, dilated = false;
     for (int i = 0; i < layer->axes; i++) {
         strided |= layer->stride[i] > 1;
         dilated |= layer->dilation[i] > 1;
-        if (layer->stride[i] == 0)
-            return tw__fail(TW_VALUE_ERROR,
-                            layer->axes == 2 ? "The argument `strides` cannot contains 0(s). Received: (%lld, %lld)"
-                                             : "The argument `strides` cannot contains 0(s). Received: (%lld,)",
-                            (long long)layer->stride[0], (long long)layer->stride[1]);
     }
     if (strided && dilated)
         return tw__fail(TW_VALUE_ERROR,
@@ -52,55 +25,30 @@ static tw_status check_together(const conv *layer)
     return TW_OK;
 }
 
-static tw_status init(conv *layer, const options *o)
+static tw_status init(tw__conv *layer, int axes, bool depthwise, int64_t filters, int64_t groups, const tw__conv_options *o)
 {
-    for (int i = 0; i < 3; i++)
-        TW_TRY(tw__regularizer_check(o->regularizers[i]));
-    TW_TRY(tw__constraint_check(o->kernel_constraint));
-    TW_TRY(tw__constraint_check(o->bias_constraint));
-    if (layer->filters <= 0)
-        return tw__fail(TW_VALUE_ERROR, "Invalid value for argument `%s`. Expected a strictly positive value. Received %s=%lld.",
-                        layer->depthwise ? "depth_multiplier" : "filters", layer->depthwise ? "depth_multiplier" : "filters",
-                        (long long)layer->filters);
-    if (layer->groups <= 0)
-        return tw__fail(TW_VALUE_ERROR, "The argument `groups` must be positive. Received: groups=%lld",
-                        (long long)layer->groups);
-    if (layer->filters % layer->groups != 0)
+    layer->axes = axes;
+    layer->depthwise = depthwise;
+    layer->filters = filters;
+    layer->groups = groups;
+    TW_TRY(tw__conv_check_positive(depthwise ? "depth_multiplier" : "filters", filters));
+    if (groups <= 0)
+        return tw__fail(TW_VALUE_ERROR, "The argument `groups` must be positive. Received: groups=%lld", (long long)groups);
+    if (filters % groups != 0)
         return tw__fail(TW_VALUE_ERROR,
                         "The number of filters must be evenly divisible by the number of groups. Received: groups=%lld, "
                         "filters=%lld",
-                        (long long)layer->groups, (long long)layer->filters);
-    TW_TRY(tw__layer_sizes("kernel_size", o->size, layer->axes, false, layer->size));
-    TW_TRY(tw__layer_sizes("strides", o->strides, layer->axes, true, layer->stride));
-    TW_TRY(tw__layer_sizes("dilation_rate", o->dilation, layer->axes, false, layer->dilation));
-    TW_TRY(tw__layer_padding(o->padding, layer->axes == 1, layer->padding));
-    TW_TRY(tw__layer_channels_first(o->data_format, &layer->channels_first));
-    TW_TRY(check_together(layer));
-    TW_TRY(tw__layer_check_initializer(o->kernel_initializer));
-    TW_TRY(tw__layer_check_initializer(o->bias_initializer));
-    layer->has_bias = !o->no_bias;
-    layer->layer.minimum_rank = layer->axes + 2;
-    return tw__activation_find(&layer->activation, o->activation);
-}
-
-static void conv_visit(void *self, tw__visitor visitor, void *context)
-{
-    conv *layer = self;
-    if (layer->activation.object)
-        visitor(context, layer->activation.object);
-}
-
-static void conv_clear(void *self)
-{
-    tw__activation_free(&((conv *)self)->activation);
+                        (long long)groups, (long long)filters);
+    TW_TRY(tw__conv_init(layer, o));
+    return check_together(layer);
 }
 
 /* ---- weights ---- */
 
 /* The first input must be large enough for the kernel. */
-static tw_status check_room(const conv *layer, const tw_shape *input)
+static tw_status check_room(const tw__conv *layer, const tw_shape *input)
 {
-    int first = layer->channels_first ? input->rank - layer->axes : input->rank - layer->axes - 1;
+    int first = tw__conv_first(layer, input->rank);
     for (int i = 0; i < layer->axes && layer->padding[0] == 'v'; i++) {
         int64_t in = input->dims[first + i], whole = (layer->size[i] - 1) * layer->dilation[i] + 1;
         if (in < 0 || in + layer->stride[i] - whole >= 0)
@@ -114,19 +62,11 @@ static tw_status check_room(const conv *layer, const tw_shape *input)
     return TW_OK;
 }
 
-static tw_status build(conv *layer, const tw_shape *input, tw_named kernel_initializer, tw_named bias_initializer)
+static tw_status build(tw_layer *self, const tw_shape *input)
 {
-    int axes = layer->axes, rank = input->rank;
-    int64_t channels = rank < axes + 1 ? -1 : input->dims[layer->channels_first ? rank - 1 - axes : rank - 1];
-    if (channels < 0) {
-        char *text = tw__shape_tuple(input);
-        tw__fail(TW_VALUE_ERROR,
-                 "The channel dimension of the inputs should be defined. The input_shape received is %s, where axis %d "
-                 "(0-based) is the channel dimension, which found to be `None`.",
-                 text ? text : "", layer->channels_first ? -1 - axes : -1);
-        tw__free(text);
-        return tw__error_status();
-    }
+    tw__conv *layer = (tw__conv *)self;
+    int64_t channels = 0, outputs = layer->filters;
+    TW_TRY(tw__conv_channels(layer, input, layer->depthwise ? "DepthwiseConv" : NULL, &channels));
     if (channels % layer->groups != 0) {
         char *text = tw__shape_tuple(input);
         tw__fail(TW_VALUE_ERROR,
@@ -136,27 +76,21 @@ static tw_status build(conv *layer, const tw_shape *input, tw_named kernel_initi
         tw__free(text);
         return tw__error_status();
     }
-    tw_shape kernel = { .rank = axes + 2 }, bias = TW_SHAPE(layer->filters);
-    memcpy(kernel.dims, layer->size, (size_t)axes * sizeof *kernel.dims);
-    kernel.dims[axes] = layer->depthwise ? channels : channels / layer->groups;
-    kernel.dims[axes + 1] = layer->filters;
-    if (layer->depthwise && __builtin_mul_overflow(channels, layer->filters, &bias.dims[0]))
-        return tw__fail(TW_VALUE_ERROR, "DepthwiseConv2D: depth_multiplier=%lld is too large", (long long)layer->filters);
-    tw_layer *base = &layer->layer;
-    if (!tw__layer_add_weight(base, kernel_name(layer), &kernel, base->dtype, kernel_initializer, true))
-        return tw__error_status();
-    if (layer->has_bias && !tw__layer_add_weight(base, "bias", &bias, base->dtype, bias_initializer, true))
-        return tw__error_status();
+    if (layer->depthwise && __builtin_mul_overflow(channels, layer->filters, &outputs))
+        return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier=%lld is too large", tw_class_name(self), (long long)layer->filters);
+    TW_TRY(tw__conv_add_kernel(layer, kernel_name(layer), layer->size, channels / layer->groups, layer->filters,
+                               layer->initializers[0]));
+    TW_TRY(tw__conv_add_bias(layer, outputs));
     if (!layer->channels_first)
-        base->last_axis = channels;
+        self->last_axis = channels;
     return check_room(layer, input);
 }
 
 /* ---- calling ---- */
 
-static tw_tensor *convolve(conv *layer, tw_tensor *images, tw_tensor *kernel)
+static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel, bool channels_first)
 {
-    int rows = layer->channels_first ? 2 : 1, first = rows + 2 - layer->axes;
+    int rows = channels_first ? 2 : 1, first = rows + 2 - layer->axes;
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, before[8] = { 0 };
     for (int i = 0; i < layer->axes; i++) {
         strides[first + i] = layer->stride[i];
@@ -166,8 +100,7 @@ static tw_tensor *convolve(conv *layer, tw_tensor *images, tw_tensor *kernel)
                         TW_A_STRING("padding", layer->padding[0] == 's'   ? "SAME"
                                                : layer->padding[0] == 'v' ? "VALID"
                                                                           : "EXPLICIT"),
-                        TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC"),
-                        TW_A_INTS("explicit_paddings", before, 8) };
+                        TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC"), TW_A_INTS("explicit_paddings", before, 8) };
     bool causal = layer->padding[0] == 'c';
     if (causal && layer->depthwise) {
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": causal padding is not supported", tw_class_name(layer), layer->layer.name);
@@ -189,13 +122,17 @@ static tw_tensor *convolve(conv *layer, tw_tensor *images, tw_tensor *kernel)
 }
 
 /* The image [batch, rows, columns, channels] of any input, and the kernel that goes with it. */
-static tw_tensor *run(conv *layer, tw_tensor *input, tw_tensor *kernel)
+static tw_tensor *run(tw__conv *layer, tw_tensor *input, tw_tensor *kernel)
 {
     tw_auto tw_tensor *flat = tw__layer_flatten_batch(input, layer->axes + 1);
     if (!flat || !kernel)
         return NULL;
+    if (layer->depthwise && tw__conv_turns(layer)) {
+        tw_auto tw_tensor *turned = tw__conv_turned(tw_retain(flat), false);
+        return tw__conv_turned(turned ? convolve(layer, turned, kernel, false) : NULL, true);
+    }
     if (layer->axes == 2)
-        return convolve(layer, flat, kernel);
+        return convolve(layer, flat, kernel, layer->channels_first);
     int row = layer->channels_first ? 2 : 1;
     tw_shape image = flat->shape,
              filter = { .rank = 4, .dims = { 1, kernel->shape.dims[0], kernel->shape.dims[1], kernel->shape.dims[2] } };
@@ -209,7 +146,7 @@ static tw_tensor *run(conv *layer, tw_tensor *input, tw_tensor *kernel)
     tw_auto tw_tensor *axis = loose ? tw_tensor_int(row) : NULL;
     tw_auto tw_tensor *images = !loose ? tw__reshape(flat, &image) : axis ? TW_BINARY(ExpandDims, flat, axis) : NULL;
     tw_auto tw_tensor *filters = tw__reshape(kernel, &filter);
-    tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters) : NULL;
+    tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters, layer->channels_first) : NULL;
     if (!output)
         return NULL;
     if (loose)
@@ -224,16 +161,9 @@ static tw_tensor *run(conv *layer, tw_tensor *input, tw_tensor *kernel)
 static tw_tensor *conv_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    conv *layer = (conv *)self;
+    tw__conv *layer = (tw__conv *)self;
     tw_auto tw_tensor *kernel = tw__layer_read(self, kernel_name(layer));
-    tw_tensor *output = run(layer, input, kernel);
-    if (output && layer->has_bias) {
-        tw_auto tw_tensor *bias = tw__layer_read(self, "bias");
-        tw_attr format = TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC");
-        tw_tensor *sum = bias ? tw__call(&tw__op_BiasAdd, TW_IN(output, bias), 2, &format, 1) : NULL;
-        tw_release(output);
-        output = sum;
-    }
+    tw_tensor *output = tw__conv_biased(layer, run(layer, input, kernel));
     int extra = input->shape.rank - layer->axes - 2;
     if (output && extra > 0) { /* the dimensions of the batch again */
         tw_shape shape = input->shape;
@@ -243,16 +173,13 @@ static tw_tensor *conv_call(tw_layer *self, tw_tensor *input, int training)
         tw_release(output);
         output = whole;
     }
-    tw_tensor *result = output ? tw__activation_call(&layer->activation, output) : NULL;
-    tw_release(output);
-    return result;
+    return tw__conv_activated(layer, output);
 }
 
 static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
-    conv *layer = (conv *)self;
-    int rank = input->rank, first = layer->channels_first ? rank - layer->axes : rank - layer->axes - 1;
-    int channels = layer->channels_first ? first - 1 : rank - 1;
+    tw__conv *layer = (tw__conv *)self;
+    int first = tw__conv_first(layer, input->rank), channels = tw__conv_channel_axis(layer, input->rank);
     *output = *input;
     for (int i = 0; i < layer->axes; i++)
         output->dims[first + i] =
@@ -263,49 +190,40 @@ static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_sha
 
 static void conv_config(tw_layer *self, tw__dict *dict)
 {
-    conv *layer = (conv *)self;
-    tw__dict_put(dict, "kernel_size", tw__sizes_value(layer->size, layer->axes));
-    tw__dict_put(dict, "strides", tw__sizes_value(layer->stride, layer->axes));
-    tw__dict_put(dict, "dilation_rate", tw__sizes_value(layer->dilation, layer->axes));
-    tw__dict_put_str(dict, "padding", layer->padding);
-    tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
-    if (layer->depthwise)
+    tw__conv_config(self, dict);
+    if (((tw__conv *)self)->depthwise)
         tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
 }
 
-#define METHODS(build_function)                                                                               \
-    {                                                                                                         \
-        .build = build_function, .call = conv_call, .output_shape = conv_output_shape, .config = conv_config, \
-        .own_config = " kernel_size strides padding data_format dilation_rate "                               \
+static const tw__layer_methods conv_methods = { .build = build,
+                                                .call = conv_call,
+                                                .output_shape = conv_output_shape,
+                                                .config = conv_config,
+                                                .own_config = " kernel_size strides padding data_format dilation_rate " };
+
+/* A class's init, of the arguments that all of them have and those of its kernel. */
+#define INIT(id, axes, depthwise, filters, groups, kernel)                                                        \
+    static tw_status id##_init(void *self, const void *given)                                                     \
+    {                                                                                                             \
+        const tw_layers_##id##_args *args = given;                                                                \
+        return init(self, axes, depthwise, filters, groups,                                                       \
+                    &(tw__conv_options){                                                                          \
+                        args->kernel_size,                                                                        \
+                        args->strides,                                                                            \
+                        args->dilation_rate,                                                                      \
+                        args->padding,                                                                            \
+                        args->data_format,                                                                        \
+                        args->activation,                                                                         \
+                        { args->kernel##_initializer, NULL, args->bias_initializer },                             \
+                        { args->kernel##_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
+                        { args->kernel##_constraint, NULL, args->bias_constraint },                               \
+                        args->no_bias,                                                                            \
+                        axes == 1 });                                                                             \
     }
-#define CLASS .parent = &tw__class_layer, .size = sizeof(conv), .destroy = conv_clear, .visit = conv_visit, .clear = conv_clear
-#define OPTIONS(args, prefix)                                                                                                  \
-    {                                                                                                                          \
-        (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation, \
-            (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                           \
-            { (args)->prefix##_regularizer, (args)->bias_regularizer, (args)->activity_regularizer },                          \
-            (args)->prefix##_constraint, (args)->bias_constraint                                                               \
-    }
-
-/* ---- Conv2D ---- */
-
-static tw_status conv2d_init(void *self, const void *given)
-{
-    conv *layer = self;
-    const tw_layers_conv2d_args *args = given;
-    layer->axes = 2;
-    layer->filters = args->filters;
-    layer->groups = args->groups;
-    return init(layer, &(options)OPTIONS(args, kernel));
-}
-
-static tw_status conv2d_build(tw_layer *self, const tw_shape *input_shape)
-{
-    const tw_layers_conv2d_args *args = tw_object_config(self);
-    return build((conv *)self, input_shape, args ? args->kernel_initializer : NULL, args ? args->bias_initializer : "zeros");
-}
-
-static const tw__layer_methods conv2d_methods = METHODS(conv2d_build);
+INIT(conv1d, 1, false, args->filters, args->groups, kernel)
+INIT(conv2d, 2, false, args->filters, args->groups, kernel)
+INIT(depthwise_conv1d, 1, true, args->depth_multiplier, 1, depthwise)
+INIT(depthwise_conv2d, 2, true, args->depth_multiplier, 1, depthwise)
 
 TW_CLASS(layers_conv2d,
          "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
@@ -316,28 +234,8 @@ TW_CLASS(layers_conv2d,
          "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
          "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
          "bias_constraint: named<constraint> = None, **layer) -> layer",
-         CLASS, .init = conv2d_init, .methods = &conv2d_methods,
+         TW_CONV_CLASS, .init = conv2d_init, .methods = &conv_methods,
          .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
-
-/* ---- Conv1D ---- */
-
-static tw_status conv1d_init(void *self, const void *given)
-{
-    conv *layer = self;
-    const tw_layers_conv1d_args *args = given;
-    layer->axes = 1;
-    layer->filters = args->filters;
-    layer->groups = args->groups;
-    return init(layer, &(options)OPTIONS(args, kernel));
-}
-
-static tw_status conv1d_build(tw_layer *self, const tw_shape *input_shape)
-{
-    const tw_layers_conv1d_args *args = tw_object_config(self);
-    return build((conv *)self, input_shape, args ? args->kernel_initializer : NULL, args ? args->bias_initializer : "zeros");
-}
-
-static const tw__layer_methods conv1d_methods = METHODS(conv1d_build);
 
 TW_CLASS(
     layers_conv1d,
@@ -348,48 +246,8 @@ TW_CLASS(
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = conv1d_init, .methods = &conv1d_methods,
+    TW_CONV_CLASS, .init = conv1d_init, .methods = &conv_methods,
     .doc = "A convolution of sequences with a kernel [steps, channels, filters].");
-
-/* ---- DepthwiseConv2D ---- */
-
-static tw_status depthwise_init(void *self, const void *given)
-{
-    conv *layer = self;
-    const tw_layers_depthwise_conv2d_args *args = given;
-    layer->axes = 2;
-    layer->depthwise = true;
-    layer->filters = args->depth_multiplier;
-    layer->groups = 1;
-    return init(layer, &(options)OPTIONS(args, depthwise));
-}
-
-static tw_status depthwise_build(tw_layer *self, const tw_shape *input_shape)
-{
-    const tw_layers_depthwise_conv2d_args *args = tw_object_config(self);
-    return build((conv *)self, input_shape, args ? args->depthwise_initializer : NULL, args ? args->bias_initializer : "zeros");
-}
-
-static const tw__layer_methods depthwise_methods = METHODS(depthwise_build);
-
-static tw_status depthwise1d_init(void *self, const void *given)
-{
-    conv *layer = self;
-    const tw_layers_depthwise_conv1d_args *args = given;
-    layer->axes = 1;
-    layer->depthwise = true;
-    layer->filters = args->depth_multiplier;
-    layer->groups = 1;
-    return init(layer, &(options)OPTIONS(args, depthwise));
-}
-
-static tw_status depthwise1d_build(tw_layer *self, const tw_shape *input_shape)
-{
-    const tw_layers_depthwise_conv1d_args *args = tw_object_config(self);
-    return build((conv *)self, input_shape, args ? args->depthwise_initializer : NULL, args ? args->bias_initializer : "zeros");
-}
-
-static const tw__layer_methods depthwise1d_methods = METHODS(depthwise1d_build);
 
 TW_CLASS(layers_depthwise_conv1d,
          "keras.layers.DepthwiseConv1D(kernel_size: ints, strides: ints = 1, padding: str = valid, depth_multiplier: int = 1, "
@@ -398,7 +256,7 @@ TW_CLASS(layers_depthwise_conv1d,
          "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
          "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
          "bias_constraint: named<constraint> = None, **layer) -> layer",
-         CLASS, .init = depthwise1d_init, .methods = &depthwise1d_methods,
+         TW_CONV_CLASS, .init = depthwise_conv1d_init, .methods = &conv_methods,
          .doc = "A convolution of every channel of a sequence with kernels of its own.");
 
 TW_CLASS(
@@ -409,5 +267,5 @@ TW_CLASS(
     "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    CLASS, .init = depthwise_init, .methods = &depthwise_methods,
+    TW_CONV_CLASS, .init = depthwise_conv2d_init, .methods = &conv_methods,
     .doc = "A convolution of every channel with kernels of its own.");

@@ -1,0 +1,155 @@
+/* keras.layers.SeparableConv1D and SeparableConv2D: every channel for itself, then all together.
+ *
+ * Kernels: depthwise [size…, channels, multiplier], pointwise [1…, channels * multiplier, filters]. */
+#include "keras/constraints/constraints.h"
+#include "keras/layers/conv.h"
+#include "keras/regularizers/regularizers.h"
+
+/* As in Keras these layers take and tell the settings of a single kernel, which they do not have. */
+static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer,
+                              tw_named constraint)
+{
+    if (groups != 1)
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": groups=%lld is not supported, expected 1", tw_class_name(layer),
+                        layer->name, (long long)groups);
+    TW_TRY(tw__layer_check_initializer(initializer));
+    TW_TRY(tw__regularizer_check(regularizer));
+    return tw__constraint_check(constraint);
+}
+
+static tw_status init(tw__conv *layer, int axes, int64_t filters, int64_t multiplier, const tw__conv_options *options)
+{
+    layer->axes = axes;
+    layer->filters = filters;
+    layer->multiplier = multiplier;
+    TW_TRY(tw__conv_check_positive("filters", filters));
+    TW_TRY(tw__conv_check_positive("depth_multiplier", multiplier));
+    TW_TRY(tw__conv_init(layer, options));
+    if (axes == 2 && layer->stride[0] != layer->stride[1])
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": strides=(%lld, %lld), expected equal ones", tw_class_name(layer),
+                        layer->layer.name, (long long)layer->stride[0], (long long)layer->stride[1]);
+    return TW_OK;
+}
+
+static tw_status separable_build(tw_layer *self, const tw_shape *input)
+{
+    tw__conv *layer = (tw__conv *)self;
+    int64_t channels = 0, inner;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    TW_TRY(tw__conv_channels(layer, input, NULL, &channels));
+    if (__builtin_mul_overflow(channels, layer->multiplier, &inner))
+        return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier is too large", tw_class_name(self));
+    TW_TRY(tw__conv_add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier, layer->initializers[0]));
+    TW_TRY(tw__conv_add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters, layer->initializers[1]));
+    TW_TRY(tw__conv_add_bias(layer, layer->filters));
+    if (!layer->channels_first)
+        self->last_axis = channels;
+    return TW_OK;
+}
+
+static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
+{
+    int rows = layer->channels_first ? 2 : 1, last = layer->axes - 1;
+    int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, ones[4] = { 1, 1, 1, 1 };
+    for (int i = 0; i < 2; i++) { /* of sequences the one row moves as the columns do */
+        strides[rows + i] = layer->stride[i < last ? i : last];
+        dilations[rows + i] = layer->dilation[i < last ? i : last];
+    }
+    tw_auto tw_tensor *x = tw_retain(images);
+    if (layer->padding[0] == 'c') {
+        int32_t amounts[8] = { 0 };
+        amounts[2 * (rows + 1)] = (int32_t)((layer->size[0] - 1) * layer->dilation[0]);
+        tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(4, 2), amounts);
+        tw_release(x);
+        x = paddings ? TW_BINARY(Pad, images, paddings) : NULL;
+    }
+    const char *format = tw__conv_format(layer);
+    tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),
+                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"), TW_A_STRING("data_format", format) };
+    tw_auto tw_tensor *depthwise = tw__conv_of_images(layer, tw__layer_read(&layer->layer, "depthwise_kernel"));
+    tw_auto tw_tensor *pointwise = tw__conv_of_images(layer, tw__layer_read(&layer->layer, "pointwise_kernel"));
+    tw_auto tw_tensor *apart = x && depthwise ? tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(x, depthwise), 2, attrs, 4) : NULL;
+    tw_attr plain[] = { TW_A_INTS("strides", ones, 4), TW_A_STRING("padding", "VALID"), TW_A_STRING("data_format", format) };
+    return apart && pointwise ? tw__call(&tw__op_Conv2D, TW_IN(apart, pointwise), 2, plain, 3) : NULL;
+}
+
+static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw__conv *layer = (tw__conv *)self;
+    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+        return NULL;
+    tw_auto tw_tensor *images = tw__conv_images(layer, input);
+    tw_tensor *output = tw__conv_biased(layer, images ? convolve(layer, images) : NULL);
+    return tw__conv_activated(layer, tw__conv_sequences(layer, output));
+}
+
+static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw__conv *layer = (tw__conv *)self;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    *output = *input;
+    for (int i = 0, first = tw__conv_first(layer, input->rank); i < layer->axes; i++)
+        output->dims[first + i] =
+            tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
+    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->filters;
+    return TW_OK;
+}
+
+static const tw__layer_methods separable_methods = {
+    .build = separable_build,
+    .call = separable_call,
+    .output_shape = separable_shape,
+    .config = tw__conv_config,
+    .own_config = " kernel_size strides dilation_rate padding data_format output_padding "
+};
+
+#define SEPARABLE(id, axes)                                                                                                    \
+    static tw_status id##_init(void *self, const void *given)                                                                  \
+    {                                                                                                                          \
+        const tw_layers_##id##_args *args = given;                                                                             \
+        TW_TRY(check_unused(self, args->groups, args->kernel_initializer, args->kernel_regularizer, args->kernel_constraint)); \
+        return init(self, axes, args->filters, args->depth_multiplier,                                                         \
+                    &(tw__conv_options){ args->kernel_size,                                                                    \
+                                         args->strides,                                                                        \
+                                         args->dilation_rate,                                                                  \
+                                         args->padding,                                                                        \
+                                         args->data_format,                                                                    \
+                                         args->activation,                                                                     \
+                                         { args->depthwise_initializer, args->pointwise_initializer, args->bias_initializer }, \
+                                         { args->depthwise_regularizer, args->pointwise_regularizer, args->bias_regularizer,   \
+                                           args->activity_regularizer },                                                       \
+                                         { args->depthwise_constraint, args->pointwise_constraint, args->bias_constraint },    \
+                                         args->no_bias,                                                                        \
+                                         axes == 1 });                                                                         \
+    }
+SEPARABLE(separable_conv1d, 1)
+SEPARABLE(separable_conv2d, 2)
+
+TW_CLASS(
+    layers_separable_conv1d,
+    "keras.layers.SeparableConv1D|keras.layers.SeparableConvolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
+    "data_format: str = None, dilation_rate: ints = 1, depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
+    "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
+    "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
+    "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
+    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
+    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
+    "kernel_constraint: named<constraint> = None, **layer) -> layer",
+    TW_CONV_CLASS, .init = separable_conv1d_init, .methods = &separable_methods,
+    .doc = "A convolution of every channel for itself, then one that mixes the channels.");
+
+TW_CLASS(
+    layers_separable_conv2d,
+    "keras.layers.SeparableConv2D|keras.layers.SeparableConvolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
+    "data_format: str = None, dilation_rate: ints = (1, 1), depth_multiplier: int = 1, activation: named<activation> = None, use_bias: bool = True, "
+    "depthwise_initializer: named<initializer> = glorot_uniform, pointwise_initializer: named<initializer> = glorot_uniform, "
+    "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
+    "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
+    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
+    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
+    "kernel_constraint: named<constraint> = None, **layer) -> layer",
+    TW_CONV_CLASS, .init = separable_conv2d_init, .methods = &separable_methods,
+    .doc = "A convolution of every channel for itself, then one that mixes the channels.");

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "api/nn.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* Keras's relu: x from max_value on is max_value, below the threshold alpha * (x - threshold). */

@@ -12,7 +12,7 @@ tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_a
         return NULL;
     }
     tw_tensor *number = tw_tensor_int((int32_t)axis);
-    tw_tensor *result = number ? tw__call(op, TW_IN(x, number), 2, attrs, attr_count) : NULL;
+    tw_tensor *result = tw__call(op, TW_IN(x, number), 2, attrs, attr_count);
     tw_release(number);
     return result;
 }
@@ -143,7 +143,7 @@ TW_API(linalg_matrix_transpose,
     for (int i = 0; i < rank; i++)
         order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     tw_auto tw_tensor *perm = tw__ints_tensor(order, rank, TW_INT32);
-    return perm ? TW_BINARY(Transpose, x, perm) : NULL;
+    return TW_BINARY(Transpose, x, perm);
 }
 
 /* ---- joining and taking apart ---- */
@@ -247,7 +247,7 @@ TW_API(
 TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32);
-    return axes ? TW_BINARY(ReverseV2, args->tensor, axes) : NULL;
+    return TW_BINARY(ReverseV2, args->tensor, axes);
 }
 
 TW_API(

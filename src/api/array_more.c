@@ -1,7 +1,7 @@
 /* Functions on arrays: numbers in a row, places of extremes, sorting, repeating, diagonals, counting. */
 #include "graph/graph.h"
 #include "api/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(math_argmax, "math.argmax|argmax(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
@@ -144,7 +144,7 @@ TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> t
 static tw_tensor *size_later(tw_tensor *x, int axis)
 {
     tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(x), 1, NULL, 0), *at = tw_tensor_int(axis), *zero = tw_tensor_int(0);
-    return shape && at && zero ? tw__call(&tw__op_GatherV2, TW_IN(shape, at, zero), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_GatherV2, TW_IN(shape, at, zero), 3, NULL, 0);
 }
 
 /* ---- sorting ---- */
@@ -256,15 +256,14 @@ static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
                             : tw_retain(flat);
     tw_release(flat);
     tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
-    tw_auto tw_tensor *ends = all ? tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *ends = tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0);
     tw_release(all);
     tw_auto tw_tensor *axes = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32);
-    tw_auto tw_tensor *total = ends && axes ? tw__call(&tw__op_Max, TW_IN(ends, axes), 2, NULL, 0) : NULL;
-    tw_tensor *count = total ? TW_BINARY(Maximum, total, zero) : NULL; /* of no rows the greatest is the least number */
+    tw_auto tw_tensor *total = tw__call(&tw__op_Max, TW_IN(ends, axes), 2, NULL, 0);
+    tw_tensor *count = TW_BINARY(Maximum, total, zero); /* of no rows the greatest is the least number */
     tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
-    tw_auto tw_tensor *sorted = ends ? TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
-    tw_auto tw_tensor *wanted =
-        places ? TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
+    tw_auto tw_tensor *sorted = TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
+    tw_auto tw_tensor *wanted = TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
     tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_BINARY(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
     return rows ? tw__call(&tw__op_GatherV2, TW_IN(x, rows, place), 3, NULL, 0) : NULL;
 }

@@ -1,7 +1,7 @@
 /* tf.roll, tf.ensure_shape, tf.searchsorted, tf.sequence_mask, tf.math.confusion_matrix: functions that move, look up and count.
  */
 #include "api/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)

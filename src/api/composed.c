@@ -2,7 +2,7 @@
 #include "device/device.h"
 #include "api/array.h"
 #include "api/nn.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(
@@ -35,7 +35,7 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 static tw_tensor *not_zero(tw_tensor *x)
 {
     tw_auto tw_tensor *zero = tw_tensor_new(x->dtype, TW_SCALAR, NULL);
-    return zero ? TW_BINARY(NotEqual, x, zero) : NULL;
+    return TW_BINARY(NotEqual, x, zero);
 }
 
 TW_API(
@@ -90,7 +90,7 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
 static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
 {
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(x), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *size = flat ? TW_UNARY(Size, flat) : NULL;
+    tw_auto tw_tensor *size = TW_UNARY(Size, flat);
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
                       *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *fewer =
@@ -128,8 +128,8 @@ TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str =
 static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *segments)
 {
     tw_auto tw_tensor *ones = TW_UNARY(OnesLike, data);
-    tw_auto tw_tensor *count = ones ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, ids, segments), 3, NULL, 0) : NULL;
-    return count ? TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count)) : NULL;
+    tw_auto tw_tensor *count = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, ids, segments), 3, NULL, 0);
+    return TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count));
 }
 
 TW_API(
@@ -160,9 +160,8 @@ TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -
     tw_auto tw_tensor *negative = TW_UNARY(Neg, args->features);
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
     tw_attr two = TW_A_INT("N", 2);
-    tw_auto tw_tensor *both =
-        negative && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1) : NULL;
-    return both ? TW_UNARY(Relu, both) : NULL;
+    tw_auto tw_tensor *both = tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1);
+    return TW_UNARY(Relu, both);
 }
 
 TW_API(
@@ -224,9 +223,9 @@ TW_API(
     tw_auto tw_tensor *kept = weighted;
     tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, kept, (tw_ints){ 0 }, false);
     if (args->global_batch_size != TW_NO_INT)
-        return sum ? TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss)) : NULL;
+        return TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss));
     tw_auto tw_tensor *shape = TW_UNARY(Shape, loss), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = shape && zero ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0);
     tw_tensor *size = cast_to(rows, loss->dtype);
     return TW_G2(RealDiv, sum, tw__replicas > 1 ? TW_GN(Mul, tw__replicas, size) : size);
 }

@@ -4,7 +4,7 @@
  * which runs at its place in the program's order, and the check gives that operation. */
 #include "api/debugging.h"
 #include "eager/eager.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 #include "session/session.h"
 

@@ -2,7 +2,7 @@
  * is known only when the graph runs is checked by an Assert node. */
 #include "api/debugging.h"
 #include "graph/graph.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static void add_name(tw__text *text, const tw_tensor *tensor)

@@ -5,7 +5,7 @@
 #include "api/random.h"
 #include "eager/eager.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { COUNTER = 2, PHILOX = 1, THREEFRY = 2, AUTO_SELECT = 3 };
@@ -120,12 +120,12 @@ TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: val
         tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),
                           *sizes = tw__ints_tensor(&size, 1, TW_INT32);
         tw_auto tw_tensor *all = words;
-        return begin && sizes ? tw__call(&tw__op_Slice, TW_IN(all, begin, sizes), 3, NULL, 0) : NULL;
+        return tw__call(&tw__op_Slice, TW_IN(all, begin, sizes), 3, NULL, 0);
     }
     if (count == size)
         return words;
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(size - count), NULL), *axis = tw_tensor_int(0), *rest = words;
-    return zeros && axis ? tw__call(&tw__op_ConcatV2, TW_IN(zeros, rest, axis), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_ConcatV2, TW_IN(zeros, rest, axis), 3, NULL, 0);
 }
 
 TW_API(random_state_of_key_counter,
@@ -136,8 +136,8 @@ TW_API(random_state_of_key_counter,
     if (!algorithm || check_shape(args->counter, state_size(algorithm) - 1) != TW_OK)
         return NULL;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *key = one ? TW_BINARY(Reshape, args->key, one) : NULL;
-    return key && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->counter, key, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *key = TW_BINARY(Reshape, args->key, one);
+    return tw__call(&tw__op_ConcatV2, TW_IN(args->counter, key, axis), 3, NULL, 0);
 }
 
 TW_API(random_any_state, "random._any_state(alg: value) -> tensor",
@@ -206,7 +206,7 @@ static tw_tensor *number_of(tw_tensor *shape)
         return tw__fail(TW_TYPE_ERROR, "Generator: a shape of dtype %s, expected int32 or int64", tw_dtype_name(shape->dtype)),
                NULL;
     tw_auto tw_tensor *axis = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
-    return axis ? tw__call(&tw__op_Prod, TW_IN(shape, axis), 2, NULL, 0) : NULL;
+    return tw__call(&tw__op_Prod, TW_IN(shape, axis), 2, NULL, 0);
 }
 
 static tw_tensor *words(tw_tensor *state, int64_t from, int64_t count)

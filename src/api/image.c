@@ -44,7 +44,7 @@ TW_API(image_is_jpeg, "image.is_jpeg|io.is_jpeg(contents: tensor<string>, name: 
 {
     tw_auto tw_tensor *begin = TW_G3(Substr, tw_retain(args->contents), tw__image_number(0), tw__image_number(3));
     tw_auto tw_tensor *magic = tw_tensor_string("\xff\xd8\xff", 3);
-    return begin && magic ? TW_BINARY(Equal, begin, magic) : NULL;
+    return TW_BINARY(Equal, begin, magic);
 }
 
 /* ---- what functions share ---- */
@@ -80,7 +80,7 @@ tw_tensor *tw__image_side(tw_tensor *image, int side)
     }
     tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *at = tw__image_number(rank == 3 ? side - 1 : side),
                       *axis = tw__image_number(0);
-    return shape && at && axis ? tw__call(&tw__op_GatherV2, TW_IN(shape, at, axis), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_GatherV2, TW_IN(shape, at, axis), 3, NULL, 0);
 }
 
 tw_tensor *tw__image_batch(const char *what, tw_tensor *image, bool *single)
@@ -111,7 +111,7 @@ tw_tensor *tw__image_reverse(tw_tensor *image, int64_t axis, int64_t other)
 {
     int64_t axes[] = { axis, other };
     tw_auto tw_tensor *which = tw__ints_tensor(axes, other == -1 ? 1 : 2, TW_INT32);
-    return which ? TW_BINARY(ReverseV2, image, which) : NULL;
+    return TW_BINARY(ReverseV2, image, which);
 }
 
 /* ---- dtypes ---- */

@@ -95,7 +95,7 @@ static tw_tensor *rank_less(tw_tensor *shape, int rank, int32_t less)
     if (rank >= 0)
         return tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ rank - less });
     tw_auto tw_tensor *size = TW_UNARY(Shape, shape), *number = tw_tensor_new(TW_INT32, TW_SHAPE(1), &less);
-    return size && number ? TW_BINARY(Sub, size, number) : NULL;
+    return TW_BINARY(Sub, size, number);
 }
 
 TW_API(image_per_image_standardization, "image.per_image_standardization(image: tensor) -> tensor",
@@ -146,7 +146,7 @@ static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
     if (!cast)
         return NULL;
     tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, 3 });
-    flat = rows ? TW_BINARY(Reshape, images, rows) : NULL;
+    flat = TW_BINARY(Reshape, images, rows);
     tw_auto tw_tensor *product = flat ? TW_BINARY(MatMul, flat, cast) : NULL;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32),
                       *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
@@ -185,7 +185,7 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     int rank = args->images->shape.rank;
     if (rank < 0) {
         tw_auto tw_tensor *axis = tw__image_number(-1);
-        return axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->images, args->images, args->images, axis), 4, NULL, 0) : NULL;
+        return tw__call(&tw__op_ConcatV2, TW_IN(args->images, args->images, args->images, axis), 4, NULL, 0);
     }
     if (rank < 1 || (args->images->shape.dims[rank - 1] >= 0 && args->images->shape.dims[rank - 1] != 1)) {
         tw__fail(TW_VALUE_ERROR, "Last dimension of a grayscale image should be size 1");
@@ -195,7 +195,7 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     for (int i = 0; i < rank; i++)
         times[i] = i == rank - 1 ? 3 : 1;
     tw_auto tw_tensor *multiples = tw__ints_tensor(times, rank, TW_INT32);
-    return of_channels(multiples ? TW_BINARY(Tile, args->images, multiples) : NULL, args->images, 3);
+    return of_channels(TW_BINARY(Tile, args->images, multiples), args->images, 3);
 }
 
 TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")

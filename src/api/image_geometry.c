@@ -245,7 +245,7 @@ static tw_tensor *margin(tw_tensor *side, int64_t target)
 {
     tw_auto tw_tensor *rest = TW_G2(Sub, tw__image_float((double)target, TW_FLOAT64), tw_retain(side));
     tw_auto tw_tensor *half = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
-    tw_auto tw_tensor *least = TW_G2(Maximum, half ? TW_UNARY(Floor, half) : NULL, tw__image_float(0, TW_FLOAT64));
+    tw_auto tw_tensor *least = TW_G2(Maximum, TW_UNARY(Floor, half), tw__image_float(0, TW_FLOAT64));
     return least ? tw_cast(least, TW_INT32) : NULL;
 }
 
@@ -289,7 +289,7 @@ static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
         return tw__image_number((int64_t)(((double)known - (double)known * fraction) / 2));
     tw_auto tw_tensor *length = tw__image_side(image, side), *real = length ? tw_cast(length, TW_FLOAT64) : NULL;
     tw_auto tw_tensor *part = TW_G2(Mul, real ? tw_retain(real) : NULL, tw__image_float(fraction, TW_FLOAT64));
-    tw_auto tw_tensor *rest = part ? TW_BINARY(Sub, real, part) : NULL;
+    tw_auto tw_tensor *rest = TW_BINARY(Sub, real, part);
     tw_auto tw_tensor *begin = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
     return begin ? tw_cast(begin, TW_INT32) : NULL;
 }
@@ -340,7 +340,7 @@ static tw_tensor *transpose(tw_tensor *image)
         return tw__swap_axes_later(image, ROWS, COLUMNS);
     bool batch = image->shape.rank == 4;
     tw_auto tw_tensor *order = tw__ints_tensor(batch ? many : one, batch ? 4 : 3, TW_INT32);
-    return order ? TW_BINARY(Transpose, image, order) : NULL;
+    return TW_BINARY(Transpose, image, order);
 }
 
 TW_API(image_transpose, "image.transpose(image: tensor, name: str = None) -> tensor", "Images with rows and columns exchanged.")

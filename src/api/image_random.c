@@ -70,7 +70,7 @@ static tw_tensor *flip(tw_tensor *image, int side, int64_t seed, tw_tensor *stat
     }
     tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *one = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
-    tw_auto tw_tensor *batch = shape && from && one ? tw__call(&tw__op_Slice, TW_IN(shape, from, one), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *batch = tw__call(&tw__op_Slice, TW_IN(shape, from, one), 3, NULL, 0);
     tw_auto tw_tensor *chance = batch ? draw(0, 1, seed, stateless, batch) : NULL;
     tw_auto tw_tensor *wide = tw_tensor_new(TW_INT32, TW_SHAPE(4), (int32_t[]){ -1, 1, 1, 1 });
     tw_auto tw_tensor *spread = chance && wide ? TW_BINARY(Reshape, chance, wide) : NULL,

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "api/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
@@ -201,7 +201,7 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
     tw_auto tw_tensor *scaled = TW_G2(RealDiv, tw_retain(norm), tw__grad_constant(5.371920351148152, norm));
     tw_tensor *logs = scaled ? TW_G2(RealDiv, TW_UNARY(Log, scaled), tw__grad_constant(log(2), scaled)) : NULL;
     tw_auto tw_tensor *times = TW_G2(Maximum, TW_G1(Ceil, logs), tw__grad_constant(0, norm));
-    tw_auto tw_tensor *factor = times ? TW_G2(Pow, tw__grad_constant(0.5, times), tw_retain(times)) : NULL;
+    tw_auto tw_tensor *factor = TW_G2(Pow, tw__grad_constant(0.5, times), tw_retain(times));
     tw_auto tw_tensor *wide =
         factor && factor->dtype != args->input->dtype ? tw_cast(factor, args->input->dtype) : tw_retain(factor);
     tw_auto tw_tensor *small = wide ? TW_BINARY(Mul, args->input, wide) : NULL;
@@ -211,9 +211,9 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
         most = fmax(most, fmin(tw_tensor_double_at(times, i), 1024));
     for (int i = 0; result && i < (int)most; i++) {
         tw_auto tw_tensor *before = result, *number = tw__grad_constant(i, times);
-        tw_auto tw_tensor *more = number ? TW_BINARY(Less, number, times) : NULL,
+        tw_auto tw_tensor *more = TW_BINARY(Less, number, times),
                           *square = tw__mm(tw_retain(before), tw_retain(before), false, false);
-        result = more && square ? tw__call(&tw__op_SelectV2, TW_IN(more, square, before), 3, NULL, 0) : NULL;
+        result = tw__call(&tw__op_SelectV2, TW_IN(more, square, before), 3, NULL, 0);
     }
     return result;
 }

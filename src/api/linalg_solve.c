@@ -1,7 +1,7 @@
 /* tf.linalg: determinants, inverses, systems of equations, triangular factors. Old names of TensorFlow 1 stand beside the new
  * ones. */
 #include "api/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
@@ -76,7 +76,7 @@ static tw_tensor *gramian_factor(tw_tensor *a, bool first_kind, double regulariz
     tw_tensor *square = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
     if (square && regularizer != 0) {
         tw_tensor *diagonal = tw__diag_part(tw_retain(square));
-        square = tw__set_diag(square, diagonal ? TW_G2(AddV2, diagonal, tw__grad_constant(regularizer, diagonal)) : NULL);
+        square = tw__set_diag(square, TW_G2(AddV2, diagonal, tw__grad_constant(regularizer, diagonal)));
     }
     return TW_G1(Cholesky, square);
 }
@@ -95,8 +95,7 @@ TW_API(
     }
     if (args->no_fast || m < 0 || n < 0) {
         tw_auto tw_tensor *regularizer = tw_tensor_double(args->l2_regularizer);
-        return regularizer ? TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", !args->no_fast)))
-                           : NULL;
+        return TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", !args->no_fast)));
     }
     tw_auto tw_tensor *factor = gramian_factor(a, m >= n, args->l2_regularizer);
     if (!factor)
@@ -129,7 +128,7 @@ static tw_tensor *rows_in_order(tw_tensor *x, tw_tensor *order)
         return NULL;
     }
     tw_auto tw_tensor *axis = tw_tensor_int(rank - 1);
-    return axis ? TW_CALL(GatherV2, TW_IN(x, order, axis), TW_WITH(TW_A_INT("batch_dims", rank - 1))) : NULL;
+    return TW_CALL(GatherV2, TW_IN(x, order, axis), TW_WITH(TW_A_INT("batch_dims", rank - 1)));
 }
 
 /* Where each number of a permutation stands. */

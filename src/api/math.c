@@ -1,6 +1,6 @@
 /* Functions that cast, choose, clip, sum and hand on. */
 #include "api/api.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(cast, "cast|dtypes.cast(x: tensor|ragged|sparse, dtype: dtype, name: str = None) -> tensor", "x as another dtype.")
@@ -48,7 +48,7 @@ TW_API(clip_by_value,
        "t, with what lies below the minimum or above the maximum set to that limit.")
 {
     tw_auto tw_tensor *low = TW_BINARY(Minimum, args->t, args->clip_value_max);
-    tw_tensor *out = low ? TW_BINARY(Maximum, low, args->clip_value_min) : NULL;
+    tw_tensor *out = TW_BINARY(Maximum, low, args->clip_value_min);
     if (out && !tw__shape_equal(&out->shape, &args->t->shape)) {
         char *given = tw__shape_tuple(&args->t->shape), *made = tw__shape_tuple(&out->shape);
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
@@ -73,7 +73,7 @@ static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
     tw_auto tw_tensor *squares = TW_BINARY(Mul, t, t);
     tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);
     tw_attr keep_dims = TW_A_BOOL("keep_dims", keep);
-    return squares && indices ? tw__call(&tw__op_Sum, TW_IN(squares, indices), 2, &keep_dims, 1) : NULL;
+    return tw__call(&tw__op_Sum, TW_IN(squares, indices), 2, &keep_dims, 1);
 }
 
 TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
@@ -85,7 +85,7 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
         return NULL;
     /* The root of zero has no derivative: it is kept out of the way. */
     tw_auto tw_tensor *zero = tw__grad_constant(0, sum);
-    tw_auto tw_tensor *positive = zero ? TW_BINARY(Greater, sum, zero) : NULL;
+    tw_auto tw_tensor *positive = TW_BINARY(Greater, sum, zero);
     tw_auto tw_tensor *ones = positive ? TW_UNARY(OnesLike, sum) : NULL;
     tw_auto tw_tensor *safe = ones ? tw__call(&tw__op_SelectV2, TW_IN(positive, sum, ones), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *root = safe ? TW_UNARY(Sqrt, safe) : NULL;

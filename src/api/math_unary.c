@@ -1,6 +1,6 @@
 /* Functions of one tensor that are more than one op, or another one for complex numbers and integers. Those that are an op stand
  * in its row. */
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
@@ -63,7 +63,7 @@ TW_API(math_angle, "math.angle(input: tensor|ragged, name: str = None) -> tensor
     tw_auto tw_tensor *zero = tw__grad_constant(0, input);
     tw_auto tw_tensor *pi = tw__grad_constant(3.14159265358979323846, input);
     tw_auto tw_tensor *negative = TW_BINARY(Less, input, zero);
-    return negative && pi ? tw__call(&tw__op_SelectV2, TW_IN(negative, pi, zero), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_SelectV2, TW_IN(negative, pi, zero), 3, NULL, 0);
 }
 
 TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|ragged, name: str = None) -> tensor",

@@ -6,7 +6,7 @@
 #include "api/random.h"
 #include "graph/graph.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor|ragged, alpha: float = 0.2, name: str = None) -> tensor",
@@ -158,8 +158,8 @@ tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape)
     tw_auto tw_tensor *own = whole;
     tw_auto tw_tensor *given = tw__tensor_of_shape(&shape, TW_INT32);
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *missing = given && zero ? TW_BINARY(Less, given, zero) : NULL;
-    return missing ? tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *missing = TW_BINARY(Less, given, zero);
+    return tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0);
 }
 
 /* Dropped or not, it has the shape that it had. */
@@ -232,7 +232,7 @@ TW_API(nn_embedding_lookup,
        "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_tensor *rows = zero ? tw__call(&tw__op_GatherV2, TW_IN(args->params, args->ids, zero), 3, NULL, 0) : NULL;
+    tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(args->params, args->ids, zero), 3, NULL, 0);
     if (!rows || isnan(args->max_norm))
         return rows;
     int64_t axes[TW_MAX_RANK];

@@ -2,7 +2,7 @@
  * axis, or one per dimension; convolutions of sequences are those of images with one row. */
 #include "api/array.h"
 #include "api/nn.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { DIMENSIONS = 4 };

@@ -2,7 +2,7 @@
  * and bfloat16 are computed as float. */
 #include "api/nn.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype)

@@ -2,7 +2,7 @@
 #include "api/array.h"
 #include "api/nn.h"
 #include "graph/graph.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *cast(tw_tensor *x, tw_dtype dtype)

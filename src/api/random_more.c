@@ -3,7 +3,7 @@
 
 #include "api/random.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* alpha brought to the shape that it has with beta, which may be missing. */

@@ -1,7 +1,7 @@
 /* Reductions as users name them: tf.reduce_sum and its kin, and those composed of several ops (variance, logsumexp). */
 #include "graph/graph.h"
 #include "api/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *axes_of(tw_tensor *x, tw_ints axis)
@@ -92,14 +92,14 @@ static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
         return NULL;
     }
     tw_auto tw_tensor *mean = tw__reduce_axes(&tw__op_Mean, x, axis, true);
-    tw_auto tw_tensor *difference = mean ? TW_BINARY(Sub, x, mean) : NULL;
+    tw_auto tw_tensor *difference = TW_BINARY(Sub, x, mean);
     if (!difference)
         return NULL;
     tw_tensor *square;
     if (tw__dtype_is_complex(x->dtype)) {
         tw_tensor *product = TW_G2(Mul, TW_UNARY(Conj, difference), tw_retain(difference));
         tw_dtype real = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
-        square = product ? tw__call(&tw__op_Real, TW_IN(product), 1, TW_WITH(TW_A_TYPE("Tout", real)), 1) : NULL;
+        square = tw__call(&tw__op_Real, TW_IN(product), 1, TW_WITH(TW_A_TYPE("Tout", real)), 1);
         tw_release(product);
     } else {
         square = TW_UNARY(Square, difference);
@@ -133,14 +133,14 @@ TW_API(
 {
     /* The maximum is taken out first; where it is infinite or no number, nothing is. */
     tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);
-    tw_auto tw_tensor *finite = greatest ? TW_UNARY(IsFinite, greatest) : NULL;
+    tw_auto tw_tensor *finite = TW_UNARY(IsFinite, greatest);
     tw_auto tw_tensor *zeros = finite ? TW_UNARY(ZerosLike, greatest) : NULL;
     tw_auto tw_tensor *chosen = zeros ? tw__call(&tw__op_SelectV2, TW_IN(finite, greatest, zeros), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *offset = chosen ? TW_UNARY(StopGradient, chosen) : NULL;
     tw_auto tw_tensor *less = offset ? TW_BINARY(Sub, args->input_tensor, offset) : NULL;
     tw_auto tw_tensor *powers = less ? TW_UNARY(Exp, less) : NULL;
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, powers, args->axis, args->keepdims);
-    tw_auto tw_tensor *logarithm = sum ? TW_UNARY(Log, sum) : NULL;
+    tw_auto tw_tensor *logarithm = TW_UNARY(Log, sum);
     if (!logarithm)
         return NULL;
     tw_auto tw_tensor *shaped = tw__reshape_like(tw_retain(offset), logarithm);

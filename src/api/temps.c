@@ -1,6 +1,6 @@
 /* See temps.h. */
 #include "api/temps.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 void *tw__temp(tw__temps *t, void *made)

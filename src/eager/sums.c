@@ -60,7 +60,7 @@ tw_tensor *tw__gradient_ones(tw_tensor *like)
     tw__part part = tw__part_begin(NULL, "ones_like");
     tw__outside outside = tw__outside_begin();
     tw_auto tw_tensor *zero = tw_tensor_new(like->dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *one = zero ? TW_UNARY(OnesLike, zero) : NULL;
+    tw_auto tw_tensor *one = TW_UNARY(OnesLike, zero);
     tw__outside_end(outside);
     tw_auto tw_tensor *shape = one ? tw__part_call(&part, NULL, &tw__op_Shape, &like, 1, NULL, 0) : NULL;
     tw_auto tw_tensor *value = shape ? tw__part_constant(&part, one, "Const") : NULL;

@@ -384,5 +384,5 @@ TW_METHOD(variable_gather_nd, "Variable.gather_nd(self: variable, indices: tenso
           "The elements or slices that the rows of the indices name.")
 {
     tw_auto tw_tensor *value = tw__variable_read(args->self);
-    return value ? tw__call(&tw__op_GatherNd, TW_IN(value, args->indices), 2, NULL, 0) : NULL;
+    return tw__call(&tw__op_GatherNd, TW_IN(value, args->indices), 2, NULL, 0);
 }

@@ -314,7 +314,7 @@ static tw_tensor *zero_gradient(tw_tensor *input, tw_dtype dtype)
     if (input->dtype != TW_RESOURCE)
         return TW_UNARY(ZerosLike, input);
     tw_auto tw_tensor *value = tw__call(&tw__op_ReadVariableOp, TW_IN(input), 1, TW_WITH(TW_A_TYPE("dtype", dtype)), 1);
-    return value ? TW_UNARY(ZerosLike, value) : NULL;
+    return TW_UNARY(ZerosLike, value);
 }
 
 static tw_status backward_branch(void *context, __attribute__((unused)) tw_tensor *const *arguments,

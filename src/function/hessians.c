@@ -38,7 +38,7 @@ static tw_status derive_element(void *context, tw_tensor *const *values, int cou
 {
     const hessian *h = context;
     tw_auto tw_tensor *axis = tw_tensor_int(0), *one = tw_tensor_int(1);
-    tw_auto tw_tensor *element = axis ? tw__call(&tw__op_GatherV2, TW_IN(h->rows, values[0], axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *element = tw__call(&tw__op_GatherV2, TW_IN(h->rows, values[0], axis), 3, NULL, 0);
     tw_tensors row = element ? derivatives(TW_OBJECTS(element), TW_OBJECTS(h->x), "zero") : (tw_tensors){ NULL, 0 };
     tw_auto tw_tensor_array *array = row.count == 1 ? tw__array_with(h->array, values[1]) : NULL;
     tw_auto tw_tensor_array *written = array ? tw__array_write(array, values[0], row.items[0], NULL) : NULL;

@@ -4,7 +4,7 @@
  * A row is the gradient of element i of the target, or, for batches, of element i of every member of the batch. */
 #include "function/control.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -95,8 +95,7 @@ static tw_tensor *seed_now(const request *r, int64_t i, int64_t rows)
 {
     tw_auto tw_tensor *index = tw_tensor_int64(i), *depth = tw_tensor_int((int32_t)rows);
     tw_auto tw_tensor *on = tw__grad_constant(1, r->target), *off = tw__grad_constant(0, r->target);
-    tw_auto tw_tensor *hot =
-        index && depth && on && off ? tw__call(&tw__op_OneHot, TW_IN(index, depth, on, off), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(index, depth, on, off), 4, NULL, 0);
     tw_shape inner = r->target->shape;
     for (int k = 0; r->batch && k + 1 < inner.rank; k++)
         inner.dims[k] = inner.dims[k + 1];
@@ -106,7 +105,7 @@ static tw_tensor *seed_now(const request *r, int64_t i, int64_t rows)
     if (!seed || !r->batch)
         return seed;
     tw_auto tw_tensor *whole = tw__tensor_of_shape(&r->target->shape, TW_INT32);
-    tw_tensor *wide = whole ? TW_BINARY(BroadcastTo, seed, whole) : NULL;
+    tw_tensor *wide = TW_BINARY(BroadcastTo, seed, whole);
     tw_release(seed);
     return wide;
 }
@@ -159,15 +158,15 @@ static tw_status more_rows(void *context, tw_tensor *const *arguments, __attribu
 static tw_tensor *seed_later(const request *r, tw_tensor *index)
 {
     tw_auto tw_tensor *on = tw__grad_constant(1, r->target), *off = tw__grad_constant(0, r->target);
-    tw_auto tw_tensor *hot = on && off ? tw__call(&tw__op_OneHot, TW_IN(index, r->rows, on, off), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(index, r->rows, on, off), 4, NULL, 0);
     tw_auto tw_tensor *shape = hot ? TW_UNARY(Shape, r->target) : NULL;
     if (!shape || !r->batch)
         return shape ? TW_BINARY(Reshape, hot, shape) : NULL;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
                       *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *inner = one && all ? tw__call(&tw__op_Slice, TW_IN(shape, one, all), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *seed = inner ? TW_BINARY(Reshape, hot, inner) : NULL;
-    return seed ? TW_BINARY(BroadcastTo, seed, shape) : NULL;
+    tw_auto tw_tensor *inner = tw__call(&tw__op_Slice, TW_IN(shape, one, all), 3, NULL, 0);
+    tw_auto tw_tensor *seed = TW_BINARY(Reshape, hot, inner);
+    return TW_BINARY(BroadcastTo, seed, shape);
 }
 
 /* Arguments: the row's number, then a list per connected source. */
@@ -226,8 +225,8 @@ static tw_status run_in_graph(request *r, tw_tensor **results)
             r->rows = tw_retain(size);
         } else {
             tw_auto tw_tensor *shape = TW_UNARY(Shape, r->target);
-            tw_auto tw_tensor *members = shape ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0) : NULL;
-            r->rows = members && size ? TW_BINARY(FloorDiv, size, members) : NULL;
+            tw_auto tw_tensor *members = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0);
+            r->rows = TW_BINARY(FloorDiv, size, members);
         }
         values[0] = tw_retain(zero);
         status = r->rows ? TW_OK : tw__error_status();

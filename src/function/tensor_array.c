@@ -193,9 +193,7 @@ tw_tensor *tw__array_list(tw_tensor_array *array)
         if (!array->places[i].tensor)
             continue;
         tw_auto tw_tensor *index = tw_tensor_int((int32_t)i), *before = list;
-        list = index ? tw__call(&tw__op_TensorListSetItem, TW_IN(before, index, array->places[i].tensor), 3,
-                                TW_ARRAY_DTYPE(array), 1)
-                     : NULL;
+        list = tw__call(&tw__op_TensorListSetItem, TW_IN(before, index, array->places[i].tensor), 3, TW_ARRAY_DTYPE(array), 1);
     }
     return list;
 }

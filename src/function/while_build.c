@@ -40,7 +40,7 @@ static tw_status trace_cond(void *context, tw_tensor *const *arguments, int coun
     if (!loop->maximum)
         return TW_OK;
     tw_auto tw_tensor *fewer = TW_BINARY(Less, arguments[0], arguments[1]);
-    tw_tensor *both = fewer ? TW_BINARY(LogicalAnd, fewer, truth) : NULL;
+    tw_tensor *both = TW_BINARY(LogicalAnd, fewer, truth);
     tw_release(truth);
     (*outputs)[0] = both;
     return both ? TW_OK : tw__error_status();
@@ -88,7 +88,7 @@ static tw_status trace_body(void *context, tw_tensor *const *arguments, int coun
         status = check_value(loop, i, arguments[OWN + i], own[i]);
     if (status == TW_OK) {
         tw_auto tw_tensor *one = tw_tensor_int(1);
-        results[0] = one ? TW_BINARY(AddV2, arguments[0], one) : NULL;
+        results[0] = TW_BINARY(AddV2, arguments[0], one);
         results[1] = tw_retain(arguments[1]);
         if (!results[0])
             status = tw__error_status();

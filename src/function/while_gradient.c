@@ -66,7 +66,7 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
         results[i] = tw_retain(all[i]);
     if (status == TW_OK && form->counter == body->output_count) {
         tw_auto tw_tensor *one = tw_tensor_int(1);
-        results[form->counter] = one ? TW_BINARY(AddV2, arguments[form->counter], one) : NULL;
+        results[form->counter] = TW_BINARY(AddV2, arguments[form->counter], one);
         status = results[form->counter] ? TW_OK : tw__error_status();
     }
     for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
@@ -317,7 +317,7 @@ static tw_tensor *first_gradient(tw__gradient *g, const tw__function *body, int 
         return i < g->output_count && g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, last);
     tw_dtype dtype = tw__function_output_dtype(body->derivative->backward, body->derivative->sources[i]);
     tw_auto tw_tensor *value = tw__call(&tw__op_ReadVariableOp, TW_IN(g->inputs[i]), 1, TW_WITH(TW_A_TYPE("dtype", dtype)), 1);
-    return value ? TW_UNARY(ZerosLike, value) : NULL;
+    return TW_UNARY(ZerosLike, value);
 }
 
 /* The values, shapes and number of rounds of the reverse loop; `last` are the values of the loop after it ran. */

@@ -1,5 +1,6 @@
 /* keras.utils: small helpers for labels and data. */
-#include "keras/losses/losses.h"
+#include "op/calls.h"
+#include "rows.h"
 
 /* ---- labels by number as rows of zeros and a one ---- */
 

@@ -10,7 +10,7 @@
 #ifndef TW_GRADIENT_H
 #define TW_GRADIENT_H
 
-#include "op/op.h"
+#include "op/calls.h"
 
 /* Gives `gradient` (taken; NULL after a failure) as the gradient of input i: what broadcasting added to the input's shape is
  * summed away. Not wanted: it is dropped. */
@@ -20,18 +20,7 @@ tw_status tw__grad_status(const tw__gradient *g);
 /* Sums over the dimensions in which `input` was broadcast to reach the gradient's shape: a new reference (the same tensor if the
  * shapes are equal). Shapes that are not known yet are compared by ops. Takes the gradient; NULL gives NULL. */
 tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input);
-tw_tensor *tw__grad_conj(tw_tensor *tensor);                       /* a new reference; the tensor itself if it is real */
-tw_tensor *tw__grad_constant(double value, const tw_tensor *like); /* a scalar of the same dtype */
-tw_tensor *tw__grad_not_zero(tw_tensor *tensor);                   /* ones and zeros of the same dtype */
-/* Calls for nested expressions: they take what they are given (NULL gives NULL). TW_G2(Mul, tw_retain(dy), TW_G1(Cos,
- * tw__grad_conj(x))) */
-tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x);
-tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y);
-tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y); /* op(number, y) */
-tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z);
-#define TW_G3(op_name, x, y, z) tw__grad_call_3(&tw__op_##op_name, x, y, z)
-#define TW_G1(op_name, x) tw__grad_call_1(&tw__op_##op_name, x)
-#define TW_G2(op_name, x, y) tw__grad_call_2(&tw__op_##op_name, x, y)
-#define TW_GN(op_name, number, y) tw__grad_call_number(&tw__op_##op_name, number, y)
+tw_tensor *tw__grad_conj(tw_tensor *tensor);     /* a new reference; the tensor itself if it is real */
+tw_tensor *tw__grad_not_zero(tw_tensor *tensor); /* ones and zeros of the same dtype */
 
 #endif

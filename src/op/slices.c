@@ -1,6 +1,6 @@
 /* tf.IndexedSlices; see slices.h. */
 #include "op/slices.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status slices_init(void *self, const void *given)
@@ -93,7 +93,7 @@ tw_tensor *tw__indexed_slices_dense(const tw_indexed_slices *slices)
         rows = tw_tensor_int((int32_t)tw_tensor_int_at(slices->dense_shape, 0));
     } else {
         tw_auto tw_tensor *zero = tw_tensor_int(0);
-        rows = zero ? tw__call(&tw__op_GatherV2, TW_IN(slices->dense_shape, zero, zero), 3, NULL, 0) : NULL;
+        rows = tw__call(&tw__op_GatherV2, TW_IN(slices->dense_shape, zero, zero), 3, NULL, 0);
     }
     return rows ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(slices->values, slices->indices, rows), 3, NULL, 0) : NULL;
 }

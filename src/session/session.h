@@ -15,6 +15,8 @@
 
 #include "function/function.h"
 
+struct tw_session;
+
 struct tw_graph {
     tw_object object;
     tw__graph *graph;

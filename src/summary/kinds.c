@@ -109,13 +109,13 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     int64_t buckets = job->number, all = -1;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0),
                       *wide = tw_cast(job->data, TW_FLOAT64);
-    tw_auto tw_tensor *x = wide && flat_shape ? TW_BINARY(Reshape, wide, flat_shape) : NULL, *size = x ? TW_UNARY(Size, x) : NULL;
+    tw_auto tw_tensor *x = TW_BINARY(Reshape, wide, flat_shape), *size = TW_UNARY(Size, x);
     if (buckets == 0)
         return tw_tensor_new(TW_FLOAT64, TW_SHAPE(0, 3), NULL);
     tw_auto tw_tensor *count = size ? tw_cast(size, TW_FLOAT64) : NULL;
     tw_auto tw_tensor *some = TW_G2(Greater, keep(count), number(0));
-    tw_auto tw_tensor *low = pick(some, x && axis ? TW_BINARY(Min, x, axis) : NULL, number(0));
-    tw_auto tw_tensor *high = pick(some, x && axis ? TW_BINARY(Max, x, axis) : NULL, number(0));
+    tw_auto tw_tensor *low = pick(some, TW_BINARY(Min, x, axis), number(0));
+    tw_auto tw_tensor *high = pick(some, TW_BINARY(Max, x, axis), number(0));
     tw_auto tw_tensor *range = low && high ? TW_BINARY(Sub, high, low) : NULL, *several = TW_G2(Greater, keep(range), number(0));
     tw_auto tw_tensor *width = TW_G2(RealDiv, keep(range), number((double)buckets));
     tw_auto tw_tensor *step = pick(several, keep(width), number(1));
@@ -123,7 +123,7 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_BINARY(Sub, x, low) : NULL, keep(step)));
     tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))),
                       *index = inside ? tw_cast(inside, TW_INT32) : NULL;
-    tw_auto tw_tensor *ones = x ? TW_UNARY(OnesLike, x) : NULL, *segments = tw__image_number(buckets);
+    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x), *segments = tw__image_number(buckets);
     tw_auto tw_tensor *spread =
         ones && index && segments ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, index, segments), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_FLOAT64, TW_SHAPE(buckets), NULL);
@@ -136,8 +136,8 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     int64_t begin = 0, second = 1, most = buckets;
     tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32);
     tw_auto tw_tensor *length = tw__ints_tensor(&most, 1, TW_INT32);
-    tw_auto tw_tensor *left = edges && from && length ? tw__call(&tw__op_Slice, TW_IN(edges, from, length), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *ends = edges && after && length ? tw__call(&tw__op_Slice, TW_IN(edges, after, length), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *left = tw__call(&tw__op_Slice, TW_IN(edges, from, length), 3, NULL, 0);
+    tw_auto tw_tensor *ends = tw__call(&tw__op_Slice, TW_IN(edges, after, length), 3, NULL, 0);
     tw_auto tw_tensor *is_last = TW_G2(Greater, keep(last), number(0.5)), *right = pick(is_last, keep(high), keep(ends));
     if (!left || !right || !counts)
         return NULL;
@@ -182,7 +182,7 @@ static tw_tensor *first_of(tw_tensor *data, int64_t count)
     const int64_t zero = 0, one = 1;
     tw_auto tw_tensor *begin = tw__ints_tensor(&zero, 1, TW_INT32), *end = tw__ints_tensor(&count, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor(&one, 1, TW_INT32);
-    return begin && end && step ? tw__call(&tw__op_StridedSlice, TW_IN(data, begin, end, step), 4, NULL, 0) : NULL;
+    return tw__call(&tw__op_StridedSlice, TW_IN(data, begin, end, step), 4, NULL, 0);
 }
 
 static tw_tensor *prepare_image(const tw__summary_job *job)
@@ -224,9 +224,9 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < count; i++) {
         tw_auto tw_tensor *at = tw__image_number(i), *axis = tw__image_number(0), *label = tw_tensor_string("", 0);
-        tw_auto tw_tensor *sound = at && axis ? tw__call(&tw__op_GatherV2, TW_IN(first, at, axis), 3, NULL, 0) : NULL;
-        tw_auto tw_tensor *file = sound ? tw__call(&tw__op_EncodeWav, TW_IN(sound, rate), 2, NULL, 0) : NULL;
-        rows[i] = file && label ? tw__call(&tw__op_Pack, TW_IN(file, label), 2, NULL, 0) : NULL;
+        tw_auto tw_tensor *sound = tw__call(&tw__op_GatherV2, TW_IN(first, at, axis), 3, NULL, 0);
+        tw_auto tw_tensor *file = tw__call(&tw__op_EncodeWav, TW_IN(sound, rate), 2, NULL, 0);
+        rows[i] = tw__call(&tw__op_Pack, TW_IN(file, label), 2, NULL, 0);
         good = rows[i] != NULL;
     }
     tw_tensor *made = !good   ? NULL

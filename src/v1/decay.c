@@ -1,7 +1,6 @@
 /* Learning rates as functions of the global step, made of ops as TensorFlow 1 makes them: in a graph they follow the step. */
 #include "graph/graph.h"
-#include "keras/losses/losses.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* step / steps in the rate's dtype, rounded down if asked. */
@@ -86,7 +85,7 @@ TW_API(
 {
     tw_tensor *rate = args->learning_rate;
     tw_auto tw_tensor *steps = tw__cast(args->decay_steps, rate->dtype), *step = tw__cast(args->global_step, rate->dtype);
-    tw_auto tw_tensor *now = step && steps ? TW_BINARY(Minimum, step, steps) : NULL;
+    tw_auto tw_tensor *now = TW_BINARY(Minimum, step, steps);
     if (!now)
         return NULL;
     tw_tensor *part = TW_G2(RealDiv, tw_retain(now), tw_retain(steps));

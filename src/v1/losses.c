@@ -1,6 +1,5 @@
 /* TensorFlow 1's losses: what they share, the weighting and reduction of the examples' losses. */
-#include "keras/losses/losses.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* Weights are a scalar, or have the losses' rank and in each dimension their size or 1. */
@@ -52,7 +51,7 @@ TW_API(
     if (check_weights(&args->weights->shape, &args->losses->shape) != TW_OK)
         return NULL;
     tw_auto tw_tensor *losses = tw__cast(args->losses, TW_FLOAT32), *weights = tw__cast(args->weights, TW_FLOAT32);
-    tw_tensor *weighted = losses && weights ? TW_BINARY(Mul, losses, weights) : NULL;
+    tw_tensor *weighted = TW_BINARY(Mul, losses, weights);
     if (strcmp(args->reduction, "none") != 0) {
         weighted = sum(weighted);
         if (weighted && strcmp(args->reduction, "weighted_sum") != 0)

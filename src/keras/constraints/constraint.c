@@ -5,7 +5,7 @@
 #include "keras/losses/losses.h"
 #include "keras/own.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static tw_tensor *call(tw_callable *self, tw_tensor *value)
 {
@@ -74,15 +74,14 @@ static tw_tensor *norms_of(tw_tensor *value, tw_ints axis)
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(axis.items, axis.count, TW_INT32);
     tw_auto tw_tensor *squares = TW_UNARY(Square, value);
-    tw_tensor *sums =
-        axes && squares ? tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
     return TW_G1(Sqrt, sums);
 }
 
 static tw_tensor *clipped(tw_tensor *norms, double low, double high)
 {
     tw_auto tw_tensor *bottom = tw__grad_constant(low, norms), *top = tw__grad_constant(high, norms);
-    return bottom && top ? tw__call(&tw__op_ClipByValue, TW_IN(norms, bottom, top), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_ClipByValue, TW_IN(norms, bottom, top), 3, NULL, 0);
 }
 
 /* value * (wanted / (epsilon + norms)); takes `wanted`. */
@@ -113,8 +112,8 @@ static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
         return NULL;
     }
     tw_auto tw_tensor *zero = tw__grad_constant(0, value);
-    tw_auto tw_tensor *holds = zero ? TW_BINARY(GreaterEqual, value, zero) : NULL;
-    tw_tensor *factor = holds ? tw__call(&tw__op_Cast, TW_IN(holds), 1, TW_WITH(TW_A_TYPE("DstT", value->dtype)), 1) : NULL;
+    tw_auto tw_tensor *holds = TW_BINARY(GreaterEqual, value, zero);
+    tw_tensor *factor = tw__call(&tw__op_Cast, TW_IN(holds), 1, TW_WITH(TW_A_TYPE("DstT", value->dtype)), 1);
     return TW_G2(Mul, tw_retain(value), factor);
 }
 static const tw__constraint_methods non_neg_methods = { non_neg };

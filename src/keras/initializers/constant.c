@@ -4,7 +4,7 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 
 static bool is_number(tw_dtype dtype)
 {

@@ -4,7 +4,7 @@
 
 #include "eager/eager.h"
 #include "keras/initializers/initializers.h"
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 
 static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
@@ -30,8 +30,8 @@ static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, t
         return NULL;
     tw_auto tw_tensor *q = factors[0], *r = factors[1];
     tw_auto tw_tensor *diagonal = TW_UNARY(DiagPart, r);
-    tw_auto tw_tensor *signs = diagonal ? TW_UNARY(Sign, diagonal) : NULL;
-    tw_auto tw_tensor *unique = signs ? TW_BINARY(Mul, q, signs) : NULL;
+    tw_auto tw_tensor *signs = TW_UNARY(Sign, diagonal);
+    tw_auto tw_tensor *unique = TW_BINARY(Mul, q, signs);
     tw_auto tw_tensor *turned = unique && wide ? tw_linalg_matrix_transpose(unique) : tw_retain(unique);
     tw_auto tw_tensor *dims = turned ? tw__tensor_of_shape(shape, TW_INT32) : NULL,
                       *factor = dims ? tw__float_scalar(dtype, gain) : NULL;

@@ -8,7 +8,7 @@
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "spec/spec.h"
 
 static tw_tensor *expand(tw_tensor *x, int axis) /* takes it */

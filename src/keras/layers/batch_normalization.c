@@ -185,7 +185,7 @@ static tw_tensor *if_rows(tw_tensor *x, tw_tensor *value, tw_tensor *otherwise)
         return value;
     tw_auto tw_tensor *size = TW_UNARY(Size, x);
     tw_auto tw_tensor *none = tw_tensor_int(0);
-    tw_auto tw_tensor *any = size && none ? TW_BINARY(Greater, size, none) : NULL;
+    tw_auto tw_tensor *any = TW_BINARY(Greater, size, none);
     tw_auto tw_tensor *second = otherwise ? tw_retain(otherwise) : TW_UNARY(ZerosLike, value);
     tw_tensor *chosen = any && second ? tw__call(&tw__op_SelectV2, TW_IN(any, value, second), 3, NULL, 0) : NULL;
     tw_release(value);
@@ -271,7 +271,7 @@ static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, t
         return tw__moments(x, axes, layer->axis_count > 1, mean, variance);
     tw_auto tw_tensor *last = tw_tensor_int(-1);
     tw_auto tw_tensor *numbers = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
-    tw_auto tw_tensor *weights = last && numbers ? TW_BINARY(ExpandDims, numbers, last) : NULL;
+    tw_auto tw_tensor *weights = TW_BINARY(ExpandDims, numbers, last);
     return weights ? tw__weighted_moments(x, axes, weights, layer->axis_count > 1, mean, variance) : tw__error_status();
 }
 

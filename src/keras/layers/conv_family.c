@@ -3,7 +3,7 @@
 
 #include "keras/constraints/constraints.h"
 #include "keras/regularizers/regularizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 tw_status tw__conv_check_positive(const char *name, int64_t value)
 {

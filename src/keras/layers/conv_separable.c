@@ -61,7 +61,7 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
         amounts[2 * (rows + 1)] = (int32_t)((layer->size[0] - 1) * layer->dilation[0]);
         tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(4, 2), amounts);
         tw_release(x);
-        x = paddings ? TW_BINARY(Pad, images, paddings) : NULL;
+        x = TW_BINARY(Pad, images, paddings);
     }
     const char *format = tw__conv_format(layer);
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),

@@ -2,7 +2,7 @@
  * channels]. */
 #include "keras/layers/conv.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static tw_status init(tw__conv *layer, int axes, int64_t filters, tw_ints output_padding, const tw__conv_options *options)
 {
@@ -53,7 +53,7 @@ static tw_tensor *sizes_tensor(const int64_t sizes[4], tw_tensor *images)
     tw_auto tw_tensor *batch = TW_G3(Slice, TW_UNARY(Shape, images), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                                      tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
     tw_auto tw_tensor *rest = tw__ints_tensor(sizes + 1, 3, TW_INT32), *axis = tw_tensor_int(0);
-    return batch && rest && axis ? tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0);
 }
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_first)

@@ -97,7 +97,7 @@ static tw_tensor *multiply(tw_tensor *x, tw_tensor *kernel)
         rows = x->shape.dims[i] < 0 || rows < 0 ? -1 : rows * x->shape.dims[i];
     tw_shape flat = TW_SHAPE(rows, last);
     tw_tensor *matrix = tw__reshape(x, &flat);
-    tw_tensor *product = matrix ? TW_BINARY(MatMul, matrix, kernel) : NULL;
+    tw_tensor *product = TW_BINARY(MatMul, matrix, kernel);
     tw_tensor *output = product ? tw__reshape_leading(product, x, kernel->shape.dims[1]) : NULL;
     tw_release(matrix);
     tw_release(product);

@@ -3,7 +3,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static tw_status embedding_init(void *self, const void *given)
 {
@@ -62,7 +62,7 @@ static tw_tensor *embedding_mask(tw_layer *self, tw_tensor *input, tw_tensor *ma
 {
     (void)self, (void)mask;
     tw_auto tw_tensor *zero = tw__grad_constant(0, input);
-    return zero ? TW_BINARY(NotEqual, input, zero) : NULL;
+    return TW_BINARY(NotEqual, input, zero);
 }
 
 static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

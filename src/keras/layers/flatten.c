@@ -2,7 +2,7 @@
 #include "api/nn.h"
 #include "keras/layers/layers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* ---- Flatten ---- */
 
@@ -33,7 +33,7 @@ static tw_status flatten_output_shape(tw_layer *self, const tw_shape *input, tw_
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
 {
     tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
-    tw_tensor *output = dims ? TW_BINARY(Reshape, input, dims) : NULL;
+    tw_tensor *output = TW_BINARY(Reshape, input, dims);
     tw_release(dims);
     return output;
 }

@@ -5,7 +5,7 @@
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 typedef struct norm {
     tw_layer layer;
@@ -256,8 +256,7 @@ static tw_tensor *unit_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     const tw_layers_unit_normalization_args *args = tw_object_config(self);
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32), *square = TW_UNARY(Square, input);
-    tw_tensor *sums =
-        axes && square ? tw__call(&tw__op_Sum, TW_IN(square, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(square, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
     return TW_G2(Mul, tw_retain(input), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
 }
 

@@ -5,7 +5,7 @@
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
 #include "keras/regularizers/regularizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 typedef struct function_of {
     tw_callable *function; /* a reference */

@@ -5,7 +5,7 @@
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static tw_status supports_masks(void *self, const void *given)
 {
@@ -33,8 +33,8 @@ static tw_tensor *other_steps(tw_layer *self, tw_tensor *input, bool keep)
 {
     const tw_layers_masking_args *args = tw_object_config(self);
     tw_auto tw_tensor *value = tw__grad_constant(args->mask_value, input), *axis = tw_tensor_int(-1);
-    tw_auto tw_tensor *differs = value ? TW_BINARY(NotEqual, input, value) : NULL;
-    return differs && axis ? tw__call(&tw__op_Any, TW_IN(differs, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", keep)), 1) : NULL;
+    tw_auto tw_tensor *differs = TW_BINARY(NotEqual, input, value);
+    return tw__call(&tw__op_Any, TW_IN(differs, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", keep)), 1);
 }
 
 static tw_tensor *masking_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
@@ -64,9 +64,9 @@ static tw_tensor *elu_call(tw_layer *self, tw_tensor *input, int training)
     tw_auto tw_tensor *plain = TW_UNARY(Elu, input);
     if (!plain || alpha == 1)
         return tw_retain(plain);
-    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = zero ? TW_BINARY(Greater, input, zero) : NULL;
+    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = TW_BINARY(Greater, input, zero);
     tw_auto tw_tensor *scaled = TW_GN(Mul, alpha, tw_retain(plain));
-    return positive && scaled ? tw__call(&tw__op_SelectV2, TW_IN(positive, plain, scaled), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_SelectV2, TW_IN(positive, plain, scaled), 3, NULL, 0);
 }
 
 static void elu_config(tw_layer *self, tw__dict *dict)

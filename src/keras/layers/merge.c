@@ -54,7 +54,7 @@ static tw_tensor *widened(tw_tensor *tensor, int rank)
     tw_tensor *wide = tw_retain(tensor);
     while (wide && wide->shape.rank >= 0 && wide->shape.rank < rank) {
         tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 1 });
-        tw_tensor *next = axis ? TW_BINARY(ExpandDims, wide, axis) : NULL;
+        tw_tensor *next = TW_BINARY(ExpandDims, wide, axis);
         tw_release(wide);
         wide = next;
     }
@@ -176,7 +176,7 @@ static tw_tensor *wide_mask(tw_tensor *input, tw_tensor *mask)
         return ones ? tw__call(&tw__op_Cast, &ones, 1, &to_bool, 1) : NULL;
     }
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return mask->shape.rank >= input->shape.rank ? tw_retain(mask) : last ? TW_BINARY(ExpandDims, mask, last) : NULL;
+    return mask->shape.rank >= input->shape.rank ? tw_retain(mask) : TW_BINARY(ExpandDims, mask, last);
 }
 
 /* The masks side by side along the layer's axis, then true where the last axis is. */
@@ -291,7 +291,7 @@ static tw_tensor *batch_dot(tw_tensor *x, tw_tensor *y, int64_t a, int64_t b)
     if (!product || used > 1)
         return product;
     tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 1 }); /* [batch] becomes [batch, 1] */
-    tw_tensor *column = axis ? TW_BINARY(ExpandDims, product, axis) : NULL;
+    tw_tensor *column = TW_BINARY(ExpandDims, product, axis);
     tw_release(product);
     return column;
 }

@@ -3,7 +3,7 @@
 
 #include "api/nn.h"
 #include "keras/layers/layers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 typedef struct noise {
     tw_layer layer;

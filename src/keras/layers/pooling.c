@@ -143,7 +143,7 @@ static tw_tensor *global_call(tw_layer *self, tw_tensor *input, int training)
         return NULL;
     int32_t axes[2] = { layer->channels_first ? 2 : 1, layer->channels_first ? 3 : 2 };
     tw_auto tw_tensor *over = tw_tensor_new(TW_INT32, TW_SHAPE(layer->axes), axes);
-    return over ? tw__call(layer->op, TW_IN(input, over), 2, TW_WITH(TW_A_BOOL("keep_dims", layer->keepdims)), 1) : NULL;
+    return tw__call(layer->op, TW_IN(input, over), 2, TW_WITH(TW_A_BOOL("keep_dims", layer->keepdims)), 1);
 }
 
 static tw_status global_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -181,10 +181,9 @@ static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
     int32_t steps = layer->channels_first ? 2 : 1, wide = layer->channels_first ? 1 : 2;
     tw_auto tw_tensor *axis = tw_tensor_int(wide), *over = tw_tensor_int(steps);
     tw_auto tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
-    tw_auto tw_tensor *factors = flags && axis ? TW_BINARY(ExpandDims, flags, axis) : NULL,
-                      *kept = factors ? TW_BINARY(Mul, input, factors) : NULL;
+    tw_auto tw_tensor *factors = TW_BINARY(ExpandDims, flags, axis), *kept = TW_BINARY(Mul, input, factors);
     tw_attr keep = TW_A_BOOL("keep_dims", layer->keepdims);
-    tw_auto tw_tensor *sum = kept && over ? tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1) : NULL;
+    tw_auto tw_tensor *sum = tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1);
     tw_auto tw_tensor *count = sum ? tw__call(&tw__op_Sum, TW_IN(factors, over), 2, &keep, 1) : NULL;
     return tw__tensor_value(count ? TW_BINARY(RealDiv, sum, count) : NULL);
 }

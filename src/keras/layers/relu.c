@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "keras/layers/layers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* ---- ReLU ---- */
 

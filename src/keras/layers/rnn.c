@@ -7,7 +7,7 @@
 #include "keras/layers/allowance.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* ---- calling ---- */
 
@@ -38,8 +38,8 @@ static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *s
         TW_G3(GatherV2, TW_UNARY(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
     tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *dims = batch && rest && axis ? tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *filled = dims && zero ? TW_BINARY(Fill, dims, zero) : NULL;
+    tw_auto tw_tensor *dims = tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0);
+    tw_auto tw_tensor *filled = TW_BINARY(Fill, dims, zero);
     return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 

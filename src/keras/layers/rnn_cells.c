@@ -8,7 +8,7 @@
 #include "keras/layers/recurrent.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CELL_GRU] = 3 };
 
@@ -188,7 +188,7 @@ static tw_tensor *columns_of(tw_tensor *matrix, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32),
                       *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
-    return begin && size ? tw__call(&tw__op_Slice, TW_IN(matrix, begin, size), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_Slice, TW_IN(matrix, begin, size), 3, NULL, 0);
 }
 
 static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)

@@ -4,7 +4,7 @@
 #include "graph/graph.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* ---- structures of states ---- */
 
@@ -132,7 +132,7 @@ static tw_tensor *choose(tw_tensor *mask, tw_tensor *x, tw_tensor *y)
     tw_tensor *wide = tw_retain(mask);
     for (int i = 1; i < x->shape.rank && wide; i++) {
         tw_auto tw_tensor *narrow = wide, *axis = tw_tensor_int(-1);
-        wide = axis ? tw__call(&tw__op_ExpandDims, TW_IN(narrow, axis), 2, NULL, 0) : NULL;
+        wide = tw__call(&tw__op_ExpandDims, TW_IN(narrow, axis), 2, NULL, 0);
     }
     tw_tensor *result = wide ? tw__call(&tw__op_SelectV2, TW_IN(wide, x, y), 3, NULL, 0) : NULL;
     tw_release(wide);
@@ -223,15 +223,13 @@ static tw_tensor *list_of(tw_tensor *steps)
         shape.dims[i - 1] = shape.dims[i];
     shape.rank--;
     tw_auto tw_tensor *element = tw__tensor_of_shape(&shape, TW_INT32);
-    return element ? TW_BINARY(TensorListFromTensor, steps, element) : NULL;
+    return TW_BINARY(TensorListFromTensor, steps, element);
 }
 
 static tw_tensor *item_of(tw_tensor *list, tw_tensor *index, const tw_shape *shape, tw_dtype dtype)
 {
     tw_auto tw_tensor *element = tw__tensor_of_shape(shape, TW_INT32);
-    return element ? tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, element), 3,
-                              TW_WITH(TW_A_TYPE("element_dtype", dtype)), 1)
-                   : NULL;
+    return tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, element), 3, TW_WITH(TW_A_TYPE("element_dtype", dtype)), 1);
 }
 
 typedef struct loop {
@@ -283,7 +281,7 @@ static tw_tensor *first_output(const tw__sequence *s, tw_tensor *inputs, tw_tens
 {
     tw_tensor *next[TW_MOST_STATES] = { 0 }, *output = NULL;
     tw_auto tw_tensor *zero = tw_tensor_int(0), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *x = zero && axis ? tw__call(&tw__op_GatherV2, TW_IN(inputs, zero, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *x = tw__call(&tw__op_GatherV2, TW_IN(inputs, zero, axis), 3, NULL, 0);
     if (!x || tw__cell_step_any(s, x, states, &output, next) != TW_OK)
         return NULL;
     tw__tensors_release(next, s->count);
@@ -305,8 +303,7 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
     tw_shape element = first->shape;
     tw_auto tw_tensor *shape = tw__tensor_of_shape(&element, TW_INT32), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *list =
-        shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1)
-              : NULL;
+        tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1);
     if (!list || !zero)
         return tw__error_status();
     tw_tensor *values[TW_MOST_STATES + 3] = { zero, list, first }, *results[TW_MOST_STATES + 3] = { 0 };
@@ -360,7 +357,7 @@ static tw_tensor *last_of(tw_tensor *steps)
                       *end = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                       *stride = tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32);
     const tw_attr attrs[] = { TW_A_INT("shrink_axis_mask", 1) };
-    return begin && end && stride ? tw__call(&tw__op_StridedSlice, TW_IN(steps, begin, end, stride), 4, attrs, 1) : NULL;
+    return tw__call(&tw__op_StridedSlice, TW_IN(steps, begin, end, stride), 4, attrs, 1);
 }
 
 tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states,
@@ -369,8 +366,7 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
     tw_layer *layer = &cell->layer;
     tw_auto tw_tensor *kernel = tw__layer_read(layer, "kernel"), *recurrent = tw__layer_read(layer, "recurrent_kernel"),
                       *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *weights =
-        kernel && recurrent && axis ? tw__call(&tw__op_ConcatV2, TW_IN(kernel, recurrent, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *weights = tw__call(&tw__op_ConcatV2, TW_IN(kernel, recurrent, axis), 3, NULL, 0);
     tw_auto tw_tensor *peep = tw_tensor_new(TW_FLOAT32, TW_SHAPE(cell->units), NULL);
     tw_auto tw_tensor *bias =
         cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
@@ -382,7 +378,7 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
         length = tw_tensor_new(TW_INT64, TW_SCALAR, &known);
     } else {
         tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(s->inputs), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
-        length = shape ? TW_G3(GatherV2, tw_retain(shape), tw_tensor_int(0), tw_tensor_int(0)) : NULL;
+        length = TW_G3(GatherV2, tw_retain(shape), tw_tensor_int(0), tw_tensor_int(0));
     }
     if (!weights || !peep || !bias || !inputs || !length)
         return tw__error_status();

@@ -2,7 +2,7 @@
 #include "api/image.h"
 #include "keras/layers/layers.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 typedef struct shaping {
     tw_layer layer;
@@ -126,7 +126,7 @@ static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
     for (int i = 0; i < rank; i++)
         factors[i] = i == axis ? times : 1;
     tw_auto tw_tensor *dims = TW_G2(Mul, TW_UNARY(Shape, x), tw__ints_tensor(factors, rank, TW_INT32));
-    return dims ? TW_BINARY(Reshape, tiled, dims) : NULL;
+    return TW_BINARY(Reshape, tiled, dims);
 }
 
 static tw_tensor *resize(const shaping *layer, tw_tensor *images)
@@ -256,7 +256,7 @@ static tw_tensor *pad_call(tw_layer *self, tw_tensor *input, int training)
     for (int i = 0; i < 2 * layer->axes; i++)
         amounts[2 * first_axis(layer) + i] = (int32_t)layer->sizes[i];
     tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(rank, 2), amounts);
-    return paddings ? TW_BINARY(Pad, input, paddings) : NULL;
+    return TW_BINARY(Pad, input, paddings);
 }
 
 static tw_status edge_shape(tw_layer *self, const tw_shape *input, tw_shape *output, int sign)
@@ -300,9 +300,7 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
     }
     tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *to = tw__ints_tensor(end, rank, TW_INT32),
                       *strides = tw__ints_tensor(ones, rank, TW_INT32);
-    return from && to && strides
-               ? tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1)
-               : NULL;
+    return tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1);
 }
 
 static tw_status crop_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

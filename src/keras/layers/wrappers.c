@@ -3,7 +3,7 @@
 #include "keras/layers/layers.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "spec/spec.h"
 
 typedef struct wrapper {
@@ -111,8 +111,8 @@ static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int trainin
     tw_auto tw_tensor *rest = tw__ints_tensor(whole.dims + 2, whole.rank - 2, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *first = TW_G3(Slice, TW_UNARY(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                                      tw__ints_tensor((int64_t[]){ 2 }, 1, TW_INT32));
-    tw_auto tw_tensor *dims = rest && axis && first ? tw__call(&tw__op_ConcatV2, TW_IN(first, rest, axis), 3, NULL, 0) : NULL;
-    return dims ? TW_BINARY(Reshape, output, dims) : NULL;
+    tw_auto tw_tensor *dims = tw__call(&tw__op_ConcatV2, TW_IN(first, rest, axis), 3, NULL, 0);
+    return TW_BINARY(Reshape, output, dims);
 }
 
 static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -241,7 +241,7 @@ static tw_tensor *merge(const wrapper *w, tw_tensor *a, tw_tensor *b)
     tw_auto tw_tensor *axis = tw_tensor_int(-1), *half = NULL;
     switch (w->merge) {
     case 'c':
-        return axis ? tw__call(&tw__op_ConcatV2, TW_IN(a, b, axis), 3, NULL, 0) : NULL;
+        return tw__call(&tw__op_ConcatV2, TW_IN(a, b, axis), 3, NULL, 0);
     case 's':
         return TW_BINARY(AddV2, a, b);
     case 'a':

@@ -14,7 +14,7 @@ tw_tensor *tw__clip_probabilities(tw_tensor *p)
     double epsilon = tw__keras_epsilon();
     double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
     tw_tensor *low = tw__float_scalar(p->dtype, epsilon), *limit = tw__float_scalar(p->dtype, high);
-    tw_tensor *clipped = low && limit ? tw__call(&tw__op_ClipByValue, TW_IN(p, low, limit), 3, NULL, 0) : NULL;
+    tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(p, low, limit), 3, NULL, 0);
     tw_release(low);
     tw_release(limit);
     return clipped;
@@ -58,7 +58,7 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
     }
     order[rank - 1] = (int32_t)axis;
     tw_tensor *permutation = tw_tensor_new(TW_INT32, TW_SHAPE(rank), order);
-    tw_tensor *output = permutation ? TW_BINARY(Transpose, x, permutation) : NULL;
+    tw_tensor *output = TW_BINARY(Transpose, x, permutation);
     tw_release(permutation);
     return output;
 }
@@ -83,8 +83,8 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t ignored)
 {
     tw_tensor *wide = tw__cast(labels, TW_INT64), *class_number = tw_tensor_int64(ignored), *zero = tw_tensor_int64(0);
-    tw_tensor *counts = wide && class_number ? TW_BINARY(NotEqual, wide, class_number) : NULL;
-    tw_tensor *safe = counts && zero ? tw__call(&tw__op_SelectV2, TW_IN(counts, wide, zero), 3, NULL, 0) : NULL;
+    tw_tensor *counts = TW_BINARY(NotEqual, wide, class_number);
+    tw_tensor *safe = tw__call(&tw__op_SelectV2, TW_IN(counts, wide, zero), 3, NULL, 0);
     tw_tensor *losses = safe ? sparse_losses(safe, logits) : NULL;
     tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
     tw_tensor *mask = losses ? tw__reshape_like(tw_retain(counts), losses) : NULL;
@@ -187,7 +187,7 @@ TW_API(categorical_crossentropy,
         losses = tw__cross_entropy_of(labels, kept ? kept : y_pred, args->axis);
     } else if (labels) {
         tw_tensor *total = tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true);
-        tw_tensor *shares = total ? TW_BINARY(RealDiv, y_pred, total) : NULL;
+        tw_tensor *shares = TW_BINARY(RealDiv, y_pred, total);
         tw_tensor *logs = shares ? clipped_log(shares) : NULL;
         losses = negative_sum(labels, logs, args->axis);
         tw_release(total);
@@ -203,12 +203,12 @@ TW_API(categorical_crossentropy,
 static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
 {
     tw_tensor *zero = tw__float_scalar(x->dtype, 0), *minus = TW_UNARY(Neg, x), *product = TW_BINARY(Mul, x, z);
-    tw_tensor *above = zero ? TW_BINARY(GreaterEqual, x, zero) : NULL;
-    tw_tensor *positive = above ? tw__call(&tw__op_SelectV2, TW_IN(above, x, zero), 3, NULL, 0) : NULL;
-    tw_tensor *negative = above && minus ? tw__call(&tw__op_SelectV2, TW_IN(above, minus, x), 3, NULL, 0) : NULL;
-    tw_tensor *power = negative ? TW_UNARY(Exp, negative) : NULL, *log = power ? TW_UNARY(Log1p, power) : NULL;
-    tw_tensor *difference = positive && product ? TW_BINARY(Sub, positive, product) : NULL;
-    tw_tensor *output = difference && log ? TW_BINARY(AddV2, difference, log) : NULL;
+    tw_tensor *above = TW_BINARY(GreaterEqual, x, zero);
+    tw_tensor *positive = tw__call(&tw__op_SelectV2, TW_IN(above, x, zero), 3, NULL, 0);
+    tw_tensor *negative = tw__call(&tw__op_SelectV2, TW_IN(above, minus, x), 3, NULL, 0);
+    tw_tensor *power = TW_UNARY(Exp, negative), *log = TW_UNARY(Log1p, power);
+    tw_tensor *difference = TW_BINARY(Sub, positive, product);
+    tw_tensor *output = TW_BINARY(AddV2, difference, log);
     void *made[] = { zero, minus, product, above, positive, negative, power, log, difference };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
@@ -273,7 +273,7 @@ TW_API(
     "The squared differences, averaged over the last axis.")
 {
     tw_tensor *y_true = tw__cast(args->y_true, args->y_pred->dtype);
-    tw_tensor *squares = y_true ? TW_BINARY(SquaredDifference, args->y_pred, y_true) : NULL;
+    tw_tensor *squares = TW_BINARY(SquaredDifference, args->y_pred, y_true);
     tw_tensor *losses = squares ? tw__reduce_axis(&tw__op_Mean, squares, -1, false) : NULL;
     tw_release(y_true);
     tw_release(squares);

@@ -69,8 +69,8 @@ static tw_tensor *masked_weights(const tw_loss *self, const tw_tensor *each, tw_
         return tw__mask_weights(sample_weight, numbers);
     tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype),
                       *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
-    tw_auto tw_tensor *share = all && counting ? TW_BINARY(RealDiv, all, counting) : NULL;
-    tw_auto tw_tensor *scaled = share ? TW_BINARY(Mul, numbers, share) : NULL;
+    tw_auto tw_tensor *share = TW_BINARY(RealDiv, all, counting);
+    tw_auto tw_tensor *scaled = TW_BINARY(Mul, numbers, share);
     return scaled ? tw__mask_weights(sample_weight, scaled) : NULL;
 }
 
@@ -100,7 +100,7 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
         output = tw_retain(total);
     } else if (total) {
         tw_tensor *count = tw__count_scalar(each, total->dtype);
-        output = count ? TW_BINARY(DivNoNan, total, count) : NULL;
+        output = TW_BINARY(DivNoNan, total, count);
         tw_release(count);
     }
     tw_release(total);

@@ -3,6 +3,7 @@
 #define TW_LOSSES_H
 
 #include "keras/keras.h"
+#include "op/calls.h"
 
 struct tw_loss {
     tw_object object;
@@ -20,10 +21,6 @@ typedef struct tw__loss_methods {
 } tw__loss_methods;
 
 /* ---- shared compositions (losses/shapes.c) ---- */
-/* A new reference; the tensor itself if it has the dtype already. */
-tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype);
-/* Sum or Mean over one axis; TW_NO_INT: over all. */
-tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims);
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */
 /* Takes a last axis of size 1 off the one that has it more than the other. Sets two new references. */
 tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out);
@@ -31,9 +28,7 @@ tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true
 tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values);
 /* Weights times a mask that is already of numbers; without weights (NULL) the mask itself. A new reference. */
 tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask);
-tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
-double tw__keras_epsilon(void);                                 /* keras.backend.epsilon() */
-tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elements it has; by ops where that is not known yet */
+double tw__keras_epsilon(void); /* keras.backend.epsilon() */
 
 /* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true
  * they are means over the replica's part, which the training step divides by the number of replicas. (losses/loss.c) */

@@ -1,44 +1,6 @@
-/* Compositions of ops that losses and metrics share: casts, reductions, and Keras's rules for ranks that differ by one. */
+/* Compositions of ops that losses and metrics share: Keras's rules for ranks that differ by one. */
 #include "keras/losses/losses.h"
-#include "keras/optimizers/optimizers.h"
 #include "op/array/array.h"
-
-tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype)
-{
-    if (!tensor || tensor->dtype == dtype)
-        return tw_retain(tensor);
-    tw_attr target = TW_A_TYPE("DstT", dtype);
-    return tw__call(&tw__op_Cast, &tensor, 1, &target, 1);
-}
-
-tw_tensor *tw__float_scalar(tw_dtype dtype, double value)
-{
-    if (!tw__dtype_is_float(dtype)) {
-        tw__fail(TW_TYPE_ERROR, "values of dtype %s, expected floats", tw_dtype_name(dtype));
-        return NULL;
-    }
-    tw_tensor *scalar = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    if (scalar)
-        tw__scalar_set(scalar, value);
-    return scalar;
-}
-
-tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype)
-{
-    if (tensor->count >= 0)
-        return tw__float_scalar(dtype, (double)tensor->count);
-    tw_auto tw_tensor *size = TW_UNARY(Size, tensor);
-    return tw__cast(size, dtype);
-}
-
-tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims)
-{
-    tw_tensor *indices = axis == TW_NO_INT ? tw__all_axes(tensor) : tw__ints_tensor(&axis, 1, TW_INT32);
-    tw_attr keep = TW_A_BOOL("keep_dims", keep_dims);
-    tw_tensor *output = indices ? tw__call(op, TW_IN(tensor, indices), 2, &keep, 1) : NULL;
-    tw_release(indices);
-    return output;
-}
 
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
 {
@@ -53,7 +15,7 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
 static tw_tensor *add_last_axis(tw_tensor *tensor)
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return last ? TW_BINARY(ExpandDims, tensor, last) : NULL;
+    return TW_BINARY(ExpandDims, tensor, last);
 }
 
 static bool ends_in_one(const tw_tensor *tensor)

@@ -6,7 +6,7 @@
 #include "keras/losses/losses.h"
 #include "keras/metrics/confusion.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 const char *const tw__confusion_names[TW_CONFUSIONS] = { "true_positives", "true_negatives", "false_positives",
                                                          "false_negatives" };
@@ -73,7 +73,7 @@ static tw_tensor *keep_top(tw_tensor *x, int64_t k)
     tw_auto tw_tensor *indices = found[1], *width = tw_tensor_int((int32_t)y_pred->shape.dims[y_pred->shape.rank - 1]);
     tw_release(found[0]);
     tw_auto tw_tensor *on = tw_tensor_float(1), *off = tw_tensor_float(0);
-    tw_auto tw_tensor *hot = width && on && off ? tw__call(&tw__op_OneHot, TW_IN(indices, width, on, off), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(indices, width, on, off), 4, NULL, 0);
     tw_auto tw_tensor *kept = hot ? tw__reduce_axis(&tw__op_Sum, hot, -2, false) : NULL;
     tw_tensor *rest = kept ? TW_G2(Sub, tw_tensor_float(1), tw_retain(kept)) : NULL;
     return TW_G2(AddV2, TW_G2(Mul, tw_retain(y_pred), tw_retain(kept)), TW_G2(Mul, tw_tensor_float(-1e10f), rest));

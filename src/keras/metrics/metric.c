@@ -401,7 +401,7 @@ static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
 
 static tw_tensor *largest(tw_tensor *x)
 {
-    tw_tensor *axis = tw_tensor_int(-1), *index = axis ? TW_BINARY(ArgMax, x, axis) : NULL;
+    tw_tensor *axis = tw_tensor_int(-1), *index = TW_BINARY(ArgMax, x, axis);
     tw_release(axis);
     return index;
 }

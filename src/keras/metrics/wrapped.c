@@ -1,8 +1,7 @@
 /* Means of losses and of matches: the metrics that are a function of labels and predictions; and Sum. */
-#include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* ---- functions ---- */
 
@@ -50,7 +49,7 @@ TW_API(top_k_categorical_accuracy,
        "keras.metrics.top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
        "1 where the greatest label is among the k greatest predictions, else 0.")
 {
-    tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = axis ? TW_BINARY(ArgMax, args->y_true, axis) : NULL;
+    tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = TW_BINARY(ArgMax, args->y_true, axis);
     return labels ? in_top(labels, args->y_pred, args->k) : NULL;
 }
 

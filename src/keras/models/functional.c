@@ -206,7 +206,7 @@ static tw_tensor *conform(const tw_keras_tensor *wanted, tw_tensor *given)
         tw_tensor *reshaped = squeeze ? tw__reshape_leading(given, given, -1) : NULL;
         if (expand) {
             tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ -1 });
-            reshaped = axis ? TW_BINARY(ExpandDims, given, axis) : NULL;
+            reshaped = TW_BINARY(ExpandDims, given, axis);
         }
         tw_release(tensor);
         tensor = reshaped;

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "graph/graph.h"
 #include "keras/models/training.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static void release_all(tw_tensor **tensors, int count)
 {
@@ -81,7 +81,7 @@ typedef struct matched {
 static tw_tensor *with_last_axis(tw_tensor *tensor)
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return last ? TW_BINARY(ExpandDims, tensor, last) : NULL;
+    return TW_BINARY(ExpandDims, tensor, last);
 }
 
 static tw_status match(tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, matched *m)
@@ -124,7 +124,7 @@ static tw_tensor *rows_of(tw_tensor *tensor)
         return tw_tensor_float((float)tensor->shape.dims[0]);
     tw_auto tw_tensor *shape = TW_UNARY(Shape, tensor), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = shape && zero && axis ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, axis), 3, NULL, 0);
     return rows ? tw__cast(rows, TW_FLOAT32) : NULL;
 }
 

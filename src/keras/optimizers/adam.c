@@ -9,9 +9,8 @@
 #include <math.h>
 
 #include "kernel/adam.h"
-#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 enum { MOMENTUM, VELOCITY, LARGEST };
 enum { BETA_1_POWER, BETA_2_POWER, RATE, BETA_1, BETA_2, EPSILON, SCALARS };

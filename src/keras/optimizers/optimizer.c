@@ -12,6 +12,7 @@
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/calls.h"
 
 /* ---- construction ---- */
 
@@ -142,14 +143,6 @@ int64_t tw__optimizer_step(const tw_optimizer *optimizer)
     return tw_tensor_int_at(optimizer->iterations->resource->value, 0);
 }
 
-void tw__scalar_set(tw_tensor *scalar, double value)
-{
-    if (scalar->dtype == TW_FLOAT32) /* the usual one */
-        *(float *)scalar->data = (float)value;
-    else if (tw__cast_has(TW_FLOAT64, scalar->dtype))
-        tw__cast_run(TW_FLOAT64, scalar->dtype, &value, scalar->data, 1, false);
-}
-
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh)
 {
     for (int i = 0; i < 4; i++) {
@@ -263,7 +256,7 @@ static tw_status scale(tw_tensor **gradient, double factor)
     tw_tensor *number = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL);
     if (number)
         tw__scalar_set(number, factor);
-    tw_tensor *scaled = number ? TW_BINARY(Mul, *gradient, number) : NULL;
+    tw_tensor *scaled = TW_BINARY(Mul, *gradient, number);
     tw_release(number);
     if (!scaled)
         return tw__error_status();

@@ -77,7 +77,6 @@ double tw__optimizer_rate(const tw_optimizer *optimizer);
 int64_t tw__optimizer_step(const tw_optimizer *optimizer); /* iterations so far */
 /* The scalars of a dtype; *fresh says that they are to be filled for this step. */
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh);
-void tw__scalar_set(tw_tensor *scalar, double value);
 
 /* The product of Nadam's factors so far; NULL: another class. Borrowed. */
 tw_variable *tw__nadam_product(tw_optimizer *optimizer);

@@ -1,8 +1,7 @@
 /* Steps by gradients of which only some rows are there (an embedding's): Keras's ops on IndexedSlices, in its order, eagerly and
  * traced alike. Rows that come twice were summed before. */
-#include "keras/losses/losses.h"
 #include "keras/optimizers/step.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 #include "op/slices.h"
 
 /* Takes the rows. */
@@ -22,7 +21,7 @@ tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *
     if (tw__apply(&tw__op_Unique, TW_IN(slices->indices), 1, NULL, 0, unique, &count) != TW_OK)
         return NULL;
     tw_auto tw_tensor *indices = unique[0], *places = unique[1], *size = TW_UNARY(Size, indices);
-    tw_auto tw_tensor *sums = size ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(values, places, size), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *sums = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(values, places, size), 3, NULL, 0);
     return sums ? tw__slices_make(sums, indices, slices->dense_shape) : NULL;
 }
 

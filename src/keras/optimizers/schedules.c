@@ -2,10 +2,9 @@
 #include <math.h>
 
 #include "graph/graph.h"
-#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/own.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 TW_CLASS(schedule, "keras.optimizers.schedules.LearningRateSchedule()", .size = sizeof(tw_schedule),
          .doc = "The base of schedules: a learning rate that depends on the step.");

@@ -1,7 +1,7 @@
 /* SGD, with momentum if asked: m = momentum·m - rate·g; w += m, or with Nesterov's form w += momentum·m - rate·g.
  *
  * As in Keras 2.15 the momentums are there and kept also when momentum is 0. */
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 #include "keras/optimizers/optimizers.h"
 
 enum { RATE, MOMENTUM, SCALARS };

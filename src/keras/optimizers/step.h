@@ -4,9 +4,8 @@
 #define TW_OPTIMIZER_STEP_H
 
 #include "graph/graph.h"
-#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 /* In a step: the gradient, a number, a variable's value, as new references. */
 #define G tw_retain(gradient)

@@ -4,9 +4,8 @@
 #include <math.h>
 
 #include "graph/graph.h"
-#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 tw_tensor *tw__traced_read(tw_variable *variable, tw_dtype dtype)
 {
@@ -86,7 +85,7 @@ static tw_status clip_value(tw_tensor **gradient, double limit)
 {
     tw_auto tw_tensor *low = tw__float_scalar((*gradient)->dtype, -limit);
     tw_auto tw_tensor *high = tw__float_scalar((*gradient)->dtype, limit);
-    tw_tensor *clipped = low && high ? tw__call(&tw__op_ClipByValue, TW_IN(*gradient, low, high), 3, NULL, 0) : NULL;
+    tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(*gradient, low, high), 3, NULL, 0);
     if (!clipped)
         return tw__error_status();
     tw_release(*gradient);

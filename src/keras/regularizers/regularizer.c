@@ -6,7 +6,7 @@
 #include "keras/keras.h"
 #include "keras/own.h"
 #include "op/array/array.h"
-#include "op/gradient.h"
+#include "op/calls.h"
 
 static tw_tensor *call(tw_callable *self, tw_tensor *value)
 {
@@ -181,11 +181,10 @@ static tw_tensor *orthogonal(tw_regularizer *self, tw_tensor *value)
     int64_t axis = rows ? 1 : 0, size = value->shape.dims[rows ? 0 : 1];
     tw_auto tw_tensor *over = tw__ints_tensor(&axis, 1, TW_INT32);
     tw_auto tw_tensor *square = TW_UNARY(Square, value);
-    tw_tensor *sums =
-        over && square ? tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
     tw_auto tw_tensor *unit = TW_G2(Mul, tw_retain(value), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
     tw_attr turned = TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true);
-    tw_auto tw_tensor *product = unit ? tw__call(&tw__op_MatMul, TW_IN(unit, unit), 2, &turned, 1) : NULL;
+    tw_auto tw_tensor *product = tw__call(&tw__op_MatMul, TW_IN(unit, unit), 2, &turned, 1);
     tw_auto tw_tensor *kept = product ? off_diagonal(size, value->dtype) : NULL;
     tw_auto tw_tensor *others = kept ? TW_BINARY(Mul, product, kept) : NULL;
     double pairs = (double)size * ((double)size - 1) / 2;

@@ -4,7 +4,7 @@
  *
  * Loading goes by the order of the layers that have weights, or by their names. All values are read and checked before the first
  * is set. */
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 #include "keras/saving/h5.h"
 
 #define TOP_LEVEL "top_level_model_weights"

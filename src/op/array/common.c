@@ -61,9 +61,7 @@ tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end)
                       *to = tw__ints_tensor(&end, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32);
     tw_attr to_the_last[] = { TW_A_INT("end_mask", 1) };
-    return shape && from && to && step
-               ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0)
-               : NULL;
+    return tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0);
 }
 
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
@@ -122,7 +120,7 @@ tw_tensor *tw__all_axes(tw_tensor *tensor)
     tw_auto tw_tensor *rank = TW_UNARY(Rank, tensor);
     tw_auto tw_tensor *zero = tw_tensor_int(0);
     tw_auto tw_tensor *one = tw_tensor_int(1);
-    return rank && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0);
 }
 
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
@@ -130,7 +128,7 @@ tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
-    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_tensor *result = TW_BINARY(Reshape, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;

@@ -142,7 +142,7 @@ static tw_status concat_gradient(tw__gradient *gradient)
         const tw_shape *shape = &gradient->inputs[i]->shape;
         if (gradient->wanted[i]) {
             tw_tensor *first = tw__ints_tensor(begin, rank, TW_INT64), *size = tw__tensor_of_shape(shape, TW_INT64);
-            gradient->input_grads[i] = first && size ? tw__call(&tw__op_Slice, TW_IN(dy, first, size), 3, NULL, 0) : NULL;
+            gradient->input_grads[i] = tw__call(&tw__op_Slice, TW_IN(dy, first, size), 3, NULL, 0);
             tw_release(first);
             tw_release(size);
             if (!gradient->input_grads[i])

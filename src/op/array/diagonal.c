@@ -326,9 +326,8 @@ static tw_status matrix_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-    gradient->input_grads[0] = zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, gradient->inputs[1], zero), 3,
-                                               TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1)
-                                    : NULL;
+    gradient->input_grads[0] = tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, gradient->inputs[1], zero), 3,
+                                        TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -454,11 +453,11 @@ static tw_status set_gradient(tw__gradient *gradient)
     tw_attr align = TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data);
     if (gradient->wanted[0]) {
         tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[1]);
-        tw__grad_set(gradient, 0, zeros ? tw__call(&tw__op_MatrixSetDiagV3, TW_IN(dy, zeros, k), 3, &align, 1) : NULL);
+        tw__grad_set(gradient, 0, tw__call(&tw__op_MatrixSetDiagV3, TW_IN(dy, zeros, k), 3, &align, 1));
     }
     if (gradient->wanted[1]) {
         tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-        tw__grad_set(gradient, 1, zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &align, 1) : NULL);
+        tw__grad_set(gradient, 1, tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &align, 1));
     }
     return tw__grad_status(gradient);
 }

@@ -489,7 +489,7 @@ static tw_status nd_gradient(tw__gradient *gradient)
         return TW_OK;
     tw_tensor *shape = tw__shape_as_tensor(gradient->inputs[0], gradient->inputs[1]->dtype);
     gradient->input_grads[0] =
-        shape ? tw__call(&tw__op_ScatterNd, TW_IN(gradient->inputs[1], gradient->output_grads[0], shape), 3, NULL, 0) : NULL;
+        tw__call(&tw__op_ScatterNd, TW_IN(gradient->inputs[1], gradient->output_grads[0], shape), 3, NULL, 0);
     tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -158,8 +158,7 @@ static tw_status update_gradient(tw__gradient *gradient)
         return TW_OK;
     if (gradient->wanted[0]) { /* what was written over has no part in the result */
         tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[2]);
-        gradient->input_grads[0] =
-            zeros ? tw__call(&tw__op_TensorScatterUpdate, TW_IN(dy, gradient->inputs[1], zeros), 3, NULL, 0) : NULL;
+        gradient->input_grads[0] = tw__call(&tw__op_TensorScatterUpdate, TW_IN(dy, gradient->inputs[1], zeros), 3, NULL, 0);
         tw_release(zeros);
         if (!gradient->input_grads[0])
             return tw__error_status();

@@ -73,8 +73,8 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = TW_UNARY(ZerosLike, ids);
-    tw_auto tw_tensor *inside = none ? TW_BINARY(Maximum, ids, none) : NULL;
-    tw_auto tw_tensor *rows = inside && zero ? tw__call(&tw__op_GatherV2, TW_IN(dy, inside, zero), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *inside = TW_BINARY(Maximum, ids, none);
+    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(dy, inside, zero), 3, NULL, 0);
     tw_auto tw_tensor *counts = rows ? TW_BINARY(GreaterEqual, ids, none) : NULL;
     if (!counts)
         return tw__error_status();
@@ -179,7 +179,7 @@ static tw_status sorted_compute(tw__kernel *kernel)
 static tw_tensor *gather(tw_tensor *rows, tw_tensor *indices)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return zero ? tw__call(&tw__op_GatherV2, TW_IN(rows, indices, zero), 3, NULL, 0) : NULL;
+    return tw__call(&tw__op_GatherV2, TW_IN(rows, indices, zero), 3, NULL, 0);
 }
 
 static tw_status sorted_gradient(tw__gradient *gradient)

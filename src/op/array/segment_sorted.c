@@ -59,7 +59,7 @@ static tw_status extreme_gradient(tw__gradient *g)
     if (!dy || !g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *reached = TW_G2(Equal, tw_retain(data), rows_of(g->outputs[0], ids));
-    tw_auto tw_tensor *ones = reached ? TW_CALL(Cast, TW_IN(reached), TW_WITH(TW_A_TYPE("DstT", data->dtype))) : NULL;
+    tw_auto tw_tensor *ones = TW_CALL(Cast, TW_IN(reached), TW_WITH(TW_A_TYPE("DstT", data->dtype)));
     tw_auto tw_tensor *shared = ones ? TW_G2(RealDiv, tw_retain(dy), TW_BINARY(SegmentSum, ones, ids)) : NULL;
     tw__grad_set(g, 0, TW_G3(SelectV2, tw_retain(reached), rows_of(shared, ids), TW_UNARY(ZerosLike, data)));
     return tw__grad_status(g);
@@ -83,8 +83,8 @@ static tw_status product_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
     if (!dy || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = none ? TW_BINARY(Equal, data, none) : NULL;
-    tw_auto tw_tensor *ones = zero ? TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
+    tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = TW_BINARY(Equal, data, none);
+    tw_auto tw_tensor *ones = TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32)));
     tw_auto tw_tensor *filled = TW_G3(SelectV2, tw_retain(zero), TW_UNARY(OnesLike, data), tw_retain(data));
     if (!ones || !filled)
         return tw__error_status();

@@ -169,8 +169,7 @@ static tw_status strided_gradient(tw__gradient *gradient)
     copy_masks(gradient, attrs);
     tw_tensor *shape = tw__shape_as_tensor(in[0], in[1]->dtype);
     gradient->input_grads[0] =
-        shape ? tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5)
-              : NULL;
+        tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5);
     tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

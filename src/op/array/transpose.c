@@ -78,7 +78,7 @@ static tw_status transpose_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     tw_tensor *back = TW_UNARY(InvertPermutation, gradient->inputs[1]);
-    gradient->input_grads[0] = back ? TW_BINARY(Transpose, gradient->output_grads[0], back) : NULL;
+    gradient->input_grads[0] = TW_BINARY(Transpose, gradient->output_grads[0], back);
     tw_release(back);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -261,7 +261,7 @@ static tw_status nearest_gradient(tw__gradient *g)
     if (!shape) { /* known only when it runs */
         tw_auto tw_tensor *whole = TW_UNARY(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
         tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-        shape = whole && from && size ? tw__call(&tw__op_Slice, TW_IN(whole, from, size), 3, NULL, 0) : NULL;
+        shape = tw__call(&tw__op_Slice, TW_IN(whole, from, size), 3, NULL, 0);
     }
     tw__grad_set(g, 0,
                  tw__call(&tw__op_ResizeNearestNeighborGrad, TW_IN(g->output_grads[0], shape), 2,
@@ -300,7 +300,7 @@ static tw_status nearest_grad_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *shape = TW_UNARY(Shape, g->inputs[0]), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
     tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-    tw_auto tw_tensor *pair = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *pair = tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0);
     tw__grad_set(g, 0,
                  tw__call(&tw__op_ResizeNearestNeighbor, TW_IN(g->output_grads[0], pair), 2,
                           TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),

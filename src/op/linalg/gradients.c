@@ -21,13 +21,12 @@ static tw_tensor *turned_order(tw_tensor *a)
     if (rank >= 2)
         return tw__ints_tensor(order, rank, TW_INT32);
     tw_auto tw_tensor *last = TW_G2(Sub, TW_UNARY(Rank, a), tw_tensor_int(1));
-    tw_auto tw_tensor *before = last ? TW_G2(Sub, tw_retain(last), tw_tensor_int(1)) : NULL;
+    tw_auto tw_tensor *before = TW_G2(Sub, tw_retain(last), tw_tensor_int(1));
     tw_auto tw_tensor *leading = TW_G3(Range, tw_tensor_int(0), tw_retain(before), tw_tensor_int(1));
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)),
                       *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
-    return leading && x && y && zero ? tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1)
-                                     : NULL;
+    return tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1);
 }
 
 tw_tensor *tw__adjoint(tw_tensor *a)
@@ -80,5 +79,5 @@ tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint)
 tw_tensor *tw__eye_like(tw_tensor *a)
 {
     tw_auto tw_tensor *diagonal = tw__diag_part(tw_retain(a));
-    return tw__set_diag(diagonal ? TW_UNARY(ZerosLike, a) : NULL, diagonal ? TW_UNARY(OnesLike, diagonal) : NULL);
+    return tw__set_diag(diagonal ? TW_UNARY(ZerosLike, a) : NULL, TW_UNARY(OnesLike, diagonal));
 }

@@ -138,7 +138,7 @@ static tw_status gradient(tw__gradient *g)
         return tw__error_status();
     if (m >= n) {
         tw_auto tw_tensor *z = by_cholesky(factor, tw_retain(dy)), *xz = tw__mm(tw_retain(x), tw_retain(z), false, true);
-        tw_tensor *both = xz ? TW_G2(AddV2, tw_retain(xz), tw__adjoint(tw_retain(xz))) : NULL;
+        tw_tensor *both = TW_G2(AddV2, tw_retain(xz), tw__adjoint(tw_retain(xz)));
         tw__grad_set(g, 0, TW_G2(Sub, tw__mm(tw_retain(b), tw_retain(z), false, true), tw__mm(tw_retain(a), both, false, false)));
         tw__grad_set(g, 1, tw__mm(tw_retain(a), tw_retain(z), false, false));
         return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();

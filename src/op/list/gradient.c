@@ -106,7 +106,7 @@ tw_status tw__list_get_gradient(tw__gradient *g)
 tw_status tw__list_resize_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *length = TW_UNARY(TensorListLength, g->inputs[0]);
-    g->input_grads[0] = length ? TW_BINARY(TensorListResize, g->output_grads[0], length) : NULL;
+    g->input_grads[0] = TW_BINARY(TensorListResize, g->output_grads[0], length);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -167,9 +167,8 @@ tw_status tw__list_scatter_into_gradient(tw__gradient *g)
     if (!g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, rows);
-    tw_auto tw_tensor *cleared = zeros ? tw__call(&tw__op_TensorListScatterIntoExistingList,
-                                                  TW_IN(g->output_grads[0], zeros, g->inputs[2]), 3, TW_WITH(dtype_attr(g)), 1)
-                                       : NULL;
+    tw_auto tw_tensor *cleared = tw__call(&tw__op_TensorListScatterIntoExistingList,
+                                          TW_IN(g->output_grads[0], zeros, g->inputs[2]), 3, TW_WITH(dtype_attr(g)), 1);
     tw_auto tw_tensor *length = cleared ? TW_UNARY(TensorListLength, g->inputs[0]) : NULL;
     g->input_grads[0] = length ? TW_BINARY(TensorListResize, cleared, length) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();

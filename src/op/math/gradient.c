@@ -27,35 +27,6 @@ tw_status tw__grad_status(const tw__gradient *g)
     return TW_OK;
 }
 
-tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x)
-{
-    tw_tensor *result = x ? tw__call(op, &x, 1, NULL, 0) : NULL;
-    tw_release(x);
-    return result;
-}
-
-tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y)
-{
-    tw_tensor *result = x && y ? tw__call(op, TW_IN(x, y), 2, NULL, 0) : NULL;
-    tw_release(x);
-    tw_release(y);
-    return result;
-}
-
-tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z)
-{
-    tw_tensor *result = x && y && z ? tw__call(op, TW_IN(x, y, z), 3, NULL, 0) : NULL;
-    tw_release(x);
-    tw_release(y);
-    tw_release(z);
-    return result;
-}
-
-tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y)
-{
-    return y ? tw__grad_call_2(op, tw__grad_constant(number, y), y) : NULL;
-}
-
 /* The same by ops, where a shape is not known yet. */
 static tw_tensor *unbroadcast_later(tw_tensor *gradient, tw_tensor *input)
 {
@@ -105,19 +76,6 @@ tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input)
 tw_tensor *tw__grad_conj(tw_tensor *tensor)
 {
     return tw__dtype_is_complex(tensor->dtype) ? TW_UNARY(Conj, tensor) : tw_retain(tensor);
-}
-
-tw_tensor *tw__grad_constant(double value, const tw_tensor *like)
-{
-    tw_tensor *scalar = tw__tensor_empty(like->dtype, &TW_SCALAR);
-    if (scalar && !tw__cast_has(TW_FLOAT64, like->dtype)) {
-        tw__fail(TW_INVALID_ARGUMENT, "a number is needed, got a tensor of dtype %s", tw_dtype_name(like->dtype));
-        tw_release(scalar);
-        return NULL;
-    }
-    if (scalar)
-        tw__cast_run(TW_FLOAT64, like->dtype, &value, scalar->data, 1, false);
-    return scalar;
 }
 
 tw_tensor *tw__grad_not_zero(tw_tensor *tensor)

@@ -36,7 +36,7 @@ static tw_tensor *kept_later(const parts *p)
     tw_dtype dtype = given->dtype;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(p->x, TW_INT32);
     tw_auto tw_tensor *rank = tw__call(&tw__op_Rank, TW_IN(p->x), 1, NULL, 0);
-    tw_auto tw_tensor *places = rank ? TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1)) : NULL;
+    tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1));
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(given), tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
     tw_auto tw_tensor *narrow = flat && dtype != TW_INT32
                                     ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
@@ -45,8 +45,8 @@ static tw_tensor *kept_later(const parts *p)
         return NULL;
     tw_auto tw_tensor *axes =
         TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)), TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
-    tw_auto tw_tensor *ones = axes ? TW_UNARY(OnesLike, axes) : NULL;
-    return ones ? tw__call(&tw__op_DynamicStitch, TW_IN(places, axes, shape, ones), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, axes);
+    return tw__call(&tw__op_DynamicStitch, TW_IN(places, axes, shape, ones), 4, NULL, 0);
 }
 
 /* A new reference to x under the shape with dimensions of one. */
@@ -58,7 +58,7 @@ static tw_tensor *with_ones(tw_tensor *x, const parts *p)
     if (!x || tw__shape_equal(&x->shape, kept))
         return tw_retain(x);
     tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
-    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_tensor *result = TW_BINARY(Reshape, x, shape);
     tw_release(shape);
     return result;
 }
@@ -69,7 +69,7 @@ static tw_tensor *broadcast(tw_tensor *x, tw_tensor *like)
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
-    tw_tensor *result = shape ? TW_BINARY(BroadcastTo, x, shape) : NULL;
+    tw_tensor *result = TW_BINARY(BroadcastTo, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;
@@ -105,7 +105,7 @@ static tw_tensor *take2(const tw_op *op, tw_tensor *x, tw_tensor *y)
 static tw_tensor *scalar(double value, tw_dtype dtype)
 {
     tw_tensor *number = tw_tensor_double(value);
-    tw_tensor *result = number ? tw__call(&tw__op_Cast, TW_IN(number), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+    tw_tensor *result = tw__call(&tw__op_Cast, TW_IN(number), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
     tw_release(number);
     return result;
 }
@@ -114,7 +114,7 @@ static tw_tensor *scalar(double value, tw_dtype dtype)
 static tw_tensor *count_later(tw_tensor *x, tw_tensor *y)
 {
     tw_auto tw_tensor *count = TW_G2(FloorDiv, TW_UNARY(Size, x), TW_G2(Maximum, TW_UNARY(Size, y), tw_tensor_int(1)));
-    return count ? tw__call(&tw__op_Cast, TW_IN(count), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1) : NULL;
+    return tw__call(&tw__op_Cast, TW_IN(count), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
 }
 
 tw_status tw__mean_gradient(tw__gradient *gradient)

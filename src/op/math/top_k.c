@@ -258,7 +258,7 @@ static tw_status top_gradient(tw__gradient *gradient)
     tw_auto tw_tensor *flat = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows * k, 1 }, 2, TW_INT64));
     tw_auto tw_tensor *values = TW_G2(Reshape, tw_retain(dy), tw__ints_tensor((const int64_t[]){ rows * k }, 1, TW_INT64));
     tw_auto tw_tensor *shape = tw__ints_tensor(&x->count, 1, TW_INT64);
-    tw_tensor *spread = flat && values && shape ? tw__call(&tw__op_ScatterNd, TW_IN(flat, values, shape), 3, NULL, 0) : NULL;
+    tw_tensor *spread = tw__call(&tw__op_ScatterNd, TW_IN(flat, values, shape), 3, NULL, 0);
     gradient->input_grads[0] = tw__reshape_like(spread, x);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -352,7 +352,7 @@ static tw_tensor *per_channel(tw_tensor *value, int rank, int channel)
     for (int i = 0; i < rank; i++)
         dims[i] = i == channel ? -1 : 1;
     tw_auto tw_tensor *shape = tw__ints_tensor(dims, rank, TW_INT32);
-    return shape ? TW_BINARY(Reshape, value, shape) : NULL;
+    return TW_BINARY(Reshape, value, shape);
 }
 
 static tw_tensor *as_vector(tw_tensor *value) /* takes it */

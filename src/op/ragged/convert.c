@@ -197,8 +197,8 @@ static tw_status to_tensor_gradient(tw__gradient *g)
     if (g->wanted[1])
         tw__grad_set(g, 1, tw__call(&tw__op_UnsortedSegmentSum, TW_IN(dy, places, count), 3, NULL, 0));
     if (g->wanted[2]) {
-        tw_auto tw_tensor *free_cells = TW_BINARY(Equal, places, none), *where = free_cells ? TW_UNARY(Where, free_cells) : NULL;
-        tw_auto tw_tensor *rest = where ? TW_BINARY(GatherNd, dy, where) : NULL, *sum = rest ? TW_BINARY(Sum, rest, axis) : NULL;
+        tw_auto tw_tensor *free_cells = TW_BINARY(Equal, places, none), *where = TW_UNARY(Where, free_cells);
+        tw_auto tw_tensor *rest = TW_BINARY(GatherNd, dy, where), *sum = TW_BINARY(Sum, rest, axis);
         tw__grad_set(g, 2, sum ? tw__grad_unbroadcast(tw_retain(sum), g->inputs[2]) : NULL);
     }
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[2] && !g->input_grads[2]) ? tw__error_status() : TW_OK;

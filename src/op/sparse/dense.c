@@ -239,7 +239,7 @@ static tw_status cwise_compute(tw__kernel *kernel)
 static tw_tensor *dense_values(const tw__gradient *g)
 {
     tw_auto tw_tensor *whole = TW_BINARY(BroadcastTo, g->inputs[3], g->inputs[2]);
-    return whole ? TW_BINARY(GatherNd, whole, g->inputs[0]) : NULL;
+    return TW_BINARY(GatherNd, whole, g->inputs[0]);
 }
 
 /* Values at the places of the sparse tensor, summed into the shape of the dense one; takes them. */

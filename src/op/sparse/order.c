@@ -39,7 +39,7 @@ static tw_status reorder_gradient(tw__gradient *g)
         return TW_OK;
     tw_auto tw_tensor *count = tw__call(&tw__op_Size, TW_IN(g->inputs[1]), 1, NULL, 0), *zero = tw_tensor_int(0),
                       *one = tw_tensor_int(1);
-    tw_auto tw_tensor *numbers = count && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *numbers = tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0);
     tw_tensor *made[2] = { NULL, NULL };
     int outputs = 2;
     if (!numbers ||
@@ -48,7 +48,7 @@ static tw_status reorder_gradient(tw__gradient *g)
     tw_auto tw_tensor *places = TW_UNARY(InvertPermutation, made[1]);
     tw_release(made[0]);
     tw_release(made[1]);
-    tw__grad_set(g, 1, places ? tw__call(&tw__op_GatherV2, TW_IN(g->output_grads[1], places, zero), 3, NULL, 0) : NULL);
+    tw__grad_set(g, 1, tw__call(&tw__op_GatherV2, TW_IN(g->output_grads[1], places, zero), 3, NULL, 0));
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

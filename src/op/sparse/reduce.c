@@ -92,11 +92,10 @@ static tw_status sum_gradient(tw__gradient *g)
     if (!g->wanted[1])
         return TW_OK;
     tw_tensor *indices = g->inputs[0], *sizes = g->inputs[2];
-    tw_auto tw_tensor *rank = TW_UNARY(Size, sizes), *axes = rank ? TW_BINARY(FloorMod, g->inputs[3], rank) : NULL;
-    tw_auto tw_tensor *once = axes ? TW_UNARY(OnesLike, axes) : NULL, *none = tw_tensor_int(0);
-    tw_auto tw_tensor *hits = once ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(once, axes, rank), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *mask = hits && none ? TW_BINARY(Greater, hits, none) : NULL,
-                      *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
+    tw_auto tw_tensor *rank = TW_UNARY(Size, sizes), *axes = TW_BINARY(FloorMod, g->inputs[3], rank);
+    tw_auto tw_tensor *once = TW_UNARY(OnesLike, axes), *none = tw_tensor_int(0);
+    tw_auto tw_tensor *hits = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(once, axes, rank), 3, NULL, 0);
+    tw_auto tw_tensor *mask = TW_BINARY(Greater, hits, none), *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
     tw_auto tw_tensor *kept = ones ? tw__call(&tw__op_SelectV2, TW_IN(mask, ones, sizes), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *dy = kept ? TW_BINARY(Reshape, g->output_grads[0], kept) : NULL;
     tw_auto tw_tensor *zeros = dy ? TW_UNARY(ZerosLike, indices) : NULL;
@@ -224,14 +223,12 @@ static tw_status softmax_gradient(tw__gradient *g)
         return TW_OK;
     tw_auto tw_tensor *shares = TW_BINARY(Mul, g->outputs[0], g->output_grads[0]),
                       *last = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *sums = shares && last ? tw__call(&tw__op_SparseReduceSum, TW_IN(g->inputs[0], shares, g->inputs[2], last),
-                                                        4, TW_WITH(TW_A_BOOL("keep_dims", true)), 1)
-                                             : NULL;
-    tw_auto tw_tensor *less = sums ? TW_UNARY(Neg, sums) : NULL;
+    tw_auto tw_tensor *sums = tw__call(&tw__op_SparseReduceSum, TW_IN(g->inputs[0], shares, g->inputs[2], last), 4,
+                                       TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
+    tw_auto tw_tensor *less = TW_UNARY(Neg, sums);
     tw_auto tw_tensor *rest =
-        less ? tw__call(&tw__op_SparseDenseCwiseAdd, TW_IN(g->inputs[0], g->output_grads[0], g->inputs[2], less), 4, NULL, 0)
-             : NULL;
-    tw__grad_set(g, 1, rest ? TW_BINARY(Mul, rest, g->outputs[0]) : NULL);
+        tw__call(&tw__op_SparseDenseCwiseAdd, TW_IN(g->inputs[0], g->output_grads[0], g->inputs[2], less), 4, NULL, 0);
+    tw__grad_set(g, 1, TW_BINARY(Mul, rest, g->outputs[0]));
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "function/function.h"
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "session/session.h"
 #include "v1/v1.h"

@@ -1,6 +1,6 @@
 /* A step of one of TensorFlow 1's optimizers: its variables, and the nodes that change them, under TensorFlow's names. */
 #include "function/function.h"
-#include "keras/losses/losses.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "session/session.h"
 #include "v1/optimizers/optimizers.h"
@@ -283,7 +283,7 @@ static tw_status distinct_rows(const struct tw_indexed_slices *slices, tw_tensor
     int count = 2;
     TW_TRY(tw__apply(&tw__op_Unique, &slices->indices, 1, NULL, 0, unique, &count));
     tw_auto tw_tensor *size = TW_UNARY(Size, unique[0]);
-    *values = size ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(slices->values, unique[1], size), 3, NULL, 0) : NULL;
+    *values = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(slices->values, unique[1], size), 3, NULL, 0);
     *indices = unique[0];
     tw_release(unique[1]);
     return *values ? TW_OK : tw__error_status();

@@ -174,21 +174,21 @@ def _saved_model_later(name):
     """tf.saved_model, likewise."""
     if name.startswith("__"):
         raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
-    from thalweg import _saved_model
+    from thalweg import _saved_model, _saving
     if name not in _saved_model.PUBLIC:
         raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
-    setattr(saved_model, name, getattr(_saved_model, name))  # noqa: F821
-    return getattr(_saved_model, name)
+    setattr(saved_model, name, getattr(_saving if name == "save" else _saved_model, name))  # noqa: F821
+    return getattr(saved_model, name)  # noqa: F821
 
 
 saved_model.__getattr__ = _saved_model_later  # noqa: F821
 
 
 def _saving_later(name):
-    """A function of _saved_model that is loaded when it is first called."""
+    """A function of _saving that is loaded when it is first called."""
     def call(*args, **kwargs):
-        from thalweg import _saved_model
-        return getattr(_saved_model, name)(*args, **kwargs)
+        from thalweg import _saving
+        return getattr(_saving, name)(*args, **kwargs)
     call.__name__ = name.replace("model_", "", 1) if name.startswith("model_") else name
     return call
 

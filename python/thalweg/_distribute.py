@@ -1,11 +1,11 @@
 """tf.distribute as Python has it: structures of values that differ between replicas, scopes, contexts. The replicas themselves, their turns, copies
 of variables and sums are C's (src/distribute). Loaded when first asked for."""
-import collections
 import enum
 import threading
 
 import thalweg as tf
 from thalweg import _core, _log
+from thalweg._distribute_data import InputContext, InputOptions, InputReplicationMode, RunOptions, ValueContext, distributed, grouped
 
 _rows = tf.distribute._rows
 Strategy, MirroredStrategy, OneDeviceStrategy = _rows.Strategy, _rows.MirroredStrategy, _rows.OneDeviceStrategy
@@ -23,12 +23,6 @@ class ReduceOp(enum.Enum):
     def from_variable_aggregation(aggregation):
         """The same for what a variable says."""
         return {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}[aggregation.name]
-
-
-class InputReplicationMode(enum.Enum):
-    """How often a program's input function is called."""
-    PER_WORKER = "PER_WORKER"
-    PER_REPLICA = "PER_REPLICA"
 
 
 def _reduce_op(reduce_op):
@@ -539,100 +533,6 @@ _default = _DefaultStrategy()
 _default_context = ReplicaContext(_default, 0)
 
 
-# ---- data ----
-
-class InputContext:
-    """Which part of the input a function is to make."""
-
-    def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
-        self.num_input_pipelines, self.input_pipeline_id, self.num_replicas_in_sync = num_input_pipelines, input_pipeline_id, num_replicas_in_sync
-
-    def get_per_replica_batch_size(self, global_batch_size):
-        """A replica's part of a batch."""
-        if global_batch_size % self.num_replicas_in_sync != 0:
-            raise ValueError("The `global_batch_size` %r is not divisible by `num_replicas_in_sync` %r " % (
-                global_batch_size, self.num_replicas_in_sync))
-        return global_batch_size // self.num_replicas_in_sync
-
-    def __str__(self):
-        return "tf.distribute.InputContext(input pipeline id {}, total: {})".format(self.input_pipeline_id, self.num_input_pipelines)
-
-    __repr__ = __str__
-
-
-class ValueContext:
-    """For which replica a function is to make a value."""
-
-    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
-        self.replica_id_in_sync_group, self.num_replicas_in_sync = replica_id_in_sync_group, num_replicas_in_sync
-
-    def __str__(self):
-        return "tf.distribute.ValueContext(replica id {},  total replicas in sync: {})".format(
-            self.replica_id_in_sync_group, self.num_replicas_in_sync)
-
-    __repr__ = __str__
-
-
-RunOptions = collections.namedtuple("RunOptions", ["experimental_enable_dynamic_batch_size", "experimental_bucketizing_dynamic_shape",
-                                                   "experimental_xla_options"], defaults=(True, False, None))
-InputOptions = collections.namedtuple("InputOptions", [
-    "experimental_fetch_to_device", "experimental_replication_mode", "experimental_place_dataset_on_device",
-    "experimental_per_replica_buffer_size"], defaults=(True, InputReplicationMode.PER_WORKER, False, 1))
-
-
-def distributed(strategy, dataset):
-    """Every batch split into a part for each replica: ceil(rows / replicas) rows each, the last ones may have less, or none."""
-    count = strategy.num_replicas_in_sync
-    if count == 1:
-        return dataset
-    for leaf in tf.nest.flatten(dataset.element_spec):
-        if not isinstance(leaf, tf.TensorSpec):
-            raise NotImplementedError("experimental_distribute_dataset: elements of %s are not supported" % type(leaf).__name__)
-        if leaf.shape.rank == 0:
-            raise ValueError("experimental_distribute_dataset: the elements are to be batches, but one has no dimension: %s" % (leaf,))
-
-    def split(tensor):
-        rows = tensor.shape[0] if tensor.shape.rank is not None else None
-        if rows is not None and rows % count == 0:
-            return _TensorPerReplica(tf.split(tensor, count))
-        rows = tf.shape(tensor)[0]
-        size = (rows + count - 1) // count
-        limits = [tf.minimum(size * i, rows) for i in range(count + 1)]
-        return _TensorPerReplica([tensor[limits[i]:limits[i + 1]] for i in range(count)])
-
-    def split_all(*element):
-        return tf.nest.map_structure(split, element if len(element) > 1 else element[0])
-    split_all.autograph_do_not_convert = True
-    return dataset.map(split_all).prefetch(1)
-
-
-def grouped(strategy, dataset):
-    """Elements for one replica each, put together; what is missing in the last step has no rows."""
-    count = strategy.num_replicas_in_sync
-    if count == 1:
-        return dataset
-    spec = dataset.element_spec
-    leaves = tf.nest.flatten(spec)
-    for leaf in leaves:
-        if not isinstance(leaf, tf.TensorSpec):
-            raise NotImplementedError("distribute_datasets_from_function: elements of %s are not supported" % type(leaf).__name__)
-    padded = any(leaf.shape.rank is None or None in leaf.shape.as_list() for leaf in leaves)
-    windows = dataset.window(count, drop_remainder=not padded)
-
-    def empty(leaf):
-        return tf.zeros([] if leaf.shape.rank is None else [d or 0 for d in leaf.shape.as_list()], leaf.dtype)
-
-    def join(*windows):
-        window = tf.data.Dataset.zip(tf.nest.pack_sequence_as(spec, tf.nest.flatten(windows))) if isinstance(spec, (tuple, dict)) else windows[0]
-        if padded:
-            nothing = tf.data.Dataset.from_tensors(tf.nest.map_structure(empty, spec)).repeat(count)
-            window = window.concatenate(nothing)
-        elements = [window.skip(i).take(1).get_single_element() for i in range(count)]
-        return tf.nest.map_structure(lambda *parts: _TensorPerReplica(list(parts)), *elements)
-    join.autograph_do_not_convert = True
-    return windows.map(join)
-
-
 # ---- how sums are made ----
 
 class CrossDeviceOps:
@@ -673,7 +573,6 @@ MirroredStrategy.__init__ = _init
 for _name, _member in vars(Methods).items():
     if _name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
         setattr(Strategy, _name, _member)
-
 
 
 def _module(name, members):

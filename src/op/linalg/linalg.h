@@ -33,7 +33,7 @@ typedef struct tw__matrices {
 } tw__matrices;
 extern const tw__matrices tw__real_matrices, tw__complex_matrices;
 
-/* ---- batches (common.c) ---- */
+/* ---- batches (batches.c) ---- */
 enum { TW_MATRIX_TENSORS = 3 };
 typedef struct tw__matrix_job {
     const tw__matrices *of;

@@ -32,7 +32,7 @@ typedef struct text_file {
     const tw_op *op;
     char *path, *data;
     size_t size;
-    int64_t offset, limit; /* lines that are left out; lines at most, -1: all */
+    int64_t offset, limit; /* the number of the first line; lines at most, -1: all */
     char delimiter;
 } text_file;
 
@@ -100,7 +100,7 @@ static tw_status parse_number(tw_string field, int64_t number, tw_tensor *to, in
 static tw_status parse(const text_file *file, tw_string line, int64_t number, int64_t index, tw_tensor *to, int64_t at)
 {
     if (index == LINE_NUMBER) {
-        ((int64_t *)to->data)[at] = at;
+        ((int64_t *)to->data)[at] = at + file->offset;
         return TW_OK;
     }
     tw_string field = line;
@@ -129,7 +129,7 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
     int64_t lines = 0;
     for (size_t at = 0; next_line(file, &at, &line);)
         lines++;
-    int64_t count = lines > file->offset ? lines - file->offset : 0;
+    int64_t count = lines;
     if (file->limit >= 0 && count < file->limit)
         return tw__fail(TW_INVALID_ARGUMENT, "Invalid vocab_size in %s: expected %lld but got %lld", file->path,
                         (long long)file->limit, (long long)count);
@@ -137,14 +137,11 @@ static tw_status fill(const text_file *file, tw__lookup_table *table, int64_t ke
     tw_tensor *keys = tw__tensor_empty(table->key_dtype, &TW_SHAPE(count)),
               *values = tw__tensor_empty(table->value_dtype, &TW_SHAPE(count));
     tw_status status = keys && values ? TW_OK : tw__error_status();
-    int64_t number = 0;
-    for (size_t at = 0; status == TW_OK && next_line(file, &at, &line); number++) {
-        int64_t place = number - file->offset;
-        if (place < 0 || place >= count)
-            continue;
-        status = parse(file, line, number, key_index, keys, place);
+    size_t at = 0;
+    for (int64_t number = 0; status == TW_OK && number < count && next_line(file, &at, &line); number++) {
+        status = parse(file, line, number, key_index, keys, number);
         if (status == TW_OK)
-            status = parse(file, line, number, value_index, values, place);
+            status = parse(file, line, number, value_index, values, number);
     }
     if (status == TW_OK)
         status = tw__table_fill(table, keys, values);

@@ -3,14 +3,14 @@
 #include "rows.h"
 
 /* The shape of keys that belong to rows of `row`: what stands before it. */
-static tw_status outer_shape(const tw_shape *whole, const tw_shape *row, const char *what, tw_shape *outer)
+static tw_status outer_shape(const tw_op *op, const tw_shape *whole, const tw_shape *row, const char *what, tw_shape *outer)
 {
     bool fits = whole->rank >= row->rank;
     for (int i = 0; fits && i < row->rank; i++)
         fits = whole->dims[whole->rank - row->rank + i] == row->dims[i];
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s", what, tw__shape_text(whole),
-                        tw__shape_text(row));
+        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s [Op:%s]", what,
+                        tw__shape_text(whole), tw__shape_text(row), op->name);
     *outer = (tw_shape){ .rank = whole->rank - row->rank };
     memcpy(outer->dims, whole->dims, (size_t)outer->rank * sizeof *outer->dims);
     return TW_OK;
@@ -27,14 +27,14 @@ static tw_status append(const tw_op *op, const tw_shape *outer, const tw_shape *
     return TW_OK;
 }
 
-static tw_status check_types(const tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
+static tw_status check_types(const tw_op *op, const tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s", tw__dtype_text(table->key_dtype),
-                        tw__dtype_text(keys->dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s [Op:%s]", tw__dtype_text(table->key_dtype),
+                        tw__dtype_text(keys->dtype), op->name);
     if (values && values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s", tw__dtype_text(table->value_dtype),
-                        tw__dtype_text(values->dtype));
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s [Op:%s]", tw__dtype_text(table->value_dtype),
+                        tw__dtype_text(values->dtype), op->name);
     return TW_OK;
 }
 
@@ -78,17 +78,19 @@ static tw_status find_all(tw__kernel *kernel, tw__lookup_table *table)
     tw_shape outer, whole;
     int64_t key_size, value_size, count;
     if (!table->filled)
-        return tw__fail(TW_FAILED_PRECONDITION, "Table not initialized.");
-    TW_TRY(check_types(table, keys, otherwise));
-    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
+        return tw__fail(TW_FAILED_PRECONDITION, "Table not initialized. [Op:%s]", kernel->op->name);
+    TW_TRY(check_types(kernel->op, table, keys, otherwise));
+    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(append(kernel->op, &outer, &table->value_shape, &whole));
     TW_TRY(tw__shape_count(&table->key_shape, &key_size));
     TW_TRY(tw__shape_count(&table->value_shape, &value_size));
     TW_TRY(tw__shape_count(&outer, &count));
+    TW_TRY(tw__table_check_keys(table, kernel->op, keys));
     bool each = tw__shape_equal(&otherwise->shape, &whole) && whole.rank > table->value_shape.rank; /* a default for every key */
     if (!each && !tw__shape_equal(&otherwise->shape, &table->value_shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s",
-                        tw__shape_text(&table->value_shape), tw__shape_text(&whole), tw__shape_text(&otherwise->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s [Op:%s]",
+                        tw__shape_text(&table->value_shape), tw__shape_text(&whole), tw__shape_text(&otherwise->shape),
+                        kernel->op->name);
     tw_tensor *out = tw__output(kernel, 0, &whole);
     if (!out)
         return tw__error_status();
@@ -99,21 +101,43 @@ static tw_status find_all(tw__kernel *kernel, tw__lookup_table *table)
     return TW_OK;
 }
 
+/* The buckets of a dense table, a row each. */
+static tw_status import_buckets(tw__kernel *kernel, tw__lookup_table *table)
+{
+    const tw_tensor *keys = kernel->inputs[1], *values = kernel->inputs[2];
+    int64_t key_size, value_size, count = keys->shape.rank ? keys->shape.dims[0] : 0;
+    TW_TRY(tw__shape_count(&table->key_shape, &key_size));
+    TW_TRY(tw__shape_count(&table->value_shape, &value_size));
+    if (!keys->shape.rank || !values->shape.rank || values->shape.dims[0] != count || keys->count != count * key_size ||
+        values->count != count * value_size)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Expected %lld elements of a key and %lld of a value in each row, got keys of shape %s and values of "
+                        "shape %s [Op:%s]",
+                        (long long)key_size, (long long)value_size, tw__shape_text(&keys->shape), tw__shape_text(&values->shape),
+                        kernel->op->name);
+    tw__table_clear(table);
+    if (count > table->buckets && (count & (count - 1)) == 0)
+        table->buckets = count;
+    return tw__table_insert(table, kernel->op, keys, values, true);
+}
+
 static tw_status insert_all(tw__kernel *kernel, tw__lookup_table *table, bool anew)
 {
     const tw_tensor *keys = kernel->inputs[1], *values = kernel->inputs[2];
     tw_shape outer, whole;
     if (table->fixed)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the table is filled once, by its initializer", kernel->op->name);
-    TW_TRY(check_types(table, keys, values));
-    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
+    TW_TRY(check_types(kernel->op, table, keys, values));
+    if (anew && table->empty_key)
+        return import_buckets(kernel, table);
+    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(append(kernel->op, &outer, &table->value_shape, &whole));
     if (!tw__shape_equal(&whole, &values->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s", tw__shape_text(&whole),
-                        tw__shape_text(&values->shape));
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&whole),
+                        tw__shape_text(&values->shape), kernel->op->name);
     if (anew)
         tw__table_clear(table);
-    return tw__table_insert(table, keys, values);
+    return tw__table_insert(table, kernel->op, keys, values, anew);
 }
 
 static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
@@ -123,10 +147,11 @@ static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
     int64_t size, count;
     if (table->fixed)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the table is filled once, by its initializer", kernel->op->name);
-    TW_TRY(check_types(table, keys, NULL));
-    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
+    TW_TRY(check_types(kernel->op, table, keys, NULL));
+    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(tw__shape_count(&table->key_shape, &size));
     TW_TRY(tw__shape_count(&outer, &count));
+    TW_TRY(tw__table_check_keys(table, kernel->op, keys));
     for (int64_t i = 0; i < count; i++) {
         size_t place = place_of(table, keys, i, size);
         if (place && table->keys[place - 1]) {
@@ -154,26 +179,43 @@ static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
     return status;
 }
 
+/* Rows of a dense table stand in their buckets, those of others one after the other. */
+static tw_status export_rows(const tw__lookup_table *table, tw_tensor *keys, tw_tensor *values, int64_t rows)
+{
+    int64_t key_size = rows ? keys->count / rows : 0, value_size = rows ? values->count / rows : 0;
+    int64_t *buckets = table->empty_key ? tw__table_buckets(table) : NULL;
+    if (table->empty_key && !buckets)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = TW_OK;
+    if (buckets && values->dtype != TW_STRING)
+        memset(values->data, 0, (size_t)values->count * tw__element_size(values->dtype));
+    for (int64_t i = 0; status == TW_OK && i < rows; i++) {
+        int64_t row = buckets ? buckets[i] - 1 : i;
+        status = copy_row(keys, i, row < 0 ? table->empty_key : table->keys[row], key_size, 0);
+        if (status == TW_OK && row >= 0)
+            status = copy_row(values, i, table->values[row], value_size, 0);
+    }
+    tw__free(buckets);
+    return status;
+}
+
 static tw_status export_all(tw__kernel *kernel, tw__lookup_table *table)
 {
-    tw_shape keys, values, outer = TW_SHAPE((int64_t)table->count);
-    int64_t key_size, value_size;
-    TW_TRY(append(kernel->op, &outer, &table->key_shape, &keys));
-    TW_TRY(append(kernel->op, &outer, &table->value_shape, &values));
-    TW_TRY(tw__shape_count(&table->key_shape, &key_size));
-    TW_TRY(tw__shape_count(&table->value_shape, &value_size));
+    tw_shape keys, values, outer = TW_SHAPE(table->empty_key ? table->buckets : (int64_t)table->count);
     if (kernel->out_dtypes[0] != table->key_dtype || kernel->out_dtypes[1] != table->value_dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: the table is of %s to %s, not of %s to %s", kernel->op->name,
                         tw_dtype_name(table->key_dtype), tw_dtype_name(table->value_dtype), tw_dtype_name(kernel->out_dtypes[0]),
                         tw_dtype_name(kernel->out_dtypes[1]));
-    tw_tensor *first = tw__output(kernel, 0, &keys), *second = tw__output(kernel, 1, &values);
-    if (!first || !second)
-        return tw__error_status();
-    for (size_t i = 0; i < table->count; i++) {
-        TW_TRY(copy_row(first, (int64_t)i, table->keys[i], key_size, 0));
-        TW_TRY(copy_row(second, (int64_t)i, table->values[i], value_size, 0));
+    if (table->empty_key) { /* a row of elements each */
+        keys = values = TW_SHAPE(table->buckets, 1);
+        TW_TRY(tw__shape_count(&table->key_shape, &keys.dims[1]));
+        TW_TRY(tw__shape_count(&table->value_shape, &values.dims[1]));
+    } else {
+        TW_TRY(append(kernel->op, &outer, &table->key_shape, &keys));
+        TW_TRY(append(kernel->op, &outer, &table->value_shape, &values));
     }
-    return TW_OK;
+    tw_tensor *first = tw__output(kernel, 0, &keys), *second = tw__output(kernel, 1, &values);
+    return first && second ? export_rows(table, first, second, outer.dims[0]) : tw__error_status();
 }
 
 static tw_status size_of(tw__kernel *kernel, tw__lookup_table *table)
@@ -194,9 +236,9 @@ static tw_status locked_compute(tw__kernel *kernel)
         return tw__error_status();
     if (table->fixed && op == &tw__op_LookupTableImportV2) { /* an initializer, too */
         if (!tw__shape_equal(&kernel->inputs[1]->shape, &kernel->inputs[2]->shape))
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s", tw__shape_text(&kernel->inputs[1]->shape),
-                            tw__shape_text(&kernel->inputs[2]->shape));
-        return tw__table_fill(table, kernel->inputs[1], kernel->inputs[2]);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]",
+                            tw__shape_text(&kernel->inputs[1]->shape), tw__shape_text(&kernel->inputs[2]->shape), op->name);
+        return tw__table_fill(table, op, kernel->inputs[1], kernel->inputs[2]);
     }
     tw__hold_take(&table->lock);
     tw_status status = op == &tw__op_LookupTableFindV2     ? find_all(kernel, table)

@@ -37,18 +37,6 @@ tw__lookup_table *tw__table_of(const tw__kernel *kernel)
     return NULL;
 }
 
-static tw_status check_key(const tw__lookup_table *table, const tw_tensor *key)
-{
-    const tw_tensor *refused[] = { table->empty_key, table->deleted_key };
-    for (int i = 0; i < 2; i++) {
-        if (!refused[i] || key->dtype == TW_STRING)
-            continue;
-        if (memcmp(refused[i]->data, key->data, (size_t)key->count * tw__element_size(key->dtype)) == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed", i ? "deleted_key" : "empty_key");
-    }
-    return TW_OK;
-}
-
 /* Row `index` of a tensor of such rows, as a tensor of its own. */
 static tw_tensor *row_of(const tw_tensor *rows, int64_t index, const tw_shape *shape)
 {
@@ -93,16 +81,57 @@ static tw_string bytes_of(const tw_tensor *keys, int64_t index, int64_t size)
     return (tw_string){ (const char *)keys->data + (size_t)index * bytes, bytes };
 }
 
-static tw_status put(tw__lookup_table *table, tw_tensor *key, tw_tensor *value)
+/* Which of the two that a dense table keeps for itself the key is; NULL: none. */
+static const char *reserved(const tw__lookup_table *table, const tw_tensor *keys, int64_t index)
+{
+    const tw_tensor *refused[] = { table->empty_key, table->deleted_key };
+    for (int i = 0; i < 2 && refused[i]; i++) {
+        tw_tensor *key = row_of(keys, index, &refused[i]->shape);
+        bool equal = key && same(refused[i], key);
+        tw_release(key);
+        if (equal)
+            return i ? "deleted_key" : "empty_key";
+    }
+    return NULL;
+}
+
+tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_op *op, const tw_tensor *keys)
+{
+    int64_t size = table->empty_key ? table->empty_key->count : 0;
+    for (int64_t i = 0; size && i < keys->count / size; i++) {
+        const char *which = reserved(table, keys, i);
+        if (which)
+            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed [Op:%s]", which, op->name);
+    }
+    return TW_OK;
+}
+
+static tw_status differs(const tw_op *op, const tw_tensor *key, const tw_tensor *old, const tw_tensor *new)
+{
+    tw__text text = { 0 };
+    const tw_tensor *parts[] = { key, old, new };
+    const char *const words[] = { "Key ", " has ", " and trying to add value " };
+    for (int i = 0; i < 3; i++) {
+        tw__text_add(&text, words[i]);
+        if (parts[i]->dtype == TW_STRING) {
+            tw_string s = tw_tensor_string_at(parts[i], 0);
+            tw__text_bytes(&text, s.data ? s.data : "", s.size < 100 ? s.size : 100);
+        } else if (tw__print_elements(&text, parts[i], " ", 0) != TW_OK) {
+            text.failed = true;
+        }
+    }
+    tw_status status = tw__fail(TW_FAILED_PRECONDITION, "HashTable has different value for same key. %.*s [Op:%s]",
+                                (int)text.size, text.data ? text.data : "", op->name);
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status put(tw__lookup_table *table, const tw_op *op, tw_tensor *key, tw_tensor *value)
 {
     tw_string bytes = bytes_of(key, 0, key->count);
     size_t place = (size_t)(uintptr_t)tw__map_get(&table->places, bytes.data, bytes.size);
-    if (place && table->fixed) {
-        if (!same(table->values[place - 1], value))
-            return tw__fail(TW_INVALID_ARGUMENT, "HashTable has different value for same key. Key %.*s",
-                            key->dtype == TW_STRING ? (int)(bytes.size < 100 ? bytes.size : 100) : 0, bytes.data);
-        return TW_OK;
-    }
+    if (place && table->fixed)
+        return same(table->values[place - 1], value) ? TW_OK : differs(op, key, table->values[place - 1], value);
     if (place) {
         tw_release(table->values[place - 1]);
         table->values[place - 1] = tw_retain(value);
@@ -116,16 +145,20 @@ static tw_status put(tw__lookup_table *table, tw_tensor *key, tw_tensor *value)
     return TW_OK;
 }
 
-tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
+tw_status tw__table_insert(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values, bool import)
 {
     int64_t size, count;
     TW_TRY(tw__shape_count(&table->key_shape, &size));
     count = size ? keys->count / size : 0;
+    if (!import)
+        TW_TRY(tw__table_check_keys(table, op, keys));
+    while (table->empty_key && (double)(table->count + (import ? 0 : (size_t)count)) > (double)table->buckets * table->load)
+        table->buckets *= 2;
     for (int64_t i = 0; i < count; i++) {
+        if (import && reserved(table, keys, i))
+            continue;
         tw_tensor *key = row_of(keys, i, &table->key_shape), *value = key ? row_of(values, i, &table->value_shape) : NULL;
-        tw_status status = value ? check_key(table, key) : tw__error_status();
-        if (status == TW_OK)
-            status = put(table, key, value);
+        tw_status status = value ? put(table, op, key, value) : tw__error_status();
         tw_release(key);
         tw_release(value);
         TW_TRY(status);
@@ -147,18 +180,18 @@ static bool has_all(const tw__lookup_table *table, const tw_tensor *keys, const 
     return true;
 }
 
-tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
+tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype || values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s",
+        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s [Op:%s]",
                         tw_dtype_name(keys->dtype), tw_dtype_name(values->dtype), tw_dtype_name(table->key_dtype),
-                        tw_dtype_name(table->value_dtype));
+                        tw_dtype_name(table->value_dtype), op->name);
     tw__hold_take(&table->lock);
     tw_status status = TW_OK;
     if (table->filled && !has_all(table, keys, values)) {
-        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data.");
+        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data. [Op:%s]", op->name);
     } else if (!table->filled) {
-        status = tw__table_insert(table, keys, values);
+        status = tw__table_insert(table, op, keys, values, false);
         table->filled = status == TW_OK;
         if (status != TW_OK)
             tw__table_clear(table);
@@ -174,6 +207,28 @@ static void release_state(void *state)
     tw_release(state);
 }
 
+static tw_status make_dense(tw__kernel *kernel, tw__lookup_table *table)
+{
+    const tw_tensor *empty = kernel->inputs[0], *deleted = kernel->inputs[1];
+    table->buckets = TW_ATTR(kernel, "initial_num_buckets")->i;
+    table->load = TW_ATTR(kernel, "max_load_factor")->f;
+    if (!tw__shape_equal(&empty->shape, &deleted->shape))
+        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys must have same shape, got shapes: %s and %s [Op:%s]",
+                        tw__shape_text(&empty->shape), tw__shape_text(&deleted->shape), kernel->op->name);
+    if (same(empty, deleted))
+        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys cannot be equal [Op:%s]", kernel->op->name);
+    if (table->buckets < 4 || table->buckets > INT64_C(1) << 40 || (table->buckets & (table->buckets - 1)))
+        return tw__fail(TW_INVALID_ARGUMENT, "initial_num_buckets must be at least 4 and a power of 2, got: %lld [Op:%s]",
+                        (long long)table->buckets, kernel->op->name);
+    if (!(table->load > 0 && table->load < 1))
+        return tw__fail(TW_INVALID_ARGUMENT, "max_load_factor must be between 0 and 1, got: %g [Op:%s]", table->load,
+                        kernel->op->name);
+    table->key_shape = empty->shape;
+    table->empty_key = tw_retain(kernel->inputs[0]);
+    table->deleted_key = tw_retain(kernel->inputs[1]);
+    return TW_OK;
+}
+
 static tw__lookup_table *make(tw__kernel *kernel)
 {
     const tw_op *op = kernel->op;
@@ -187,10 +242,9 @@ static tw__lookup_table *make(tw__kernel *kernel)
     const tw_attr *shape = TW_ATTR(kernel, "value_shape");
     table->value_shape = shape->kind == TW_ATTR_SHAPE && shape->shape->rank >= 0 ? *shape->shape : TW_SCALAR;
     table->key_shape = TW_SCALAR;
-    if (kernel->input_count) { /* MutableDenseHashTableV2 */
-        table->key_shape = kernel->inputs[0]->shape;
-        table->empty_key = tw_retain(kernel->inputs[0]);
-        table->deleted_key = tw_retain(kernel->inputs[1]);
+    if (kernel->input_count && make_dense(kernel, table) != TW_OK) {
+        tw_release(table);
+        return NULL;
     }
     return table;
 }

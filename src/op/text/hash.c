@@ -15,7 +15,7 @@ static uint64_t word(const unsigned char *at, size_t size)
     return value;
 }
 
-static uint64_t murmur(tw_string string)
+uint64_t tw__murmur64(tw_string string)
 {
     const unsigned char *s = (const unsigned char *)string.data;
     uint64_t hash = MURMUR_SEED ^ string.size * MURMUR_FACTOR;
@@ -72,7 +72,7 @@ static tw_status plain_compute(tw__kernel *kernel)
 {
     uint64_t buckets = (uint64_t)TW_ATTR(kernel, "num_buckets")->i;
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++)
-        ((int64_t *)kernel->outputs[0]->data)[i] = (int64_t)(murmur(tw__strings(kernel->inputs[0])[i]) % buckets);
+        ((int64_t *)kernel->outputs[0]->data)[i] = (int64_t)(tw__murmur64(tw__strings(kernel->inputs[0])[i]) % buckets);
     return TW_OK;
 }
 

@@ -21,6 +21,7 @@ void tw__utf8_add(tw__text *text, uint32_t code);
 
 void tw__base64_add(tw__text *text, tw_string s, bool pad); /* with '-' and '_' */
 uint64_t tw__fingerprint64(tw_string string);               /* FarmHash's */
+uint64_t tw__murmur64(tw_string string);                    /* MurmurHash64A with TensorFlow's seed */
 
 static inline const tw_string *tw__strings(const tw_tensor *tensor)
 {

@@ -2,13 +2,14 @@
  * then the graph.
  *
  *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then
- * /.ATTRIBUTES/VARIABLE_VALUE (of an iterator: ITERATOR_STATE) key of a slot  = the variable's way, .OPTIMIZER_SLOT, the
- * optimizer's way, the slot's name, then the same graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2
- * local_name }, 2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 3 slot_variables { 1 original_variable_node_id, 2
- * slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
+ * /.ATTRIBUTES/VARIABLE_VALUE (of an iterator: ITERATOR_STATE; of a table: table-keys and table-values) key of a slot  = the
+ * variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same graph          = TrackableObjectGraph { 1
+ * nodes { 1 children { 1 node_id, 2 local_name }, 2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 3 slot_variables { 1
+ * original_variable_node_id, 2 slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
  *
  * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
 #include "codec/codec.h"
+#include "lookup/lookup.h"
 #include "saving/saving.h"
 
 static void add_escaped(tw__text *text, const char *name)
@@ -136,6 +137,22 @@ static tw_status add_node(parts *p, const tw__object_walk *walk, size_t node, bo
     return p->graph.failed || p->node.failed || p->part.failed ? tw__error_status() : TW_OK;
 }
 
+/* All keys under the table's key with -keys, all values with -values. */
+static tw_status save_table(const struct tw_lookup_table *table, parts *p, tw__bundle_writer *writer)
+{
+    static const char *const ends[] = { "-keys", "-values" };
+    tw_tensor *both[2] = { NULL, NULL };
+    tw_status status = tw__lookup_export(table, table->handle, both);
+    for (int i = 0; status == TW_OK && i < 2; i++) {
+        char *key = tw__format("%s%s", p->key.data, ends[i]);
+        status = key ? tw__bundle_add(writer, key, both[i]) : TW_RESOURCE_EXHAUSTED;
+        tw__free(key);
+    }
+    tw_release(both[0]);
+    tw_release(both[1]);
+    return status;
+}
+
 static tw_status save_walk(parts *p, const tw__object_walk *walk, const bool *values, tw__bundle_writer *writer)
 {
     for (size_t node = 0; node < walk->count; node++) {
@@ -143,6 +160,10 @@ static tw_status save_walk(parts *p, const tw__object_walk *walk, const bool *va
         tw_trackable *object = walk->nodes[node].object;
         if (!tw__attribute_of(object))
             continue;
+        if (tw__lookup_saves(object)) {
+            TW_TRY(save_table((const struct tw_lookup_table *)object, p, writer));
+            continue;
+        }
         tw_tensor *value = tw__attribute_value(object);
         tw_status status = value ? tw__bundle_add(writer, p->key.data, value) : tw__error_status();
         tw_release(value);

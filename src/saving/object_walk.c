@@ -1,6 +1,7 @@
 /* The objects under a root, breadth-first, each once: the order in which TensorFlow numbers them. Children come in the order of
  * their tracking; an object with several names is met, and named, on the shortest way, the first of equals. */
 #include "data/data.h"
+#include "lookup/lookup.h"
 #include "rows.h"
 #include "saving/saving.h"
 
@@ -11,7 +12,10 @@ bool tw__holds_value(const tw_trackable *object)
 
 const char *tw__attribute_of(const tw_trackable *object)
 {
-    return tw__holds_value(object) ? TW__VALUE_NAME : tw__is(object, &tw__class_iterator) ? TW__ITERATOR_NAME : NULL;
+    return tw__holds_value(object)               ? TW__VALUE_NAME
+           : tw__is(object, &tw__class_iterator) ? TW__ITERATOR_NAME
+           : tw__lookup_saves(object)            ? TW__TABLE_NAME
+                                                 : NULL;
 }
 
 tw_tensor *tw__attribute_value(tw_trackable *object)

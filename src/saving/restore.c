@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "data/data.h"
+#include "lookup/lookup.h"
 #include "saving/saving.h"
 
 static _Atomic uint64_t last_uid;
@@ -145,10 +146,11 @@ static const tw_class restore_class = { .name = "Restore", .size = sizeof(tw__re
 /* ---- the walk ---- */
 
 typedef struct assignment {
-    tw_trackable *object; /* a variable or an iterator */
+    tw_trackable *object; /* a variable, an iterator or a table */
     char *key;
     struct tw__cursor *cursor; /* of an iterator: where it will stand, */
     tw_tensor *saved;          /* and what says so */
+    tw_tensor *table[2];       /* keys and values */
 } assignment;
 
 typedef struct binding {
@@ -208,7 +210,7 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
         char *key = tw__strndup(attribute->key.data ? attribute->key.data : "", attribute->key.size);
         if (!key)
             return TW_RESOURCE_EXHAUSTED;
-        w->assignments[w->assignment_count++] = (assignment){ object, key, NULL, NULL };
+        w->assignments[w->assignment_count++] = (assignment){ .object = object, .key = key };
     }
     return TW_OK;
 }
@@ -305,6 +307,8 @@ static tw_status visit_all_slots(binding *w)
 /* Whether the value fits; nothing that the program has is changed. */
 static tw_status check_assignment(tw__restore *restore, assignment *a)
 {
+    if (tw__lookup_saves(a->object))
+        return tw__restore_table(restore, a->key, (const struct tw_lookup_table *)a->object, a->table);
     if (tw__holds_value(a->object))
         return tw__restore_check(restore, a->key, (tw_variable *)a->object, ((tw_variable *)a->object)->name);
     const tw__bundle_entry *entry = tw__bundle_find(restore->reader, a->key);
@@ -327,6 +331,13 @@ static tw_status assign(tw__restore *restore, assignment *a)
 {
     if (tw__holds_value(a->object))
         return tw__restore_value(restore, a->key, (tw_variable *)a->object);
+    if (a->table[0]) {
+        const struct tw_lookup_table *table = (const struct tw_lookup_table *)a->object;
+        tw__outside outside = tw__outside_begin();
+        tw_status status = tw__lookup_import(table, table->handle, a->table[0], a->table[1]);
+        tw__outside_end(outside);
+        return status;
+    }
     tw__cursor *cursor = a->cursor;
     a->cursor = NULL;
     return tw__iterator_install((struct tw_iterator *)a->object, cursor, a->saved);
@@ -367,6 +378,8 @@ static tw_status bind_position(tw__restore *restore, size_t node, tw_trackable *
         tw__free(w.assignments[i].key);
         tw__cursor_free(w.assignments[i].cursor);
         tw_release(w.assignments[i].saved);
+        tw_release(w.assignments[i].table[0]);
+        tw_release(w.assignments[i].table[1]);
     }
     tw__free(w.assignments);
     tw__free(w.queue);

@@ -2,6 +2,7 @@
  *
  * An open bundle can be read when its files are gone. A value is checked against its variable before any is read, so a restore
  * that does not fit changes nothing. */
+#include "lookup/lookup.h"
 #include "saving/saving.h"
 
 /* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take
@@ -95,5 +96,28 @@ tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *
     tw_tensor *value = tw__bundle_read(restore->reader, key);
     tw_status status = value ? tw__variable_set(variable, value) : tw__error_status();
     tw_release(value);
+    return status;
+}
+
+tw_status tw__restore_table(tw__restore *restore, const char *prefix, const struct tw_lookup_table *table, tw_tensor *both[2])
+{
+    static const char *const ends[] = { "-keys", "-values" };
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < 2; i++) {
+        char *key = tw__format("%s%s", prefix, ends[i]);
+        const tw__bundle_entry *entry = key ? tw__bundle_find(restore->reader, key) : NULL;
+        tw_dtype wanted = i ? table->value_dtype : table->key_dtype;
+        if (!key)
+            status = TW_RESOURCE_EXHAUSTED;
+        else if (!entry)
+            status = tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
+        else if (entry->dtype != wanted)
+            status = tw__fail(TW_INVALID_ARGUMENT,
+                              "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
+                              tw__bundle_dtype_name(wanted), tw__bundle_dtype_name(entry->dtype), restore->prefix);
+        else if (!(both[i] = tw__bundle_read(restore->reader, key)))
+            status = tw__error_status();
+        tw__free(key);
+    }
     return status;
 }

@@ -14,7 +14,9 @@
 #ifndef TW_SAVED_MODEL_H
 #define TW_SAVED_MODEL_H
 
+#include "api/asset.h"
 #include "function/library.h"
+#include "lookup/lookup.h"
 #include "saving/saving.h"
 
 /* ---- the message (saved_model_parse.c): pieces of bytes that the caller keeps ---- */
@@ -118,12 +120,6 @@ struct tw_saved_object {
     void *graph, *session; /* of the root of a file of TensorFlow 1: references, or NULL */
 };
 
-struct tw_saved_constant {
-    tw_trackable trackable;
-    tw_tensor *value;
-    char *asset; /* the file's path, if it is one; the value is the path, too */
-};
-
 struct tw_saved_concrete {
     tw_trackable trackable;
     tw__function *function; /* NULL: not built yet */
@@ -146,7 +142,6 @@ struct tw_saved_function {
 };
 
 tw_saved_object *tw__saved_object_new(const char *identifier);
-tw_saved_constant *tw__saved_constant_new(tw_tensor *value, const char *asset);
 /* Takes the values; the function is retained. */
 tw_saved_concrete *tw__saved_concrete_new(tw__function *function, tw_value inputs, tw_value outputs);
 tw_status tw__saved_concrete_keywords(tw_saved_concrete *concrete, const char *const *names, size_t count, int64_t positional);
@@ -157,6 +152,14 @@ tw_status tw__saved_function_add(tw_saved_function *function, tw_saved_concrete 
 tw__function *tw__saved_concrete_build(tw_saved_concrete *concrete);
 /* A signature: takes tensors by name, gives tensors by name. `function` and its structures are wrapped as TensorFlow does it. */
 tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key);
+
+/* ---- tables (saved_table.c) ---- */
+/* For a save: gives the tables of the walk the functions that make, fill, save and restore them; *any: there are tables. */
+tw_status tw__saved_tables_attach(tw__extra *extra, const tw__walk *walk, bool *any);
+#define TW__TABLE_SAVE "_table_save"
+#define TW__TABLE_RESTORE "_table_restore"
+/* Runs the functions of that name that a loaded object has, if it has one; `result` may be NULL. */
+tw_status tw__saved_table_run(tw_trackable *object, const char *name, tw_tensor **result);
 
 /* ---- saving (saved_model_save.c, saved_model_write.c) ---- */
 /* How an object is called in the object graph: its identifier, and Keras's metadata. Set by folders above; NULL: the usual. */

@@ -145,27 +145,112 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
     return status;
 }
 
+/* ---- tables ---- */
+
+static tw_status add_table(tw__model_writing *w, size_t node)
+{
+    const struct tw_lookup_table *table = (const struct tw_lookup_table *)w->walk->nodes[node].object;
+    if (!table->handle || !table->shared) /* nothing but buckets, or a resource of another kind */
+        return TW_OK;
+    w->handles[node] = tw__lookup_create(table);
+    return w->handles[node] ? TW_OK : tw__error_status();
+}
+
+static tw_saved_concrete *initializer_of(const tw__model_writing *w, size_t node)
+{
+    size_t count = w->handles[node] ? tw__walk_child_count(w->walk, node) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const tw__child *child = tw__walk_child(w->walk, node, i);
+        const tw_saved_function *function = (const tw_saved_function *)child->object;
+        if (strcmp(child->name, "_initialize") == 0 && tw__is(function, &tw__class_saved_function) && function->concrete_count)
+            return function->concretes[0];
+    }
+    return NULL;
+}
+
+/* Calls the function that fills a table; the call. */
+static tw__node *fill_table(const tw__model_writing *w, const tw_saved_concrete *concrete, tw__function *f)
+{
+    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs), *output = NULL;
+    tw_status status = inputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < f->input_count; i++)
+        status = (inputs[i] = capture_in_graph(w, concrete->bound[i])) ? TW_OK : tw__error_status();
+    if (status == TW_OK)
+        status = tw__function_call_plain(f, inputs, &output);
+    tw__node *node = output ? output->node : NULL;
+    tw_release(output);
+    for (int i = 0; inputs && i < f->input_count; i++)
+        tw_release(inputs[i]);
+    tw__free(inputs);
+    return node;
+}
+
+/* What is to be run first: it follows the calls that fill tables. */
+static tw_status add_first(tw__model_writing *w)
+{
+    tw__node **calls = tw__alloc_array(w->walk->count, sizeof *calls);
+    size_t count = 0;
+    tw_status status = calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+        tw_saved_concrete *concrete = tw__is(w->walk->nodes[i].object, &tw__class_lookup_table) ? initializer_of(w, i) : NULL;
+        tw__function *f = concrete ? tw__saved_concrete_build(concrete) : NULL;
+        if (concrete && !(f && (calls[count++] = fill_table(w, concrete, f))))
+            status = tw__error_status();
+    }
+    tw__node *first = status == TW_OK ? tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0) : NULL;
+    if (status == TW_OK && !first)
+        status = tw__error_status();
+    for (size_t i = 0; status == TW_OK && i < count; i++)
+        status = tw__node_follow(first, calls[i]);
+    tw__free(calls);
+    return status;
+}
+
 /* ---- functions that save and restore ---- */
+
+/* How many tensors a checkpoint holds of the object: 1 of a variable, 2 of a table that may change. */
+static int tensors_of(const tw__model_writing *w, size_t node)
+{
+    const tw_trackable *object = w->walk->nodes[node].object;
+    return !w->handles[node] ? 0 : tw__holds_value(object) ? 1 : tw__lookup_saves(object) ? 2 : 0;
+}
+
+static tw_dtype dtype_of(const tw__model_writing *w, size_t node, int which)
+{
+    const tw_trackable *object = w->walk->nodes[node].object;
+    const struct tw_lookup_table *table = (const struct tw_lookup_table *)object;
+    return tw__holds_value(object) ? ((const tw_variable *)object)->resource->dtype
+           : which                 ? table->value_dtype
+                                   : table->key_dtype;
+}
 
 typedef struct saver_body {
     const tw__model_writing *w;
     bool restores;
 } saver_body;
 
+static int count_tensors(const tw__model_writing *w)
+{
+    int count = 0;
+    for (size_t i = 0; i < w->walk->count; i++)
+        count += tensors_of(w, i);
+    return count;
+}
+
 static tw_tensor *key_names(const tw__model_writing *w, bool empty)
 {
-    int64_t count = 0;
-    for (size_t i = 0; i < w->walk->count; i++)
-        count += w->handles[i] != NULL;
-    tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE(count), NULL);
+    tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE((int64_t)count_tensors(w)), NULL);
     tw__text key = { 0 };
     tw_status status = tensor ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0, at = 0; status == TW_OK && i < w->walk->count; i++) {
-        if (!w->handles[i])
-            continue;
-        status = tw__walk_key(w->walk, i, &key);
-        if (status == TW_OK)
-            status = tw__string_set(tensor, (int64_t)at++, empty ? "" : key.data, empty ? 0 : key.size);
+        int count = tensors_of(w, i);
+        for (int k = 0; status == TW_OK && k < count; k++) {
+            status = tw__walk_key(w->walk, i, &key);
+            if (count == 2)
+                tw__text_add(&key, k ? "-values" : "-keys");
+            if (status == TW_OK)
+                status = tw__string_set(tensor, (int64_t)at++, empty ? "" : key.data, empty ? 0 : key.size);
+        }
     }
     tw__text_free(&key);
     if (status != TW_OK)
@@ -173,9 +258,9 @@ static tw_tensor *key_names(const tw__model_writing *w, bool empty)
     return status == TW_OK ? tensor : NULL;
 }
 
-static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names,
-                              tw_tensor *slices)
+static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
+    int count = count_tensors(w), at = 3, argument = 1, outputs = 0;
     tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     if (!inputs)
         return TW_RESOURCE_EXHAUSTED;
@@ -183,42 +268,51 @@ static tw_status write_values(const tw__model_writing *w, tw_tensor *const *argu
     inputs[1] = names;
     inputs[2] = slices;
     tw_status status = TW_OK;
-    int at = 1;
     for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
-        if (!w->handles[i])
-            continue;
-        tw_attr dtype = TW_A_TYPE("dtype", ((const tw_variable *)w->walk->nodes[i].object)->resource->dtype);
-        inputs[at + 2] = tw__call(&tw__op_ReadVariableOp, &arguments[at], 1, &dtype, 1);
-        status = inputs[at++ + 2] ? TW_OK : tw__error_status();
+        int tensors = tensors_of(w, i);
+        if (tensors == 2) {
+            status =
+                tw__lookup_export((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++], inputs + at);
+        } else if (tensors == 1) {
+            tw_attr dtype = TW_A_TYPE("dtype", dtype_of(w, i, 0));
+            inputs[at] = tw__call(&tw__op_ReadVariableOp, &arguments[argument++], 1, &dtype, 1);
+            status = inputs[at] ? TW_OK : tw__error_status();
+        }
+        at += tensors;
     }
-    int outputs = 0;
     if (status == TW_OK)
-        status = tw__apply(&tw__op_SaveV2, inputs, count + 2, NULL, 0, NULL, &outputs);
-    for (int i = 3; i < count + 2; i++)
+        status = tw__apply(&tw__op_SaveV2, inputs, count + 3, NULL, 0, NULL, &outputs);
+    for (int i = 3; i < count + 3; i++)
         tw_release(inputs[i]);
     tw__free(inputs);
     return status;
 }
 
-static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names,
-                             tw_tensor *slices)
+static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
+    int count = count_tensors(w), outputs = count, at = 0, argument = 1, none = 0;
     tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
     tw_status status = dtypes && values ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    int at = 0, outputs = count - 1, none = 0;
     for (size_t i = 0; dtypes && i < w->walk->count; i++) {
-        if (w->handles[i])
-            dtypes[at++] = ((const tw_variable *)w->walk->nodes[i].object)->resource->dtype;
+        for (int k = 0; k < tensors_of(w, i); k++)
+            dtypes[at++] = dtype_of(w, i, k);
     }
-    tw_attr types = TW_A_TYPES("dtypes", dtypes, count - 1);
+    tw_attr types = TW_A_TYPES("dtypes", dtypes, count);
     if (status == TW_OK)
         status = tw__apply(&tw__op_RestoreV2, TW_IN(arguments[0], names, slices), 3, &types, 1, values, &outputs);
-    for (int i = 0; status == TW_OK && i < count - 1; i++) {
-        tw_attr dtype = TW_A_TYPE("dtype", dtypes[i]);
-        status = tw__apply(&tw__op_AssignVariableOp, TW_IN(arguments[i + 1], values[i]), 2, &dtype, 1, NULL, &none);
+    at = 0;
+    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+        int tensors = tensors_of(w, i);
+        tw_attr dtype = TW_A_TYPE("dtype", tensors ? dtypes[at] : TW_FLOAT32);
+        if (tensors == 2)
+            status = tw__lookup_import((const struct tw_lookup_table *)w->walk->nodes[i].object, arguments[argument++],
+                                       values[at], values[at + 1]);
+        else if (tensors == 1)
+            status = tw__apply(&tw__op_AssignVariableOp, TW_IN(arguments[argument++], values[at]), 2, &dtype, 1, NULL, &none);
+        at += tensors;
     }
-    for (int i = 0; values && i < count - 1; i++)
+    for (int i = 0; values && i < count; i++)
         tw_release(values[i]);
     tw__free(values);
     tw__free(dtypes);
@@ -231,7 +325,7 @@ static tw_status run_saver(void *context, tw_tensor *const *arguments, int count
     tw_tensor *names = key_names(body->w, false), *slices = names ? key_names(body->w, true) : NULL;
     tw_status status = slices ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && count > 1)
-        status = (body->restores ? read_values : write_values)(body->w, arguments, count, names, slices);
+        status = (body->restores ? read_values : write_values)(body->w, arguments, names, slices);
     tw_release(names);
     tw_release(slices);
     *outputs = tw__alloc_array(1, sizeof **outputs);
@@ -245,7 +339,7 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
 {
     int count = 1;
     for (size_t i = 0; i < w->walk->count; i++)
-        count += w->handles[i] != NULL;
+        count += tensors_of(w, i) != 0;
     tw_dtype *dtypes = tw__alloc_array((size_t)count, sizeof *dtypes);
     tw_shape *shapes = tw__alloc_array((size_t)count, sizeof *shapes);
     tw_tensor **inputs = tw__alloc_array((size_t)count, sizeof *inputs), *output = NULL;
@@ -258,7 +352,7 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
         dtypes[0] = TW_STRING;
         shapes[0] = TW_SCALAR;
         for (size_t i = 0; i < w->walk->count; i++) {
-            if (!w->handles[i])
+            if (!tensors_of(w, i))
                 continue;
             inputs[at] = w->handles[i];
             dtypes[at] = TW_RESOURCE;
@@ -308,11 +402,13 @@ tw_status tw__saved_model_graph(tw__model_writing *w, const tw_saved_object *sig
             status = add_variable(w, i);
         else if (tw__is(w->walk->nodes[i].object, &tw__class_saved_constant))
             status = add_constant(w, i);
+        else if (tw__is(w->walk->nodes[i].object, &tw__class_lookup_table))
+            status = add_table(w, i);
     }
     for (size_t i = 0; status == TW_OK && signatures && i < signatures->trackable.child_count; i++)
         status = add_signature(w, signatures->trackable.children[i].name,
                                (tw_saved_concrete *)signatures->trackable.children[i].object);
-    if (status == TW_OK && !tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0))
-        status = tw__error_status();
+    if (status == TW_OK)
+        status = add_first(w);
     return status == TW_OK ? add_savers(w) : status;
 }

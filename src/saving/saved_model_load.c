@@ -287,8 +287,12 @@ static tw_trackable *make_object(loading *l, size_t number)
         return make_constant(l, node);
     case TW_OBJECT_ASSET:
         return make_asset(l, number, node);
-    default: { /* tables and the like: held by name, and refused where a function uses them */
-        tw_saved_object *object = tw__saved_object_new(node->kind == TW_OBJECT_RESOURCE ? "resource" : "_generic_user_object");
+    case TW_OBJECT_RESOURCE: {
+        struct tw_lookup_table *table = tw__lookup_loaded();
+        return table ? &table->trackable : NULL;
+    }
+    default: {
+        tw_saved_object *object = tw__saved_object_new("_generic_user_object");
         return object ? &object->trackable : NULL;
     }
     }
@@ -327,12 +331,43 @@ static tw_status connect(loading *l)
     return TW_OK;
 }
 
+static bool is_resource(const loading *l, size_t node)
+{
+    return l->message.nodes[node].kind == TW_OBJECT_RESOURCE;
+}
+
+/* Tables are made by the functions that the file has for it. One of an op that is not here is refused where it is used. */
+static tw_status make_tables(const loading *l)
+{
+    for (size_t i = 0; i < l->message.node_count; i++) {
+        tw_tensor *handle = NULL;
+        tw_status status = is_resource(l, i) ? tw__saved_table_run(l->objects[i], "_create_resource", &handle) : TW_OK;
+        if (handle)
+            status = tw__lookup_adopt((struct tw_lookup_table *)l->objects[i], handle);
+        tw_release(handle);
+        if (status == TW_RESOURCE_EXHAUSTED)
+            return status;
+        if (status != TW_OK)
+            tw_clear_error();
+    }
+    return TW_OK;
+}
+
+static tw_status fill_tables(const loading *l)
+{
+    for (size_t i = 0; i < l->message.node_count; i++) {
+        if (is_resource(l, i) && ((struct tw_lookup_table *)l->objects[i])->handle)
+            TW_TRY(tw__saved_table_run(l->objects[i], "_initialize", NULL));
+    }
+    return TW_OK;
+}
+
 /* Every variable gets its value; one that has none in the file is an error. */
 static tw_status restore(loading *l)
 {
     bool any = false;
     for (size_t i = 0; i < l->message.node_count; i++)
-        any |= l->message.nodes[i].kind == TW_OBJECT_VARIABLE;
+        any |= l->message.nodes[i].kind == TW_OBJECT_VARIABLE || tw__lookup_saves(l->objects[i]);
     if (!any)
         return TW_OK;
     char *prefix = tw__path_join(l->directory, "variables/variables");
@@ -387,7 +422,9 @@ static tw_status load_all(loading *l)
         return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[0] is no user_object", message->path);
     TW_TRY(connect(l));
     TW_TRY(tw__saved_gradients_read(l->library, message, l->objects));
+    TW_TRY(make_tables(l));
     TW_TRY(restore(l));
+    TW_TRY(fill_tables(l));
     return set_tags(l, (tw_saved_object *)l->objects[0]);
 }
 

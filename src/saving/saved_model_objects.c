@@ -75,44 +75,6 @@ TW_METHOD(saved_object_child, "saved_model._UserObject._child(self: saved_object
     return tw_retain(child);
 }
 
-/* ---- captured tensors and files ---- */
-
-static void constant_destroy(void *self)
-{
-    tw_saved_constant *constant = self;
-    tw_release(constant->value);
-    tw__free(constant->asset);
-}
-
-static tw_status constant_init(void *self, const void *given)
-{
-    const tw_saved_constant_args *args = given;
-    tw_saved_constant *constant = self;
-    if (args->asset && !(constant->asset = tw__strdup(args->asset)))
-        return TW_RESOURCE_EXHAUSTED;
-    constant->value = args->value   ? tw_retain(args->value)
-                      : args->asset ? tw_tensor_string(args->asset, strlen(args->asset))
-                                    : NULL;
-    if (constant->value && args->asset && !args->value)
-        constant->value->by_identity = true;
-    return constant->value ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "a saved constant needs a value or a path");
-}
-
-TW_CLASS(saved_constant, "saved_model._Constant(value: tensor = None, asset: str = None)", .parent = &tw__trackable_class,
-         .size = sizeof(tw_saved_constant), .init = constant_init, .destroy = constant_destroy, .drop_config = true,
-         .doc = "A tensor that functions of a SavedModel captured, or a file that is saved with it.");
-
-tw_saved_constant *tw__saved_constant_new(tw_tensor *value, const char *asset)
-{
-    return tw_class_make(&tw__class_saved_constant, &(tw_saved_constant_args){ .value = value, .asset = asset });
-}
-
-TW_PROPERTY(saved_constant_value, "saved_model._Constant.value(self: saved_constant) -> tensor",
-            "The tensor; of a file its path.")
-{
-    return tw_retain(args->self->value);
-}
-
 /* ---- one trace ---- */
 
 static void concrete_visit(void *self, tw__visitor visitor, void *context)
@@ -193,8 +155,19 @@ static tw_tensor *capture_of(const tw_saved_concrete *concrete, size_t index)
         return ((const tw_variable *)object)->handle;
     if (tw__is(object, &tw__class_saved_constant))
         return ((const tw_saved_constant *)object)->value;
+    struct tw_lookup_table *table = (struct tw_lookup_table *)concrete->bound[index];
+    if (tw__is(table, &tw__class_lookup_table) && !table->handle) { /* it could not be made: now it is told why */
+        tw_tensor *handle = NULL;
+        if (tw__saved_table_run(&table->trackable, "_create_resource", &handle) == TW_OK && handle)
+            table->handle = tw_retain(handle);
+        tw_release(handle);
+        if (!table->handle && tw_error_code() != TW_OK)
+            return NULL;
+    }
+    if (tw__is(table, &tw__class_lookup_table) && table->handle)
+        return table->handle;
     tw__fail(TW_UNIMPLEMENTED,
-             "function '%s' uses an object of a kind that is not supported (a table, a dataset or the like) as its input %zu",
+             "function '%s' uses an object of a kind that is not supported (a dataset or the like) as its input %zu",
              concrete->name, index);
     return NULL;
 }

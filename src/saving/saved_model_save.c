@@ -38,7 +38,17 @@ static tw_status untracked(const tw__function *function, const tw_variable *vari
         "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
         "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned to an attribute of the "
         "main object directly. See the information below:\n\tFunction name = b'%s'\n\tCaptured variable = %s",
-        function->name, variable ? variable->name : "a resource that is no variable, or one that is gone");
+        function->name, variable ? variable->name : "a resource that is no variable or table, or one that is gone");
+}
+
+static tw_trackable *table_of(const binding *b, const tw_tensor *capture)
+{
+    for (size_t i = 0; i < b->walk->count; i++) {
+        tw_trackable *object = b->walk->nodes[i].object;
+        if (tw__is(object, &tw__class_lookup_table) && tw__lookup_is((const struct tw_lookup_table *)object, capture))
+            return object;
+    }
+    return NULL;
 }
 
 /* The object that a captured tensor is; borrowed. A constant is held by the concrete function under a name with this number. */
@@ -49,6 +59,9 @@ static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, const tw
         tw_variable *variable = variable_of(capture);
         if (variable && tw__pointer_map_get(&b->walk->ids, variable, -1) >= 0)
             return &variable->trackable;
+        tw_trackable *table = table_of(b, capture);
+        if (table)
+            return table;
         untracked(f, variable);
         return NULL;
     }
@@ -410,6 +423,13 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
     tw__object_walk walk = { 0 };
     tw_status status = tw__walk_objects(&walk, view);
     tw__saved_gradients gradients = { 0 };
+    bool tables = false;
+    if (status == TW_OK)
+        status = tw__saved_tables_attach(attached, &walk, &tables);
+    if (status == TW_OK && tables) {
+        tw__walk_free(&walk);
+        status = tw__walk_objects(&walk, view);
+    }
     if (status == TW_OK)
         status = bind_all(attached, &walk, view->no_gradients ? NULL : &gradients);
     tw__walk_free(&walk);

@@ -138,12 +138,41 @@ static void write_user_object(tw__text *text, const tw_trackable *object)
     tw__put_message(text, 4, &body);
 }
 
+/* The object that stands under a name below the node; 0: none. */
+static uint64_t child_number(const tw__model_writing *w, size_t node, const char *name)
+{
+    size_t count = tw__walk_child_count(w->walk, node);
+    for (size_t i = 0; i < count; i++) {
+        const tw__child *child = tw__walk_child(w->walk, node, i);
+        if (strcmp(child->name, name) == 0)
+            return (uint64_t)tw__pointer_map_get(&w->walk->ids, child->object, 0);
+    }
+    return 0;
+}
+
+/* SavedResource {}, and what saves and restores it: a map of { 2 save_function, 3 restore_function }. */
+static void write_table(tw__text *text, const tw__model_writing *w, size_t node)
+{
+    const tw_trackable *table = w->walk->nodes[node].object;
+    tw__proto_add_bytes(text, 10, "", 0);
+    if (tw__lookup_saves(table)) {
+        tw__text value = { 0 };
+        tw__proto_add_varint(&value, 2, child_number(w, node, TW__TABLE_SAVE));
+        tw__proto_add_varint(&value, 3, child_number(w, node, TW__TABLE_RESTORE));
+        tw__put_entry(text, 11, TW__TABLE_NAME, &value);
+    }
+    if (tw__is(table, &tw__class_lookup_static_hash_table))
+        tw__put_text(text, 13, "tf.StaticHashTable");
+}
+
 static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t node)
 {
     const tw_trackable *object = w->walk->nodes[node].object;
     size_t count = tw__walk_child_count(w->walk, node);
     for (size_t i = 0; i < count; i++) {
         const tw__child *child = tw__walk_child(w->walk, node, i);
+        if (strcmp(child->name, TW__TABLE_SAVE) == 0 || strcmp(child->name, TW__TABLE_RESTORE) == 0)
+            continue; /* known by their numbers only, as TensorFlow has it */
         tw__text part = { 0 };
         uint64_t id = (uint64_t)tw__pointer_map_get(&w->walk->ids, child->object, 0);
         if (id)
@@ -152,7 +181,9 @@ static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t
         tw__put_message(text, 1, &part);
     }
     tw__walk_write_slots(w->walk, node, text);
-    if (tw__holds_value(object)) {
+    if (tw__is(object, &tw__class_lookup_table) && w->handles[node]) {
+        write_table(text, w, node);
+    } else if (tw__holds_value(object)) {
         write_variable(text, (const tw_variable *)object);
     } else if (tw__is(object, &tw__class_saved_function)) {
         return write_function(text, (const tw_saved_function *)object);

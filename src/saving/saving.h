@@ -15,6 +15,7 @@
 #define TW__VALUE_NAME "VARIABLE_VALUE"
 #define TW__SLOT_NAME ".OPTIMIZER_SLOT"
 #define TW__ITERATOR_NAME "ITERATOR_STATE"
+#define TW__TABLE_NAME "table" /* two tensors: KEY-keys, KEY-values */
 
 /* "WARNING:tensorflow:…" on stderr. */
 /* As Python's repr() prints it: a variable with its value, other objects by their class. */
@@ -60,7 +61,7 @@ const tw__child *tw__walk_child(const tw__object_walk *walk, size_t node, size_t
 bool tw__holds_value(const tw_trackable *object); /* it is a variable */
 /* What the object itself keeps in a checkpoint: the name of its attribute. NULL: nothing. */
 const char *tw__attribute_of(const tw_trackable *object);
-/* Its value as it is now; a new reference. NULL: an error. */
+/* Its value as it is now; a new reference. NULL: an error. Not for tables, which have two. */
 tw_tensor *tw__attribute_value(tw_trackable *object);
 /* The key of an object's value in the checkpoint. */
 tw_status tw__walk_key(const tw__object_walk *walk, size_t node, tw__text *key);
@@ -180,6 +181,8 @@ void tw__restore_let_go(tw__restore *restore);
 void tw__restore_close(tw__restore *restore);
 tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *variable, const char *name);
 tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable);
+/* Reads the keys and values of a table. */
+tw_status tw__restore_table(tw__restore *restore, const char *key, const struct tw_lookup_table *table, tw_tensor *both[2]);
 tw_status tw__restore_by_name(tw__restore *restore, tw_trackable *object);
 
 /* ---- status (status.c) ---- */

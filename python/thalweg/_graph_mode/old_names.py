@@ -389,7 +389,7 @@ def install():
     for name in ("assert_type", "assert_scalar", "assert_proper_iterable", "assert_same_float_dtype"):
         if hasattr(tf.debugging, name):
             setattr(_v1, name, getattr(tf.debugging, name))
-    _v1.all_variables, _v1.initialize_all_tables, _v1.initialize_variables = _v1.global_variables, _v1.tables_initializer, _v1.variables_initializer
+    _v1.all_variables, _v1.initialize_variables = _v1.global_variables, _v1.variables_initializer
     _v1.FixedLengthRecordReader = _unsupported("FixedLengthRecordReader")
     for name in ("FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue", "TextLineReader", "TFRecordReader", "WholeFileReader",
                  "IdentityReader"):

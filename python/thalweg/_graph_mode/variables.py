@@ -71,11 +71,6 @@ def add_to_collections(names, value):
     _v1.get_default_graph().add_to_collections(names, value)
 
 
-def tables_initializer(name="init_all_tables"):
-    """An operation that does nothing: there are no tables in graphs."""
-    return _v1.variables_initializer([], name=name)
-
-
 def is_variable_initialized(variable):
     """Whether the variable has a value."""
     return variable.is_initialized()

@@ -18,7 +18,7 @@ def ours():
         for f in files:
             if f.endswith(".c"):
                 with open(os.path.join(folder, f)) as text:
-                    names.update(re.findall(r"^TW_OP\((\w+)", text.read(), re.M))
+                    names.update(re.findall(r"^TW_OP\(\s*(\w+)", text.read(), re.M))
     return sorted(names)
 
 

@@ -2,6 +2,7 @@
 tests/python/test_linalg.py instead."""
 import numpy as np
 
+import tensorflow as tf
 from op_cases import Cases
 
 c = Cases("linalg")
@@ -73,7 +74,20 @@ c.add("MatrixSetDiagV3", input=x, diagonal=-np.ones((2, 2)), k=np.int32(-1), gra
 for align in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
     c.add("MatrixSetDiagV3", input=x, diagonal=-np.arange(18.0).reshape(2, 3, 3), k=np.int32([-1, 1]), align=align, gradient=True)
 c.add("MatrixSetDiagV3", input=np.int32([[1, 2], [3, 4]]), diagonal=np.int32([7, 8]), k=np.int32(0))
+for t in (np.float64, np.float32, np.int32, np.complex64):  # the older forms
+    square = np.arange(12).reshape(1, 3, 4).astype(t)
+    differs = dict(gradient=t is np.float64)
+    c.add("MatrixDiag", diagonal=square[0], **differs)
+    c.add("MatrixDiagPart", input=square, **differs)
+    c.add("MatrixSetDiag", input=square, diagonal=-np.ones((1, 3), t), **differs)
+    for k in (np.int32(0), np.int32(1), np.int32([-1, 1])):
+        part = tf.raw_ops.MatrixDiagPartV2(input=square, k=k, padding_value=t(7)).numpy()
+        c.add("MatrixDiagPartV2", input=square, k=k, padding_value=t(7), **differs)
+        c.add("MatrixDiagV2", diagonal=part, k=k, num_rows=np.int32(3), num_cols=np.int32(4), padding_value=t(2), **differs)
+        c.add("MatrixSetDiagV2", input=square, diagonal=part, k=k, **differs)
 bad = dict(code="InvalidArgumentError")
+for op, inputs in (("MatrixDiag", dict(diagonal=np.float64(1))), ("MatrixDiagPart", dict(input=np.ones(2)))):
+    c.error(op, **inputs, **bad)
 c.error("MatrixInverse", input=np.zeros((2, 2)), text="Input is not invertible.", **bad)
 c.error("MatrixSolve", matrix=np.zeros((2, 2)), rhs=np.ones((2, 1)), text="Input matrix is not invertible.", **bad)
 c.error("Lu", input=np.zeros((2, 2)), text="Input is not invertible.", **bad)

@@ -43,4 +43,12 @@ tw_status tw__sorted_segment_shape(tw__inference *inference); /* of SegmentSum a
 /* Their ids checked, the output made, and how many elements a row has. */
 tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inner);
 
+/* Of MatrixDiagV3, MatrixDiagPartV3 and MatrixSetDiagV3, for their older forms (diagonal.c, diagonal_old.c). */
+tw_status tw__matrix_diag_shape(tw__inference *inference);
+tw_status tw__matrix_diag_compute(tw__kernel *kernel);
+tw_status tw__matrix_diag_part_shape(tw__inference *inference);
+tw_status tw__matrix_diag_part_compute(tw__kernel *kernel);
+tw_status tw__matrix_set_diag_shape(tw__inference *inference);
+tw_status tw__matrix_set_diag_compute(tw__kernel *kernel);
+
 #endif

@@ -169,8 +169,11 @@ static tw_status read_range(const tw_tensor *k, packing *p)
     return TW_OK;
 }
 
-static void read_align(packing *p, tw_string align)
+/* An older form, which has no such attr, has all of them at the left. */
+static void read_align(packing *p, const tw_op *op, const tw_attr *attrs)
 {
+    const tw_attr *attr = tw__attr_find(op, attrs, "align");
+    tw_string align = attr->kind == TW_ATTR_STRING ? attr->s : (tw_string){ "LEFT_LEFT", 9 };
     p->left_above = align.size && align.data[0] == 'L';
     const char *low = memchr(align.data, '_', align.size);
     p->left_below = low && low[1] == 'L';
@@ -254,7 +257,7 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
     TW_TRY(read_range(values[1], p));
     TW_TRY(tw__scalar_value(op, values[2], "num_rows", &given_rows));
     TW_TRY(tw__scalar_value(op, values[3], "num_cols", &given_columns));
-    read_align(p, tw__attr_find(op, attrs, "align")->s);
+    read_align(p, op, attrs);
     if (in->rank < 1)
         return tw__fail(TW_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: %s", tw__shape_text(in));
     int64_t count = p->high - p->low + 1, length = in->dims[in->rank - 1];
@@ -285,7 +288,7 @@ static tw_status plan_matrix(const tw_op *op, const tw_attr *attrs, const tw_sha
     return TW_OK;
 }
 
-static tw_status matrix_shape(tw__inference *inference)
+tw_status tw__matrix_diag_shape(tw__inference *inference)
 {
     packing p;
     TW_TRY(check_plain(inference->op, inference->dtypes[0]));
@@ -308,7 +311,7 @@ static tw_status matrix_shape(tw__inference *inference)
     return plan_matrix(inference->op, inference->attrs, inference->shapes[0], inference->values, &p, &inference->out_shapes[0]);
 }
 
-static tw_status matrix_compute(tw__kernel *kernel)
+tw_status tw__matrix_diag_compute(tw__kernel *kernel)
 {
     packing p;
     tw_shape shape;
@@ -334,14 +337,14 @@ static tw_status matrix_gradient(tw__gradient *gradient)
 #define ALIGN "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'"
 
 TW_OP(MatrixDiagV3, .inputs = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T", .outputs = "output: T",
-      .attrs = "T: type, " ALIGN, .shape = matrix_shape, .compute = matrix_compute, .gradient = matrix_gradient,
+      .attrs = "T: type, " ALIGN, .shape = tw__matrix_diag_shape, .compute = tw__matrix_diag_compute, .gradient = matrix_gradient,
       .doc = "Matrices with given diagonals.");
 
 static tw_status plan_part(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *k, packing *p,
                            tw_shape *out)
 {
     TW_TRY(read_range(k, p));
-    read_align(p, tw__attr_find(op, attrs, "align")->s);
+    read_align(p, op, attrs);
     if (in->rank < 2)
         return tw__fail(TW_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: %s", tw__shape_text(in));
     p->rows = in->dims[in->rank - 2];
@@ -356,7 +359,7 @@ static tw_status plan_part(const tw_op *op, const tw_attr *attrs, const tw_shape
     return TW_OK;
 }
 
-static tw_status part_v3_shape(tw__inference *inference)
+tw_status tw__matrix_diag_part_shape(tw__inference *inference)
 {
     packing p;
     TW_TRY(check_plain(inference->op, inference->dtypes[0]));
@@ -375,7 +378,7 @@ static tw_status part_v3_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static tw_status part_v3_compute(tw__kernel *kernel)
+tw_status tw__matrix_diag_part_compute(tw__kernel *kernel)
 {
     packing p;
     tw_shape shape;
@@ -409,11 +412,12 @@ static tw_status part_v3_gradient(tw__gradient *gradient)
 }
 
 TW_OP(MatrixDiagPartV3, .inputs = "input: T, k: int32, padding_value: T", .outputs = "diagonal: T", .attrs = "T: type, " ALIGN,
-      .shape = part_v3_shape, .compute = part_v3_compute, .gradient = part_v3_gradient, .doc = "Diagonals of matrices.");
+      .shape = tw__matrix_diag_part_shape, .compute = tw__matrix_diag_part_compute, .gradient = part_v3_gradient,
+      .doc = "Diagonals of matrices.");
 
 /* ---- MatrixSetDiagV3 ---- */
 
-static tw_status set_shape(tw__inference *inference)
+tw_status tw__matrix_set_diag_shape(tw__inference *inference)
 {
     packing p;
     tw_shape part;
@@ -431,7 +435,7 @@ static tw_status set_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static tw_status set_compute(tw__kernel *kernel)
+tw_status tw__matrix_set_diag_compute(tw__kernel *kernel)
 {
     packing p;
     tw_shape part;
@@ -463,4 +467,5 @@ static tw_status set_gradient(tw__gradient *gradient)
 }
 
 TW_OP(MatrixSetDiagV3, .inputs = "input: T, diagonal: T, k: int32", .outputs = "output: T", .attrs = "T: type, " ALIGN,
-      .shape = set_shape, .compute = set_compute, .gradient = set_gradient, .doc = "Matrices with some diagonals replaced.");
+      .shape = tw__matrix_set_diag_shape, .compute = tw__matrix_set_diag_compute, .gradient = set_gradient,
+      .doc = "Matrices with some diagonals replaced.");

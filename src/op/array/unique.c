@@ -1,5 +1,6 @@
 /* Unique: the different values of a vector in the order they first stand, and where each element's value is among them.
  * Bitcast: the same bytes as another dtype. */
+#include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "rows.h"
@@ -40,6 +41,8 @@ static bool is_nan(const tw_tensor *tensor, int64_t index)
     double value = tw_tensor_double_at(tensor, index);
     return value != value;
 }
+
+enum { STRETCH = 1 << 14 }; /* elements between two questions whether to stop */
 
 /* ---- numbers of up to 64 bits: a table of their own ---- */
 
@@ -158,6 +161,8 @@ static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *f
         status = tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
         int64_t number;
+        if (i % STRETCH == 0 && (status = tw__pause()) != TW_OK)
+            break;
         if (can_be_nan && is_nan(in, i)) {
             number = t.found + nans++;
             firsts[number] = i;
@@ -200,6 +205,8 @@ static tw_status find_any(const tw_tensor *in, tw_tensor *places, int64_t *first
     for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
         size_t size;
         char space[16];
+        if (i % STRETCH == 0 && (status = tw__pause()) != TW_OK)
+            break;
         const void *key = element_key(in, i, &size, space);
         /* What is not a number equals nothing, itself included. */
         bool nan = is_nan(in, i);

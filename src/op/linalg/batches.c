@@ -3,6 +3,7 @@
 #include "op/linalg/linalg.h"
 
 const char tw__matrix_no_memory[] = "out of memory";
+_Thread_local tw__stopper *tw__matrix_stopper;
 
 tw_tensor *tw__kernel_cast(const tw_op *op, tw_tensor *tensor, tw_dtype dtype)
 {
@@ -21,11 +22,13 @@ tw_tensor *tw__kernel_cast(const tw_op *op, tw_tensor *tensor, tw_dtype dtype)
 static void body(void *context, int64_t begin, int64_t end)
 {
     tw__matrix_job *job = context;
-    for (int64_t i = begin; i < end; i++) {
+    tw__matrix_stopper = &job->stopper;
+    for (int64_t i = begin; i < end && !tw__matrix_stopped(); i++) {
         const char *failure = job->run(job, i);
         if (failure)
             atomic_store(&job->failure, failure);
     }
+    tw__matrix_stopper = NULL;
 }
 
 static tw_dtype wide_dtype(tw_dtype dtype)
@@ -54,7 +57,9 @@ static tw_status run_job(tw__kernel *kernel, tw__matrix_job *job)
     for (int i = 0; i < shape->rank - 2; i++)
         job->matrices *= shape->dims[i];
     double work = (double)job->rows * (double)job->columns * (double)(job->rows + job->columns) + 1;
+    tw__stopper_begin(&job->stopper);
     tw__parallel(job->matrices, (int64_t)(1e5 / work) + 1, body, job);
+    TW_TRY(tw__stopper_status(&job->stopper)); /* what else failed is no news then */
     const char *failure = atomic_load(&job->failure);
     if (failure == tw__matrix_no_memory)
         return tw__no_memory(0);

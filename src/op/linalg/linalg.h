@@ -6,6 +6,7 @@
 #ifndef TW_LINALG_H
 #define TW_LINALG_H
 
+#include "base/pause.h"
 #include "op/gradient.h"
 #include "op/op.h"
 
@@ -33,6 +34,15 @@ typedef struct tw__matrices {
 } tw__matrices;
 extern const tw__matrices tw__real_matrices, tw__complex_matrices;
 
+/* ---- stopping (batches.c) ---- */
+/* The stopper of the kernel that the thread computes a matrix for, or NULL. Loops over rows ask whether it shall stop, and leave
+ * the rest undone. */
+extern _Thread_local tw__stopper *tw__matrix_stopper;
+static inline bool tw__matrix_stopped(void)
+{
+    return tw__matrix_stopper && tw__stopper_asked(tw__matrix_stopper);
+}
+
 /* ---- batches (batches.c) ---- */
 enum { TW_MATRIX_TENSORS = 3 };
 typedef struct tw__matrix_job {
@@ -46,6 +56,7 @@ typedef struct tw__matrix_job {
     const char *(*run)(struct tw__matrix_job *job, int64_t index);
     int64_t matrices;
     _Atomic(const char *) failure;
+    tw__stopper stopper;
 } tw__matrix_job;
 extern const char tw__matrix_no_memory[];
 /* Runs `run` over the batch that input 0's leading dimensions are. Inputs of integer dtype stay as they are. */

@@ -53,7 +53,7 @@ static bool lu(void *matrix, int64_t n, int64_t *order, int *sign)
     *sign = 1;
     for (int64_t i = 0; i < n; i++)
         order[i] = i;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !tw__matrix_stopped(); k++) {
         int64_t best = k;
         for (int64_t i = k + 1; i < n; i++) {
             if (MODULUS(a[i * n + k]) > MODULUS(a[best * n + k]))
@@ -88,6 +88,7 @@ typedef struct substitution {
     element *b;
     int64_t n, k;
     bool lower, adjoint, unit;
+    tw__stopper *stopper; /* or NULL */
 } substitution;
 
 enum { TOGETHER = 64 }; /* columns that stay in the first cache */
@@ -101,7 +102,7 @@ static void substitute_columns(void *context, int64_t begin, int64_t end)
     for (int64_t first = begin * TOGETHER; first < end * TOGETHER && first < s->k; first += TOGETHER) {
         int64_t count = s->k - first < TOGETHER ? s->k - first : TOGETHER;
         element *b = s->b + first;
-        for (int64_t step = 0; step < n; step++) {
+        for (int64_t step = 0; step < n && !(s->stopper && tw__stopper_asked(s->stopper)); step++) {
             int64_t i = down ? step : n - 1 - step;
             for (int64_t done = 0; done < step; done++) {
                 int64_t j = down ? done : n - 1 - done;
@@ -117,7 +118,7 @@ static void substitute_columns(void *context, int64_t begin, int64_t end)
 
 static void substitute(const element *a, int64_t n, bool lower, bool adjoint, bool unit, element *b, int64_t k)
 {
-    substitution s = { a, b, n, k, lower, adjoint, unit };
+    substitution s = { a, b, n, k, lower, adjoint, unit, tw__matrix_stopper };
     tw__parallel((k + TOGETHER - 1) / TOGETHER, n > 32 ? 1 : k + 1, substitute_columns, &s);
 }
 
@@ -165,7 +166,7 @@ static void lu_determinant(const void *matrix, int64_t n, int sign, void *phase,
 static bool cholesky(void *matrix, int64_t n, void *room)
 {
     element *a = matrix, *column = room;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !tw__matrix_stopped(); k++) {
         double pivot = REAL(a[k * n + k]);
         if (!(pivot > 0))
             return false;
@@ -220,7 +221,7 @@ static void qr(void *matrix, int64_t m, int64_t n, void *basis, int64_t columns,
 {
     element *a = matrix, *q = basis, *v = room, *sums = v + m, *taus = sums + m + n;
     int64_t least = m < n ? m : n;
-    for (int64_t k = 0; k < least; k++) {
+    for (int64_t k = 0; k < least && !tw__matrix_stopped(); k++) {
         double beta;
         for (int64_t i = k; i < m; i++)
             v[i] = a[i * n + k];
@@ -233,7 +234,7 @@ static void qr(void *matrix, int64_t m, int64_t n, void *basis, int64_t columns,
     memset(q, 0, (size_t)(m * columns) * sizeof *q);
     for (int64_t i = 0; i < m && i < columns; i++)
         q[i * columns + i] = 1;
-    for (int64_t k = least - 1; k >= 0; k--) {
+    for (int64_t k = least - 1; k >= 0 && !tw__matrix_stopped(); k--) {
         v[k] = 1;
         for (int64_t i = k + 1; i < m; i++) {
             v[i] = a[i * n + k];
@@ -329,7 +330,7 @@ static bool diagonalize(double *d, double *e, int64_t n, element *q)
 {
     int64_t end = n - 1, steps = 0;
     turning turned = { .q = q, .n = n, .cosines = e + n, .sines = e + 2 * n };
-    while (end > 0) {
+    while (end > 0 && !tw__matrix_stopped()) {
         for (int64_t i = 0; i < end; i++) {
             if (fabs(e[i]) < DBL_MIN || fabs(e[i]) <= DBL_EPSILON * sqrt(fabs(d[i]) + fabs(d[i + 1])))
                 e[i] = 0;
@@ -371,7 +372,7 @@ static void transpose_square(element *q, int64_t n)
 static void tridiagonalize(element *a, int64_t n, double *d, double *e, element *q, element *room)
 {
     element *v = room, *p = room + n, *taus = room + 2 * n;
-    for (int64_t i = 0; i + 1 < n; i++) {
+    for (int64_t i = 0; i + 1 < n && !tw__matrix_stopped(); i++) {
         int64_t rest = n - i - 1;
         element *corner = &a[(i + 1) * n + i + 1], along = 0;
         for (int64_t k = 0; k < rest; k++)
@@ -395,7 +396,7 @@ static void tridiagonalize(element *a, int64_t n, double *d, double *e, element 
     memset(q, 0, (size_t)(n * n) * sizeof *q);
     for (int64_t i = 0; i < n; i++)
         q[i * n + i] = 1;
-    for (int64_t i = n - 2; i >= 0; i--) {
+    for (int64_t i = n - 2; i >= 0 && !tw__matrix_stopped(); i--) {
         for (int64_t k = 0; k < n - i - 1; k++)
             v[k] = a[(i + 1 + k) * n + i];
         apply_reflection(&q[(i + 1) * n + i + 1], n, v, n - i - 1, CONJ(taus[i]), n - i - 1, p);
@@ -461,11 +462,11 @@ static void orthogonalize(element *w, int64_t n, int64_t length, element *v, dou
 {
     bool changed = true;
     double limit = DBL_EPSILON * sqrt((double)length + 1);
-    for (int sweep = 0; changed && sweep < 60; sweep++) {
+    for (int sweep = 0; changed && sweep < 60 && !tw__matrix_stopped(); sweep++) {
         changed = false;
         for (int64_t p = 0; p < n; p++)
             squares[p] = square_norm(&w[p * length], length);
-        for (int64_t p = 0; p < n; p++) {
+        for (int64_t p = 0; p < n && !tw__matrix_stopped(); p++) {
             for (int64_t q = p + 1; q < n; q++) {
                 element *x = &w[p * length], *y = &w[q * length], product = product_of(x, y, length);
                 double xx = squares[p], yy = squares[q], size = MODULUS(product);
@@ -556,7 +557,7 @@ static bool tall_svd(const element *a, int64_t m, int64_t n, bool turned, double
         order[i] = place;
     }
     int64_t next = 0;
-    for (int64_t c = 0; u && c < u_columns; c++) { /* Q times the turned column, as a row */
+    for (int64_t c = 0; u && c < u_columns && !tw__matrix_stopped(); c++) { /* Q times the turned column, as a row */
         element *row = &left[c * m];
         if (c >= n || !(values[c] > values[0] * 1e-17 && values[c] > DBL_MIN)) {
             complete_row(left, m, c, &next);

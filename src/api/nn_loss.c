@@ -1,5 +1,6 @@
 /* tf.nn's cross-entropies for logits of any rank: the ops take matrices, so leading dimensions are joined and given back; half
  * and bfloat16 are computed as float. */
+#include "api/later.h"
 #include "api/nn.h"
 #include "op/array/array.h"
 #include "op/calls.h"
@@ -109,15 +110,24 @@ TW_API(nn_sparse_softmax_cross_entropy_with_logits,
     return tw__sparse_cross_entropy_of(args->labels, args->logits);
 }
 
+/* Along an axis of logits whose rank is known only when the graph runs. It changes places with the last one, and its rest, of
+ * size one, goes back there before it falls away. */
+static tw_tensor *cross_entropy_later(tw_tensor *labels, tw_tensor *logits, int64_t axis)
+{
+    tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1), *turned_labels = tw__swap_axes_later(labels, axis, -1);
+    tw_auto tw_tensor *loss = turned && turned_labels ? tw__cross_entropy_of(turned_labels, turned, -1) : NULL;
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    tw_auto tw_tensor *rest = loss && last ? TW_BINARY(ExpandDims, loss, last) : NULL;
+    tw_auto tw_tensor *back = rest ? tw__swap_axes_later(rest, axis, -1) : NULL;
+    return back ? tw__call(&tw__op_Squeeze, &back, 1, TW_WITH(TW_A_INTS("squeeze_dims", &axis, 1)), 1) : NULL;
+}
+
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis)
 {
     int last = logits->shape.rank - 1, normal = last;
     bool ranked = logits->shape.rank >= 0;
-    if (!ranked && axis != -1) {
-        tw__fail(TW_UNIMPLEMENTED, "softmax_cross_entropy_with_logits: axis %lld of logits whose rank is not known while tracing",
-                 (long long)axis);
-        return NULL;
-    }
+    if (!ranked && axis != -1)
+        return cross_entropy_later(labels, logits, axis);
     if (ranked && !tw__axis_normal(axis, logits->shape.rank, &normal)) {
         tw__fail(TW_INVALID_ARGUMENT, "`axis` must be in the range [%d, %d). Received: axis=%lld", -last - 1, last + 1,
                  (long long)axis);

@@ -316,6 +316,7 @@ tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argum
 
 /* ---- branches and loops (control.c) ---- */
 PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused);
+PyObject *tw__py_present_graph(PyObject *module, PyObject *unused);
 void tw__py_origin_start(void); /* nodes of graphs know where they were made */
 PyObject *tw__py_in_function(PyObject *self, PyObject *unused);
 PyObject *tw__py_cond(PyObject *self, PyObject *arguments);

@@ -48,6 +48,16 @@ static PyObject *compare(PyObject *self, PyObject *other, int which)
 
 /* ---- graphs ---- */
 
+/* The graph of the function that is being traced, or None. */
+PyObject *tw__py_present_graph(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    if (!tw__tracing || tw__tracing->lasting)
+        Py_RETURN_NONE;
+    return tw__py_wrap_graph(tw__tracing);
+}
+
 static PyObject *graph_repr(PyObject *self)
 {
     tw__graph *graph = ((view *)self)->graph;
@@ -142,7 +152,19 @@ static PyMethodDef graph_methods[] = {
     { "get_tensor_by_name", tensor_by_name, METH_O, "The tensor of that name, \"add:0\"." },
     { 0 },
 };
+/* Who asks isinstance is told that it is a tf.Graph, as TensorFlow's is. */
+static PyObject *graph_class(PyObject *self, void *closure)
+{
+    (void)self;
+    (void)closure;
+    PyObject *package = PyImport_ImportModule("thalweg");
+    PyObject *class = package ? PyObject_GetAttrString(package, "Graph") : NULL;
+    Py_XDECREF(package);
+    return class;
+}
+
 static PyGetSetDef graph_getters[] = {
+    { "__class__", graph_class, NULL, "tf.Graph.", NULL },
     { "name", graph_name, NULL, "The function's name.", NULL },
     { "outer_graph", outer_graph, NULL, "The graph that was traced when this one began, or None.", NULL },
     { 0 },

@@ -316,6 +316,7 @@ static PyMethodDef functions[] = {
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_current_training", tw__py_current_training, METH_NOARGS,
       "Whether the layer that is being called trains; None: it was not told." },
+    { "_present_graph", tw__py_present_graph, METH_NOARGS, "The graph of the function that is being traced, or None." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
     { "_in_function", tw__py_in_function, METH_NOARGS, "Whether calls become nodes of a function." },
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },

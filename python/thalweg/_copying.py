@@ -1,6 +1,7 @@
 """copy.deepcopy and pickle of what TensorFlow allows it for: layers, models, losses, initializers and the like by their configs and weights; objects of
 subclasses by their attributes; values of several tensors and their types by their parts. Optimizers, datasets and functions are refused, as TensorFlow
-refuses them. copy.copy of a model copies it whole; that of something else with variables would have to share them: it is refused, too."""
+refuses them. copy.copy of a model copies it whole; that of layers and metrics with variables would have to share them: it is refused, too. What a copy
+shares altogether (an optimizer's variables, a dataset's steps, an iterator's place, a table) is its own shallow copy."""
 import os
 import tempfile
 
@@ -107,6 +108,24 @@ def _reduce_layer(self):
     return by_config, (cls, self.get_config(), shape, self.get_weights() if self.built or isinstance(self, keras.metrics.Metric) else None)
 
 
+def history(values, epochs, attributes):
+    """A History of these values."""
+    made = keras.callbacks.History()
+    made._set(values, epochs)
+    for name, value in attributes.items():
+        setattr(made, name, value)
+    return made
+
+
+def _reduce_history(self):
+    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith("__")}
+    for name in ("model", "params"):
+        value = getattr(self, name, None)
+        if value is not None:
+            attributes[name] = value
+    return history, (self.history, list(self.epoch or []), attributes)
+
+
 def ragged(values, splits):
     """The ragged tensor of these parts."""
     return tf.RaggedTensor.from_nested_row_splits(values, splits)
@@ -130,6 +149,8 @@ def reduce(self, protocol):
     if isinstance(self, (keras.optimizers.Optimizer, tf.data.Dataset)):
         _refuse(self)
     own = _own_class(cls)
+    if cls is keras.callbacks.History:
+        return _reduce_history(self)
     if cls is not own:
         return _reduce_attributes(self)
     if hasattr(cls, "get_config"):
@@ -162,5 +183,7 @@ def shallow(self):
     if isinstance(self, keras.Model):
         import copy
         return copy.deepcopy(self)
+    if isinstance(self, (keras.optimizers.Optimizer, tf.data.Dataset, tf.data._Iterator, tf.lookup._Table, tf.lookup._Initializer)):
+        return self
     made, arguments = reduce(self, 4)
     return made(*arguments)

@@ -24,6 +24,12 @@ class FuncGraph:
     def __repr__(self):
         return repr(self._nodes)
 
+    __class__ = property(lambda self: self._nodes.__class__)  # a tf.Graph, whoever asks isinstance
+
+    def as_default(self):
+        """A context in which operations become nodes of this graph."""
+        return self._nodes.as_default()
+
     name = property(lambda self: self._nodes.name)
     inputs = property(lambda self: self._concrete.inputs)
     outputs = property(lambda self: self._concrete.outputs)

@@ -413,3 +413,29 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         return _core.Function(Tracer(inner, None, input_signature, autograph, jit_compile, reduce_retracing))
 
     return decorate if func is None else decorate(func)
+
+
+# ---- graphs of functions are tf.Graphs ----
+
+class _Present:
+    """with graph.as_default() where the graph is the one that is being traced: nothing changes."""
+
+    def __init__(self, graph, nodes):
+        self._graph, self._nodes = graph, nodes
+
+    def __enter__(self):
+        if _core._present_graph() != self._nodes:
+            raise NotImplementedError("%r.as_default(): nodes can be added to the graph of a function only while it is traced, and only to the innermost one"
+                                      % (self._graph,))
+        return self._graph
+
+    def __exit__(self, *exception):
+        return False
+
+
+def _as_default(self):
+    """A context in which operations become nodes of this graph."""
+    return _Present(self, self)
+
+
+_core.FuncGraph.as_default = _as_default

@@ -9,3 +9,5 @@ class TextFileIndex:
 
 
 tf.lookup.TextFileIndex = TextFileIndex
+for _class in (tf.lookup._Table, tf.lookup._Initializer):
+    _class.__deepcopy__ = lambda self, memo: self  # a copy would look into the same table, as TensorFlow's does

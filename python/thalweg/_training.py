@@ -1,5 +1,6 @@
 """Keras's training for Python: arguments of compile, fit, evaluate and predict into what the C loop takes (src/keras/models), structures into flat
 lists of tensors and back, and what a subclass may override. Loaded when a model is first trained or a callback asked for."""
+import _thread
 import collections.abc
 import functools
 import itertools
@@ -45,12 +46,20 @@ def _own(model, batches, mode):
     simple = isinstance(model, tf.keras.Sequential) and not _core.overrides_call(model) and not nest.is_nested(batches.structures[0])
     if not simple:
         own |= _OWN_CALL
-    known = model.__dict__.setdefault("_structures", {})
-    if known.get(mode, batches.structures) != batches.structures:
-        model._forget_steps()
-    known[mode] = batches.structures
+    known = model.__dict__.setdefault("_structures", [])
+    if batches.structures not in known:
+        known.append(batches.structures)
+    number = known.index(batches.structures)
+    batches.parts[3:] = [number]
+    model.__dict__.setdefault("_present", {})[_thread.get_ident(), mode] = model.__dict__["_present"][mode] = number
     batches.build(model)
     return own
+
+
+def _number(model, mode):
+    """The number of the structure that the thread gave the model last; one of a strategy's threads has been given none."""
+    present = model.__dict__["_present"]
+    return present.get((_thread.get_ident(), mode), present[mode])
 
 
 def _pack(structure, tensors):
@@ -62,7 +71,7 @@ def _pack(structure, tensors):
 
 def _unpacked(model, mode, tensors):
     given = iter(tensors)
-    structures = model.__dict__["_structures"][mode]
+    structures = model.__dict__["_structures"][_number(model, mode)]
     return tuple(_pack(s, given) for s in structures), list(given)
 
 
@@ -110,12 +119,17 @@ def _place(model, outputs, labels, weights):
     return names
 
 
+def _note_outputs(model, mode, outputs):
+    made = model.__dict__["_outputs"] = _shape_only(outputs)
+    model.__dict__.setdefault("_outputs_by_number", {})[_number(model, mode)] = made
+
+
 def forward(model, mode, tensors):
     """The model called with the structure of x: flat outputs and their names."""
     model.__dict__["_mode"] = mode
-    structures = model.__dict__["_structures"][mode]
+    structures = model.__dict__["_structures"][_number(model, mode)]
     outputs = model(_pack(structures[0], iter(tensors)), training=mode == _TRAIN)
-    model.__dict__["_outputs"] = _shape_only(outputs)
+    _note_outputs(model, mode, outputs)
     _place(model, outputs, structures[1], structures[2])
     return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], _output_names(model, outputs)
 
@@ -136,7 +150,7 @@ def step(model, mode, tensors):
         data = data[:-1]
     if mode == _PREDICT:
         outputs = _converted(model.predict_step)(data if len(data) > 1 else data[0])
-        model.__dict__["_outputs"] = _shape_only(outputs)
+        _note_outputs(model, mode, outputs)
         return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], None
     method = model.train_step if mode == _TRAIN else model.test_step
     logs = _converted(method)(data)
@@ -358,10 +372,10 @@ class Methods:
             batch_size = None  # batches are the dataset's own
         own = _own(self, data, _PREDICT)
         outputs = self._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, _verbosity(verbose),
-                                data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:]))
+                                data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:3]), data.parts[3])
         if data.sequence is not None:
             data.sequence.on_epoch_end()
-        structure = self.__dict__.get("_outputs") if own else None
+        structure = self.__dict__.get("_outputs_by_number", {}).get(data.parts[3], self.__dict__.get("_outputs")) if own else None
         return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):

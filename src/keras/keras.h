@@ -78,7 +78,9 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
 /* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are
  * not given). */
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);
-/* A model's input number `at` has another shape: the error says so. */
+/* A model's input number `at` has another shape: the error says so. While batches of arrays are trained on, it shows their size
+ * as None, as Keras does, which knows it as that. */
+extern _Thread_local bool tw__layer_any_batch;
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found);
 /* The call failed (layers/explain.c): the thread's error gets the layer's name, its class and what it was given, by the names of
  * "inputs mask". An exception of the embedding language gets the words around its own. */

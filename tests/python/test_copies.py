@@ -96,6 +96,18 @@ def trained(model):
     return model
 
 
+def history():
+    model = keras.Sequential([keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones")])
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model.fit(X, Y, epochs=2, verbose=0)
+
+
+def changing_table():
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, 0)
+    table.insert(["a"], tf.constant([1], tf.int64))
+    return table
+
+
 def updated(metric):
     metric.update_state([1.0, 4.0])
     return metric
@@ -114,6 +126,12 @@ def seen(value):
         return type(value), value.state.numpy().tolist()
     if isinstance(value, tf.RaggedTensor):
         return type(value), value.to_list(), [splits.numpy().tolist() for splits in value.nested_row_splits]
+    if isinstance(value, keras.callbacks.History):
+        return type(value), value.history, value.epoch, value.params
+    if isinstance(value, tf.lookup._Table):
+        return type(value), [part.numpy().tolist() for part in value.export()]
+    if isinstance(value, keras.optimizers.Optimizer):
+        return type(value), str(value.get_config())
     if hasattr(value, "numpy"):
         return type(value), np.asarray(value.numpy()).tolist()
     if hasattr(value, "get_config"):
@@ -139,7 +157,9 @@ CASES = {
     "regularizer": (lambda: keras.regularizers.L2(0.1), ALL), "constraint": (lambda: keras.constraints.MaxNorm(2), ALL),
     "schedule": (lambda: keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9), ALL), "own callback": (Listener, ALL), "module": (lambda: tf.Module(name="m"), ALL),
     "own module": (Holder, DEEP), "generator": (lambda: tf.random.Generator.from_seed(1), DEEP), "device": (lambda: tf.DeviceSpec(job="a", replica=1), ALL),
-    "error": (lambda: tf.errors.NotFoundError(None, None, "x"), ALL), "optimizer": (keras.optimizers.Adam, ()), "dataset": (lambda: tf.data.Dataset.range(3), ()),
+    "error": (lambda: tf.errors.NotFoundError(None, None, "x"), ALL), "optimizer": (keras.optimizers.Adam, ("copy",)), "dataset": (lambda: tf.data.Dataset.range(3), ("copy",)),
+    "iterator": (lambda: iter(tf.data.Dataset.range(3)), ("copy",)), "history": (lambda: history(), ALL), "table": (lambda: changing_table(), ("copy", "deepcopy")),
+    "table that is filled once": (lambda: tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), 0), ("copy", "deepcopy")),
 }
 WAYS = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda value: pickle.loads(pickle.dumps(value))}
 
@@ -178,3 +198,21 @@ def test_iterating_a_dataset_without_autograph():
         tf.function(lambda: [x for x in dataset], autograph=False)()
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
         tf.function(lambda x: [i for i in x], autograph=False)(tf.ones([3]))
+
+
+def test_what_copies_share():
+    """As in TensorFlow: a shallow copy of an optimizer counts with it, one of an iterator or a table is at the same place."""
+    optimizer, variable = keras.optimizers.Adam(), tf.Variable([1.0])
+    copy.copy(optimizer).apply_gradients([(tf.constant([1.0]), variable)])
+    assert optimizer.iterations.numpy() == 1
+    iterator = iter(tf.data.Dataset.range(3))
+    assert [int(next(i)) for i in (iterator, copy.copy(iterator), iterator)] == [0, 1, 2]
+    for way in (copy.copy, copy.deepcopy):
+        table = changing_table()
+        way(table).insert(["b"], tf.constant([2], tf.int64))
+        assert table.size().numpy() == 2
+
+
+def test_callbacks_have_no_configs():
+    """Nor have Keras's: there is nothing to round-trip."""
+    assert not [name for name in dir(keras.callbacks) if hasattr(getattr(keras.callbacks, name), "get_config")]

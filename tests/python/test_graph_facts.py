@@ -128,3 +128,23 @@ def test_checkpoints_in_graphs_without_a_default_session(tmp_path):
             status.initialize_or_restore(session)
             assert session.run(v).tolist() == [1, 2]
     v1.keras.backend.clear_session()
+
+
+def test_graphs_of_functions_are_graphs():
+    seen = []
+
+    @tf.function
+    def body(x):
+        with x.graph.as_default() as graph:
+            y = tf.constant(2.0) * x
+        seen.append((isinstance(x.graph, tf.Graph), graph == x.graph, y.graph == x.graph, x.graph))
+        return y
+    assert body(tf.constant(3.0)).numpy() == 6
+    concrete = body.get_concrete_function(tf.constant(1.0))
+    assert seen[0][:3] == (True, True, True)
+    assert isinstance(concrete.graph, tf.Graph) and type(concrete.graph).__name__ == "FuncGraph" and concrete.graph == seen[0][3]
+    for graph in (concrete.graph, seen[0][3]):
+        with pytest.raises(NotImplementedError, match="only while it is traced"):
+            with graph.as_default():
+                pass
+    assert not isinstance(concrete, tf.Graph) and isinstance(tf.Graph(), tf.Graph)

@@ -10,7 +10,7 @@ import thalweg as tf
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases",
-           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases"]
+           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases"]
 EXPECTED = {module: json.load(open(os.path.join(FOLDER, module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 

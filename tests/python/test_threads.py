@@ -178,3 +178,46 @@ def test_first_use_of_names():
         assert first_use(names, seed) == len(names)
     for name in ("Graph", "compat.v1.train.Saver", "data.Dataset", "keras.callbacks.EarlyStopping", "autodiff.ForwardAccumulator", "summary.scalar"):
         assert first_use([name], 0) == 1
+
+
+def test_structures():
+    """Threads that give one model inputs of different structures get the results of their own."""
+    assert run("-c", """
+import threading
+import numpy as np
+import thalweg as tf
+
+class Model(tf.keras.Model):
+    def call(self, x):
+        if isinstance(x, dict):
+            return {"difference": x["b"] - x["a"], "twice": 2 * x["a"]}
+        if isinstance(x, (list, tuple)):
+            return x[0] * x[1]
+        return -x
+
+model = Model()
+one, two = np.full((8, 3), 5, "f4"), np.full((8, 3), 7, "f4")
+kinds = [
+    (lambda: {"a": one, "b": two}, lambda y: y["difference"].max() == y["difference"].min() == 2 and (y["twice"] == 10).all()),
+    (lambda: {"b": one, "a": two}, lambda y: (y["difference"] == -2).all() and (y["twice"] == 14).all()),
+    (lambda: [one, two], lambda y: (y == 35).all()),
+    (lambda: one, lambda y: (y == -5).all()),
+]
+problems, barrier = [], threading.Barrier(8)
+
+def work(number):
+    try:
+        barrier.wait()
+        for i in range(12):
+            make, good = kinds[(number + i // 3) % len(kinds)]
+            found = model.predict(make(), verbose=0)
+            assert good(found), (number, i, found)
+    except BaseException as error:
+        problems.append(error)
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not problems, problems
+print("done")
+""") == "done\n"

@@ -305,6 +305,28 @@ TW_METHOD(history_epochs, "keras.callbacks.History._epochs(self: callback) -> va
     return tw__value_copy(&((const history *)args->self)->epochs);
 }
 
+TW_METHOD(history_set, "keras.callbacks.History._set(self: callback, values: value, epochs: value)",
+          "Makes it hold these values of these epochs: a copy of another one.")
+{
+    history *h = (history *)args->self;
+    if (args->values.kind != TW_VALUE_DICT || args->epochs.kind != TW_VALUE_LIST)
+        return tw__fail(TW_TYPE_ERROR, "History: the values must be a dict, and the epochs a list");
+    for (int64_t i = 0; i + 1 < args->values.list.count; i += 2) {
+        const tw_value *name = &args->values.list.items[i], *given = name + 1;
+        if (name->kind != TW_VALUE_STR || given->kind != TW_VALUE_LIST)
+            return tw__fail(TW_TYPE_ERROR, "History: the values must be lists by names");
+        tw_value list = { .kind = TW_VALUE_LIST };
+        for (int64_t k = 0; k < given->list.count; k++)
+            TW_TRY(add_item(&list, tw__value_copy(&given->list.items[k])));
+        TW_TRY(tw__logs_set(&h->values, name->s.data, list));
+    }
+    tw_value_free(&h->epochs);
+    h->epochs = (tw_value){ .kind = TW_VALUE_LIST };
+    for (int64_t i = 0; i < args->epochs.list.count; i++)
+        TW_TRY(add_item(&h->epochs, tw__value_copy(&args->epochs.list.items[i])));
+    return TW_OK;
+}
+
 double tw_history_value(tw_callback *callback, const char *name, int64_t epoch)
 {
     double number = NAN;

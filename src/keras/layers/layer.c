@@ -107,9 +107,20 @@ void tw__layer_end(tw_layer *layer)
     tw__scope_pop();
 }
 
+_Thread_local bool tw__layer_any_batch;
+
+/* A shape as an error tells it. */
+static char *told_shape(const tw_shape *shape)
+{
+    tw_shape shown = *shape;
+    if (tw__layer_any_batch && shown.rank > 0)
+        shown.dims[0] = -1;
+    return tw__shape_tuple(&shown);
+}
+
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found)
 {
-    char *wanted = tw__shape_tuple(expected), *given = tw__shape_tuple(found);
+    char *wanted = tw__shape_tuple(expected), *given = told_shape(found);
     tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at,
              layer->name, wanted ? wanted : "", given ? given : "");
     tw__free(wanted);
@@ -127,7 +138,7 @@ static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
         expected = "axis";
     if (!expected)
         return TW_OK;
-    char *text = tw__shape_tuple(shape);
+    char *text = told_shape(shape);
     if (*expected == 'r')
         tw__fail(TW_VALUE_ERROR,
                  "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "

@@ -5,15 +5,17 @@
 #include "function/library.h"
 #include "keras/models/fit.h"
 
-static tw__parts parts_of(tw_ints given)
+static tw__parts parts_of(tw_ints given, int64_t own)
 {
-    tw__parts parts = { 0 };
+    tw__parts parts = { .own = (int)own };
     if (given.count > 0)
         parts.x = (int)given.items[0];
     if (given.count > 1)
         parts.y = (int)given.items[1];
     if (given.count > 2)
         parts.weights = (int)given.items[2];
+    if (given.count > 3)
+        parts.structure = (int)given.items[3];
     return parts;
 }
 
@@ -32,18 +34,6 @@ static tw__trainer *trainer_for(tw_layer *model, const char *what, int64_t own)
         return NULL;
     tw__trainer *t = tw__trainer_of(model);
     return t && tw__trainer_begin(t, what, (int)own) == TW_OK ? t : NULL;
-}
-
-TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)",
-          "The steps are traced anew: the data have another structure.")
-{
-    tw__trainer *t = tw__trainer_of(args->self);
-    if (!t)
-        return tw__error_status();
-    tw__deep_take(&t->lock);
-    tw__trainer_forget_steps(t);
-    tw__deep_give(&t->lock);
-    return TW_OK;
 }
 
 /* ---- fit ---- */
@@ -99,7 +89,7 @@ TW_METHOD(
         return NULL;
     tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items,
                                   .dataset = args->dataset,
-                                  .parts = parts_of(args->parts),
+                                  .parts = parts_of(args->parts, args->own),
                                   .batch_size = args->batch_size,
                                   .steps = args->steps_per_epoch,
                                   .rows = -1,
@@ -107,7 +97,7 @@ TW_METHOD(
                                   .class_weight = &args->class_weight };
     tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items,
                                     .dataset = args->validation_dataset,
-                                    .parts = parts_of(args->validation_parts),
+                                    .parts = parts_of(args->validation_parts, args->own),
                                     .rows = -1 };
     tw_status status = check_parts("fit", training.parts, args->data, args->dataset);
     fit.validates = validation.parts.x > 0;
@@ -144,7 +134,7 @@ TW_METHOD(
     tw__trainer *t = trainer_for(args->self, "evaluate", args->own);
     tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items,
                                  .dataset = args->dataset,
-                                 .parts = parts_of(args->parts),
+                                 .parts = parts_of(args->parts, args->own),
                                  .batch_size = args->batch_size,
                                  .steps = args->steps,
                                  .rows = -1 };
@@ -205,7 +195,7 @@ TW_METHOD(model_on_batch,
 {
     const char *what = args->mode ? "test_on_batch" : "train_on_batch";
     tw__feed_options options = { .arrays = args->data.items,
-                                 .parts = parts_of(args->parts),
+                                 .parts = parts_of(args->parts, args->own),
                                  .class_weight = &args->class_weight };
     tw__trainer *t =
         check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;

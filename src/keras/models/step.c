@@ -62,7 +62,8 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
         *output_count = (int)made.count;
         names = output_names(t->model, *output_count);
     }
-    tw_status status = *output_count > 0 ? tw__trainer_set_outputs(t, *output_count, names)
+    /* Who predicts compares them with nothing: they may differ from call to call. */
+    tw_status status = *output_count > 0 ? (mode == TW_PREDICT_MODE ? TW_OK : tw__trainer_set_outputs(t, *output_count, names))
                                          : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave no outputs", t->model->name);
     tw__names_free(names, *output_count);
     if (status != TW_OK) {
@@ -555,6 +556,7 @@ static tw_status prepare(tw__trainer *t, tw__mode mode, const tw__split *split, 
         tw__set(&step->concrete, NULL);
         step->parts = parts;
     }
+    t->own = parts.own;
     if (t->run_eagerly) {
         tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)split->batch, split->count });
         *results = given.items;

@@ -16,9 +16,10 @@
 
 typedef enum tw__mode { TW_TRAIN_MODE, TW_TEST_MODE, TW_PREDICT_MODE, TW_MODES } tw__mode;
 
-/* How many tensors of a batch are x, y and weights. */
+/* How many tensors of a batch are x, y and weights; and what else tells steps apart: the number of an embedding language's
+ * structure of them, and what its model does itself with such. Each thread brings its own. */
 typedef struct tw__parts {
-    int x, y, weights;
+    int x, y, weights, structure, own;
 } tw__parts;
 
 /* What an embedding language's model does itself. */

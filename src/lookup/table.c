@@ -141,7 +141,7 @@ static tw_status mutable_init(void *self, const void *given)
     table->saved = true; /* whatever `checkpoint` says, which is for the Savers of TensorFlow 1's graphs */
     table->otherwise = tw__lookup_tensor(&args->default_value, table->value_dtype, "default_value", true);
     if (table->otherwise && table->otherwise->shape.rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Default value must be a vector, got shape %s [Op:MutableHashTableOfTensorsV2]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Default value must be a vector, got shape %s",
                         tw__shape_text(&table->otherwise->shape));
     return table->otherwise ? make(table, args->name) : tw__error_status();
 }

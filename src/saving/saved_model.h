@@ -155,7 +155,7 @@ tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key
 
 /* ---- tables (saved_table.c) ---- */
 /* For a save: gives the tables of the walk the functions that make, fill, save and restore them; *any: there are tables. */
-tw_status tw__saved_tables_attach(tw__extra *extra, const tw__walk *walk, bool *any);
+tw_status tw__saved_tables_attach(tw__extra *extra, const tw__object_walk *walk, bool *any);
 #define TW__TABLE_SAVE "_table_save"
 #define TW__TABLE_RESTORE "_table_restore"
 /* Runs the functions of that name that a loaded object has, if it has one; `result` may be NULL. */

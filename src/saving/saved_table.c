@@ -196,7 +196,7 @@ static tw_status attach(tw__extra *extra, const struct tw_lookup_table *table)
                                  1));
 }
 
-tw_status tw__saved_tables_attach(tw__extra *extra, const tw__walk *walk, bool *any)
+tw_status tw__saved_tables_attach(tw__extra *extra, const tw__object_walk *walk, bool *any)
 {
     for (size_t i = 0; i < walk->count; i++) {
         const struct tw_lookup_table *table = (const struct tw_lookup_table *)walk->nodes[i].object;

@@ -3,14 +3,14 @@
 #include "rows.h"
 
 /* The shape of keys that belong to rows of `row`: what stands before it. */
-static tw_status outer_shape(const tw_op *op, const tw_shape *whole, const tw_shape *row, const char *what, tw_shape *outer)
+static tw_status outer_shape(const tw_shape *whole, const tw_shape *row, const char *what, tw_shape *outer)
 {
     bool fits = whole->rank >= row->rank;
     for (int i = 0; fits && i < row->rank; i++)
         fits = whole->dims[whole->rank - row->rank + i] == row->dims[i];
     if (!fits)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s [Op:%s]", what,
-                        tw__shape_text(whole), tw__shape_text(row), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s of shape %s do not end in the table's shape %s", what, tw__shape_text(whole),
+                        tw__shape_text(row));
     *outer = (tw_shape){ .rank = whole->rank - row->rank };
     memcpy(outer->dims, whole->dims, (size_t)outer->rank * sizeof *outer->dims);
     return TW_OK;
@@ -27,14 +27,14 @@ static tw_status append(const tw_op *op, const tw_shape *outer, const tw_shape *
     return TW_OK;
 }
 
-static tw_status check_types(const tw_op *op, const tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
+static tw_status check_types(const tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s [Op:%s]", tw__dtype_text(table->key_dtype),
-                        tw__dtype_text(keys->dtype), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Key must be type %s but got %s", tw__dtype_text(table->key_dtype),
+                        tw__dtype_text(keys->dtype));
     if (values && values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s [Op:%s]", tw__dtype_text(table->value_dtype),
-                        tw__dtype_text(values->dtype), op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected value type %s but got %s", tw__dtype_text(table->value_dtype),
+                        tw__dtype_text(values->dtype));
     return TW_OK;
 }
 
@@ -78,19 +78,18 @@ static tw_status find_all(tw__kernel *kernel, tw__lookup_table *table)
     tw_shape outer, whole;
     int64_t key_size, value_size, count;
     if (!table->filled)
-        return tw__fail(TW_FAILED_PRECONDITION, "Table not initialized. [Op:%s]", kernel->op->name);
-    TW_TRY(check_types(kernel->op, table, keys, otherwise));
-    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
+        return tw__fail(TW_FAILED_PRECONDITION, "Table not initialized.");
+    TW_TRY(check_types(table, keys, otherwise));
+    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(append(kernel->op, &outer, &table->value_shape, &whole));
     TW_TRY(tw__shape_count(&table->key_shape, &key_size));
     TW_TRY(tw__shape_count(&table->value_shape, &value_size));
     TW_TRY(tw__shape_count(&outer, &count));
-    TW_TRY(tw__table_check_keys(table, kernel->op, keys));
+    TW_TRY(tw__table_check_keys(table, keys));
     bool each = tw__shape_equal(&otherwise->shape, &whole) && whole.rank > table->value_shape.rank; /* a default for every key */
     if (!each && !tw__shape_equal(&otherwise->shape, &table->value_shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s [Op:%s]",
-                        tw__shape_text(&table->value_shape), tw__shape_text(&whole), tw__shape_text(&otherwise->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s or %s for default value, got %s",
+                        tw__shape_text(&table->value_shape), tw__shape_text(&whole), tw__shape_text(&otherwise->shape));
     tw_tensor *out = tw__output(kernel, 0, &whole);
     if (!out)
         return tw__error_status();
@@ -112,13 +111,12 @@ static tw_status import_buckets(tw__kernel *kernel, tw__lookup_table *table)
         values->count != count * value_size)
         return tw__fail(TW_INVALID_ARGUMENT,
                         "Expected %lld elements of a key and %lld of a value in each row, got keys of shape %s and values of "
-                        "shape %s [Op:%s]",
-                        (long long)key_size, (long long)value_size, tw__shape_text(&keys->shape), tw__shape_text(&values->shape),
-                        kernel->op->name);
+                        "shape %s",
+                        (long long)key_size, (long long)value_size, tw__shape_text(&keys->shape), tw__shape_text(&values->shape));
     tw__table_clear(table);
     if (count > table->buckets && (count & (count - 1)) == 0)
         table->buckets = count;
-    return tw__table_insert(table, kernel->op, keys, values, true);
+    return tw__table_insert(table, keys, values, true);
 }
 
 static tw_status insert_all(tw__kernel *kernel, tw__lookup_table *table, bool anew)
@@ -127,17 +125,17 @@ static tw_status insert_all(tw__kernel *kernel, tw__lookup_table *table, bool an
     tw_shape outer, whole;
     if (table->fixed)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the table is filled once, by its initializer", kernel->op->name);
-    TW_TRY(check_types(kernel->op, table, keys, values));
+    TW_TRY(check_types(table, keys, values));
     if (anew && table->empty_key)
         return import_buckets(kernel, table);
-    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
+    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(append(kernel->op, &outer, &table->value_shape, &whole));
     if (!tw__shape_equal(&whole, &values->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&whole),
-                        tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s", tw__shape_text(&whole),
+                        tw__shape_text(&values->shape));
     if (anew)
         tw__table_clear(table);
-    return tw__table_insert(table, kernel->op, keys, values, anew);
+    return tw__table_insert(table, keys, values, anew);
 }
 
 static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
@@ -147,11 +145,11 @@ static tw_status remove_all(tw__kernel *kernel, tw__lookup_table *table)
     int64_t size, count;
     if (table->fixed)
         return tw__fail(TW_UNIMPLEMENTED, "%s: the table is filled once, by its initializer", kernel->op->name);
-    TW_TRY(check_types(kernel->op, table, keys, NULL));
-    TW_TRY(outer_shape(kernel->op, &keys->shape, &table->key_shape, "keys", &outer));
+    TW_TRY(check_types(table, keys, NULL));
+    TW_TRY(outer_shape(&keys->shape, &table->key_shape, "keys", &outer));
     TW_TRY(tw__shape_count(&table->key_shape, &size));
     TW_TRY(tw__shape_count(&outer, &count));
-    TW_TRY(tw__table_check_keys(table, kernel->op, keys));
+    TW_TRY(tw__table_check_keys(table, keys));
     for (int64_t i = 0; i < count; i++) {
         size_t place = place_of(table, keys, i, size);
         if (place && table->keys[place - 1]) {
@@ -236,9 +234,9 @@ static tw_status locked_compute(tw__kernel *kernel)
         return tw__error_status();
     if (table->fixed && op == &tw__op_LookupTableImportV2) { /* an initializer, too */
         if (!tw__shape_equal(&kernel->inputs[1]->shape, &kernel->inputs[2]->shape))
-            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]",
-                            tw__shape_text(&kernel->inputs[1]->shape), tw__shape_text(&kernel->inputs[2]->shape), op->name);
-        return tw__table_fill(table, op, kernel->inputs[1], kernel->inputs[2]);
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s", tw__shape_text(&kernel->inputs[1]->shape),
+                            tw__shape_text(&kernel->inputs[2]->shape));
+        return tw__table_fill(table, kernel->inputs[1], kernel->inputs[2]);
     }
     tw__hold_take(&table->lock);
     tw_status status = op == &tw__op_LookupTableFindV2     ? find_all(kernel, table)

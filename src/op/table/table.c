@@ -95,18 +95,18 @@ static const char *reserved(const tw__lookup_table *table, const tw_tensor *keys
     return NULL;
 }
 
-tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_op *op, const tw_tensor *keys)
+tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_tensor *keys)
 {
     int64_t size = table->empty_key ? table->empty_key->count : 0;
     for (int64_t i = 0; size && i < keys->count / size; i++) {
         const char *which = reserved(table, keys, i);
         if (which)
-            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed [Op:%s]", which, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Using the %s as a table key is not allowed", which);
     }
     return TW_OK;
 }
 
-static tw_status differs(const tw_op *op, const tw_tensor *key, const tw_tensor *old, const tw_tensor *new)
+static tw_status differs(const tw_tensor *key, const tw_tensor *old, const tw_tensor *new)
 {
     tw__text text = { 0 };
     const tw_tensor *parts[] = { key, old, new };
@@ -120,18 +120,18 @@ static tw_status differs(const tw_op *op, const tw_tensor *key, const tw_tensor 
             text.failed = true;
         }
     }
-    tw_status status = tw__fail(TW_FAILED_PRECONDITION, "HashTable has different value for same key. %.*s [Op:%s]",
-                                (int)text.size, text.data ? text.data : "", op->name);
+    tw_status status = tw__fail(TW_FAILED_PRECONDITION, "HashTable has different value for same key. %.*s", (int)text.size,
+                                text.data ? text.data : "");
     tw__text_free(&text);
     return status;
 }
 
-static tw_status put(tw__lookup_table *table, const tw_op *op, tw_tensor *key, tw_tensor *value)
+static tw_status put(tw__lookup_table *table, tw_tensor *key, tw_tensor *value)
 {
     tw_string bytes = bytes_of(key, 0, key->count);
     size_t place = (size_t)(uintptr_t)tw__map_get(&table->places, bytes.data, bytes.size);
     if (place && table->fixed)
-        return same(table->values[place - 1], value) ? TW_OK : differs(op, key, table->values[place - 1], value);
+        return same(table->values[place - 1], value) ? TW_OK : differs(key, table->values[place - 1], value);
     if (place) {
         tw_release(table->values[place - 1]);
         table->values[place - 1] = tw_retain(value);
@@ -145,20 +145,20 @@ static tw_status put(tw__lookup_table *table, const tw_op *op, tw_tensor *key, t
     return TW_OK;
 }
 
-tw_status tw__table_insert(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values, bool import)
+tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values, bool import)
 {
     int64_t size, count;
     TW_TRY(tw__shape_count(&table->key_shape, &size));
     count = size ? keys->count / size : 0;
     if (!import)
-        TW_TRY(tw__table_check_keys(table, op, keys));
+        TW_TRY(tw__table_check_keys(table, keys));
     while (table->empty_key && (double)(table->count + (import ? 0 : (size_t)count)) > (double)table->buckets * table->load)
         table->buckets *= 2;
     for (int64_t i = 0; i < count; i++) {
         if (import && reserved(table, keys, i))
             continue;
         tw_tensor *key = row_of(keys, i, &table->key_shape), *value = key ? row_of(values, i, &table->value_shape) : NULL;
-        tw_status status = value ? put(table, op, key, value) : tw__error_status();
+        tw_status status = value ? put(table, key, value) : tw__error_status();
         tw_release(key);
         tw_release(value);
         TW_TRY(status);
@@ -180,18 +180,18 @@ static bool has_all(const tw__lookup_table *table, const tw_tensor *keys, const 
     return true;
 }
 
-tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values)
+tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype || values->dtype != table->value_dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT, "Key and value types don't match the table's: %s to %s, expected %s to %s",
                         tw_dtype_name(keys->dtype), tw_dtype_name(values->dtype), tw_dtype_name(table->key_dtype),
-                        tw_dtype_name(table->value_dtype), op->name);
+                        tw_dtype_name(table->value_dtype));
     tw__hold_take(&table->lock);
     tw_status status = TW_OK;
     if (table->filled && !has_all(table, keys, values)) {
-        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data. [Op:%s]", op->name);
+        status = tw__fail(TW_FAILED_PRECONDITION, "Table was already initialized with different data.");
     } else if (!table->filled) {
-        status = tw__table_insert(table, op, keys, values, false);
+        status = tw__table_insert(table, keys, values, false);
         table->filled = status == TW_OK;
         if (status != TW_OK)
             tw__table_clear(table);
@@ -213,16 +213,15 @@ static tw_status make_dense(tw__kernel *kernel, tw__lookup_table *table)
     table->buckets = TW_ATTR(kernel, "initial_num_buckets")->i;
     table->load = TW_ATTR(kernel, "max_load_factor")->f;
     if (!tw__shape_equal(&empty->shape, &deleted->shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys must have same shape, got shapes: %s and %s [Op:%s]",
-                        tw__shape_text(&empty->shape), tw__shape_text(&deleted->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys must have same shape, got shapes: %s and %s",
+                        tw__shape_text(&empty->shape), tw__shape_text(&deleted->shape));
     if (same(empty, deleted))
-        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys cannot be equal [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Empty and deleted keys cannot be equal");
     if (table->buckets < 4 || table->buckets > INT64_C(1) << 40 || (table->buckets & (table->buckets - 1)))
-        return tw__fail(TW_INVALID_ARGUMENT, "initial_num_buckets must be at least 4 and a power of 2, got: %lld [Op:%s]",
-                        (long long)table->buckets, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "initial_num_buckets must be at least 4 and a power of 2, got: %lld",
+                        (long long)table->buckets);
     if (!(table->load > 0 && table->load < 1))
-        return tw__fail(TW_INVALID_ARGUMENT, "max_load_factor must be between 0 and 1, got: %g [Op:%s]", table->load,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "max_load_factor must be between 0 and 1, got: %g", table->load);
     table->key_shape = empty->shape;
     table->empty_key = tw_retain(kernel->inputs[0]);
     table->deleted_key = tw_retain(kernel->inputs[1]);

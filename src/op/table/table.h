@@ -23,14 +23,14 @@ typedef struct tw__lookup_table {
 extern const tw_class tw__lookup_table_class;
 tw__lookup_table *tw__table_of(const tw__kernel *kernel); /* of input 0, borrowed; NULL and an error if it is none */
 /* Refuses the keys that a dense table keeps for itself. */
-tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_op *op, const tw_tensor *keys);
+tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_tensor *keys);
 /* TensorFlow's own layout of a dense table, which others read (dense.c): for each bucket the number of its row + 1, or 0. */
 int64_t *tw__table_buckets(const tw__lookup_table *table);
 /* All under the table's lock, which the caller holds. */
 /* Of a dense table `import` passes over the keys of empty buckets. */
-tw_status tw__table_insert(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values, bool import);
+tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values, bool import);
 void tw__table_clear(tw__lookup_table *table);
 /* Fills a table that is filled once; a second time only with what it has already. Takes the lock. */
-tw_status tw__table_fill(tw__lookup_table *table, const tw_op *op, const tw_tensor *keys, const tw_tensor *values);
+tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values);
 
 #endif

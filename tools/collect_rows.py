@@ -26,6 +26,12 @@ C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", 
           "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
           "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
 C_RESULT = {**C_TYPE, "STR": "char *"}
+C_MEMBER = {**C_TYPE, "BOOL": "tw_flag ", "DTYPE": "tw_dtype_option "}  # each begins at a multiple of 8 bytes
+# Words that cannot be members' names in C++; those of C are among them.
+KEYWORDS = set("""alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do double
+else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or
+private protected public register restrict return short signed sizeof static struct switch template this throw true try typedef typeid
+typename union unsigned using virtual void volatile while xor""".split())
 
 
 class Bad(Exception):
@@ -76,6 +82,9 @@ class Field:
         if text.startswith("*"):
             self.rest = True
             text = text.lstrip("*")
+        since = re.search(r"\s+since\s+(\d+)\.(\d+)$", text)  # an option added later: it comes last in the C struct
+        self.since = (int(since.group(1)), int(since.group(2))) if since else (0, 0)
+        text = text[:since.start()] if since else text
         m = re.match(r"(\w+)\s*:\s*(.+?)(?:\s*=\s*(.+))?$", text)
         if not m:
             raise Bad("argument %r is not 'name: type = default'" % text)
@@ -105,13 +114,28 @@ class Field:
             self.kind, self.word = "HANDLE", kind
         self.required = default is None and not self.rest
         self.default_none = default == "None"
-        self.inverted = self.kind == "BOOL" and default == "True"
         self.default = default
+        if since and self.required:
+            raise Bad("%s came later and has no default" % self.name)
 
     def member(self):
-        if self.inverted:
-            return "no_" + re.sub(r"^use_", "", self.name)
-        return self.name
+        return self.name + "_" if self.name in KEYWORDS else self.name
+
+    def c_default(self):
+        """The initialiser of a default that is not all zeros, and that the library cannot tell from zero; or None."""
+        d = self.default
+        if self.kind == "SHAPE" and not self.required:
+            dims = [] if d == "None" else [x.strip() for x in d.strip("()[]").split(",") if x.strip()]
+            text = "{ .rank = -1 }" if d == "None" else "{ %d, { %s } }" % (len(dims), ", ".join(dims)) if dims else None
+        elif d is None:
+            text = None
+        elif self.kind == "INT":
+            text = "TW_NO_INT" if d == "None" else d if int(d) else None
+        elif self.kind in ("FLOAT", "NUMBER"):
+            text = "TW_NO_FLOAT" if d == "None" else repr(float(d)) if float(d) else None
+        else:
+            text = "true" if self.kind == "BOOL" and d == "True" else None
+        return text and ".%s = %s" % (self.member(), text)
 
     def attr(self):
         """The argument as an attr of an op, in C."""
@@ -131,7 +155,7 @@ class Field:
         if self.kind == "HANDLE":  # a handle of any class is void *, as in TW_OBJECTS: callers cast nothing
             kind = "void *" if self.word == "object" else "tw_%s *" % self.word
         else:
-            kind = C_TYPE[self.kind]
+            kind = C_MEMBER[self.kind]
         out = "%s%s;" % (kind, self.member())
         if self.kind == "NUMBER":
             out += " void *%s_object;" % self.name
@@ -157,7 +181,7 @@ class Field:
                 text = d.strip("()[]")
             else:
                 raise Bad("%s can have no default but None" % self.name)
-        flags = [f for f in ("required", "default_none", "inverted", "keyword_only", "rest", "inherited", "ragged", "sparse")
+        flags = [f for f in ("required", "default_none", "keyword_only", "rest", "inherited", "ragged", "sparse")
                  if getattr(self, f)]
         if self.none_allowed:
             flags.append("none_allowed")
@@ -212,6 +236,7 @@ class Row:
                 self.bases.append(part[2:])
             else:
                 self.fields.append(Field(part, keyword_only))
+        self.text = re.sub(r"\s+since \d+\.\d+", "", text)
         if self.role in ("METHOD", "PROPERTY") and (not self.fields or self.fields[0].name != "self"):
             raise Bad("the first argument of a method is self")
 
@@ -247,8 +272,14 @@ class Row:
         return C_RESULT[self.result]
 
     def struct(self):
-        return "typedef struct tw_%s_args {\n    char tw_;\n%s} tw_%s_args;" % (
-            self.id, "".join("    %s\n" % f.c_member() for f in self.fields), self.id)
+        members = sorted(self.fields, key=lambda f: f.since)  # options that came later stand last
+        return "typedef struct tw_%s_args {\n    size_t tw_size;\n%s} tw_%s_args;" % (
+            self.id, "".join("    %s\n" % f.c_member() for f in members), self.id)
+
+    def defaults(self):
+        """The initialisers that stand before the caller's; the last one brings the position back to the first argument."""
+        given = [d for d in (f.c_default() for f in self.fields) if d]
+        return "#define tw_%s_defaults %s" % (self.id, ", ".join(given + [".tw_size = sizeof(tw_%s_args)" % self.id]))
 
 
 def failure(result):
@@ -367,7 +398,7 @@ def api_header(rows):
     for row in rows:
         out += ["", "/* %s" % row.text.replace("*/", "* /"), " * %s */" % row.doc.replace("\\n", " ").replace("*/", "* /"), row.struct(),
                 "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
-                "#define tw_%s(...) tw_%s_(&(tw_%s_args){ .tw_ = 0, __VA_ARGS__ })" % (row.id, row.id, row.id)]
+                row.defaults(), "#define tw_%s(...) TW_WITH_DEFAULTS(%s, __VA_ARGS__)" % (row.id, row.id)]
     out += ["", "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
     return "\n".join(out)
 

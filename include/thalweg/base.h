@@ -69,8 +69,27 @@ typedef struct tw_tape tw_tape;
 /* A name ("relu", "adam") or an object that can stand in its place. */
 typedef const void *tw_named;
 
-/* A true zero where zero would mean "the default". */
-#define TW_ZERO (-2147483647)
+/* Options. A call gives what it requires first, then what it wants otherwise by name; what it leaves out has its default, and
+ * zero, false and NULL mean what they say:
+ *
+ *     tw_sort(x, .axis = 0)
+ *
+ * is tw_sort_(&(tw_sort_args){ … }): the macro writes the defaults (tw_sort_defaults) before the caller's initialisers, and the
+ * size of the struct. Libraries that know more options than the program was compiled with take the defaults for those.
+ * TW_ARGS(sort, …) is such a struct as a value (lists in it must have names: TW_TENSORS(…) would end with it). Compilers that
+ * warn of an initialiser that overrides another are told that this is meant, here and nowhere else. */
+#define TW_QUIETLY(...)                                                                                   \
+    __extension__({                                                                                       \
+        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") __VA_ARGS__; \
+        _Pragma("GCC diagnostic pop")                                                                     \
+    })
+#define TW_WITH_DEFAULTS(id, ...) TW_QUIETLY(tw_##id##_(&(tw_##id##_args){ tw_##id##_defaults, __VA_ARGS__ }))
+#define TW_ARGS(id, ...) TW_QUIETLY((tw_##id##_args){ tw_##id##_defaults, __VA_ARGS__ })
+/* Numbers that may be left out: no number. */
+#define TW_NO_INT INT64_MIN
+#define TW_NO_FLOAT __builtin_nan("")
+/* Members of options begin at multiples of 8 bytes: so one that is added later lies behind the end of the older struct. */
+typedef bool tw_flag __attribute__((aligned(8)));
 
 TW_API_FUNCTION void *tw_retain(const void *object);
 TW_API_FUNCTION void tw_release(const void *object);

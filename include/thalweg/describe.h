@@ -28,7 +28,7 @@ typedef enum tw_kind {
     TW_KIND_TENSORS, /* tw_tensors          "tensors", "tensors<T>" */
     TW_KIND_INT,     /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
     TW_KIND_FLOAT,   /* double              "float"; None is NaN */
-    TW_KIND_BOOL,    /* bool                "bool"; one whose default is True stands inverted: use_bias is .no_bias in C */
+    TW_KIND_BOOL,    /* bool                "bool" */
     TW_KIND_STR,     /* const char *        "str", "str {same, valid}" */
     TW_KIND_DTYPE,   /* tw_dtype            "dtype" */
     TW_KIND_SHAPE,   /* tw_shape            "shape"; None is rank -1 */
@@ -40,8 +40,6 @@ typedef enum tw_kind {
     TW_KIND_NUMBER,  /* double, and void *NAME_object   "number": a number, or an object that gives one */
     TW_KIND_VALUE    /* tw_value            "value": anything; also as a result */
 } tw_kind;
-
-#define TW_NO_INT INT64_MIN
 
 /* A list of objects: TW_OBJECTS(a, b). As an argument it is borrowed; as a result it is the caller's, for tw_objects_free. */
 typedef struct tw_objects {
@@ -122,7 +120,6 @@ typedef struct tw_field {
     bool none_allowed : 1; /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the
                               table of kinds above, NULL for pointers */
     bool default_none : 1;
-    bool inverted : 1; /* a bool whose C member says the opposite */
     bool keyword_only : 1;
     bool rest : 1;      /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
     bool inherited : 1; /* an argument of the parent class ("**layer") */
@@ -140,7 +137,8 @@ typedef struct tw_signature {
     tw_role role;     /* a method's first field is self; its path is Class.method */
     const tw_field *fields;
     int16_t field_count;
-    uint16_t args_size, name_offset; /* of the argument that names nodes of graphs; 0: there is none */
+    uint16_t args_size; /* the struct begins with its size, which is smaller in programs that were compiled before options came */
+    uint16_t name_offset; /* of the argument that names nodes of graphs; 0: there is none */
     tw_kind result;
     const char *result_word; /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "->
                                 value<numpy>") */
@@ -166,7 +164,8 @@ TW_API_FUNCTION void *tw_class_make(const tw_class *class_row, const void *args)
 /* The arguments an object was made with (the class's struct), or NULL. */
 TW_API_FUNCTION const void *tw_object_config(const void *object);
 
-/* Makes a C caller's arguments complete: zero becomes the default, TW_ZERO zero; checks what the signature says. */
+/* Makes a C caller's arguments complete: texts, dtypes and lists of integers that are not given get their default, and so do
+ * options behind the end of a smaller struct; checks what the signature says. There is room for the whole struct. */
 TW_API_FUNCTION tw_status tw_args_complete(const tw_signature *signature, void *args);
 /* Fills an argument struct with the defaults. */
 TW_API_FUNCTION void tw_args_default(const tw_signature *signature, void *args);

@@ -45,19 +45,20 @@ typedef struct tw_specs {
 typedef struct tw_function tw_function;
 
 typedef struct tw_function_args {
+    size_t tw_size;
     const char *name;   /* of the graphs; "function" if NULL */
     tw_specs signature; /* given: one graph, traced at once, serves every call that fits; items NULL: one per dtypes and shapes of
                            calls */
     const char *const *argument_names; /* of the graphs' placeholders, as many as the signature has members; may be NULL */
-    bool reduce_retracing;             /* a second shape makes a graph for both: dimensions that differ are unknown in it */
-    int tw_;
+    tw_flag reduce_retracing;          /* a second shape makes a graph for both: dimensions that differ are unknown in it */
 } tw_function_args;
+#define tw_function_defaults .tw_size = sizeof(tw_function_args)
 
 /* tw_function_new(body, user, .name = "step", .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 10) })). `user` is the program's.
  */
 TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args);
-#define tw_function_new(body, ...) TW_FUNCTION_NEW_(body, __VA_ARGS__, .tw_ = 0)
-#define TW_FUNCTION_NEW_(body, user, ...) tw_function_new_(body, user, &(tw_function_args){ __VA_ARGS__ })
+#define tw_function_new(body, ...) TW_FUNCTION_NEW_(body, __VA_ARGS__, )
+#define TW_FUNCTION_NEW_(body, user, ...) tw_function_new_(body, user, &(tw_function_args){ tw_function_defaults, __VA_ARGS__ })
 
 /* Calls it. `outputs` has room for *output_count tensors, which is set to the number given; they are the caller's. */
 TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
@@ -76,67 +77,73 @@ TW_API_FUNCTION tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_bod
 TW_API_FUNCTION tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, void *user);
 
 typedef struct tw_while_args {
+    size_t tw_size;
     const char *name;              /* of the node in the graph */
     tw_tensor *maximum_iterations; /* an int32 scalar; NULL: no limit */
     const tw_shape
         *shape_invariants; /* one per value: what holds of its shape in every iteration; NULL: the shapes of the values */
-    int tw_;
 } tw_while_args;
+#define tw_while_defaults .tw_size = sizeof(tw_while_args)
 
 /* Repeats `body`, which gives as many values as it gets, while `cond` gives one true. The results are the last values.
  *     tw_while(less_than_ten, twice, NULL, TW_TENSORS(i, x), .maximum_iterations = limit) */
 TW_API_FUNCTION tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *args);
-#define tw_while(cond, body, user, ...) TW_WHILE_(cond, body, user, __VA_ARGS__, .tw_ = 0)
-#define TW_WHILE_(cond, body, user, values, ...) tw_while_(cond, body, user, values, &(tw_while_args){ __VA_ARGS__ })
+#define tw_while(cond, body, user, ...) TW_WHILE_(cond, body, user, __VA_ARGS__, )
+#define TW_WHILE_(cond, body, user, values, ...) \
+    tw_while_(cond, body, user, values, &(tw_while_args){ tw_while_defaults, __VA_ARGS__ })
 
 /* ---- loops over rows ---- */
 
 typedef struct tw_map_args {
-    const char *name;   /* of the scope of its nodes in a graph */
-    tw_specs results;   /* what the body gives for one row; items NULL: it is found out */
-    bool varied_shapes; /* results of different rows may have different shapes, as far as they can be stacked in the end */
-    bool broadcast;     /* a tensor of one row has the same one for all rows of the others */
-    bool no_gradient;   /* in graphs no gradient passes */
-    int tw_;
+    size_t tw_size;
+    const char *name;      /* of the scope of its nodes in a graph */
+    tw_specs results;      /* what the body gives for one row; items NULL: it is found out */
+    tw_flag varied_shapes; /* results of different rows may have different shapes, as far as they can be stacked in the end */
+    tw_flag broadcast;     /* a tensor of one row has the same one for all rows of the others */
+    tw_flag stop_gradient; /* in graphs no gradient passes */
 } tw_map_args;
+#define tw_map_defaults .tw_size = sizeof(tw_map_args)
 
 /* The body's results for every row of the tensors, one row of each at a time, stacked. For tw_tensors_free; items is NULL on
  * failure. tw_map(square, NULL, TW_TENSORS(x)) */
 TW_API_FUNCTION tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args);
-#define tw_map(body, user, ...) TW_MAP_(body, user, __VA_ARGS__, .tw_ = 0)
-#define TW_MAP_(body, user, elems, ...) tw_map_(body, user, elems, &(tw_map_args){ __VA_ARGS__ })
+#define tw_map(body, user, ...) TW_MAP_(body, user, __VA_ARGS__, )
+#define TW_MAP_(body, user, elems, ...) tw_map_(body, user, elems, &(tw_map_args){ tw_map_defaults, __VA_ARGS__ })
 
 typedef struct tw_fold_args {
+    size_t tw_size;
     const char *name;
-    tw_tensors initial; /* the state before the first row; items NULL: the first row is it */
-    bool reverse;       /* of tw_scan: from the last row on */
-    bool varied_shapes; /* of tw_scan: as above */
-    bool no_gradient;
-    int tw_;
+    tw_tensors initial;    /* the state before the first row; items NULL: the first row is it */
+    tw_flag reverse;       /* of tw_scan: from the last row on */
+    tw_flag varied_shapes; /* of tw_scan: as above */
+    tw_flag stop_gradient;
 } tw_fold_args;
+#define tw_fold_defaults .tw_size = sizeof(tw_fold_args)
 
 /* The last state: the body gets the state and then a row of each tensor, and gives the next state. tw_foldr begins at the last
  * row. */
-#define tw_foldl(body, user, ...) TW_FOLD_(0, body, user, __VA_ARGS__, .tw_ = 0)
-#define tw_foldr(body, user, ...) TW_FOLD_(1, body, user, __VA_ARGS__, .tw_ = 0)
+#define tw_foldl(body, user, ...) TW_FOLD_(0, body, user, __VA_ARGS__, )
+#define tw_foldr(body, user, ...) TW_FOLD_(1, body, user, __VA_ARGS__, )
 /* The states after every row, stacked. */
-#define tw_scan(body, user, ...) TW_FOLD_(2, body, user, __VA_ARGS__, .tw_ = 0)
+#define tw_scan(body, user, ...) TW_FOLD_(2, body, user, __VA_ARGS__, )
 TW_API_FUNCTION tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *args);
-#define TW_FOLD_(kind, body, user, elems, ...) tw_fold_(kind, body, user, elems, &(tw_fold_args){ __VA_ARGS__ })
+#define TW_FOLD_(kind, body, user, elems, ...) tw_fold_(kind, body, user, elems, &(tw_fold_args){ tw_fold_defaults, __VA_ARGS__ })
 
 /* ---- the first of several that holds ---- */
 
 typedef struct tw_case_args {
+    size_t tw_size;
     const char *name;
     tw_body otherwise; /* if none of the predicates is true; NULL: that is an error */
-    bool exclusive;    /* several true ones are an error */
-    int tw_;
+    tw_flag exclusive; /* several true ones are an error */
 } tw_case_args;
+#define tw_case_defaults .tw_size = sizeof(tw_case_args)
 
 /* The results of the body of the first predicate (bool scalars, a body each) that is true. */
 TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *args);
-#define tw_case(predicates, bodies, ...) TW_CASE_(predicates, bodies, __VA_ARGS__, .tw_ = 0)
-#define TW_CASE_(predicates, bodies, user, ...) tw_case_(predicates, bodies, user, &(tw_case_args){ __VA_ARGS__ })
+#define tw_case(predicates, bodies, ...) TW_CASE_(predicates, bodies, __VA_ARGS__, )
+#define TW_CASE_(predicates, bodies, user, ...) \
+    tw_case_(predicates, bodies, user, &(tw_case_args){ tw_case_defaults, __VA_ARGS__ })
 
 /* ---- C functions inside of graphs ---- */
 

@@ -16,9 +16,9 @@ extern "C" {
 typedef tw_tensor *(*tw_model_function)(tw_model *self, tw_tensor *input, int training, void *state);
 
 /* A model that calls a C function. `state` is the program's. */
-TW_API_FUNCTION tw_model *tw_model_new_(tw_model_function call, void *state, const tw_model_args *args);
-#define tw_model_new(call, ...) TW_MODEL_NEW_(call, __VA_ARGS__, .tw_ = 0)
-#define TW_MODEL_NEW_(call, state, ...) tw_model_new_(call, state, &(tw_model_args){ __VA_ARGS__ })
+TW_API_FUNCTION tw_model *tw_model_new_(tw_model_function call, void *state, tw_model *model); /* gives `model` */
+#define tw_model_new(call, ...) TW_MODEL_NEW_(call, __VA_ARGS__, )
+#define TW_MODEL_NEW_(call, state, ...) tw_model_new_(call, state, tw_model(__VA_ARGS__))
 
 /* Layers in a row: tw_model_sequential(tw_layers_flatten(), tw_layers_dense(10)). Takes them. */
 #define tw_model_sequential(...) tw_sequential(TW_OBJECTS(__VA_ARGS__))
@@ -57,16 +57,17 @@ TW_API_FUNCTION tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *in
 #define TW_NAMES(...) TW_OBJECTS(__VA_ARGS__)
 
 typedef struct tw_compile_args {
-    int tw_;
+    size_t tw_size;
     tw_named optimizer;          /* a name or an optimizer, which is taken; "rmsprop" if NULL */
     tw_named loss;               /* a name or a loss, which is taken */
     tw_objects metrics;          /* names and metrics, which are taken */
     tw_objects weighted_metrics; /* the same; with the weights of the examples */
-    bool run_eagerly;            /* steps are not traced */
-    int64_t steps_per_execution; /* batches between calls of callbacks; 1 if 0 */
+    tw_flag run_eagerly;         /* steps are not traced */
+    int64_t steps_per_execution; /* batches between calls of callbacks; 1 */
 } tw_compile_args;
+#define tw_compile_defaults .steps_per_execution = 1, .tw_size = sizeof(tw_compile_args)
 TW_API_FUNCTION tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args);
-#define tw_model_compile(model, ...) tw_model_compile_(model, &(tw_compile_args){ .tw_ = 0, __VA_ARGS__ })
+#define tw_model_compile(model, ...) TW_QUIETLY(tw_model_compile_(model, &(tw_compile_args){ tw_compile_defaults, __VA_ARGS__ }))
 
 /* What happens while a model is trained, evaluated or run; callbacks are told. */
 typedef enum tw_event {
@@ -96,30 +97,36 @@ TW_API_FUNCTION double tw_log_value(const tw_value *logs, const char *name);
 TW_API_FUNCTION double tw_history_value(tw_callback *history, const char *name, int64_t epoch);
 TW_API_FUNCTION void tw_model_stop_training(tw_model *model);
 
-/* Zero means the default. x is a tensor or, without y, a dataset of batches (x, y) or (x, y, weights); it is borrowed, as all
- * tensors are. Callbacks are taken. */
+/* x is a tensor or, without y, a dataset of batches (x, y) or (x, y, weights). Callbacks are
+ * taken. */
 typedef struct tw_fit_args {
-    int tw_;
+    size_t tw_size;
     tw_tensor *y;
-    int64_t batch_size; /* 32 */
+    int64_t batch_size; /* 32 unless told otherwise */
     int64_t epochs;     /* 1 */
-    int verbose;        /* 1: a bar; 2: one line per epoch; TW_ZERO: nothing */
+    int64_t verbose;    /* 0: nothing is printed; 1: a bar; 2: one line per epoch */
     tw_objects callbacks;
     double validation_split; /* this part of the rows, the last ones, is for validation */
     tw_tensor *validation_x, *validation_y;
     tw_dataset *validation_data;
-    bool no_shuffle;
+    tw_flag shuffle;          /* the rows, before every epoch; true */
     tw_tensor *sample_weight; /* one number per row */
-    int64_t initial_epoch, steps_per_epoch, validation_steps, validation_batch_size, validation_freq;
+    int64_t initial_epoch;
+    int64_t steps_per_epoch, validation_steps; /* all batches unless told otherwise */
+    int64_t validation_batch_size;             /* batch_size */
+    int64_t validation_freq;                   /* epochs between validations; 1 */
 } tw_fit_args;
+#define tw_fit_defaults                                                                                                 \
+    .batch_size = TW_NO_INT, .epochs = 1, .shuffle = true, .steps_per_epoch = TW_NO_INT, .validation_steps = TW_NO_INT, \
+    .validation_batch_size = TW_NO_INT, .validation_freq = 1, .tw_size = sizeof(tw_fit_args)
 /* Trains; gives the History, which is the caller's. NULL: an error. */
 TW_API_FUNCTION tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args);
-#define tw_model_fit(model, x, ...) tw_model_fit_(model, x, &(tw_fit_args){ .tw_ = 0, __VA_ARGS__ })
+#define tw_model_fit(model, x, ...) TW_QUIETLY(tw_model_fit_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ }))
 
 /* The loss and the metrics, a dict of numbers by name for tw_value_free; NONE: an error. Of the arguments those that training
  * alone has are without meaning. */
 TW_API_FUNCTION tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args);
-#define tw_model_evaluate(model, x, ...) tw_model_evaluate_(model, x, &(tw_fit_args){ .tw_ = 0, __VA_ARGS__ })
+#define tw_model_evaluate(model, x, ...) TW_QUIETLY(tw_model_evaluate_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ }))
 /* One step on a batch; the values of the metrics as for evaluate. y may be NULL. */
 TW_API_FUNCTION tw_value tw_model_train_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y);
 TW_API_FUNCTION tw_value tw_model_test_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y);

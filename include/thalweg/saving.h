@@ -21,7 +21,7 @@
  *
  * Functions of a model may read files in its own directory. What would read others, write files or call functions of the program
  * fails with TW_PERMISSION_DENIED, unless the model is trusted: tw_saved_model_load("model", .trusted = true),
- * tw_load_model("model", .no_safe_mode = true), or THALWEG_TRUST_MODELS=1 in the environment.
+ * tw_load_model("model", .safe_mode = false), or THALWEG_TRUST_MODELS=1 in the environment.
  */
 typedef struct tw_named_tensor {
     const char *name;

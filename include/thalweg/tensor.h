@@ -37,6 +37,8 @@ typedef enum tw_dtype {
     TW_DTYPE_LIMIT = 24
 } tw_dtype;
 
+typedef tw_dtype tw_dtype_option __attribute__((aligned(8))); /* as tw_flag */
+
 #define TW_MAX_RANK 8
 
 /* rank -1: nothing known; a dimension of -1: not known. A tensor's own shape is always complete. */

@@ -446,7 +446,7 @@ static bool fill_field(context *c, int index, PyObject *value)
             *(double *)place = NAN;
             break;
         case TW_KIND_BOOL:
-            *(bool *)place = field->inverted;
+            *(bool *)place = false;
             return true;
         case TW_KIND_INTS:
             *(tw_ints *)place = (tw_ints){ 0 };
@@ -477,7 +477,7 @@ static bool fill_field(context *c, int index, PyObject *value)
         return true;
     case TW_KIND_BOOL: {
         int is = PyObject_IsTrue(value);
-        *(bool *)place = (is > 0) != field->inverted;
+        *(bool *)place = is > 0;
         return is >= 0;
     }
     case TW_KIND_STR:

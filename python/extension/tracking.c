@@ -58,7 +58,7 @@ static PyObject *config_value(const tw_field *field, const char *config)
             Py_RETURN_NONE;
         return PyFloat_FromDouble(*(const double *)place);
     case TW_KIND_BOOL:
-        return PyBool_FromLong(*(const bool *)place != field->inverted);
+        return PyBool_FromLong(*(const bool *)place);
     case TW_KIND_STR:
         if (!*(const char *const *)place)
             Py_RETURN_NONE;

@@ -162,7 +162,7 @@ static tw_status fill_field(const filling *f, const tw_field *field, const tw_va
             *(tw_shape *)place = TW_UNKNOWN_SHAPE;
             break;
         case TW_KIND_BOOL:
-            *(bool *)place = field->inverted;
+            *(bool *)place = false;
             break;
         default:
             break; /* cleared already */
@@ -183,7 +183,7 @@ static tw_status fill_field(const filling *f, const tw_field *field, const tw_va
         int64_t number;
         if (!integer_of(value, &number))
             return wrong(f, field, "a boolean");
-        *(bool *)place = (number != 0) != field->inverted;
+        *(bool *)place = number != 0;
         return TW_OK;
     }
     case TW_KIND_STR:

@@ -168,7 +168,7 @@ TW_API(
         tw__fail_op("TopKV2", TW_INVALID_ARGUMENT, "Need k >= 0, got %lld", (long long)args->k);
         return (tw_tensors){ 0 };
     }
-    return top_k(args->input, args->k, !args->no_sorted, args->index_type);
+    return top_k(args->input, args->k, args->sorted, args->index_type);
 }
 
 TW_API(math_in_top_k,

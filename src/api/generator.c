@@ -322,8 +322,7 @@ TW_METHOD(generator_split_states, "random.Generator._split_states(self: generato
           "The states of generators that are independent of this one.")
 {
     tw_tensors states = { tw__alloc_array((size_t)args->count + 1, sizeof(tw_tensor *)), args->count };
-    tw_auto tw_tensor *seeds =
-        states.items ? tw_generator_make_seeds(args->self, .count = args->count ? args->count : TW_ZERO) : NULL;
+    tw_auto tw_tensor *seeds = states.items ? tw_generator_make_seeds(args->self, .count = args->count) : NULL;
     tw_auto tw_tensor *flat = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *keys = seeds && flat ? TW_BINARY(Reshape, seeds, flat) : NULL;
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(state_size(args->self->algorithm) - 1), NULL);

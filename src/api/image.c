@@ -16,7 +16,7 @@ TW_API(
     tw_tensor *made = tw__call(&tw__op_DecodeImage, TW_IN(args->contents), 1,
                                TW_WITH(TW_A_INT("channels", args->channels == TW_NO_INT ? 0 : args->channels),
                                        TW_A_TYPE("dtype", direct ? args->dtype : TW_UINT16),
-                                       TW_A_BOOL("expand_animations", !args->no_expand_animations)),
+                                       TW_A_BOOL("expand_animations", args->expand_animations)),
                                3);
     return direct ? made : tw__image_convert_take(made, args->dtype, false);
 }

@@ -11,7 +11,7 @@ static tw_tensor *draw(double low, double high, int64_t seed, tw_tensor *statele
     if (!none || !minimum || !maximum)
         return NULL;
     return stateless ? tw_random_stateless_uniform(shape ? shape : none, stateless, minimum, maximum)
-                     : tw_random_uniform(shape ? shape : none, minimum, maximum, .seed = seed == 0 ? TW_ZERO : seed);
+                     : tw_random_uniform(shape ? shape : none, minimum, maximum, .seed = seed);
 }
 
 static bool not_negative(double amount, const char *name)
@@ -97,9 +97,8 @@ static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tenso
     tw_auto tw_tensor *least = tw_tensor_int(0), *most = tw_tensor_int(INT32_MAX);
     if (!limit || !rank || !least || !most)
         return NULL;
-    tw_auto tw_tensor *drawn =
-        stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
-                  : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed == 0 ? TW_ZERO : seed);
+    tw_auto tw_tensor *drawn = stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
+                                         : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed);
     tw_auto tw_tensor *offset = drawn ? TW_BINARY(FloorMod, drawn, limit) : NULL;
     return offset ? tw__call(&tw__op_Slice, TW_IN(value, offset, size), 3, NULL, 0) : NULL;
 }
@@ -116,7 +115,7 @@ static tw_tensor *jpeg_quality(tw_tensor *image, int64_t low, int64_t high, int6
     if (!none || !minimum || !maximum)
         return NULL;
     tw_auto tw_tensor *quality = stateless ? tw_random_stateless_uniform(none, stateless, minimum, maximum, TW_INT32)
-                                           : tw_random_uniform(none, minimum, maximum, TW_INT32, seed == 0 ? TW_ZERO : seed);
+                                           : tw_random_uniform(none, minimum, maximum, TW_INT32, seed);
     return quality ? tw__image_adjust_jpeg_quality(image, quality) : NULL;
 }
 

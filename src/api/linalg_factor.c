@@ -65,13 +65,13 @@ TW_API(
     "Singular values, descending, and singular vectors u, v of each matrix: u diag(s) v^H; or the values alone.")
 {
     tw_value result = { .kind = TW_VALUE_NONE };
-    tw_tensors all = singular(args->tensor, args->full_matrices, !args->no_compute_uv);
+    tw_tensors all = singular(args->tensor, args->full_matrices, args->compute_uv);
     if (!all.items || !(all.items[0] = real_values(all.items[0]))) {
         if (all.items)
             tw_tensors_free(&all);
         return result;
     }
-    if (args->no_compute_uv)
+    if (!args->compute_uv)
         return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = only(all, 0) };
     tw_value *items = tw__alloc_array(3, sizeof *items);
     for (int i = 0; items && i < 3; i++)

@@ -42,7 +42,7 @@ TW_API(
     "name: str = None) -> tensor",
     "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
 {
-    return tw__triangular(tw_retain(args->matrix), tw_retain(args->rhs), !args->no_lower, args->adjoint);
+    return tw__triangular(tw_retain(args->matrix), tw_retain(args->rhs), args->lower, args->adjoint);
 }
 
 /* Takes rhs. */
@@ -93,9 +93,9 @@ TW_API(
         tw__fail(TW_INVALID_ARGUMENT, "lstsq: l2_regularizer must be >= 0, got %g", args->l2_regularizer);
         return NULL;
     }
-    if (args->no_fast || m < 0 || n < 0) {
+    if (!args->fast || m < 0 || n < 0) {
         tw_auto tw_tensor *regularizer = tw_tensor_double(args->l2_regularizer);
-        return TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", !args->no_fast)));
+        return TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", args->fast)));
     }
     tw_auto tw_tensor *factor = gramian_factor(a, m >= n, args->l2_regularizer);
     if (!factor)

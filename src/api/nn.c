@@ -181,8 +181,7 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
     tw_auto tw_tensor *scaled = factor_node ? tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(x, factor_node), 2, NULL, 0) : NULL;
     tw_auto tw_tensor *dims = scaled ? tw__noise_dims(x, noise_shape) : NULL,
                       *dims_node = tw__part_constant(&part, dims, "Shape");
-    tw_auto tw_tensor *uniform =
-        dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed == 0 ? TW_ZERO : seed) : NULL;
+    tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed) : NULL;
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
     tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
     tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;

@@ -25,9 +25,9 @@ TW_API(
             args->output_stream);
         return tw__nothing;
     }
-    tw_attr attrs[] = { TW_A_STRING("template", args->template), TW_A_STRING("placeholder", "{}"),
+    tw_attr attrs[] = { TW_A_STRING("template", args->template_), TW_A_STRING("placeholder", "{}"),
                         TW_A_INT("summarize", args->summarize == TW_NO_INT ? 3 : args->summarize) };
-    tw_tensor *only = args->inputs.count == 1 && strcmp(args->template, "{}") == 0 ? args->inputs.items[0] : NULL;
+    tw_tensor *only = args->inputs.count == 1 && strcmp(args->template_, "{}") == 0 ? args->inputs.items[0] : NULL;
     bool plain = only && only->dtype == TW_STRING && only->shape.rank == 0; /* is printed as it is, without quotes */
     tw_auto tw_tensor *text =
         plain ? tw_retain(only) : tw__call(&tw__op_StringFormat, args->inputs.items, (int)args->inputs.count, attrs, 3);

@@ -156,7 +156,7 @@ TW_API(ragged_tensor_from_row_splits,
        "Row i is values[row_splits[i]:row_splits[i + 1]].")
 {
     tw__temps t = { 0 };
-    return tw__temps_end(&t, from_splits(&t, values_of(&t, &args->values), &args->row_splits, !args->no_validate));
+    return tw__temps_end(&t, from_splits(&t, values_of(&t, &args->values), &args->row_splits, args->validate));
 }
 
 TW_API(
@@ -165,7 +165,7 @@ TW_API(
     "Rows of these lengths.")
 {
     tw__temps t = { 0 };
-    return tw__temps_end(&t, from_lengths(&t, values_of(&t, &args->values), &args->row_lengths, !args->no_validate));
+    return tw__temps_end(&t, from_lengths(&t, values_of(&t, &args->values), &args->row_lengths, args->validate));
 }
 
 TW_API(
@@ -174,8 +174,7 @@ TW_API(
     "Each value in the row that stands beside it; rows are in order.")
 {
     tw__temps t = { 0 };
-    return tw__temps_end(&t,
-                         from_rowids(&t, values_of(&t, &args->values), &args->value_rowids, &args->nrows, !args->no_validate));
+    return tw__temps_end(&t, from_rowids(&t, values_of(&t, &args->values), &args->value_rowids, &args->nrows, args->validate));
 }
 
 TW_API(ragged_tensor_from_row_starts,
@@ -187,7 +186,7 @@ TW_API(ragged_tensor_from_row_starts,
     tw_tensor *starts = values ? partition(&t, &args->row_starts, "row_starts", 1) : NULL;
     tw_tensor *count = starts ? tw__temp_reshape(&t, tw__value_rows(&t, values, starts->dtype), (const int64_t[]){ 1 }, 1) : NULL;
     tw_tensor *splits = count ? tw__temp_concat(&t, TW_IN(starts, count), 2, 0) : NULL;
-    if (splits && !args->no_validate && !splits_right(splits))
+    if (splits && args->validate && !splits_right(splits))
         splits = NULL;
     return tw__temps_end(&t, finish(&t, values, splits, -1, false));
 }
@@ -201,9 +200,9 @@ TW_API(ragged_tensor_from_row_limits,
     tw_tensor *limits = values ? partition(&t, &args->row_limits, "row_limits", 1) : NULL;
     tw_tensor *zero = limits ? tw__temp_ints(&t, (const int64_t[]){ 0 }, 1, limits->dtype) : NULL;
     tw_tensor *splits = zero ? tw__temp_concat(&t, TW_IN(zero, limits), 2, 0) : NULL;
-    if (splits && !args->no_validate && !splits_right(splits))
+    if (splits && args->validate && !splits_right(splits))
         splits = NULL;
-    return tw__temps_end(&t, finish(&t, values, splits, -1, !args->no_validate));
+    return tw__temps_end(&t, finish(&t, values, splits, -1, args->validate));
 }
 
 TW_API(
@@ -227,7 +226,7 @@ TW_API(
     else if (!rows)
         rows = TW_K(FloorDiv, count, length);
     rows = tw__temp_cast(t, rows, length->dtype);
-    if (rows && count && rows->data && count->data && known >= 0 && !args->no_validate &&
+    if (rows && count && rows->data && count->data && known >= 0 && args->validate &&
         tw_tensor_int_at(rows, 0) * known != tw_tensor_int_at(count, 0))
         tw__fail(TW_VALUE_ERROR, "uniform_row_length=%lld times nrows=%lld must equal nvals=%lld", (long long)known,
                  (long long)tw_tensor_int_at(rows, 0), (long long)tw_tensor_int_at(count, 0));
@@ -262,7 +261,7 @@ TW_API(
     "RaggedTensor.from_nested_row_splits(flat_values: value, nested_row_splits: value, name: str = None, validate: bool = True) -> value",
     "Ragged in several dimensions, the outermost first.")
 {
-    void *made = nested(&args->flat_values, &args->nested_row_splits, !args->no_validate, from_splits, "nested_row_splits");
+    void *made = nested(&args->flat_values, &args->nested_row_splits, args->validate, from_splits, "nested_row_splits");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
 }
 
@@ -271,7 +270,7 @@ TW_API(
     "RaggedTensor.from_nested_row_lengths(flat_values: value, nested_row_lengths: value, name: str = None, validate: bool = True) -> value",
     "Ragged in several dimensions, the outermost first.")
 {
-    void *made = nested(&args->flat_values, &args->nested_row_lengths, !args->no_validate, from_lengths, "nested_row_lengths");
+    void *made = nested(&args->flat_values, &args->nested_row_lengths, args->validate, from_lengths, "nested_row_lengths");
     return tw__is_ragged(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
 }
 
@@ -290,7 +289,7 @@ TW_API(
     }
     for (int64_t i = ids->list.count - 1; value && i >= 0; i--)
         value = from_rowids(&t, value, &ids->list.items[i], counts->kind == TW_VALUE_NONE ? &nothing : &counts->list.items[i],
-                            !args->no_validate);
+                            args->validate);
     return tw__value_result(&t, value);
 }
 

@@ -263,7 +263,7 @@ tw_sparse_tensor *tw__sparse_new(tw_tensor *indices, tw_tensor *values, tw_tenso
 {
     if (!indices || !values || !dense_shape)
         return NULL;
-    return tw_sparse_tensor_(&(tw_sparse_tensor_args){ .indices = indices, .values = values, .dense_shape = dense_shape });
+    return tw_sparse_tensor(indices, values, dense_shape);
 }
 
 tw_sparse_tensor *tw__sparse_of_outputs(tw_tensor **outputs)

@@ -33,7 +33,7 @@ TW_API(
     tw_tensor *other = args->default_value ? tw__temp_cast(t, args->default_value, values->dtype)
                                            : tw__temp(t, tw_tensor_new(values->dtype, TW_SCALAR, NULL));
     return tw__temps_end(t, TW_KA(SparseToDense, TW_IN(args->sp_input->indices, args->sp_input->dense_shape, values, other),
-                                  TW_WITH(TW_A_BOOL("validate_indices", !args->no_validate_indices))));
+                                  TW_WITH(TW_A_BOOL("validate_indices", args->validate_indices))));
 }
 
 static tw_sparse_tensor *reordered(tw_tensor *indices, tw_tensor *values, tw_tensor *dense_shape, const tw_shape *known)

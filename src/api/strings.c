@@ -36,7 +36,7 @@ TW_API(strings_format,
        "strings.format(template: str, inputs: tensors, placeholder: str = {}, summarize: int = 3, name: str = None) -> tensor",
        "A template with tensors in the place of its marks.")
 {
-    int64_t marks = count_marks(args->template, args->placeholder);
+    int64_t marks = count_marks(args->template_, args->placeholder);
     if (marks != args->inputs.count) {
         tw__fail(
             TW_VALUE_ERROR,
@@ -46,7 +46,7 @@ TW_API(strings_format,
         return NULL;
     }
     return tw__call(&tw__op_StringFormat, args->inputs.items, (int)args->inputs.count,
-                    TW_WITH(TW_A_STRING("template", args->template), TW_A_STRING("placeholder", args->placeholder),
+                    TW_WITH(TW_A_STRING("template", args->template_), TW_A_STRING("placeholder", args->placeholder),
                             TW_A_INT("summarize", args->summarize)),
                     3);
 }

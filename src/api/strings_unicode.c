@@ -58,10 +58,9 @@ TW_API(strings_unicode_encode,
     tw_auto tw_tensor *splits = even_splits(lead, last);
     tw_auto tw_tensor *values = TW_BINARY(Reshape, args->input, flat);
     tw_auto tw_tensor *strings =
-        splits && values
-            ? tw_strings_unicode_encode_flat(values, splits, args->output_encoding, .errors = args->errors,
-                                             .replacement_char = args->replacement_char ? args->replacement_char : TW_ZERO)
-            : NULL;
+        splits && values ? tw_strings_unicode_encode_flat(values, splits, args->output_encoding, .errors = args->errors,
+                                                          .replacement_char = args->replacement_char)
+                         : NULL;
     return TW_BINARY(Reshape, strings, lead);
 }
 

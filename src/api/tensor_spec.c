@@ -184,7 +184,7 @@ static tw_status variable_spec_init(void *self, const void *given)
     const tw_variable_spec_args *args = given;
     spec->shape = args->shape;
     spec->dtype = args->dtype;
-    spec->trainable = !args->no_trainable;
+    spec->trainable = args->trainable;
     spec->alias_id = args->alias_id == TW_NO_INT ? -1 : args->alias_id;
     return TW_OK;
 }

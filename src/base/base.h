@@ -119,6 +119,9 @@ void *tw__object_new(const tw_class *class); /* cleared, one reference */
 bool tw__is(const void *object, const tw_class *class);
 /* The same for functions of the C API that are no rows: else, and for NULL, an error that names the function. */
 bool tw__check(const void *object, const tw_class *class, const char *function);
+/* A C caller's options: `options` holds the defaults, and gets as much of the given struct as both have. Each begins with its
+ * size; see <thalweg/base.h>. */
+tw_status tw__options_take(const void *given, void *options, const char *function);
 bool tw__check_given(const void *pointer, const char *what, const char *function); /* any pointer but NULL */
 bool tw__named_is_object(tw_named named);
 void tw__object_visit(void *object, tw__visitor visitor, void *context);

@@ -97,6 +97,17 @@ bool tw__check(const void *object, const tw_class *class, const char *function)
     return false;
 }
 
+tw_status tw__options_take(const void *given, void *options, const char *function)
+{
+    if (!tw__check_given(given, "the argument struct", function))
+        return tw__error_status();
+    size_t size = *(const size_t *)options, told = *(const size_t *)given;
+    if (told < sizeof told)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the argument struct does not tell its size", function);
+    memcpy(options, given, told < size ? told : size);
+    return TW_OK;
+}
+
 bool tw__check_given(const void *pointer, const char *what, const char *function)
 {
     if (!pointer)

@@ -20,7 +20,7 @@ static tw_status accumulator_init(void *self, const void *given)
     if (args->primals.count != args->tangents.count)
         return tw__fail(TW_VALUE_ERROR, "ForwardAccumulator: %lld tangents for %lld primals", (long long)args->tangents.count,
                         (long long)args->primals.count);
-    a->tape = tw_tape(.persistent = true, .no_watch_accessed_variables = true);
+    a->tape = tw_tape(.persistent = true, .watch_accessed_variables = false);
     a->primals = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->primals);
     a->tangents = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->tangents);
     if (!a->tape || !a->primals || !a->tangents)
@@ -97,7 +97,7 @@ static tw_status go_back(tw_forward_accumulator *a, tw_tape *inner, tw_tensor *t
 static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor **result)
 {
     tw_auto tw_tensor *u = TW_UNARY(ZerosLike, target);
-    tw_auto tw_tape *inner = tw_tape(.persistent = true, .no_watch_accessed_variables = true);
+    tw_auto tw_tape *inner = tw_tape(.persistent = true, .watch_accessed_variables = false);
     size_t room = (size_t)a->count + 1;
     tw_tensor **back = tw__alloc_array(room, sizeof *back), **towards = tw__alloc_array(room, sizeof *towards);
     tw_status status = u && inner && back && towards ? go_back(a, inner, target, u, back) : tw__error_status();

@@ -8,7 +8,7 @@ static tw_status tape_init(void *self, const void *given)
     tw_tape *tape = self;
     const tw_tape_args *args = given;
     tape->persistent = args->persistent;
-    tape->watch_variables = !args->no_watch_accessed_variables;
+    tape->watch_variables = args->watch_accessed_variables;
     return TW_OK;
 }
 
@@ -245,8 +245,7 @@ TW_METHOD(tape_gradient,
 TW_API(tape_start, "_tape_start(persistent: bool = False, watch_accessed_variables: bool = True) -> tape",
        "A new tape that records from now on; for C, where there is no with statement.")
 {
-    tw_tape *tape = tw_tape_(
-        &(tw_tape_args){ .persistent = args->persistent, .no_watch_accessed_variables = args->no_watch_accessed_variables });
+    tw_tape *tape = tw_tape(.persistent = args->persistent, .watch_accessed_variables = args->watch_accessed_variables);
     if (tape)
         tw__tape_start(tape);
     return tape;

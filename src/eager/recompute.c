@@ -54,7 +54,7 @@ static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, 
 {
     const recomputed *r = self->user;
     tw_tensor **inner = tw__alloc_array((size_t)input_count + 1, sizeof *inner);
-    tw_auto tw_tape *tape = tw_tape(.no_watch_accessed_variables = true);
+    tw_auto tw_tape *tape = tw_tape(.watch_accessed_variables = false);
     tw_status status = inner && tape ? TW_OK : tw__error_status();
     int made = 0;
     for (; status == TW_OK && made < input_count;

@@ -176,9 +176,9 @@ static tw_status variable_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both.");
     if (!*tw__variable_scope())
-        return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
+        return setup(self, args->initial_value, args->name, args->trainable, &args->shape);
     char *name = tw__format("%s%s", tw__variable_scope(), args->name && *args->name ? args->name : "Variable");
-    tw_status status = name ? setup(self, args->initial_value, name, !args->no_trainable, &args->shape) : tw__error_status();
+    tw_status status = name ? setup(self, args->initial_value, name, args->trainable, &args->shape) : tw__error_status();
     tw__free(name);
     return status;
 }

@@ -65,7 +65,7 @@ static bool is_followed(tw_dtype dtype)
 static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     host_call *call = user;
-    tw_tape *tape = tw_tape(.persistent = true, .no_watch_accessed_variables = true);
+    tw_tape *tape = tw_tape(.persistent = true, .watch_accessed_variables = false);
     tw_tensor **sources = tw__alloc_array((size_t)input_count + 1, sizeof *sources);
     tw_status status = tape && sources ? TW_OK : tw__error_status();
     int64_t count = 0;

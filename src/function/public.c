@@ -200,9 +200,10 @@ tw__function *tw__function_concrete(void *object, const tw_spec *specs, int coun
     return f->only ? tw_retain(f->only) : find_specs(f, specs, count, NULL);
 }
 
-tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args)
+tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *options)
 {
-    if (!tw__check_given(args, "the argument struct", "tw_function_new"))
+    tw_function_args whole = { tw_function_defaults }, *args = &whole;
+    if (tw__options_take(options, args, "tw_function_new") != TW_OK)
         return NULL;
     const char *name = args->name ? args->name : "function";
     if (!body) {
@@ -310,11 +311,14 @@ tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void
     return out;
 }
 
-tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *args)
+tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *options)
 {
     tw_tensors out = { 0 };
-    if (!cond || !body || !args || values.count < 1) {
-        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values, or no arguments",
+    tw_while_args whole = { tw_while_defaults }, *args = &whole;
+    if (tw__options_take(options, args, "tw_while") != TW_OK)
+        return out;
+    if (!cond || !body || values.count < 1) {
+        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values",
                  cond ? "body" : "cond");
         return out;
     }
@@ -370,20 +374,22 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
 /* ---- loops over rows ---- */
 
 /* Whether a loop over rows can begin: the body and the arguments are there, and the tensors are such. */
-static bool is_ready(tw_body body, tw_tensors elems, const void *args, const char *what)
+static bool is_ready(tw_body body, tw_tensors elems, const char *what)
 {
-    if (!body || !args || elems.count < 1) {
-        tw__fail(TW_INVALID_ARGUMENT, !body ? "%s: body is NULL" : "%s: there are no tensors, or no arguments", what);
+    if (!body || elems.count < 1) {
+        tw__fail(TW_INVALID_ARGUMENT, !body ? "%s: body is NULL" : "%s: there are no tensors", what);
         return false;
     }
     return tw__check_tensors(elems, what);
 }
 
-tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args)
+tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *options)
 {
     tw_tensors out = { 0 };
     int count = 0;
-    if (!is_ready(body, elems, args, "tw_map") || (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
+    tw_map_args whole = { tw_map_defaults }, *args = &whole;
+    if (tw__options_take(options, args, "tw_map") != TW_OK || !is_ready(body, elems, "tw_map") ||
+        (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
         return out;
     body_call call = { body, user, "the body of tw_map" };
     tw__mapping mapping = { .body = call_body,
@@ -394,20 +400,21 @@ tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args
                             .spec_count = (int)args->results.count,
                             .infers = !args->varied_shapes,
                             .spreads = args->broadcast,
-                            .stops = args->no_gradient,
+                            .stops = args->stop_gradient,
                             .name = args->name };
     if (tw__map_rows(&mapping, &out.items, &count) == TW_OK)
         out.count = count;
     return out;
 }
 
-tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *args)
+tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *options)
 {
     enum { RIGHT = 1, SCAN = 2 };
     tw_tensors out = { 0 };
     int count = 0;
-    if (!is_ready(body, elems, args, "tw_fold") ||
-        (args->initial.items && !is_ready(body, args->initial, args, "tw_fold: initial")))
+    tw_fold_args whole = { tw_fold_defaults }, *args = &whole;
+    if (tw__options_take(options, args, "tw_fold") != TW_OK || !is_ready(body, elems, "tw_fold") ||
+        (args->initial.items && !is_ready(body, args->initial, "tw_fold: initial")))
         return out;
     body_call call = { body, user, "the body of tw_fold" };
     tw__folding folding = { .body = call_body,
@@ -419,18 +426,20 @@ tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const 
                             .reverse = kind == RIGHT || (kind == SCAN && args->reverse),
                             .scans = kind == SCAN,
                             .infers = !args->varied_shapes,
-                            .stops = args->no_gradient,
+                            .stops = args->stop_gradient,
                             .name = args->name };
     if (tw__fold_rows(&folding, &out.items, &count) == TW_OK)
         out.count = count;
     return out;
 }
 
-tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *args)
+tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *options)
 {
     tw_tensors out = { 0 };
     int results = 0, count = (int)predicates.count;
-    if (!tw__check_given(bodies, "the list of bodies", "tw_case") || !is_ready(bodies[0], predicates, args, "tw_case"))
+    tw_case_args whole = { tw_case_defaults }, *args = &whole;
+    if (tw__options_take(options, args, "tw_case") != TW_OK || !tw__check_given(bodies, "the list of bodies", "tw_case") ||
+        !is_ready(bodies[0], predicates, "tw_case"))
         return out;
     tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
     body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);

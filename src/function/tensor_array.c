@@ -263,7 +263,7 @@ static tw_status array_init(void *self, const void *given)
     tw_tensor_array *array = self;
     array->dtype = args->dtype;
     array->dynamic = args->dynamic_size;
-    array->infers = !args->no_infer_shape;
+    array->infers = args->infer_shape;
     array->clears = args->clear_after_read == TW_NO_INT || args->clear_after_read;
     array->element = tw__object_new(&shape_class);
     if (!array->element)
@@ -289,7 +289,7 @@ tw_tensor_array *tw__array_new(tw_dtype dtype, tw_tensor *size, const tw_shape *
     tw_args_default(&tw__signature_tensor_array, &args);
     args.dtype = dtype;
     args.size = size;
-    args.no_infer_shape = !infers;
+    args.infer_shape = infers;
     args.element_shape = shape ? *shape : TW_UNKNOWN_SHAPE;
     return tw_class_make(&tw__class_tensor_array, &args);
 }

@@ -186,7 +186,7 @@ static tw_value field_value(const tw_field *field, const void *args)
             return tw__serialize(((void *const *)place)[1], "keras.optimizers.schedules");
         return float_value(*(const double *)place);
     case TW_KIND_BOOL:
-        return (tw_value){ .kind = TW_VALUE_BOOL, .b = *(const bool *)place != field->inverted };
+        return (tw_value){ .kind = TW_VALUE_BOOL, .b = *(const bool *)place };
     case TW_KIND_STR:
         return str_or_none(*(const char *const *)place);
     case TW_KIND_DTYPE: {

@@ -1,6 +1,6 @@
 /* Safe mode: configs may not bring code along. It is on unless a load call, the program or the environment says otherwise.
  *
- *     tw_load_model(path, .no_safe_mode = true)                    one model
+ *     tw_load_model(path, .safe_mode = false)                    one model
  *     tf.keras.__internal__.enable_unsafe_deserialization()        the program
  *     THALWEG_TRUST_MODELS=1                                       the process */
 #ifndef TW_SAFE_MODE_H

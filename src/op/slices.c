@@ -60,7 +60,7 @@ TW_PROPERTY(indexed_slices_shape, "IndexedSlices.shape(self: indexed_slices) -> 
 
 tw_indexed_slices *tw__indexed_slices_new(tw_tensor *values, tw_tensor *indices, tw_tensor *dense_shape)
 {
-    return tw_indexed_slices_(&(tw_indexed_slices_args){ .values = values, .indices = indices, .dense_shape = dense_shape });
+    return tw_indexed_slices(values, indices, dense_shape);
 }
 
 tw_tensor *tw__slices_wrap(tw_indexed_slices *slices)

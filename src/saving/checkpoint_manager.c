@@ -278,7 +278,7 @@ TW_METHOD(checkpoint_manager_save,
     tw_checkpoint_manager *manager = args->self;
     bool early;
     int64_t number;
-    if (check_step(manager, !args->no_check_interval, &early) != TW_OK || early ||
+    if (check_step(manager, args->check_interval, &early) != TW_OK || early ||
         tw__checkpoint_count(manager->checkpoint, &number) != TW_OK || choose_number(&args->checkpoint_number, &number) != TW_OK)
         return NULL;
     char *path = tw__format("%s-%lld", manager->prefix, (long long)number);

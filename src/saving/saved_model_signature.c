@@ -259,7 +259,7 @@ TW_API(
     tw_status status =
         map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
             : TW_RESOURCE_EXHAUSTED;
-    tw__saving_view view = { .root = args->obj, .extra = &extra, .no_gradients = args->no_custom_gradients };
+    tw__saving_view view = { .root = args->obj, .extra = &extra, .no_gradients = !args->custom_gradients };
     if (status == TW_OK)
         status = tw__saved_model_save(&view, map, args->export_dir, NULL, NULL, NULL);
     tw__extra_free(&extra);

@@ -90,7 +90,7 @@ TW_METHOD(graph_unique_name, "Graph.unique_name(self: graph, name: str, mark_as_
           "The name in the present scope, with a number behind it if it is taken.")
 {
     char *whole = tw__format("%s%s", tw__scope(), args->name ? args->name : "");
-    char *out = whole ? tw__graph_unique_name(args->self->graph, whole, !args->no_mark_as_used) : NULL;
+    char *out = whole ? tw__graph_unique_name(args->self->graph, whole, args->mark_as_used) : NULL;
     tw__free(whole);
     return out;
 }

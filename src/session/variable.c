@@ -88,7 +88,7 @@ TW_API(
     tw__variable_nodes nodes = { args->handle->node, args->initializer ? args->initializer->node : NULL, snapshot->node,
                                  initial ? initial->node : NULL, initial ? initial->node_output : 0 };
     tw_variable *variable = tw__object_new(&tw__class_variable);
-    if (variable && tw__variable_adopt(variable, &nodes, args->name, !args->no_trainable) == TW_OK)
+    if (variable && tw__variable_adopt(variable, &nodes, args->name, args->trainable) == TW_OK)
         return variable;
     tw_release(variable);
     return NULL;

@@ -65,7 +65,7 @@ static void set_default(const tw_field *field, void *args)
         ((void **)place)[1] = NULL;
         break;
     case TW_KIND_BOOL:
-        *(bool *)place = field->inverted ? !field->default_int : field->default_int;
+        *(bool *)place = field->default_int;
         break;
     case TW_KIND_STR:
         *(const char **)place = field->default_text;
@@ -113,6 +113,7 @@ void tw_args_default(const tw_signature *signature, void *args)
         !tw__check_given(args, "the argument struct", signature->id))
         return;
     memset(args, 0, signature->args_size);
+    *(size_t *)args = signature->args_size;
     for (int i = 0; i < signature->field_count; i++)
         set_default(&signature->fields[i], args);
 }
@@ -155,51 +156,20 @@ tw_status tw_args_check(const tw_signature *signature, const tw_field *field, co
     return TW_OK;
 }
 
-/* Zero means the default to a C caller; TW_ZERO means zero. */
+/* What says by itself that it was not given has its default: no text, no dtype, no list. Numbers, booleans and shapes mean what
+ * they say: their defaults stand in the macros of <thalweg/api.h>. */
 static void complete_field(const tw_field *field, void *args)
 {
-    void *place = at(field, args);
-    switch (field->kind) {
-    case TW_KIND_INT:
-        if (*(int64_t *)place == TW_ZERO)
-            *(int64_t *)place = 0;
-        else if (!field->required && *(int64_t *)place == 0)
-            set_default(field, args);
-        break;
-    case TW_KIND_FLOAT:
-        if (*(double *)place == TW_ZERO)
-            *(double *)place = 0;
-        else if (!field->required && *(double *)place == 0)
-            set_default(field, args);
-        break;
-    case TW_KIND_NUMBER:
-        if (*(double *)place == TW_ZERO)
-            *(double *)place = 0;
-        else if (!field->required && *(double *)place == 0 && !((void **)place)[1])
-            set_default(field, args);
-        break;
-    case TW_KIND_DTYPE:
-        if (!field->required && *(tw_dtype *)place == TW_DTYPE_NONE)
-            set_default(field, args);
-        break;
-    case TW_KIND_SHAPE:
-        if (((tw_shape *)place)->rank == TW_ZERO)
-            ((tw_shape *)place)->rank = 0;
-        else if (!field->required && ((tw_shape *)place)->rank == 0)
-            set_default(field, args);
-        break;
-    case TW_KIND_INTS:
-        if (!field->required && !((tw_ints *)place)->given)
-            set_default(field, args);
-        break;
-    case TW_KIND_STR:
-    case TW_KIND_NAMED:
-        if (!field->required && !*(const void **)place)
-            set_default(field, args);
-        break;
-    default:
-        break;
-    }
+    const void *place = at(field, args);
+    bool left_out = false;
+    if (field->kind == TW_KIND_DTYPE)
+        left_out = *(const tw_dtype *)place == TW_DTYPE_NONE;
+    else if (field->kind == TW_KIND_INTS)
+        left_out = !((const tw_ints *)place)->given;
+    else if (field->kind == TW_KIND_STR || field->kind == TW_KIND_NAMED)
+        left_out = !*(void *const *)place;
+    if (left_out && !field->required)
+        set_default(field, args);
 }
 
 /* ---- what C gives ---- */
@@ -323,10 +293,28 @@ static tw_status check_given(const tw_signature *signature, const tw_field *fiel
     }
 }
 
+/* Defaults of the options that lie behind the end of a caller's struct. */
+static void default_behind(const tw_signature *signature, size_t size, void *args)
+{
+    memset((char *)args + size, 0, signature->args_size - size);
+    for (int i = 0; i < signature->field_count; i++) {
+        if (signature->fields[i].offset >= size)
+            set_default(&signature->fields[i], args);
+    }
+    *(size_t *)args = signature->args_size;
+}
+
 tw_status tw_args_complete(const tw_signature *signature, void *args)
 {
     if (!signature || !args)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_args_complete: the %s is NULL", signature ? "argument struct" : "signature");
+    size_t size = *(const size_t *)args;
+    if (size < sizeof size)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "tw_%s: the argument struct does not tell its size: tw_%s(…) and TW_ARGS(%s, …) make it", signature->id,
+                        signature->id, signature->id);
+    if (size < signature->args_size)
+        default_behind(signature, size, args);
     for (const tw_field *field = signature->fields, *end = field + signature->field_count; field < end; field++) {
         void *place = at(field, args);
         if (field->kind == TW_KIND_TENSOR && *(tw_object **)place && (*(tw_object **)place)->class == &tw__tensor_class)
@@ -343,7 +331,9 @@ tw_status tw__args_take(const tw_signature *signature, const void *given, void *
 {
     if (!tw__check_given(given, "the argument struct", signature->id))
         return tw__error_status();
-    memcpy(args, given, signature->args_size);
+    size_t size = *(const size_t *)given;
+    memcpy(args, given, size < signature->args_size ? size : signature->args_size);
+    *(size_t *)args = size;
     return tw_args_complete(signature, args);
 }
 
@@ -433,6 +423,7 @@ void *tw__args_copy(const tw_signature *signature, const void *args)
     void *copy = tw__alloc_zero(signature->args_size);
     if (!copy)
         return NULL;
+    *(size_t *)copy = signature->args_size;
     for (int i = 0; i < signature->field_count; i++) {
         if (!copy_field(&signature->fields[i], args, copy)) {
             tw__args_free(signature, copy);
@@ -533,8 +524,6 @@ void tw__args_project(const tw_signature *from, const void *source, const tw_sig
             const tw_field *other = &from->fields[k];
             if (other->kind == field->kind && strcmp(other->name, field->name) == 0) {
                 memcpy(at(field, target), at(other, source), field_size(field));
-                if (field->kind == TW_KIND_BOOL && other->inverted != field->inverted)
-                    *(bool *)at(field, target) ^= true;
             }
         }
     }

@@ -196,7 +196,7 @@ TW_API(profiler_stop, "profiler.experimental.stop(save: bool = True)", "Ends the
     profile_directory = NULL;
     if (!directory)
         return tw__fail(TW_UNAVAILABLE, "Cannot export profiling results. No profiler is running.");
-    tw_status status = tw_summary_profile_end(.outdir = args->no_save ? NULL : directory);
+    tw_status status = tw_summary_profile_end(.outdir = !args->save ? NULL : directory);
     tw__free(directory);
     return status;
 }

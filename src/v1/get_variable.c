@@ -102,10 +102,10 @@ static tw_variable *make(const char *name, const tw_get_variable_args *args, con
     bool free_of_controls = rooted && graph && tw__control_push(graph, NULL, 0, true) == TW_OK;
     tw_auto tw_tensor *initial = rooted ? first_value(name, shape, dtype, initializer) : NULL;
     char *texts = NULL;
-    const char **names = initial ? collections_of(&args->collections, !args->no_trainable, &texts) : NULL;
+    const char **names = initial ? collections_of(&args->collections, args->trainable, &texts) : NULL;
     const char *const *before = tw__variable_collections;
     tw__variable_collections = names;
-    tw_variable *variable = names ? tw__variable_new(initial, name, !args->no_trainable, NULL) : NULL;
+    tw_variable *variable = names ? tw__variable_new(initial, name, args->trainable, NULL) : NULL;
     tw__variable_collections = before;
     tw__free(names);
     tw__free(texts);
@@ -114,7 +114,7 @@ static tw_variable *make(const char *name, const tw_get_variable_args *args, con
     if (rooted)
         tw__scope_pop();
     tw__outside_end(outside);
-    if (variable && args->no_validate_shape) /* values of every shape may be assigned */
+    if (variable && !args->validate_shape) /* values of every shape may be assigned */
         variable->resource->shape = TW_UNKNOWN_SHAPE;
     return variable;
 }

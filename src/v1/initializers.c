@@ -67,7 +67,7 @@ static tw_tensor *number_of(tw_dtype dtype, double number)
 
 static int64_t seed_of(const tw_initializer *self)
 {
-    return self->seeded ? self->seed == 0 ? TW_ZERO : self->seed : TW_NO_INT;
+    return self->seeded ? self->seed : TW_NO_INT;
 }
 
 static tw_tensor *uniform(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double low, double high)

@@ -260,7 +260,7 @@ TW_API(
                 : args->name ? tw__strdup(args->name)
                              : unopened(store, outer, args->default_name);
     char *whole = !own ? NULL : given ? tw__strdup(given->name) : inside(outer, own);
-    bool named = whole && !args->no_auxiliary_name_scope && *own;
+    bool named = whole && args->auxiliary_name_scope && *own;
     struct tw_variable_scope *scope = NULL;
     if (whole && (!named || tw__scope_push(own) == TW_OK)) {
         scope = made(args, base, outer, whole, given || !named ? base->name_scope : tw__scope());

@@ -86,7 +86,7 @@ static void test_refused(void **state)
     assert_int_equal(tw_error_code(), TW_INVALID_ARGUMENT);
     tw_clear_error();
     /* Splits that nobody checked are not followed. */
-    tw_auto tw_ragged_tensor *odd = tw_ragged_tensor_from_row_splits(OF_TENSOR(values), OF_TENSOR(splits), .no_validate = true);
+    tw_auto tw_ragged_tensor *odd = tw_ragged_tensor_from_row_splits(OF_TENSOR(values), OF_TENSOR(splits), .validate = false);
     assert_non_null(odd);
     assert_null(tw_ragged_tensor_to_tensor(odd));
     tw_clear_error();

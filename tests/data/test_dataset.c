@@ -30,7 +30,7 @@ static tw_tensors plus(void *user, tw_tensors in)
 static tw_tensors counting(void *user, tw_tensors in)
 {
     (void)user;
-    tw_auto tw_dataset *first = tw_dataset_take(tw_dataset_range(TW_ZERO, 100), .count_object = tw_retain(in.items[0]));
+    tw_auto tw_dataset *first = tw_dataset_take(tw_dataset_range(0, 100), .count_object = tw_retain(in.items[0]));
     return tw_give(first ? tw_dataset_variant_tensor(first) : NULL);
 }
 
@@ -58,7 +58,7 @@ static void expect(tw_dataset *dataset, const int64_t *values, int count)
 
 static tw_dataset *numbers(void)
 {
-    return tw_dataset_prefetch(tw_dataset_repeat(tw_dataset_shuffle(tw_dataset_range(TW_ZERO, 9), 4), 2));
+    return tw_dataset_prefetch(tw_dataset_repeat(tw_dataset_shuffle(tw_dataset_range(0, 9), 4), 2));
 }
 
 static void read_some(tw_iterator *iterator, int64_t *values, int count)
@@ -94,7 +94,7 @@ static void iterators_are_restored(void **state)
         assert_memory_equal(found, expected, (size_t)(18 - cut) * sizeof *found);
         free(written);
     }
-    tw_auto tw_iterator *another = tw_iterator(.dataset = tw_dataset_range(TW_ZERO, 9));
+    tw_auto tw_iterator *another = tw_iterator(.dataset = tw_dataset_range(0, 9));
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "iterator", another });
     tw_auto tw_load_status *refused = tw_checkpoint_read(checkpoint, path);
     assert_null(refused);
@@ -105,20 +105,19 @@ static void steps_nest(void **state)
 {
     (void)state;
     tw_auto tw_dataset *dataset =
-        tw_dataset_take(tw_dataset_skip(tw_dataset_map(tw_dataset_range(TW_ZERO, 10), tw_function_new(twice, NULL)), 2), 3);
+        tw_dataset_take(tw_dataset_skip(tw_dataset_map(tw_dataset_range(0, 10), tw_function_new(twice, NULL)), 2), 3);
     EXPECT(dataset, 4, 6, 8);
     EXPECT(dataset, 4, 6, 8);
     tw_auto tw_tensor *count = tw_dataset_cardinality(dataset);
     assert_int_equal(tw_tensor_int_at(count, 0), 3);
-    tw_auto tw_dataset *parallel = tw_dataset_prefetch(tw_dataset_parallel_map(tw_dataset_filter(tw_dataset_range(TW_ZERO, 10),
-                                                                                                 tw_function_new(is_even, NULL)),
-                                                                               tw_function_new(twice, NULL), 3),
-                                                       2);
+    tw_auto tw_dataset *parallel =
+        tw_dataset_prefetch(tw_dataset_parallel_map(tw_dataset_filter(tw_dataset_range(0, 10), tw_function_new(is_even, NULL)),
+                                                    tw_function_new(twice, NULL), 3),
+                            2);
     EXPECT(parallel, 0, 4, 8, 12, 16);
     tw_auto tw_dataset *flat = tw_dataset_flat_map(tw_dataset_range(1, 4), tw_function_new(counting, NULL));
     EXPECT(flat, 0, 0, 1, 0, 1, 2);
-    tw_auto tw_dataset *shuffled =
-        tw_dataset_shuffle(tw_dataset_range(TW_ZERO, 7), 3, .seed = 5, .no_reshuffle_each_iteration = true);
+    tw_auto tw_dataset *shuffled = tw_dataset_shuffle(tw_dataset_range(0, 7), 3, .seed = 5, .reshuffle_each_iteration = false);
     tw_auto tw_dataset *both = tw_dataset_zip(TW_OBJECTS(tw_retain(shuffled), tw_retain(shuffled)));
     tw_auto tw_iterator *pairs = tw_iterator(.dataset = tw_retain(both));
     for (int i = 0; i < 7; i++) {
@@ -147,7 +146,7 @@ static void batches(void **state)
         tw_tensors_free(&batch);
     }
     tw_auto tw_tensor *zero = tw_tensor_int64(0);
-    tw_auto tw_dataset *range = tw_dataset_range(TW_ZERO, 11);
+    tw_auto tw_dataset *range = tw_dataset_range(0, 11);
     tw_auto tw_function *f = tw_function_new(plus, NULL);
     tw_tensors sum = tw_dataset_reduce(range, TW_TENSORS(zero), f);
     expect_no_error();
@@ -172,7 +171,7 @@ static tw_tensors shard_behind_shard(void *user, tw_tensors in)
 {
     (void)user;
     tw_dataset *shards = tw_dataset_variant(in.items[0], .types = TW_INTS(TW_VARIANT), .shapes = TW_INTS(0));
-    tw_auto tw_dataset *flat = tw_dataset_flat_map(shards, tw_function_new(same, NULL), .element = tw_dataset_range(TW_ZERO, 1));
+    tw_auto tw_dataset *flat = tw_dataset_flat_map(shards, tw_function_new(same, NULL), .element = tw_dataset_range(0, 1));
     return tw_give(flat ? tw_dataset_variant_tensor(flat) : NULL);
 }
 
@@ -184,13 +183,13 @@ static void files_keep_datasets(void **state)
     tw_auto tw_tensor *path = tw_tensor_string(place, strlen(place)),
                       *sizes = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ 1, 4 });
     tw_auto tw_dataset *saved =
-        tw_dataset_save(tw_dataset_range(TW_ZERO, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
+        tw_dataset_save(tw_dataset_range(0, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
     EXPECT(saved, 0, 1, 2, 3, 4);
     tw_auto tw_dataset *loaded = tw_dataset_load(path, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0));
     EXPECT(loaded, 0, 2, 4, 1, 3);
     tw_auto tw_tensor *count = tw_dataset_cardinality(loaded);
     assert_int_equal(tw_tensor_int_at(count, 0), 5);
-    tw_auto tw_dataset *rebatched = tw_dataset_rebatch(tw_dataset_batch(tw_dataset_range(TW_ZERO, 5), 2), sizes);
+    tw_auto tw_dataset *rebatched = tw_dataset_rebatch(tw_dataset_batch(tw_dataset_range(0, 5), 2), sizes);
     EXPECT(rebatched, 0, 1);
     tw_auto tw_tensor *nowhere = tw_tensor_string("/nowhere", 8);
     assert_null(tw_dataset_load(nowhere, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0)));
@@ -202,17 +201,17 @@ static void files_keep_datasets(void **state)
 static void mistakes(void **state)
 {
     (void)state;
-    assert_null(tw_dataset_batch(tw_dataset_range(TW_ZERO, 3), TW_ZERO));
+    assert_null(tw_dataset_batch(tw_dataset_range(0, 3), 0));
     expect_error(TW_INVALID_ARGUMENT, "Batch size must be greater than zero");
     assert_null(tw_dataset_batch(NULL, 3));
     expect_error(TW_INVALID_ARGUMENT, "input_dataset");
-    assert_null(tw_dataset_take(tw_dataset_range(TW_ZERO, 3), 1.5));
+    assert_null(tw_dataset_take(tw_dataset_range(0, 3), 1.5));
     expect_error(TW_TYPE_ERROR, "1.5");
     assert_null(
-        tw_dataset_map(tw_dataset_range(TW_ZERO, 3),
+        tw_dataset_map(tw_dataset_range(0, 3),
                        tw_function_new(plus, NULL, .signature = TW_SPECS({ TW_INT64, TW_SCALAR }, { TW_INT64, TW_SCALAR }))));
     expect_error(TW_INVALID_ARGUMENT, "takes 2 arguments");
-    assert_null(tw_dataset_flat_map(tw_dataset_range(TW_ZERO, 3), tw_function_new(twice, NULL)));
+    assert_null(tw_dataset_flat_map(tw_dataset_range(0, 3), tw_function_new(twice, NULL)));
     expect_error(TW_TYPE_ERROR, "must give a dataset");
     assert_null(tw_dataset());
     expect_error(TW_TYPE_ERROR, "can't be made by itself");
@@ -226,7 +225,7 @@ static void no_memory(void **state)
     for (long n = 1; !done && n < 4000; n++) {
         tw__alloc_fail_at(n);
         tw_dataset *dataset =
-            tw_dataset_batch(tw_dataset_shuffle(tw_dataset_map(tw_dataset_range(TW_ZERO, 6), tw_function_new(twice, NULL)), 3,
+            tw_dataset_batch(tw_dataset_shuffle(tw_dataset_map(tw_dataset_range(0, 6), tw_function_new(twice, NULL)), 3,
                                                 .seed = 1),
                              2);
         tw_iterator *iterator = dataset ? tw_iterator(.dataset = tw_retain(dataset)) : NULL;

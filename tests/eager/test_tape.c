@@ -79,7 +79,7 @@ static void persistent_and_unconnected(void **state)
 static tw_variable *make_variable(float value, bool trainable)
 {
     tw_auto tw_tensor *initial = tw_tensor_float(value);
-    return tw_variable(initial, .no_trainable = !trainable);
+    return tw_variable(initial, .trainable = trainable);
 }
 
 static void variables_are_watched(void **state)

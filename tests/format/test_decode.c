@@ -8,7 +8,7 @@ static void bytes_are_numbers(void **state)
     (void)state;
     tw_auto tw_tensor *bytes = tw_tensor_string("\1\2\3\4", 4), *six = tw_tensor_int(6);
     tw_auto tw_tensor *little = tw_io_decode_raw(bytes, TW_INT16),
-                      *big = tw_io_decode_raw(bytes, TW_INT16, .no_little_endian = true);
+                      *big = tw_io_decode_raw(bytes, TW_INT16, .little_endian = false);
     tw_auto tw_tensor *longer = tw_io_decode_raw(bytes, TW_UINT8, .fixed_length = six);
     expect_no_error();
     assert_int_equal(tw_tensor_int_at(little, 1), 1027);

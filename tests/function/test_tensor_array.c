@@ -11,7 +11,7 @@ static tw_tensor *vector(float a, float b)
 static tw_tensor_array *new_array(int32_t size, bool dynamic)
 {
     tw_auto tw_tensor *count = tw_tensor_int(size);
-    return tw_tensor_array(TW_FLOAT32, count, .dynamic_size = dynamic, .clear_after_read = TW_ZERO);
+    return tw_tensor_array(TW_FLOAT32, count, .dynamic_size = dynamic, .clear_after_read = 0);
 }
 
 static void need_values(const tw_tensor *tensor, const double *values, int64_t count)

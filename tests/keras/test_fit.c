@@ -33,7 +33,7 @@ static void test_line(void **state)
                                       .metrics = TW_NAMES("mae")),
                      TW_OK);
     tw_auto tw_callback *history =
-        tw_model_fit(model, x, y, .epochs = 9, .batch_size = 10, .verbose = TW_ZERO, .validation_split = 0.25,
+        tw_model_fit(model, x, y, .epochs = 9, .batch_size = 10, .verbose = 0, .validation_split = 0.25,
                      .callbacks = TW_OBJECTS(tw_callback_new(count, counts)));
     expect_no_error();
     assert_int_equal(counts[TW_EPOCH_END], 4);
@@ -42,7 +42,7 @@ static void test_line(void **state)
     assert_true(tw_history_value(history, "loss", -1) < tw_history_value(history, "loss", 0));
     assert_true(isfinite(tw_history_value(history, "val_mae", 3)));
     assert_true(isnan(tw_history_value(history, "val_mae", 4)));
-    tw_value logs = tw_model_evaluate(model, x, y, .verbose = TW_ZERO);
+    tw_value logs = tw_model_evaluate(model, x, y, .verbose = 0);
     assert_true(tw_log_value(&logs, "mae") > 0);
     tw_value_free(&logs);
     logs = tw_model_train_on_batch(model, x, y);
@@ -60,8 +60,7 @@ static double loss_of(tw_strategy *strategy, tw_tensor *x, tw_tensor *y)
     assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse"), TW_OK);
     if (strategy)
         assert_int_equal(tw_strategy_exit(strategy), TW_OK);
-    tw_auto tw_callback *history =
-        tw_model_fit(model, x, y, .epochs = 3, .batch_size = 4, .verbose = TW_ZERO, .no_shuffle = true);
+    tw_auto tw_callback *history = tw_model_fit(model, x, y, .epochs = 3, .batch_size = 4, .verbose = 0, .shuffle = false);
     expect_no_error();
     tw_auto tw_tensor *whole = tw_model_predict(model, x, .batch_size = 5);
     assert_int_equal(tw_tensor_count(whole), 10);

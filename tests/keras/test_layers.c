@@ -143,7 +143,7 @@ static void names_of_variables(void **state)
     char *whole = tw_name_scope_enter(scope);
     assert_string_equal(whole, "sc/");
     free(whole);
-    tw_auto tw_layer *scoped = tw_layers_dense(2, .no_bias = true);
+    tw_auto tw_layer *scoped = tw_layers_dense(2, .use_bias = false);
     tw_release(tw_layer_call(scoped, x));
     tw_name_scope_exit(scope);
     expect_variables(tw_layer_variables(scoped), "sc/dense_6/kernel:0");
@@ -156,7 +156,7 @@ static void weights_of_layers(void **state)
     tw_auto tw_tensor *two = tw_tensor_float(2), *x = ones(1, 3);
     assert_int_equal(tw__layer_begin(layer), TW_OK);
     tw_release(tw_layer_add_weight(layer, "w", .shape = TW_SHAPE(2)));
-    tw_release(tw_layer_add_weight(layer, "v", .shape = TW_SHAPE(2), .no_trainable = true, .initializer = "zeros"));
+    tw_release(tw_layer_add_weight(layer, "v", .shape = TW_SHAPE(2), .trainable = false, .initializer = "zeros"));
     tw_release(tw_layer_add_weight(layer));
     tw_track(layer, "q", tw_variable(two, .name = "q"));
     tw_layer *dense = tw_track(layer, "d", tw_layers_dense(1));

@@ -83,7 +83,7 @@ static tw_tensor *sparse_column(tw_tensor *p)
 
 static tw_tensor *sparse_ignore(tw_tensor *p)
 {
-    return tw_sparse_categorical_crossentropy(labels, p, .ignore_class = TW_ZERO);
+    return tw_sparse_categorical_crossentropy(labels, p, .ignore_class = 0);
 }
 
 static tw_tensor *sparse_axis(tw_tensor *p)

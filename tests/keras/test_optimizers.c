@@ -77,7 +77,7 @@ static void schedules(void **state)
     schedule("polynomial", tw_schedules_polynomial_decay(.1, 10, .01, .power = 2));
     schedule("polynomial.cycle", tw_schedules_polynomial_decay(.1, 10, .01, .cycle = true));
     schedule("cosine", tw_schedules_cosine_decay(.1, 10, .alpha = .1));
-    schedule("cosine.warm", tw_schedules_cosine_decay(TW_ZERO, 10, .warmup_target = .3, .warmup_steps = 4));
+    schedule("cosine.warm", tw_schedules_cosine_decay(0, 10, .warmup_target = .3, .warmup_steps = 4));
     schedule("inverse", tw_schedules_inverse_time_decay(.1, 10, .5));
     schedule("inverse.stairs", tw_schedules_inverse_time_decay(.1, 10, .5, .staircase = true));
     assert_null(tw_schedules_piecewise_constant_decay(values, values));

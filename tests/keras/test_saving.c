@@ -50,7 +50,7 @@ static void models_round_trip(void **state)
     tw_auto tw_model *model = small_model();
     tw_auto tw_tensor *x = rows(5, 4);
     assert_int_equal(tw_model_save(model, path), TW_OK);
-    tw_auto tw_model *other = tw_load_model(path, .no_compile = true);
+    tw_auto tw_model *other = tw_load_model(path, .compile = false);
     expect_no_error();
     expect_same_outputs(model, other, x);
     assert_null(tw_load_model(in_scratch("none.h5")));
@@ -130,15 +130,15 @@ static void trained_models(void **state)
     tw_auto tw_model *model =
         tw_model_sequential(tw_layers_dense(3, .input_shape = TW_SHAPE(4)), tw_layers_batch_normalization(), tw_layers_dense(2));
     assert_int_equal(tw_model_compile(model, .optimizer = "adam", .loss = "mse", .metrics = TW_NAMES("mae")), TW_OK);
-    tw_release(tw_model_fit(model, x, y, .epochs = 2, .verbose = TW_ZERO));
-    tw_value expected = tw_model_evaluate(model, x, y, .verbose = TW_ZERO);
+    tw_release(tw_model_fit(model, x, y, .epochs = 2, .verbose = 0));
+    tw_value expected = tw_model_evaluate(model, x, y, .verbose = 0);
     expect_no_error();
     for (int i = 0; i < 3; i++) {
         const char *path = in_scratch(names[i]);
         assert_int_equal(tw_model_save(model, path), TW_OK);
         tw_auto tw_model *loaded = tw_load_model(path);
         expect_no_error();
-        tw_value got = tw_model_evaluate(loaded, x, y, .verbose = TW_ZERO);
+        tw_value got = tw_model_evaluate(loaded, x, y, .verbose = 0);
         expect_no_error();
         assert_true(tw_log_value(&got, "loss") == tw_log_value(&expected, "loss") &&
                     tw_log_value(&got, "mae") == tw_log_value(&expected, "mae"));

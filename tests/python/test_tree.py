@@ -148,6 +148,7 @@ def run_collector(tmp_path, text):
     ('TW_OP(Twice, .doc = "")\nTW_OP(Twice, .doc = "")\n', "a second row for the op Twice"),
     ('TW_API(f, "f(x tensor)", "doc")\n{\n}\n', "is not 'name: type = default'"),
     ('TW_API(f, "f(x: tensor)")\n{\n}\n', "needs a signature and a doc"),
+    ('TW_API(f, "f(x: tensor since 0.2)", "doc")\n{\n}\n', "came later and has no default"),
     ('TW_METHOD(m, "C.m(x: tensor)", "doc")\n{\n}\n', "first argument of a method is self"),
     ('TW_CLASS(c, "C(**nobody)",\n    .doc = "doc");\n', "names no class"),
 ])
@@ -160,4 +161,13 @@ def test_a_good_row_gives_a_c_call(tmp_path):
     done = run_collector(tmp_path, 'TW_API(nn_f, "nn.f(x: tensor, axis: int = -1, use_bias: bool = True) -> tensor", "doc")\n{\n}\n')
     assert done.returncode == 0, done.stderr
     header = (tmp_path / "out/include/thalweg/api.h").read_text()
-    assert "#define tw_nn_f(...)" in header and "bool no_bias;" in header and "int64_t axis;" in header
+    assert "#define tw_nn_f(...)" in header and "tw_flag use_bias;" in header and "int64_t axis;" in header
+    assert "#define tw_nn_f_defaults .axis = -1, .use_bias = true, .tw_size = sizeof(tw_nn_f_args)" in header
+
+
+def test_options_that_came_later_stand_last(tmp_path):
+    done = run_collector(tmp_path, 'TW_API(f, "f(x: tensor, scale: float = 2.0 since 0.2, axis: int = 0) -> tensor", "doc")\n{\n}\n')
+    assert done.returncode == 0, done.stderr
+    header = (tmp_path / "out/include/thalweg/api.h").read_text()
+    assert re.search(r"int64_t axis;\n +double scale;\n}", header) and "since" not in header
+    assert "since" not in (tmp_path / "out/rows.c").read_text()

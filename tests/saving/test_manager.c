@@ -160,7 +160,7 @@ static void intervals(void **state)
     tw__resource_assign(step->resource, three);
     expect_text(tw_checkpoint_manager_save(manager), NULL);
     snprintf(path, sizeof path, "%s/ckpt-2", directory);
-    expect_text(tw_checkpoint_manager_save(manager, .no_check_interval = true), path);
+    expect_text(tw_checkpoint_manager_save(manager, .check_interval = false), path);
     tw__resource_assign(step->resource, eight);
     snprintf(path, sizeof path, "%s/ckpt-3", directory);
     save(manager, path);

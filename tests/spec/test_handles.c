@@ -124,7 +124,7 @@ static void fill(const tw_field *field, char *args, int depth)
 
 static void fill_all(const tw_signature *row, char *args, int depth)
 {
-    memset(args, 0, row->args_size);
+    tw_args_default(row, args);
     for (int i = 0; i < row->field_count; i++) {
         if (row->fields[i].required)
             fill(&row->fields[i], args, depth);

@@ -201,24 +201,24 @@ CALL(switch_case)
 }
 CALL(while)
 {
-    end(tw_while_(give_false, give_first, NULL, one(v[0]), &(tw_while_args){ 0 }));
+    end(tw_while_(give_false, give_first, NULL, one(v[0]), &(tw_while_args){ tw_while_defaults }));
     end(tw_while_(give_false, give_first, NULL, one(v[0]), NULL));
     end(tw_while_(NULL, NULL, NULL, one(v[0]), NULL));
 }
 CALL(map)
 {
-    end(tw_map_(give_first, NULL, one(v[0]), &(tw_map_args){ 0 }));
+    end(tw_map_(give_first, NULL, one(v[0]), &(tw_map_args){ tw_map_defaults }));
     end(tw_map_(give_first, NULL, one(v[0]), NULL));
     end(tw_map_(NULL, NULL, one(v[0]), NULL));
 }
 CALL(fold)
 {
-    end(tw_fold_(0, give_first, NULL, one(v[0]), &(tw_fold_args){ .initial = one(v[1]) }));
+    end(tw_fold_(0, give_first, NULL, one(v[0]), &(tw_fold_args){ tw_fold_defaults, .initial = one(v[1]) }));
     end(tw_fold_(0, give_first, NULL, one(v[0]), NULL));
 }
 CALL(case)
 {
-    end(tw_case_(one(v[0]), (tw_body[]){ give_first }, NULL, &(tw_case_args){ .otherwise = give_first }));
+    end(tw_case_(one(v[0]), (tw_body[]){ give_first }, NULL, &(tw_case_args){ tw_case_defaults, .otherwise = give_first }));
     end(tw_case_(one(v[0]), (tw_body[]){ give_first }, NULL, NULL));
     end(tw_case_(one(v[0]), NULL, NULL, NULL));
 }
@@ -280,7 +280,7 @@ CALL(model_call_training)
 }
 CALL(model_compile)
 {
-    tw_model_compile_(v[0], &(tw_compile_args){ .optimizer = tw_retain(v[1]), .loss = tw_retain(v[2]) });
+    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = tw_retain(v[1]), .loss = tw_retain(v[2]) });
     tw_model_compile_(v[0], NULL);
 }
 CALL(history_value)
@@ -294,26 +294,27 @@ CALL(model_stop_training)
 }
 CALL(model_fit)
 {
-    tw_model_compile_(v[0], &(tw_compile_args){ .optimizer = "sgd", .loss = "mse" });
+    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = "sgd", .loss = "mse" });
     tw_clear_error();
     tw_release(tw_model_fit_(v[0], v[1],
-                             &(tw_fit_args){ .y = v[2],
-                                             .verbose = TW_ZERO,
+                             &(tw_fit_args){ tw_fit_defaults, .y = v[2], .verbose = 0,
                                              .callbacks = v[3] ? one_object(tw_retain(v[3])) : (tw_objects){ 0 } }));
     tw_release(tw_model_fit_(v[0], v[1], NULL));
 }
 CALL(model_fit_validation)
 {
-    tw_model_compile_(v[0], &(tw_compile_args){ .optimizer = "sgd", .loss = "mse" });
+    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = "sgd", .loss = "mse" });
     tw_clear_error();
     tw_release(
-        tw_model_fit_(v[0], v[1], &(tw_fit_args){ .y = v[1], .verbose = TW_ZERO, .validation_x = v[2], .validation_y = v[3] }));
+        tw_model_fit_(v[0], v[1],
+                      &(tw_fit_args){ tw_fit_defaults, .y = v[1], .verbose = 0, .validation_x = v[2], .validation_y = v[3] }));
 }
 CALL(model_evaluate)
 {
-    tw_model_compile_(v[0], &(tw_compile_args){ .optimizer = "sgd", .loss = "mse" });
+    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = "sgd", .loss = "mse" });
     tw_clear_error();
-    tw_value logs = tw_model_evaluate_(v[0], v[1], &(tw_fit_args){ .y = v[2], .sample_weight = v[3], .verbose = TW_ZERO });
+    tw_value logs =
+        tw_model_evaluate_(v[0], v[1], &(tw_fit_args){ tw_fit_defaults, .y = v[2], .sample_weight = v[3], .verbose = 0 });
     tw_value_free(&logs);
     tw_model_evaluate_(v[0], v[1], NULL);
 }

@@ -378,7 +378,7 @@ static tw_status csv_init(void *self, const void *arguments)
         inputs[HEADER] = tw_tensor_bool(args->header);
         inputs[DELIMITER] =
             args->field_delim ? tw_tensor_string(args->field_delim, strlen(args->field_delim)) : tw_tensor_string(",", 1);
-        inputs[QUOTES] = tw_tensor_bool(!args->no_quote_delim);
+        inputs[QUOTES] = tw_tensor_bool(args->use_quote_delim);
         inputs[NA_VALUE] = tw_tensor_string(na_value, strlen(na_value));
         inputs[SELECT] = ints_of(args->select_cols);
         inputs[all - 1] = ints_of(args->exclude_cols);

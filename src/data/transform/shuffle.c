@@ -232,7 +232,7 @@ static tw_status shuffle_init(void *self, const void *arguments)
     return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_ShuffleDatasetV3,
                             TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"),
                                   tw_tensor_int64(seeds.seed), tw_tensor_int64(seeds.seed2), generator),
-                            4, TW_WITH(TW_A_BOOL("reshuffle_each_iteration", !args->no_reshuffle_each_iteration)), 1);
+                            4, TW_WITH(TW_A_BOOL("reshuffle_each_iteration", args->reshuffle_each_iteration)), 1);
 }
 
 TW_CLASS(

@@ -124,7 +124,7 @@ static tw_status backup_on(tw_callback *self, tw_event event, int64_t index, tw_
         return by_batches && ++b->batches >= args->save_freq ? back_up(b, trainer, b->current, index) : TW_OK;
     if (event == TW_EPOCH_END)
         return by_batches ? TW_OK : back_up(b, trainer, index, 0);
-    tw_status status = !args->no_delete_checkpoint && tw__path_exists(b->directory)
+    tw_status status = args->delete_checkpoint && tw__path_exists(b->directory)
                            ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory })
                            : TW_OK;
     backup_end(b);

@@ -41,10 +41,10 @@ static tw_status saver_init(void *self, const void *given)
 static tw_status write_model(tw_layer *model, const char *path, bool weights)
 {
     if (weights)
-        return tw__impl_model_save_weights(&(tw_model_save_weights_args){ .self = model, .filepath = path });
+        return tw_model_save_weights(model, path);
     if (tw__language.save_model && model->trackable.object.peer)
         return tw__language.save_model(model, path);
-    return tw__impl_model_save(&(tw_model_save_args){ .self = model, .filepath = path });
+    return tw_model_save(model, path);
 }
 
 static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, int64_t batch, const tw__dict *logs)

@@ -176,7 +176,7 @@ tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, co
                         "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
                         "name='mean_activation')` (model \"%s\")",
                         model->name);
-    tw_layers_add_metric_args args = { .metric_name = name };
+    tw_layers_add_metric_args args = TW_ARGS(layers_add_metric, .metric_name = name);
     tw_args_complete(tw_class_signature(&tw__class_layers_add_metric), &args);
     tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_add_metric, &args);
     return layer ? tw__functional_extend(model, layer, tensor) : tw__error_status();

@@ -184,7 +184,7 @@ static tw_status additive_init(void *self, const void *given)
     attention *layer = self;
     const tw_layers_additive_attention_args *args = given;
     layer->layer.supports_masking = layer->additive = true;
-    layer->use_scale = !args->no_scale;
+    layer->use_scale = args->use_scale;
     layer->dropout = args->dropout;
     return TW_OK;
 }
@@ -234,7 +234,7 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     own.weights = (tw_tensors){ 0 };
     own.equation = equation;
     own.output_shape = output;
-    own.bias_axes = args->no_bias ? NULL : bias_axes;
+    own.bias_axes = args->use_bias ? bias_axes : NULL;
     own.activation = NULL;
     /* each part draws values of its own */
     tw_auto tw_initializer *kernel = NULL, *bias = NULL;

@@ -44,8 +44,8 @@ static tw_status norm_init(void *self, const void *given)
     memcpy(layer->axes, args->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
     layer->momentum = args->momentum;
     layer->epsilon = args->epsilon;
-    layer->center = !args->no_center;
-    layer->scale = !args->no_scale;
+    layer->center = args->center;
+    layer->scale = args->scale;
     return TW_OK;
 }
 

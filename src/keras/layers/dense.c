@@ -32,7 +32,7 @@ static tw_status dense_init(void *self, const void *given)
         tw_release(initializer);
     }
     layer->units = args->units;
-    layer->has_bias = !args->no_bias;
+    layer->has_bias = args->use_bias;
     layer->layer.minimum_rank = 2;
     layer->layer.supports_masking = true;
     return tw__activation_find(&layer->activation, args->activation);

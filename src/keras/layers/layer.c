@@ -21,7 +21,7 @@ static tw_status layer_init(void *self, const void *given)
     if (!layer->name)
         return tw__error_status();
     layer->dtype = args->dtype ? args->dtype : TW_FLOAT32;
-    layer->trainable = !args->no_trainable;
+    layer->trainable = args->trainable;
     layer->last_axis = -1;
     layer->batch_input_shape = args->batch_input_shape;
     if (args->dynamic)

@@ -20,7 +20,7 @@ typedef struct norm {
 typedef struct options {
     tw_ints axis;
     double epsilon;
-    bool no_center, no_scale;
+    bool center, scale;
     tw_named initializers[2], regularizers[2], constraints[2];
 } options;
 
@@ -28,8 +28,8 @@ static tw_status init(norm *layer, const options *o)
 {
     layer->layer.supports_masking = true;
     layer->epsilon = o->epsilon;
-    layer->center = !o->no_center;
-    layer->scale = !o->no_scale;
+    layer->center = o->center;
+    layer->scale = o->scale;
     for (int i = 0; i < 2; i++) {
         TW_TRY(tw__layer_check_initializer(o->initializers[i]));
         TW_TRY(tw__regularizer_check(o->regularizers[i]));
@@ -188,8 +188,8 @@ static tw_status layer_norm_init(void *self, const void *given)
     const tw_layers_layer_normalization_args *args = given;
     return init(self, &(options){ args->axis,
                                   args->epsilon,
-                                  args->no_center,
-                                  args->no_scale,
+                                  args->center,
+                                  args->scale,
                                   { args->gamma_initializer, args->beta_initializer },
                                   { args->gamma_regularizer, args->beta_regularizer },
                                   { args->gamma_constraint, args->beta_constraint } });
@@ -216,8 +216,8 @@ static tw_status group_norm_init(void *self, const void *given)
     layer->groups = args->groups;
     return init(layer, &(options){ { &args->axis, 1, true, true },
                                    args->epsilon,
-                                   args->no_center,
-                                   args->no_scale,
+                                   args->center,
+                                   args->scale,
                                    { args->gamma_initializer, args->beta_initializer },
                                    { args->gamma_regularizer, args->beta_regularizer },
                                    { args->gamma_constraint, args->beta_constraint } });

@@ -397,7 +397,7 @@ TW_API(layers_minimum_of, "keras.layers.minimum(inputs: value, name: str = None)
 TW_API(layers_concatenate_of, "keras.layers.concatenate(inputs: value, axis: int = -1, name: str = None) -> value",
        "Tensors one behind the other.")
 {
-    return merged(tw_layers_concatenate(.axis = args->axis ? args->axis : TW_ZERO, .name = args->name), &args->inputs);
+    return merged(tw_layers_concatenate(.axis = args->axis, .name = args->name), &args->inputs);
 }
 
 TW_API(layers_dot_of, "keras.layers.dot(inputs: value, axes: ints, normalize: bool = False, name: str = None) -> value",

@@ -143,7 +143,7 @@ TW_METHOD(
         return NULL;
     if (tw__constraint_check(args->constraint) != TW_OK)
         return NULL;
-    bool trainable = !args->no_trainable && !tw__is(args->self, &tw__class_metric);
+    bool trainable = args->trainable && !tw__is(args->self, &tw__class_metric);
     tw_variable *variable = tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, trainable);
     if (variable && args->constraint) {
         tw_auto tw_callable *constraint = tw__constraint_get(args->constraint);

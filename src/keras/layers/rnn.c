@@ -374,7 +374,7 @@ static tw_status rnn_init(void *self, const void *given)
     rnn->zero_output_for_mask = args->zero_output_for_mask;
     if (args->cell.count < 1)
         return tw__fail(TW_VALUE_ERROR, "RNN \"%s\": no cell was given", rnn->layer.name);
-    tw_layers_stacked_rnn_cells_args several = { .cells = args->cell };
+    tw_layers_stacked_rnn_cells_args several = TW_ARGS(layers_stacked_rnn_cells, args->cell);
     if (args->cell.count == 1)
         return tw__rnn_setup(rnn, tw_retain(args->cell.items[0]));
     tw_args_complete(tw_class_signature(&tw__class_layers_stacked_rnn_cells), &several);

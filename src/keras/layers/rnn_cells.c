@@ -312,14 +312,14 @@ static const tw__layer_methods cell_methods = {
 typedef struct options {
     tw_named activation, recurrent_activation, initializers[3], regularizers[3], constraints[3];
     double dropout, recurrent_dropout;
-    bool no_bias;
+    bool use_bias;
 } options;
 
 static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const options *o)
 {
     cell->kind = kind;
     cell->units = units;
-    cell->has_bias = !o->no_bias;
+    cell->has_bias = o->use_bias;
     if (units <= 0)
         return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.",
                         (long long)units);
@@ -360,7 +360,7 @@ static void cell_clear(void *self)
         (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer }, \
             { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                       \
             { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint }, (args)->dropout,         \
-            (args)->recurrent_dropout, (args)->no_bias                                                                     \
+            (args)->recurrent_dropout, (args)->use_bias                                                                    \
     }
 #define CLASS                                                                                                            \
     .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, \
@@ -384,7 +384,7 @@ TW_CLASS(
 static tw_status lstm_init(void *self, const void *given)
 {
     const tw_layers_lstm_cell_args *args = given;
-    ((tw__cell *)self)->unit_forget_bias = !args->no_unit_forget_bias;
+    ((tw__cell *)self)->unit_forget_bias = args->unit_forget_bias;
     return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation));
 }
 
@@ -401,7 +401,7 @@ TW_CLASS(
 static tw_status gru_init(void *self, const void *given)
 {
     const tw_layers_gru_cell_args *args = given;
-    ((tw__cell *)self)->reset_after = !args->no_reset_after;
+    ((tw__cell *)self)->reset_after = args->reset_after;
     return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation));
 }
 

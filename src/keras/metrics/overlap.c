@@ -130,8 +130,8 @@ static const tw__metric_methods overlap_methods = { .update = overlap_update, .r
         self->threshold = NAN;                                      \
         return overlap_init(self, args->num_classes, targets);      \
     }
-INIT(iou, !args->no_sparse_y_true, !args->no_sparse_y_pred, &args->target_class_ids)
-INIT(mean_iou, !args->no_sparse_y_true, !args->no_sparse_y_pred, NULL)
+INIT(iou, args->sparse_y_true, args->sparse_y_pred, &args->target_class_ids)
+INIT(mean_iou, args->sparse_y_true, args->sparse_y_pred, NULL)
 INIT(one_hot_iou, false, args->sparse_y_pred, &args->target_class_ids)
 INIT(one_hot_mean_iou, false, args->sparse_y_pred, NULL)
 

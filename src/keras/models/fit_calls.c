@@ -93,7 +93,7 @@ TW_METHOD(
                                   .batch_size = args->batch_size,
                                   .steps = args->steps_per_epoch,
                                   .rows = -1,
-                                  .shuffle = !args->no_shuffle,
+                                  .shuffle = args->shuffle,
                                   .class_weight = &args->class_weight };
     tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items,
                                     .dataset = args->validation_dataset,
@@ -201,7 +201,7 @@ TW_METHOD(model_on_batch,
         check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;
     if (!t)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    tw_value logs = on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, !args->no_reset_metrics);
+    tw_value logs = on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, args->reset_metrics);
     tw__trainer_end(t);
     return logs;
 }
@@ -287,10 +287,10 @@ static tw_value names_value(tw_objects names)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, names.count } };
 }
 
-tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
+tw_status tw_model_compile_(tw_model *model, const tw_compile_args *options)
 {
-    if (!tw__check_given(args, "the argument struct", "tw_model_compile"))
-        return tw__error_status();
+    tw_compile_args whole = { tw_compile_defaults }, *args = &whole;
+    TW_TRY(tw__options_take(options, args, "tw_model_compile"));
     tw_model_compile_values_args given = {
         .self = model,
         .optimizer = args->optimizer ? args->optimizer : "rmsprop",
@@ -298,7 +298,7 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
         .metrics = names_value(args->metrics),
         .weighted_metrics = names_value(args->weighted_metrics),
         .run_eagerly = args->run_eagerly,
-        .steps_per_execution = args->steps_per_execution ? args->steps_per_execution : 1,
+        .steps_per_execution = args->steps_per_execution,
     };
     tw_status status =
         tw__check(model, &tw__class_layer, "tw_model_compile") ? tw__impl_model_compile_values(&given) : tw__error_status();
@@ -343,15 +343,11 @@ static tw_status gather(const char *who, const tw_model *model, void *x, tw_tens
     return TW_OK;
 }
 
-static int64_t or_none(int64_t given)
+/* The caller's options, with the defaults of those that it does not know of. */
+static tw_status take_fit(const tw_fit_args *options, tw_fit_args *args, const char *who)
 {
-    return given ? given : TW_NO_INT;
-}
-
-static tw_status check_fit(const tw_fit_args *args, const char *who)
-{
-    if (!tw__check_given(args, "the argument struct", who) ||
-        (args->callbacks.count && !tw__check_given(args->callbacks.items, "the list of callbacks", who)))
+    TW_TRY(tw__options_take(options, args, who));
+    if (args->callbacks.count && !tw__check_given(args->callbacks.items, "the list of callbacks", who))
         return tw__error_status();
     for (int64_t i = 0; i < args->callbacks.count; i++) {
         if (!tw__check(args->callbacks.items[i], &tw__class_callback, who))
@@ -360,27 +356,26 @@ static tw_status check_fit(const tw_fit_args *args, const char *who)
     return TW_OK;
 }
 
-tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
+tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *options)
 {
-    if (check_fit(args, "tw_model_fit") != TW_OK)
+    tw_fit_args whole = { tw_fit_defaults }, *args = &whole;
+    if (take_fit(options, args, "tw_model_fit") != TW_OK)
         return NULL;
     tw_tensor *arrays[3], *others[3];
     int64_t parts[3], other_parts[3] = { 0 };
     tw_model_fit_flat_args given = {
         .self = model,
-        .batch_size = or_none(args->batch_size),
-        .epochs = args->epochs ? args->epochs : 1,
-        .verbose = args->verbose == TW_ZERO ? 0
-                   : args->verbose          ? args->verbose
-                                            : 1,
+        .batch_size = args->batch_size,
+        .epochs = args->epochs,
+        .verbose = args->verbose,
         .callbacks = args->callbacks,
         .validation_split = args->validation_split,
-        .no_shuffle = args->no_shuffle,
+        .shuffle = args->shuffle,
         .initial_epoch = args->initial_epoch,
-        .steps_per_epoch = or_none(args->steps_per_epoch),
-        .validation_steps = or_none(args->validation_steps),
-        .validation_batch_size = or_none(args->validation_batch_size),
-        .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
+        .steps_per_epoch = args->steps_per_epoch,
+        .validation_steps = args->validation_steps,
+        .validation_batch_size = args->validation_batch_size,
+        .validation_freq = { &args->validation_freq, 1, true, false },
     };
     tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
@@ -396,19 +391,18 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
     return history;
 }
 
-tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args)
+tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *options)
 {
-    if (check_fit(args, "tw_model_evaluate") != TW_OK)
+    tw_fit_args whole = { tw_fit_defaults }, *args = &whole;
+    if (take_fit(options, args, "tw_model_evaluate") != TW_OK)
         return (tw_value){ .kind = TW_VALUE_NONE };
     tw_tensor *arrays[3];
     int64_t parts[3];
     tw_model_evaluate_flat_args given = { .self = model,
-                                          .batch_size = or_none(args->batch_size),
+                                          .batch_size = args->batch_size,
                                           .callbacks = args->callbacks,
-                                          .verbose = args->verbose == TW_ZERO ? 0
-                                                     : args->verbose          ? args->verbose
-                                                                              : 1,
-                                          .steps = or_none(args->steps_per_epoch) };
+                                          .verbose = args->verbose,
+                                          .steps = args->steps_per_epoch };
     tw_status status =
         gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
@@ -423,7 +417,7 @@ static tw_value one_batch(tw_model *model, tw__mode mode, tw_tensor *x, tw_tenso
     tw_tensor *arrays[3];
     int64_t parts[3];
     tw_dataset *dataset;
-    tw_model_on_batch_args given = { .self = model, .mode = mode };
+    tw_model_on_batch_args given = TW_ARGS(model_on_batch, .self = model, .mode = mode);
     tw_status status = gather("tw_model_train_on_batch", model, x, y, NULL, arrays, &given.data, parts, &dataset);
     if (status == TW_OK && dataset)
         status = tw__fail(TW_TYPE_ERROR, "tw_model_train_on_batch: x is a dataset, expected a tensor");

@@ -409,7 +409,7 @@ tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *na
 {
     if (!are_keras_tensors(inputs) || !are_keras_tensors(outputs))
         return NULL;
-    tw_functional_args args = { .inputs = list_of(inputs), .outputs = list_of(outputs), .name = name };
+    tw_functional_args args = TW_ARGS(functional, list_of(inputs), list_of(outputs), .name = name);
     tw_value one = args.outputs;
     if (outputs.count == 1 && one.list.items)
         args.outputs = one.list.items[0];

@@ -376,9 +376,9 @@ void *tw__functional_from_config(const tw_value *config)
         tw__fail(TW_VALUE_ERROR, "Functional: the config has no list `layers`");
         return NULL;
     }
-    tw_functional_args args = { .name = tw__value_text(config, "name") };
+    tw_functional_args args = TW_ARGS(functional, .name = tw__value_text(config, "name"));
     const tw_value *trainable = tw__value_get(config, "trainable");
-    args.no_trainable = trainable && trainable->kind == TW_VALUE_BOOL && !trainable->b;
+    args.trainable = !trainable || trainable->kind != TW_VALUE_BOOL || trainable->b;
     r.layers = tw__alloc_array((size_t)r.entries->list.count + 1, sizeof *r.layers);
     r.done = tw__alloc_array((size_t)r.entries->list.count + 1, sizeof *r.done);
     void *model = NULL;

@@ -121,17 +121,13 @@ TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None,
 
 /* ---- for C programs ---- */
 
-tw_model *tw_model_new_(tw_model_function call, void *state, const tw_model_args *given)
+tw_model *tw_model_new_(tw_model_function call, void *state, tw_model *model)
 {
-    tw_model_args args;
-    if (tw__args_take(&tw__signature_model, given, &args) != TW_OK)
+    if (!tw__check(model, &tw__class_model, "tw_model_new"))
         return NULL;
-    tw__model *model = tw_class_make(&tw__class_model, &args);
-    if (!model)
-        return NULL;
-    model->call = call;
-    model->state = state;
-    return &model->layer;
+    ((tw__model *)model)->call = call;
+    ((tw__model *)model)->state = state;
+    return model;
 }
 
 void *tw_track(void *parent, const char *name, void *child)

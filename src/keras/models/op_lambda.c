@@ -226,7 +226,7 @@ TW_API(call_keras_op, "keras.__internal__.call_op(function: str, arguments: valu
 {
     tw_value result = { .kind = TW_VALUE_NONE };
     bool slicing = strcmp(args->function, "__operators__.getitem") == 0;
-    tw_op_lambda_args given = { .function = args->function };
+    tw_op_lambda_args given = TW_ARGS(op_lambda, .function = args->function);
     tw_auto tw_layer *layer = tw_class_make(slicing ? &tw__class_slicing_op_lambda : &tw__class_op_lambda, &given);
     if (layer && args->arguments.kind != TW_VALUE_TUPLE && args->arguments.kind != TW_VALUE_LIST)
         tw__fail(TW_TYPE_ERROR, "call_op: the arguments must be a list");

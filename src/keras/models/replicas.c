@@ -97,7 +97,7 @@ static tw_tensor *joined(tw_tensor *const *values, int count)
 {
     if (values[0]->shape.rank == 0)
         return tw_stack((tw_tensors){ (tw_tensor **)values, count });
-    return tw_concat((tw_tensors){ (tw_tensor **)values, count }, TW_ZERO);
+    return tw_concat((tw_tensors){ (tw_tensor **)values, count }, 0);
 }
 
 static tw_tensor *summed(tw_tensor *const *values, int count)

@@ -32,11 +32,8 @@ static tw_status name_input(sequential *self)
     if (self->input)
         return TW_OK;
     char *name = tw__format("%s_input", self->layers[0]->name);
-    tw_layers_input_layer_args args = { .name = name,
-                                        .dtype = self->layers[0]->dtype,
-                                        .batch_input_shape = self->input_shape,
-                                        .input_shape = TW_UNKNOWN_SHAPE,
-                                        .batch_size = TW_NO_INT };
+    tw_layers_input_layer_args args =
+        TW_ARGS(layers_input_layer, .name = name, .dtype = self->layers[0]->dtype, .batch_input_shape = self->input_shape);
     self->input = name ? tw_class_make(&tw__class_layers_input_layer, &args) : NULL;
     tw__free(name);
     return self->input ? TW_OK : tw__error_status();
@@ -466,7 +463,7 @@ static void *sequential_from_config(const tw_value *config)
         tw__fail(TW_VALUE_ERROR, "Sequential: the config has no list `layers`");
         return NULL;
     }
-    tw_sequential_args args = { .name = tw__value_text(config, "name") };
+    tw_sequential_args args = TW_ARGS(sequential, .name = tw__value_text(config, "name"));
     sequential *model = tw_class_make(&tw__class_sequential, &args);
     bool good = model != NULL;
     for (int64_t i = 0; good && i < entries->list.count; i++) {

@@ -87,7 +87,7 @@ TW_METHOD(
     TW_TRY(check_built(args->self));
     bool hdf5 = false, proceed = true;
     TW_TRY(choose_format(args->filepath, args->save_format, &hdf5));
-    if (args->no_overwrite)
+    if (!args->overwrite)
         TW_TRY(may_write(args->filepath, hdf5, &proceed));
     if (!proceed)
         return TW_OK;

@@ -41,7 +41,7 @@ static tw_status save_tf(const tw_model_save_args *args)
 {
     tw_trackable *model = &args->self->trackable;
     tw__child optimizer;
-    size_t place = args->no_include_optimizer ? take_optimizer(model, &optimizer) : SIZE_MAX;
+    size_t place = !args->include_optimizer ? take_optimizer(model, &optimizer) : SIZE_MAX;
     tw__extra extra = { 0 };
     tw_saved_object *signatures = tw__saved_object_new("signature_map");
     tw_status status = signatures ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -49,7 +49,7 @@ static tw_status save_tf(const tw_model_save_args *args)
         status =
             tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
     if (status == TW_OK)
-        status = tw__model_save_tf(args->self, args->filepath, &extra, signatures, !args->no_custom_gradients);
+        status = tw__model_save_tf(args->self, args->filepath, &extra, signatures, args->custom_gradients);
     if (place != SIZE_MAX)
         put_back(model, place, optimizer);
     tw__extra_free(&extra);
@@ -68,19 +68,19 @@ TW_METHOD(
     case KIND_TF: {
         char *file = tw__path_join(args->filepath, "saved_model.pb");
         bool proceed = file != NULL;
-        tw_status status = file && args->no_overwrite ? tw__ask_overwrite(file, &proceed) : TW_OK;
+        tw_status status = file && !args->overwrite ? tw__ask_overwrite(file, &proceed) : TW_OK;
         tw__free(file);
         return status != TW_OK || !proceed ? status : save_tf(args);
     }
     case KIND_H5: {
         bool proceed = true;
-        if (args->no_overwrite)
+        if (!args->overwrite)
             TW_TRY(tw__ask_overwrite(args->filepath, &proceed));
-        return proceed ? tw__h5_save_model(args->self, args->filepath, !args->no_include_optimizer) : TW_OK;
+        return proceed ? tw__h5_save_model(args->self, args->filepath, args->include_optimizer) : TW_OK;
     }
     case KIND_KERAS: {
         bool proceed = true;
-        if (args->no_overwrite)
+        if (!args->overwrite)
             TW_TRY(tw__ask_overwrite(args->filepath, &proceed));
         return proceed ? tw__keras_save(args->self, args->filepath) : TW_OK;
     }
@@ -95,14 +95,14 @@ TW_API(
     load_model, "keras.models._load_model(filepath: str, compile: bool = True, safe_mode: bool = True) -> layer",
     "The model that a file or a SavedModel holds. In safe mode what the file brings along may not run code, read files that are not its own, or write files.")
 {
-    tw__safe_scope scope = tw__safe_begin(!args->no_safe_mode, args->filepath);
+    tw__safe_scope scope = tw__safe_begin(args->safe_mode, args->filepath);
     tw_layer *model = NULL;
     if (tw_saved_model_contains(args->filepath))
-        model = tw__model_load_tf(args->filepath, !args->no_compile);
+        model = tw__model_load_tf(args->filepath, args->compile);
     else if (tw__keras_is(args->filepath))
-        model = tw__keras_load(args->filepath, !args->no_compile);
+        model = tw__keras_load(args->filepath, args->compile);
     else
-        model = tw__h5_load(args->filepath, !args->no_compile);
+        model = tw__h5_load(args->filepath, args->compile);
     tw__safe_end(scope);
     return model;
 }

@@ -158,7 +158,7 @@ TW_API(
         for (int i = 0; i < count; i++)
             inputs[i + 1] = args->record_defaults.items[i];
         const tw_attr attrs[] = { TW_A_STRING("field_delim", args->field_delim ? args->field_delim : ","),
-                                  TW_A_BOOL("use_quote_delim", !args->no_quote_delim),
+                                  TW_A_BOOL("use_quote_delim", args->use_quote_delim),
                                   TW_A_STRING("na_value", args->na_value ? args->na_value : ""),
                                   TW_A_INTS("select_cols", args->select_cols.items, args->select_cols.count) };
         status = tw__apply(&tw__op_DecodeCSV, inputs, count + 1, attrs, sizeof attrs / sizeof *attrs, out.items, &made);

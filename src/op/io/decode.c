@@ -99,7 +99,7 @@ TW_API(
     "-> tensor",
     "The numbers whose bytes strings hold; with fixed_length strings are cut or filled up with zeros to so many bytes.")
 {
-    const tw_attr attrs[] = { TW_A_TYPE("out_type", args->out_type), TW_A_BOOL("little_endian", !args->no_little_endian) };
+    const tw_attr attrs[] = { TW_A_TYPE("out_type", args->out_type), TW_A_BOOL("little_endian", args->little_endian) };
     if (!args->fixed_length)
         return tw__call(&tw__op_DecodeRaw, TW_IN(args->input_bytes), 1, attrs, 2);
     return tw__call(&tw__op_DecodePaddedRaw, TW_IN(args->input_bytes, args->fixed_length), 2, attrs, 2);

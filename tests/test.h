@@ -21,6 +21,28 @@
 #define TW_SANITIZED 0
 #endif
 
+#ifdef TW_TEST_SCOPES
+/* Every test of the file has a scope: what it makes and does not release ends with it (<thalweg/base.h>). */
+static size_t test_scope;
+
+static inline int begin_test_scope(void **state)
+{
+    (void)state;
+    test_scope = tw_scope_begin();
+    return 0;
+}
+
+static inline int end_test_scope(void **state)
+{
+    (void)state;
+    tw_scope_end(&test_scope);
+    return 0;
+}
+
+#undef cmocka_unit_test
+#define cmocka_unit_test(f) cmocka_unit_test_setup_teardown(f, begin_test_scope, end_test_scope)
+#endif
+
 /* The thread's error must be this code with this text in it; it is cleared. */
 static inline void expect_error(tw_status code, const char *part)
 {

@@ -2,7 +2,8 @@
 """Collect the definition rows of src/ and write what follows from them.
 
 Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in the .c files under src/. Written to OUT:
-  include/thalweg/api.h   argument structs and C calls of every function and class, for users
+  include/thalweg/*.h     argument structs and C calls of every function and class, for users: a header for each area, api.h with all of
+                          them, python.h with what only the Python package needs
   rows.h                  prototypes of the rows, for the library's own files
   rows.c                  the tables: ops, signatures with their fields, classes
 An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
@@ -26,6 +27,9 @@ C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", 
           "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
           "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
 C_RESULT = {**C_TYPE, "STR": "char *"}
+OWNERSHIP = {"HANDLE": "for tw_release; NULL: an error", "TENSOR": "for tw_release; NULL: an error",
+             "TENSORS": "for tw_tensors_free; items is NULL after an error", "HANDLES": "for tw_objects_free; items is NULL after an error",
+             "VALUE": "for tw_value_free; NONE after an error", "STR": "for free(); NULL: an error, or None"}
 C_MEMBER = {**C_TYPE, "BOOL": "tw_flag ", "DTYPE": "tw_dtype_option "}  # each begins at a multiple of 8 bytes
 # Words that cannot be members' names in C++; those of C are among them.
 KEYWORDS = set("""alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do double
@@ -139,7 +143,7 @@ class Field:
 
     def attr(self):
         """The argument as an attr of an op, in C."""
-        value = ("!" if self.inverted else "") + "args->" + self.member()
+        value = "args->" + self.member()
         if self.kind == "INTS":
             value = "{0}.items, {0}.count".format(value)
         elif self.kind == "STR":
@@ -151,15 +155,32 @@ class Field:
             raise Bad("%s can't be an attr of an op" % self.name)
         return 'TW_A_%s("%s", %s)' % (word[self.kind], self.name, value)
 
-    def c_member(self):
+    def c_type(self, types=C_TYPE):
         if self.kind == "HANDLE":  # a handle of any class is void *, as in TW_OBJECTS: callers cast nothing
-            kind = "void *" if self.word == "object" else "tw_%s *" % self.word
-        else:
-            kind = C_MEMBER[self.kind]
-        out = "%s%s;" % (kind, self.member())
+            return "void *" if self.word == "object" else "tw_%s *" % self.word
+        return types[self.kind]
+
+    def c_member(self):
+        out = "%s%s;" % (self.c_type(C_MEMBER), self.member())
         if self.kind == "NUMBER":
             out += " void *%s_object;" % self.name
-        return out
+        note = self.note()
+        return out + (" /* %s */" % note.replace("*/", "* /") if note else "")
+
+    def note(self):
+        """What a C programmer has to know of the member: choices, bounds, default."""
+        words = []
+        if self.choices:
+            words.append(" or ".join('"%s"' % c.strip() for c in self.choices.split(",")))
+        if self.minimum is not None:
+            words.append("%s %s" % (">" if self.exclusive else ">=", self.minimum))
+        if self.kind in ("HANDLES", "PAIRS", "NAMED") and self.word and self.word != "object":
+            words.append("%s: %s" % ("a name or a handle" if self.kind == "NAMED" else "handles", self.word))
+        d = self.default
+        if d is not None and not self.rest:
+            shown = {"None": "none", "True": "true", "False": "false"}.get(d, '"%s"' % d.strip("'") if self.kind in ("STR", "NAMED") else d)
+            words.append("default: " + shown)
+        return "; ".join(words)
 
     def row(self, struct):
         number, real, text = "0", "0", None
@@ -276,6 +297,12 @@ class Row:
         return "typedef struct tw_%s_args {\n    size_t tw_size;\n%s} tw_%s_args;" % (
             self.id, "".join("    %s\n" % f.c_member() for f in members), self.id)
 
+    def made(self, call):
+        """The call, whose result is given to the scope that is open."""
+        if self.result in ("HANDLE", "TENSOR"):
+            return "TW_MADE(%s, %s)" % (self.c_result().strip(), call)
+        return {"TENSORS": "TW_MADE_TENSORS(%s)", "HANDLES": "TW_MADE_OBJECTS(%s)", "VALUE": "TW_MADE_VALUE(%s)"}.get(self.result, "%s") % call
+
     def defaults(self):
         """The initialisers that stand before the caller's; the last one brings the position back to the first argument."""
         given = [d for d in (f.c_default() for f in self.fields) if d]
@@ -387,25 +414,124 @@ def handles(rows):
     return sorted(words - {"tensor"})
 
 
-def api_header(rows):
-    out = ["/* Every function and class as C calls: required arguments first, then options by name.",
-           " *     tw_auto tw_tensor *p = tw_nn_softmax(logits, .axis = 1);",
-           " * Made from the definition rows by tools/collect_rows.py. */",
-           "#ifndef THALWEG_API_H", "#define THALWEG_API_H", "", "#include <thalweg/describe.h>", "", "#ifdef __cplusplus",
-           'extern "C" {', "#endif", ""]
-    out += ["typedef struct tw_%s tw_%s;" % (h, h) if h != "model" else "typedef struct tw_layer tw_model; /* a model is a layer */"
-            for h in handles(rows)]
+# The headers of <thalweg/api.h>, and which rows stand in each: by the path in Python. The first that fits has the row.
+AREAS = [
+    ("layers", "Keras's layers", r"keras\.layers\."),
+    ("training", "optimizers, schedules, losses, metrics, initializers, regularizers, constraints, activations",
+     r"keras\.(optimizers|losses|metrics|initializers|regularizers|constraints|activations)\b"),
+    ("models", "Keras's models, callbacks, data sets and tools", r"keras\."),
+    ("data", "datasets and iterators", r"data\.|compat\.v1\.data\."),
+    ("nn", "neural networks: convolutions, activations, normalization, losses", r"nn\."),
+    ("image", "pictures and sound", r"(image|audio)\."),
+    ("io", "files, records and encodings", r"(io|compat\.v1\.io)\."),
+    ("text", "strings", r"strings\."),
+    ("summary", "summaries, traces and profiles", r"(summary|profiler|compat\.v1\.summary)\."),
+    ("linalg", "linear algebra", r"linalg\."),
+    ("random", "random numbers", r"random\."),
+    ("ragged", "sparse and ragged tensors", r"(sparse|ragged|RaggedTensor|SparseTensor|IndexedSlices)"),
+    ("v1", "graphs, operations and sessions; TensorFlow 1's variables and training", r"(compat\.v1|Graph|Operation)\b"),
+    ("checkpoint", "checkpoints and SavedModels", r"(train|saved_model|python\.checkpoint)\."),
+    ("devices", "devices, settings and strategies", r"(distribute|config)\.|_(current|enter|exit)_device|_DeviceSpec|_device_spec"),
+    ("debugging", "checks", r"debugging\."),
+    ("core", "variables, tapes, arrays of tensors, specs, modules",
+     r"(Variable|GradientTape|TensorArray|TensorSpec|TypeSpec|Module|autodiff|name_scope|_VariableSpec)\b|_tape_start|_gradients"),
+    ("math", "arrays and arithmetic", r""),
+]
+# What only the Python package needs: <thalweg/python.h>, which <thalweg.h> does not include.
+PLUMBING = re.compile(r"""(
+    .*_(hash|repr|equal|truth|type_spec|begins|ends|component_specs|from_components|to_components|parts|colocation|origin|mirror_kind) |
+    graph_values.* | structure_(bytes|read) | (thread|trace)_(begin|end) | (group|inside)_(effects|function) |
+    model_(\w+_flat|compile_values|place|forget_steps|set_inputs|set_stop|train_graph|training_state|update_metrics|on_batch|load_optimizer) |
+    layer_(set_built|set_name|set_supports_masking|set_trainable|build_shape) | call_keras_op | callback_(event|state) |
+    saved_(concrete_(keywords|set_keywords|name|inputs|outputs)|function_\w+|constant\w*|object_(directory|graph|identifier|names|session)|model_(bytes|objects|write)) |
+    v1_(pop_controls|push_controls|wrap_slices|saver_(forget|read|record|remember|scope|write)) | graph_(variable_adopt|variable_collections|unfinalize) |
+    variable_(allow_any_shape|components|handle_op|snapshot|graph) | partial_run.* | wrapper_(add|match) | metric_note |
+    mask_(of|set) | keras_(object_count|tensor_(history|text)) | load_model_training | (de)?serialize_(object|class) | set_safe_mode |
+    random_(algorithm|any_state|create_rng_state|state_of_key_counter) | generator_(split_states|uniform) | strings_\w+_flat | io_tensor_message |
+    tensor_consumers | (pop|push)_colocation | summary_(profile_\w+|write_graph) | dataset_(shapes|types|saved_spec) |
+    per_replica.* | replica_now | debugging_is_numeric_tensor | get_static_value | config_session_threads | operation_bytes | ragged_tensor_(get|operate) | constraints_get
+    )$""", re.X)
+
+
+def area(row):
+    if PLUMBING.match(row.id) and all(any(part.startswith("_") for part in path.split(".")) for path in row.path.split("|")):
+        return "python"
+    return next(name for name, _, paths in AREAS if re.match(paths, row.path))
+
+
+def comment(text):
+    return text.replace("\\n", " ").replace('\\"', '"').replace("*/", "* /")
+
+
+def declaration(row):
+    """A row as C sees it: what it does, its arguments with their defaults, what its result is, and its name in Python."""
+    paths = [p for p in row.path.split("|") if not any(part.startswith("_") for part in p.split("."))]
+    lines = ["tw_%s: %s" % (row.id, comment(row.doc))]
+    if OWNERSHIP.get(row.result):
+        lines.append("The result is the caller's, %s." % OWNERSHIP[row.result])
+    if paths:
+        lines.append("In Python: tf.%s" % ", tf.".join(paths))
+    return ["", "/* " + "\n * ".join(lines) + " */", row.struct(), "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
+            row.defaults(), "#define tw_%s(...) %s" % (row.id, row.made("TW_WITH_DEFAULTS(%s, __VA_ARGS__)" % row.id))]
+
+
+def guarded(name, head, lines, include):
+    guard = "THALWEG_%s_H" % name.upper()
+    return "\n".join(["/* " + head + " */", "#ifndef " + guard, "#define " + guard, ""] + ["#include <thalweg/%s.h>" % i for i in include] + [
+        "", "#ifdef __cplusplus", 'extern "C" {', "#endif"] + lines + ["", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
+
+
+MADE = "\n * Made from the definition rows by tools/collect_rows.py."
+
+
+def api_headers(rows):
+    """Name and text of every public header that is made."""
+    known = ["typedef struct tw_%s tw_%s;" % (h, h) if h != "model" else "typedef struct tw_layer tw_model; /* a model is a layer */"
+             for h in handles(rows)]
+    yield "handles", guarded("handles", "The classes of handles." + MADE, [""] + known, ["describe"])
+    for name, title, _ in AREAS + [("python", "what the Python package alone needs; it may change in every release", None)]:
+        lines = [line for row in rows if area(row) == name for line in declaration(row)]
+        yield name, guarded(name, "%s: required arguments first, then options by name; see <thalweg/base.h>.%s" % (
+            title[0].upper() + title[1:], MADE), lines, ["handles"])
+    yield "api", guarded("api", "Every function and class as C calls: required arguments first, then options by name.\n"
+                         " *     tw_auto tw_tensor *p = tw_nn_softmax(logits, .axis = 1);" + MADE, [], [name for name, _, _ in AREAS])
+
+
+CPP_RESULT = {"TENSORS": "tensors", "HANDLES": "objects", "VALUE": "value"}
+
+
+def cpp_function(row):
+    """The row as a C++ function: required arguments, then a function that sets options."""
+    required = [f for f in row.fields if f.required]
+    call = "tw_%s_(&args)" % row.id
+    if row.result in ("HANDLE", "TENSOR"):
+        call = "tw::made(%s)" % call
+    elif row.result in CPP_RESULT:
+        call = "tw::%s(%s)" % (CPP_RESULT[row.result], call)
+    elif row.result == "STR":
+        call = "tw::text(%s)" % call
+    arguments = ["%s%s" % (f.c_type(), f.member()) for f in required]
+    lines = ["template <class... Options> auto %s(%s)" % (row.id + "_" if row.id in KEYWORDS else row.id, ", ".join(arguments + ["Options... options"])), "{",
+             "    tw_%s_args args{};" % row.id, "    args.tw_size = sizeof args;"]
+    for f in row.fields:
+        given = f.c_default()
+        if given:
+            lines.append("    args%s;" % given.replace("{ .rank = -1 }", "tw_shape{ -1, {} }").replace("= { ", "= tw_shape{ "))
+    lines += ["    args.%s = %s;" % (f.member(), f.member()) for f in required]
+    return lines + ["    (options(args), ...);", "    return %s;" % call, "}", ""]
+
+
+def cpp_header(rows):
+    out = ["/* Every C call as a C++ function; <thalweg.hpp> includes it.%s */" % MADE, "#ifndef THALWEG_API_HPP", "#define THALWEG_API_HPP", "", "namespace tw {", ""]
     for row in rows:
-        out += ["", "/* %s" % row.text.replace("*/", "* /"), " * %s */" % row.doc.replace("\\n", " ").replace("*/", "* /"), row.struct(),
-                "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
-                row.defaults(), "#define tw_%s(...) TW_WITH_DEFAULTS(%s, __VA_ARGS__)" % (row.id, row.id)]
-    out += ["", "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
-    return "\n".join(out)
+        if area(row) != "python":
+            out += cpp_function(row)
+    return "\n".join(out + ["} // namespace tw", "", "#endif", ""])
 
 
 def rows_header(ops, rows):
     out = ["/* Prototypes of the definition rows; made by tools/collect_rows.py. */", "#ifndef TW_ROWS_H", "#define TW_ROWS_H", "",
-           "#include <thalweg/api.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
+           "#include <thalweg/api.h>", "#include <thalweg/python.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
     out += ["extern const tw_op tw__op_%s;" % o.id for o in ops]
     out += ["extern const struct tw__%s %s;" % (kind, name) for name, kind in sorted({loop for o in ops for loop in o.loops})]
     for row in rows:
@@ -481,7 +607,9 @@ def main():
     ops, rows, problems = scan(src)
     if problems:
         sys.exit("\n".join(problems))
-    write(os.path.join(out, "include", "thalweg", "api.h"), api_header(rows))
+    for name, text in api_headers(rows):
+        write(os.path.join(out, "include", "thalweg", name + ".h"), text)
+    write(os.path.join(out, "include", "thalweg", "api.hpp"), cpp_header(rows))
     write(os.path.join(out, "rows.h"), rows_header(ops, rows))
     write(os.path.join(out, "rows.c"), rows_source(ops, rows))
 

@@ -44,6 +44,8 @@ static tw_tensor *labels(const tw_tensor *data, const long *rows, long count)
 
 /* ---- model ---- */
 
+/* In functions that the library calls, and inside of tw_scoped(), what is made needs no release. */
+
 typedef struct mlp {
     tw_layer *flatten, *dense1, *dense2;
 } mlp;
@@ -52,9 +54,9 @@ static tw_tensor *mlp_call(tw_model *self, tw_tensor *inputs, int training, void
 {
     mlp *layers = state;
     (void)self, (void)training;
-    tw_auto tw_tensor *flat = tw_layer_call(layers->flatten, inputs);  /* [batch, 784] */
-    tw_auto tw_tensor *hidden = tw_layer_call(layers->dense1, flat);   /* [batch, 100] */
-    tw_auto tw_tensor *logits = tw_layer_call(layers->dense2, hidden); /* [batch, 10] */
+    tw_tensor *flat = tw_layer_call(layers->flatten, inputs);  /* [batch, 784] */
+    tw_tensor *hidden = tw_layer_call(layers->dense1, flat);   /* [batch, 100] */
+    tw_tensor *logits = tw_layer_call(layers->dense2, hidden); /* [batch, 10] */
     return tw_nn_softmax(logits);
 }
 
@@ -71,30 +73,29 @@ static tw_model *mlp_new(mlp *layers)
 
 static void train(const options *o, const tw_tensors *data)
 {
+    tw_scoped();
     mlp layers;
-    tw_auto tw_model *model = mlp_new(&layers);
-    tw_auto tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = o->learning_rate);
-    tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "model", model }, { "optimizer", optimizer });
-    tw_auto tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, o->save_dir, 3, .checkpoint_name = "model.ckpt");
+    tw_model *model = mlp_new(&layers);
+    tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = o->learning_rate);
+    tw_checkpoint *checkpoint = tw_checkpoint_new({ "model", model }, { "optimizer", optimizer });
+    tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, o->save_dir, 3, .checkpoint_name = "model.ckpt");
     long train_count = (long)tw_tensor_dim(data->items[0], 0), batches = train_count / o->batch_size * o->num_epochs;
     long *rows = malloc((size_t)o->batch_size * sizeof *rows);
     for (long batch = 1; rows && batch <= batches && tw_error_code() == TW_OK; batch++) {
         for (long i = 0; i < o->batch_size; i++)
             rows[i] = rand() % train_count;
-        tw_auto tw_tensor *x = images(data->items[0], rows, o->batch_size), *y = labels(data->items[1], rows, o->batch_size);
-        tw_auto tw_tape *tape = tw_tape_start();
-        tw_auto tw_tensor *y_pred = tw_model_call(model, x);
-        tw_auto tw_tensor *losses = tw_sparse_categorical_crossentropy(y, y_pred);
-        tw_auto tw_tensor *loss = tw_reduce_mean(losses);
+        tw_scoped();
+        tw_tensor *x = images(data->items[0], rows, o->batch_size), *y = labels(data->items[1], rows, o->batch_size);
+        tw_tape *tape = tw_tape_start();
+        tw_tensor *y_pred = tw_model_call(model, x);
+        tw_tensor *losses = tw_sparse_categorical_crossentropy(y, y_pred);
+        tw_tensor *loss = tw_reduce_mean(losses);
         tw_objects variables = tw_layer_variables(model);
         tw_tensors gradients = tw_tape_gradient(tape, TW_OBJECTS(loss), variables);
-        tw_release(tw_optimizer_apply_gradients(optimizer, gradients, variables));
-        tw_tensors_free(&gradients);
-        tw_objects_free(&variables);
+        tw_optimizer_apply_gradients(optimizer, gradients, variables);
         if (batch % 100 == 0) {
-            char *path = tw_checkpoint_manager_save(manager, { .kind = TW_VALUE_INT, .i = batch });
+            char *path = tw_made_text(tw_checkpoint_manager_save(manager, { .kind = TW_VALUE_INT, .i = batch }));
             printf("batch %ld: loss %f, saved as %s\n", batch, tw_tensor_double_at(loss, 0), path ? path : "nothing");
-            free(path);
         }
     }
     free(rows);
@@ -102,19 +103,19 @@ static void train(const options *o, const tw_tensors *data)
 
 static void test(const options *o, const tw_tensors *data)
 {
+    tw_scoped();
     mlp layers;
-    tw_auto tw_model *model = mlp_new(&layers);
-    tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "model", model });
-    char *path = tw_train_latest_checkpoint(o->save_dir);
-    tw_auto tw_load_status *status = tw_checkpoint_restore(checkpoint, path);
-    tw_release(tw_load_status_expect_partial(status));
-    tw_auto tw_tensor *x = images(data->items[2], NULL, (long)tw_tensor_dim(data->items[2], 0));
-    tw_auto tw_tensor *y_pred = tw_model_predict(model, x);
-    tw_auto tw_metric *accuracy = tw_metrics_sparse_categorical_accuracy();
-    tw_auto tw_tensor *result = tw_metric_call(accuracy, data->items[3], y_pred);
+    tw_model *model = mlp_new(&layers);
+    tw_checkpoint *checkpoint = tw_checkpoint_new({ "model", model });
+    char *path = tw_made_text(tw_train_latest_checkpoint(o->save_dir));
+    tw_load_status *status = tw_checkpoint_restore(checkpoint, path);
+    tw_load_status_expect_partial(status);
+    tw_tensor *x = images(data->items[2], NULL, (long)tw_tensor_dim(data->items[2], 0));
+    tw_tensor *y_pred = tw_model_predict(model, x);
+    tw_metric *accuracy = tw_metrics_sparse_categorical_accuracy();
+    tw_tensor *result = tw_metric_call(accuracy, data->items[3], y_pred);
     if (result)
         printf("%s: test accuracy %f\n", path ? path : "untrained", tw_tensor_double_at(result, 0));
-    free(path);
 }
 
 /* What stands behind "NAME=" in the arguments. */
@@ -139,9 +140,9 @@ int main(int argc, char **argv)
                        "[--save-dir=save]\n",
                        argv[0]),
                2;
+    tw_scoped();
     tw_tensors data = tw_datasets_fashion_mnist(); /* training images and labels, test images and labels */
     if (data.count == 4)
         training ? train(&o, &data) : test(&o, &data);
-    tw_tensors_free(&data);
     return tw_report(stderr);
 }

@@ -1,15 +1,8 @@
 /* Serves a SavedModel without Python: serve_saved_model DIRECTORY [SIGNATURE] calls the signature on zeros and prints the
  * results. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <thalweg.h>
-
-static int failed(void)
-{
-    fprintf(stderr, "%s\n", tw_error_message());
-    return 1;
-}
 
 int main(int argc, char **argv)
 {
@@ -17,23 +10,22 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: serve_saved_model DIRECTORY [SIGNATURE]\n");
         return 2;
     }
+    tw_scoped();
     tw_saved_object *model = tw_saved_model_load(argv[1]);
-    tw_auto tw_saved_concrete *serve = model ? tw_saved_model_signature(model, argc > 2 ? argv[2] : "serving_default") : NULL;
+    tw_saved_concrete *serve = model ? tw_saved_model_signature(model, argc > 2 ? argv[2] : "serving_default") : NULL;
     if (!serve)
-        return failed();
+        return tw_report(stderr);
     tw_spec input = tw_signature_input_spec(serve, 0);
     for (int i = 0; i < input.shape.rank; i++)
         input.shape.dims[i] = input.shape.dims[i] < 0 ? 1 : input.shape.dims[i];
-    tw_auto tw_tensor *zeros = tw_tensor_new(input.dtype, input.shape, NULL);
+    tw_tensor *zeros = tw_tensor_new(input.dtype, input.shape, NULL);
     tw_tensors results = tw_signature_call(serve, TW_NAMED_TENSORS({ tw_signature_input(serve, 0), zeros }));
     if (!results.items)
-        return failed();
+        return tw_report(stderr);
     for (int64_t i = 0; i < results.count; i++) {
-        char *text = tw_tensor_str(results.items[i]);
-        printf("%s = %s\n", tw_signature_output(serve, i), text);
-        free(text);
+        printf("%s = ", tw_signature_output(serve, i));
+        tw_tensor_print(stdout, results.items[i]);
     }
-    tw_tensors_free(&results);
     tw_saved_model_close(model);
-    return 0;
+    return tw_report(stderr);
 }

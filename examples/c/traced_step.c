@@ -45,15 +45,13 @@ static void spirals(tw_tensor **points, tw_tensor **labels)
 static tw_tensors train_step(void *user, tw_tensors in)
 {
     network *n = user;
-    tw_auto tw_tape *tape = tw_tape_start();
-    tw_auto tw_tensor *logits = tw_model_call(n->model, in.items[0]);
-    tw_auto tw_tensor *losses = tw_sparse_categorical_crossentropy(in.items[1], logits, .from_logits = true);
+    tw_tape *tape = tw_tape_start();
+    tw_tensor *logits = tw_model_call(n->model, in.items[0]);
+    tw_tensor *losses = tw_sparse_categorical_crossentropy(in.items[1], logits, .from_logits = true);
     tw_tensor *loss = tw_reduce_mean(losses);
     tw_objects variables = tw_layer_variables(n->model);
     tw_tensors gradients = tw_tape_gradient(tape, TW_OBJECTS(loss), variables);
-    tw_release(tw_optimizer_apply_gradients(n->optimizer, gradients, variables));
-    tw_tensors_free(&gradients);
-    tw_objects_free(&variables);
+    tw_optimizer_apply_gradients(n->optimizer, gradients, variables);
     return tw_give(loss);
 }
 
@@ -65,55 +63,52 @@ typedef struct counting {
 static tw_tensors more_batches(void *user, tw_tensors in)
 {
     (void)user;
-    tw_auto tw_tensor *end = tw_tensor_int(2 * POINTS / BATCH);
-    return tw_give(tw_less(in.items[0], end));
+    return tw_give(tw_less(in.items[0], tw_tensor_int(2 * POINTS / BATCH)));
 }
 
 /* (batch, correct) -> (batch + 1, correct + those of the batch) */
 static tw_tensors count_batch(void *user, tw_tensors in)
 {
     counting *c = user;
-    tw_auto tw_tensor *one = tw_tensor_int(1), *points = tw_gather(c->points, in.items[0]),
-                      *labels = tw_gather(c->labels, in.items[0]);
-    tw_auto tw_tensor *logits = tw_model_call(c->network->model, points);
-    tw_auto tw_tensor *answers = tw_math_argmax(logits, .axis = 1, .output_type = TW_INT32);
-    tw_auto tw_tensor *right = tw_equal(answers, labels), *numbers = tw_cast(right, TW_FLOAT32), *sum = tw_reduce_sum(numbers);
-    return tw_give(tw_add(in.items[0], one), tw_add(in.items[1], sum));
+    tw_tensor *logits = tw_model_call(c->network->model, tw_gather(c->points, in.items[0]));
+    tw_tensor *answers = tw_math_argmax(logits, .axis = 1, .output_type = TW_INT32);
+    tw_tensor *right = tw_equal(answers, tw_gather(c->labels, in.items[0]));
+    return tw_give(tw_add(in.items[0], tw_tensor_int(1)), tw_add(in.items[1], tw_reduce_sum(tw_cast(right, TW_FLOAT32))));
 }
 
 /* (points, labels) -> fraction of correct answers */
 static tw_tensors accuracy(void *user, tw_tensors in)
 {
-    tw_auto tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int32_t[]){ -1, BATCH, 2 });
-    tw_auto tw_tensor *flat = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, BATCH });
-    tw_auto tw_tensor *batches = tw_reshape(in.items[0], shape), *answers = tw_reshape(in.items[1], flat);
-    tw_auto tw_tensor *first = tw_tensor_int(0), *none = tw_tensor_float(0), *all = tw_tensor_float(2 * POINTS);
+    tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(3), (int32_t[]){ -1, BATCH, 2 });
+    tw_tensor *flat = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, BATCH });
+    tw_tensor *batches = tw_reshape(in.items[0], shape), *answers = tw_reshape(in.items[1], flat);
+    tw_tensor *first = tw_tensor_int(0), *none = tw_tensor_float(0), *all = tw_tensor_float(2 * POINTS);
     counting c = { user, batches, answers };
     tw_tensors counted = tw_while(more_batches, count_batch, &c, TW_TENSORS(first, none), .name = "batches");
-    tw_tensors result = counted.count == 2 ? tw_give(tw_divide(counted.items[1], all)) : TW_GIVE_FAILURE;
-    tw_tensors_free(&counted);
-    return result;
+    return counted.count == 2 ? tw_give(tw_divide(counted.items[1], all)) : TW_GIVE_FAILURE;
 }
 
 int main(int argc, char **argv)
 {
+    tw_scoped();
     long steps = argc > 1 && strncmp(argv[1], "--steps=", 8) == 0 ? atol(argv[1] + 8) : 400;
     tw_random_set_seed(1);
-    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(32, .activation = "tanh"),
-                                                  tw_layers_dense(32, .activation = "tanh"), tw_layers_dense(2));
-    tw_auto tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = 0.02);
+    tw_model *model = tw_model_sequential(tw_layers_dense(32, .activation = "tanh"), tw_layers_dense(32, .activation = "tanh"),
+                                          tw_layers_dense(2));
+    tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = 0.02);
     network n = { model, optimizer };
-    tw_auto tw_function *step = tw_function_new(train_step, &n, .name = "train_step"),
-                        *measure = tw_function_new(accuracy, &n, .name = "accuracy");
-    tw_auto tw_tensor *points = NULL, *labels = NULL;
+    tw_function *step = tw_function_new(train_step, &n, .name = "train_step"),
+                *measure = tw_function_new(accuracy, &n, .name = "accuracy");
+    tw_tensor *points = NULL, *labels = NULL;
     spirals(&points, &labels);
-    tw_release(tw_model_call(model, points)); /* makes the variables, before anything is traced */
+    tw_model_call(model, points); /* makes the variables, before anything is traced */
     for (long i = 1; i <= steps && tw_error_code() == TW_OK; i++) {
-        tw_auto tw_tensor *loss = tw_function_value(step, TW_TENSORS(points, labels));
+        tw_scoped();
+        tw_tensor *loss = tw_function_value(step, TW_TENSORS(points, labels));
         if (loss && i % 100 == 0)
             printf("step %ld: loss %f\n", i, tw_tensor_double_at(loss, 0));
     }
-    tw_auto tw_tensor *fraction = tw_function_value(measure, TW_TENSORS(points, labels));
+    tw_tensor *fraction = tw_function_value(measure, TW_TENSORS(points, labels));
     if (fraction)
         printf("accuracy %.3f after %ld steps, traced %lld times\n", tw_tensor_double_at(fraction, 0), steps,
                (long long)tw_function_traces(step));

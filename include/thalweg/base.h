@@ -1,12 +1,30 @@
-/* Objects, ownership and errors: what every other public header builds on.
+/* Objects, ownership, scopes, options and errors: what every other public header builds on.
  *
- * Every handle of the library is a reference-counted object. A returned handle is the caller's; handles that are passed are
- * borrowed, except where a function says that it takes them (the parts of a model, for example). Makers return NULL on failure,
- * doers a status. The text of the error belongs to the thread and the first error is kept, so a program may check once at its
- * end:
+ * OWNERSHIP. Every handle is a reference-counted object, and one rule holds for all functions:
  *
- *     tw_auto tw_tensor *y = tw_matmul(a, b);     // released at the end of the block; NULL if a or b is NULL
- *     return tw_report(stderr);                   // prints the first error, if any, and returns the exit code
+ *   1. What is passed is borrowed. A callee that keeps a handle retains it; the caller's reference stays the caller's, whatever
+ * it is passed to and however often.
+ *   2. What is returned is the caller's: a handle for tw_release, a list or value for tw_tensors_free, tw_objects_free or
+ *      tw_value_free, a text (char *) for free(). What is borrowed is const, or its comment says so.
+ *   3. Inside a scope the scope is the caller: handles, lists and values returned while it is open end with it. So expressions
+ * nest, and need no names and no releases:
+ *
+ *          tw_scoped();                                        // to the end of this block
+ *          tw_tensor *y = tw_nn_relu(tw_add(tw_matmul(x, w), b));
+ *          model->bias = tw_retain(b);                         // lives on: retained, so it is the program's
+ *          return tw_retain(y);
+ *
+ *      Without a scope a variable declared with tw_auto releases what it holds at the end of its block; in a scope it does no
+ * harm. In functions that the library calls (the bodies of functions and loops, a model's call, callbacks) a scope is open, and
+ * what they return is taken out of it.
+ *
+ * ERRORS. Makers return NULL on failure, doers a status. The text of the error belongs to the thread and the first error is kept,
+ * and NULL passed on is an error that changes nothing: so a program may check once at its end.
+ *
+ *     return tw_report(stderr);                               // prints the first error, if any, and returns the exit code
+ *
+ * THREADS. Tensors never change and may be shared; variables lock for each operation; a handle may be retained and released in
+ * any thread. Errors, scopes and tapes belong to the thread.
  */
 #ifndef THALWEG_BASE_H
 #define THALWEG_BASE_H
@@ -91,15 +109,48 @@ typedef const void *tw_named;
 /* Members of options begin at multiples of 8 bytes: so one that is added later lies behind the end of the older struct. */
 typedef bool tw_flag __attribute__((aligned(8)));
 
-TW_API_FUNCTION void *tw_retain(const void *object);
-TW_API_FUNCTION void tw_release(const void *object);
+TW_API_FUNCTION void *tw_retain(const void *object); /* the object */
+TW_API_FUNCTION void tw_release(const void *object); /* NULL is fine */
 TW_API_FUNCTION const char *tw_class_name(const void *object);
+
+/* A scope, from here to the end of the block, also on the way out by return or break. */
+#define tw_scoped() __attribute__((cleanup(tw_scope_end), unused)) const size_t TW_JOIN(tw_scope_, __LINE__) = tw_scope_begin()
+#define TW_JOIN(a, b) TW_JOIN_(a, b)
+#define TW_JOIN_(a, b) a##b
+/* The same by hand: a begin and its end stand in one thread, and scopes end in reverse order. */
+TW_API_FUNCTION size_t tw_scope_begin(void);
+TW_API_FUNCTION void tw_scope_end(const size_t *scope);
+/* Gives a handle, or a text, to the innermost open scope; without one it stays the caller's. The headers' macros do so with what
+ * functions return, but for texts and for what functions put into arrays. */
+TW_API_FUNCTION void *tw_made(void *object);
+TW_API_FUNCTION char *tw_made_text(char *text);
+/* What the macros below make of tw_retain, tw_release and tw_auto: a scope does not release what the program released. */
+TW_API_FUNCTION void *tw_scope_retain(const void *object);
+TW_API_FUNCTION void tw_scope_release(const void *object);
+TW_API_FUNCTION void tw_scope_leave(const void *object);
+TW_API_FUNCTION void tw_scope_forget(const void *key); /* an object, or the memory of a list: it is the caller's again */
 
 static inline void tw_auto_release(void *pointer)
 {
-    tw_release(*(void **)pointer);
+    tw_scope_leave(*(void **)pointer);
 }
 #define tw_auto __attribute__((cleanup(tw_auto_release)))
+
+/* C programs have scopes; C++ has destructors (<thalweg.hpp>), and the library itself counts by hand. */
+#if !defined TW_BUILDING && !defined __cplusplus
+#define TW_SCOPES
+#define TW_MADE(type, call) ((type)tw_made(call))
+#define TW_MADE_TENSORS(call) tw_made_tensors(call)
+#define TW_MADE_OBJECTS(call) tw_made_objects(call)
+#define TW_MADE_VALUE(call) tw_made_value(call)
+#define tw_retain(object) tw_scope_retain(object)
+#define tw_release(object) tw_scope_release(object)
+#else
+#define TW_MADE(type, call) (call)
+#define TW_MADE_TENSORS(call) (call)
+#define TW_MADE_OBJECTS(call) (call)
+#define TW_MADE_VALUE(call) (call)
+#endif
 
 TW_API_FUNCTION tw_status tw_error_code(void);
 TW_API_FUNCTION const char *tw_error_message(void);
@@ -107,11 +158,22 @@ TW_API_FUNCTION void tw_clear_error(void);
 TW_API_FUNCTION const char *tw_status_name(tw_status status);
 TW_API_FUNCTION int tw_report(FILE *stream);
 TW_API_FUNCTION const char *tw_version(void);
+/* Takes the thread's error: its text, for free(), and its code; afterwards there is none. NULL and TW_OK: there was none. For
+ * programs that go on, such as servers. `code` may be NULL. */
+TW_API_FUNCTION char *tw_take_error(tw_status *code);
+/* One code per kind of error, whatever Python would call it: TW_VALUE_ERROR and TW_TYPE_ERROR are TW_INVALID_ARGUMENT,
+ * TW_KEY_ERROR is TW_NOT_FOUND, TW_INDEX_ERROR is TW_OUT_OF_RANGE … */
+TW_API_FUNCTION tw_status tw_status_kind(tw_status status);
 
-/* Collects the temporaries of a long expression: everything kept in it is released when it is. */
-typedef struct tw_scope tw_scope;
-TW_API_FUNCTION tw_scope *tw_scope_new(void);
-TW_API_FUNCTION void *tw_scope_keep(tw_scope *scope, void *object);
+/* Warnings and notes go to `log`, with their level ("WARNING"); NULL, as it is at first: nowhere. In whatever thread they come
+ * up. tw_set_log(tw_log_line, stderr);      // lines as TensorFlow writes them: "WARNING:tensorflow:…" */
+typedef void (*tw_log)(void *user, const char *level, const char *text);
+TW_API_FUNCTION void tw_set_log(tw_log log, void *user);
+TW_API_FUNCTION void tw_log_line(void *stream, const char *level, const char *text);
+
+/* Ends the library's threads and frees what it keeps for later (caches, tables, the thread's error), so that nothing is left for
+ * a leak checker to see. To be called last, by the last thread that uses the library, when all handles are released. */
+TW_API_FUNCTION void tw_shutdown(void);
 
 #ifdef __cplusplus
 }

@@ -172,6 +172,25 @@ TW_API_FUNCTION void tw_args_default(const tw_signature *signature, void *args);
 /* Checks minimum and choices of one complete field. */
 TW_API_FUNCTION tw_status tw_args_check(const tw_signature *signature, const tw_field *field, const void *args);
 
+/* Lists and values in scopes; see <thalweg/base.h>. */
+TW_API_FUNCTION tw_objects tw_made_objects(tw_objects list);
+TW_API_FUNCTION tw_value tw_made_value(tw_value value);
+TW_API_FUNCTION void tw_scope_forget_value(const tw_value *value);
+#ifdef TW_SCOPES
+static inline void tw_scope_objects_free(tw_objects *list)
+{
+    tw_scope_forget(list ? list->items : NULL);
+    tw_objects_free(list);
+}
+static inline void tw_scope_value_free(tw_value *value)
+{
+    tw_scope_forget_value(value);
+    tw_value_free(value);
+}
+#define tw_objects_free(list) tw_scope_objects_free(list)
+#define tw_value_free(value) tw_scope_value_free(value)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,8 +3,7 @@
  *
  *     static tw_tensors square_plus(void *user, tw_tensors in)
  *     {
- *         tw_auto tw_tensor *square = tw_multiply(in.items[0], in.items[0]);
- *         return tw_give(tw_add(square, user));
+ *         return tw_give(tw_add(tw_multiply(in.items[0], in.items[0]), user));
  *     }
  *     tw_auto tw_function *f = tw_function_new(square_plus, bias);
  *     tw_auto tw_tensor *y = tw_function_value(f, TW_TENSORS(x));
@@ -24,8 +23,8 @@ extern "C" {
 /* The body of a function, branch or loop: takes tensors, which are borrowed, and gives tensors by tw_give. */
 typedef tw_tensors (*tw_body)(void *user, tw_tensors arguments);
 
-/* What a body gives: takes the references. If one of them is NULL the rest is released, and the body counts as failed. */
-TW_API_FUNCTION tw_tensors tw_give_(tw_tensors taken);
+/* What a body gives: the tensors, each retained. If one of them is NULL the body counts as failed. */
+TW_API_FUNCTION tw_tensors tw_give_(tw_tensors given);
 #define tw_give(...) tw_give_(TW_TENSORS(__VA_ARGS__))
 #define TW_GIVE_NOTHING ((tw_tensors){ NULL, 0 })
 #define TW_GIVE_FAILURE ((tw_tensors){ NULL, -1 })
@@ -153,6 +152,13 @@ TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies
 typedef tw_status (*tw_host_body)(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
 TW_API_FUNCTION tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes,
                                            int output_count, tw_tensor **outputs);
+
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_function_value(...) TW_MADE(tw_tensor *, tw_function_value(__VA_ARGS__))
+#define tw_cond(...) TW_MADE_TENSORS(tw_cond(__VA_ARGS__))
+#define tw_switch_case(...) TW_MADE_TENSORS(tw_switch_case(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,12 @@ TW_API_FUNCTION tw_tensors tw_recompute_grad(tw_body body, void *user, void (*en
 /* What the body gives, with the gradient of the identity: as many values as it gets. */
 TW_API_FUNCTION tw_tensors tw_grad_pass_through(tw_body body, void *user, tw_tensors inputs);
 
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_recompute_grad(...) TW_MADE_TENSORS(tw_recompute_grad(__VA_ARGS__))
+#define tw_grad_pass_through(...) TW_MADE_TENSORS(tw_grad_pass_through(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,15 +20,15 @@ TW_API_FUNCTION tw_model *tw_model_new_(tw_model_function call, void *state, tw_
 #define tw_model_new(call, ...) TW_MODEL_NEW_(call, __VA_ARGS__, )
 #define TW_MODEL_NEW_(call, state, ...) tw_model_new_(call, state, tw_model(__VA_ARGS__))
 
-/* Layers in a row: tw_model_sequential(tw_layers_flatten(), tw_layers_dense(10)). Takes them. */
+/* Layers in a row: tw_model_sequential(tw_layers_flatten(), tw_layers_dense(10)). */
 #define tw_model_sequential(...) tw_sequential(TW_OBJECTS(__VA_ARGS__))
 
-/* Gives the parent a part under a name, as an attribute does in Python: checkpoints and lists of variables find it there. Takes
- * the child and returns it, borrowed: it lives as long as the parent. */
+/* Gives the parent a part under a name, as an attribute does in Python: checkpoints and lists of variables find it there. Returns
+ * the child, borrowed: the parent has retained it, and it lives as long as the parent. */
 TW_API_FUNCTION void *tw_track(void *parent, const char *name, void *child);
 
-/* Connects a layer to a Keras tensor (tw_input) or to several, and gives the Keras tensor that stands for its output. Takes the
- * layer, which lives as long as what it gave; a layer that is used twice is given with tw_retain.
+/* Connects a layer to a Keras tensor (tw_input) or to several, and gives the Keras tensor that stands for its output, which keeps
+ * the layer.
  *
  *     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
  *     tw_auto tw_keras_tensor *y = tw_connect(tw_layers_dense(1), x);
@@ -58,9 +58,9 @@ TW_API_FUNCTION tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *in
 
 typedef struct tw_compile_args {
     size_t tw_size;
-    tw_named optimizer;          /* a name or an optimizer, which is taken; "rmsprop" if NULL */
-    tw_named loss;               /* a name or a loss, which is taken */
-    tw_objects metrics;          /* names and metrics, which are taken */
+    tw_named optimizer;          /* a name or an optimizer; "rmsprop" if NULL */
+    tw_named loss;               /* a name or a loss */
+    tw_objects metrics;          /* names and metrics */
     tw_objects weighted_metrics; /* the same; with the weights of the examples */
     tw_flag run_eagerly;         /* steps are not traced */
     int64_t steps_per_execution; /* batches between calls of callbacks; 1 */
@@ -121,15 +121,31 @@ typedef struct tw_fit_args {
     .validation_batch_size = TW_NO_INT, .validation_freq = 1, .tw_size = sizeof(tw_fit_args)
 /* Trains; gives the History, which is the caller's. NULL: an error. */
 TW_API_FUNCTION tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args);
-#define tw_model_fit(model, x, ...) TW_QUIETLY(tw_model_fit_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ }))
+#define tw_model_fit(model, x, ...) \
+    TW_MADE(tw_callback *, TW_QUIETLY(tw_model_fit_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ })))
 
 /* The loss and the metrics, a dict of numbers by name for tw_value_free; NONE: an error. Of the arguments those that training
  * alone has are without meaning. */
 TW_API_FUNCTION tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args);
-#define tw_model_evaluate(model, x, ...) TW_QUIETLY(tw_model_evaluate_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ }))
+#define tw_model_evaluate(model, x, ...) \
+    TW_MADE_VALUE(TW_QUIETLY(tw_model_evaluate_(model, x, &(tw_fit_args){ tw_fit_defaults, __VA_ARGS__ })))
 /* One step on a batch; the values of the metrics as for evaluate. y may be NULL. */
 TW_API_FUNCTION tw_value tw_model_train_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y);
 TW_API_FUNCTION tw_value tw_model_test_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y);
+
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_connect(...) TW_MADE(tw_keras_tensor *, tw_connect(__VA_ARGS__))
+#define tw_connect_all(...) TW_MADE(tw_keras_tensor *, tw_connect_all(__VA_ARGS__))
+#define tw_model_connect(...) TW_MADE(tw_model *, tw_model_connect(__VA_ARGS__))
+#define tw_model_call_all(...) TW_MADE_TENSORS(tw_model_call_all(__VA_ARGS__))
+#define tw_layer_call(...) TW_MADE(tw_tensor *, tw_layer_call(__VA_ARGS__))
+#define tw_model_call(...) TW_MADE(tw_tensor *, tw_model_call(__VA_ARGS__))
+#define tw_model_call_training(...) TW_MADE(tw_tensor *, tw_model_call_training(__VA_ARGS__))
+#define tw_callback_new(...) TW_MADE(tw_callback *, tw_callback_new(__VA_ARGS__))
+#define tw_model_train_on_batch(...) TW_MADE_VALUE(tw_model_train_on_batch(__VA_ARGS__))
+#define tw_model_test_on_batch(...) TW_MADE_VALUE(tw_model_test_on_batch(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

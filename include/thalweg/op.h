@@ -81,6 +81,11 @@ TW_API_FUNCTION int tw_op_count(void);
 TW_API_FUNCTION const char *tw_op_name(int index);
 TW_API_FUNCTION const char *tw_op_doc(int index);
 
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_op_call(...) TW_MADE(tw_tensor *, tw_op_call(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

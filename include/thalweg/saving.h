@@ -10,6 +10,10 @@
 #include <thalweg/api.h>
 #include <thalweg/function.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A checkpoint of objects by name. The objects are retained. */
 #define tw_checkpoint_new(...) tw_checkpoint(.kwargs = TW_PAIRS(__VA_ARGS__))
 
@@ -66,4 +70,21 @@ TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *director
 /* What is in a SavedModel, as text for free(). */
 TW_API_FUNCTION char *tw_saved_model_text(const char *directory);
 
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+static inline void tw_scope_saved_model_close(tw_saved_object *model)
+{
+    tw_scope_forget(model);
+    tw_saved_model_close(model);
+}
+#define tw_saved_model_close(model) tw_scope_saved_model_close(model)
+#define tw_saved_model_signature(...) TW_MADE(tw_saved_concrete *, tw_saved_model_signature(__VA_ARGS__))
+#define tw_saved_model_variable(...) TW_MADE(tw_variable *, tw_saved_model_variable(__VA_ARGS__))
+#define tw_signature_call(...) TW_MADE_TENSORS(tw_signature_call(__VA_ARGS__))
+#define tw_signature_value(...) TW_MADE(tw_tensor *, tw_signature_value(__VA_ARGS__))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 #endif

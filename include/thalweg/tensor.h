@@ -112,6 +112,29 @@ TW_API_FUNCTION char *tw_tensor_str(const tw_tensor *tensor);
 TW_API_FUNCTION char *tw_tensor_repr(const tw_tensor *tensor);
 TW_API_FUNCTION tw_status tw_tensor_print(FILE *stream, const tw_tensor *tensor);
 
+/* Lists and values in scopes; see <thalweg/base.h>. */
+TW_API_FUNCTION tw_tensors tw_made_tensors(tw_tensors list);
+#ifdef TW_SCOPES
+static inline void tw_scope_tensors_free(tw_tensors *list)
+{
+    tw_scope_forget(list ? list->items : NULL);
+    tw_tensors_free(list);
+}
+#define tw_tensors_free(list) tw_scope_tensors_free(list)
+#endif
+
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_tensor_new(...) TW_MADE(tw_tensor *, tw_tensor_new(__VA_ARGS__))
+#define tw_tensor_float(...) TW_MADE(tw_tensor *, tw_tensor_float(__VA_ARGS__))
+#define tw_tensor_double(...) TW_MADE(tw_tensor *, tw_tensor_double(__VA_ARGS__))
+#define tw_tensor_int(...) TW_MADE(tw_tensor *, tw_tensor_int(__VA_ARGS__))
+#define tw_tensor_int64(...) TW_MADE(tw_tensor *, tw_tensor_int64(__VA_ARGS__))
+#define tw_tensor_bool(...) TW_MADE(tw_tensor *, tw_tensor_bool(__VA_ARGS__))
+#define tw_tensor_string(...) TW_MADE(tw_tensor *, tw_tensor_string(__VA_ARGS__))
+#define tw_tensor_borrow(...) TW_MADE(tw_tensor *, tw_tensor_borrow(__VA_ARGS__))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -373,8 +373,9 @@ static PyObject *get_run_eagerly(PyObject *self, PyObject *unused)
 }
 
 /* Messages of the library go through Python's logger. */
-static void write_log(const char *level, const char *text)
+static void write_log(void *unused, const char *level, const char *text)
 {
+    (void)unused;
     tw__py_lock_state state = tw__py_enter();
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -414,7 +415,7 @@ static PyMethodDef functions[] = {
 
 bool tw__py_function_calls_start(PyObject *module)
 {
-    tw__language.log = write_log;
+    tw_set_log(write_log, NULL);
     PyTypeObject *function_type = (PyTypeObject *)PyType_FromSpec(&tw__py_traced_spec);
     return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;

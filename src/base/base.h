@@ -53,8 +53,16 @@ void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 
 void tw__error_wrap(const char *head, const char *tail);
 /* The code of the thread's error, TW_INTERNAL if there is none (a failure that set none). */
 tw_status tw__error_status(void);
-/* A line in the embedding language's log or on the standard error stream: "WARNING:tensorflow:…". */
+/* A message for whoever asked for them (tw_set_log). */
 void tw__log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* `end` is called by tw_shutdown, the last one first. Whoever keeps memory for the time of the process says so when it gets it. A
+ * `next` that is not used elsewhere. */
+typedef struct tw__ending {
+    void (*end)(void);
+    struct tw__ending *next;
+    atomic_bool known;
+} tw__ending;
+void tw__at_shutdown(tw__ending *ending);
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;
@@ -136,6 +144,14 @@ TW_API_FUNCTION void tw__object_end(void *object);
 
 /* Assigns to a slot that holds a reference: the new object is retained, the old one released. */
 void tw__set(void *slot, const void *object);
+
+/* ---- scopes of C programs (scope.c) ---- */
+typedef void (*tw__scope_ender)(void *key, int64_t count);
+/* Gives memory to the innermost open scope, with how it ends (NULL: an object). Without a scope it stays the caller's. False: an
+ * error; it has ended. */
+bool tw__scope_add(void *key, int64_t count, tw__scope_ender end);
+/* Ends the scope in which a program's function was called; what it gave (objects, or the memory of lists) is the caller's. */
+void tw__scope_end_with(size_t start, void *const *results, int64_t count);
 
 /* ---- text (text.c) ---- */
 typedef struct tw__text {

@@ -274,23 +274,100 @@ int tw_report(FILE *stream)
     return 1;
 }
 
+char *tw_take_error(tw_status *code)
+{
+    tw__saved_error saved = tw__error_take();
+    if (code)
+        *code = saved.code;
+    char *message = NULL;
+    if (saved.code != TW_OK) {
+        const char *text = tw__error_message_of(&saved);
+        message = strdup(text && *text ? text : "out of memory");
+    }
+    tw__error_drop(&saved);
+    return message;
+}
+
+tw_status tw_status_kind(tw_status status)
+{
+    switch (status) {
+    case TW_INDEX_ERROR:
+        return TW_OUT_OF_RANGE;
+    case TW_KEY_ERROR:
+    case TW_LOOKUP_ERROR:
+    case TW_ATTRIBUTE_ERROR:
+        return TW_NOT_FOUND;
+    case TW_RUNTIME_ERROR:
+        return TW_FAILED_PRECONDITION;
+    case TW_NOT_IMPLEMENTED_ERROR:
+        return TW_UNIMPLEMENTED;
+    case TW_OS_ERROR:
+        return TW_UNAVAILABLE;
+    case TW_FOREIGN_ERROR:
+        return TW_UNKNOWN;
+    default:
+        return status >= TW_TYPE_ERROR ? TW_INVALID_ARGUMENT : status;
+    }
+}
+
+/* ---- messages ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    tw_log log;
+    void *user;
+} messages = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void tw_set_log(tw_log log, void *user)
+{
+    pthread_mutex_lock(&messages.lock);
+    messages.log = log;
+    messages.user = user;
+    pthread_mutex_unlock(&messages.lock);
+}
+
+void tw_log_line(void *stream, const char *level, const char *text)
+{
+    fprintf(stream ? (FILE *)stream : stderr, "%s:tensorflow:%s\n", level ? level : "", text ? text : "");
+}
+
 void tw__log(const char *level, const char *format, ...)
 {
+    pthread_mutex_lock(&messages.lock);
+    tw_log log = messages.log;
+    void *user = messages.user;
+    pthread_mutex_unlock(&messages.lock);
+    if (!log)
+        return;
     va_list arguments;
     va_start(arguments, format);
     char text[4096];
-    if (tw__language.log) {
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
-        tw__language.log(level, text);
-        return;
-    }
-    flockfile(stderr);
-    fprintf(stderr, "%s:tensorflow:", level);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    log(user, level, text);
+}
+
+/* ---- the end ---- */
+
+static _Atomic(tw__ending *) endings;
+
+void tw__at_shutdown(tw__ending *ending)
+{
+    if (atomic_exchange(&ending->known, true))
+        return;
+    ending->next = atomic_load(&endings);
+    while (!atomic_compare_exchange_weak(&endings, &ending->next, ending))
+        ;
+}
+
+void tw_shutdown(void)
+{
+    for (tw__ending *e; (e = atomic_load(&endings));) { /* one that runs may add others */
+        atomic_store(&endings, e->next);
+        atomic_store(&e->known, false);
+        e->end();
+    }
+    tw_clear_error();
 }
 
 const char *tw_version(void)

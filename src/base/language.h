@@ -24,7 +24,6 @@ typedef struct tw__language_parts {
     tw_status (*interrupted)(void); /* fails when the user wants to stop (Ctrl-C), and lets others run */
 
     /* ---- text ---- */
-    void (*log)(const char *level, const char *text);        /* messages, instead of to stderr */
     void (*write)(const char *text, size_t size);            /* progress lines and summaries, instead of to stdout */
     bool (*error_words)(const char *head, const char *tail); /* puts words around those of the kept exception */
 

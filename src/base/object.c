@@ -158,39 +158,3 @@ void tw__set(void *slot, const void *object)
     *place = tw_retain(object);
     tw_release(old);
 }
-
-/* ---- scope ---- */
-
-struct tw_scope {
-    tw_object object;
-    void **items;
-    size_t count, capacity;
-};
-
-static void scope_destroy(void *self)
-{
-    tw_scope *scope = self;
-    for (size_t i = 0; i < scope->count; i++)
-        tw_release(scope->items[i]);
-    tw__free(scope->items);
-}
-
-static const tw_class scope_class = { .name = "Scope", .size = sizeof(tw_scope), .destroy = scope_destroy };
-
-tw_scope *tw_scope_new(void)
-{
-    return tw__object_new(&scope_class);
-}
-
-void *tw_scope_keep(tw_scope *scope, void *object)
-{
-    if (!object || !tw__check(scope, &scope_class, "tw_scope_keep")) {
-        tw_release(object);
-        return NULL;
-    }
-    if (TW_GROW(scope->items, scope->capacity, scope->count + 1) != TW_OK) {
-        tw_release(object);
-        return NULL;
-    }
-    return scope->items[scope->count++] = object;
-}

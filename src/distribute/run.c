@@ -56,6 +56,14 @@ struct tw__run {
 _Thread_local tw__run *tw__run_now;
 static tw__deep_lock one_run = TW__DEEP_LOCK; /* variables have one copy in use at a time */
 
+static tw_status run_body(const tw__run *run, int number)
+{
+    size_t scope = tw_scope_begin();
+    tw_status status = run->body(number, run->context);
+    tw_scope_end(&scope);
+    return status;
+}
+
 /* ---- errors ---- */
 
 /* The thread's error becomes the run's, if it is the first, and is cleared. */
@@ -140,7 +148,7 @@ static void *replica_main(void *self)
         own->state = RUNNING;
         tw_status status = enter(run, own->number);
         if (status == TW_OK) {
-            status = run->body(own->number, run->context);
+            status = run_body(run, own->number);
             leave();
         }
         if (status != TW_OK)
@@ -161,7 +169,9 @@ static tw_status run_merge(tw__run *run, void *const *given)
     int number = tw__replica;
     tw__run_now = run;
     tw__replica = -1;
+    size_t scope = tw_scope_begin();
     tw_status status = run->merge(given, run->strategy->count, run->merge_context);
+    tw_scope_end(&scope);
     tw__replica = number;
     tw__run_now = outer;
     tw__strategy_pop();
@@ -271,7 +281,7 @@ static void run_alone(tw__run *run)
     if (status == TW_OK) {
         tw__run_now = run;
         tw__replica = 0;
-        status = run->body(0, run->context);
+        status = run_body(run, 0);
         tw__replica = -1;
         tw__run_now = outer;
         leave();

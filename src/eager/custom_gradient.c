@@ -122,7 +122,10 @@ static tw_status call_c(tw__custom_gradient *self, tw_tensor *const *inputs, int
                         tw_tensor **input_gradients)
 {
     c_functions *c = self->user;
-    return c->backward(c->user, inputs, input_count, output_gradients, self->output_count, input_gradients);
+    size_t scope = tw_scope_begin();
+    tw_status status = c->backward(c->user, inputs, input_count, output_gradients, self->output_count, input_gradients);
+    tw__scope_end_with(scope, (void **)input_gradients, input_count);
+    return status;
 }
 
 static void end_c(tw__custom_gradient *self)
@@ -150,8 +153,11 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
         custom->backward = call_c;
         custom->end = end_c;
     }
-    if (status == TW_OK)
+    if (status == TW_OK) {
+        size_t scope = tw_scope_begin();
         status = forward(user, inputs.items, (int)inputs.count, results, output_count);
+        tw__scope_end_with(scope, (void **)results, output_count);
+    }
     for (int i = 0; status == TW_OK && i < output_count; i++) {
         if (!results[i])
             status = tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: forward gave no output %d", i);

@@ -36,7 +36,7 @@ static tw_status differentiate(const tw__custom_gradient *self, tw_tape *tape, t
     }
     TW_TRY(status);
     tw__tape_start(tape);
-    tw_tensors again = r->body(r->user, (tw_tensors){ (tw_tensor **)inner, r->input_count });
+    tw_tensors again = tw__body_run(r->body, r->user, (tw_tensors){ (tw_tensor **)inner, r->input_count });
     tw__tape_stop(tape);
     if (again.count < 0)
         return tw__error_status();
@@ -76,7 +76,7 @@ static tw_tensors run_unseen(tw_body body, void *user, tw_tensors inputs, tw_tap
     tw__tape_stack hidden = tw__tapes_hide();
     read->only_variables = true;
     tw__tape_start(read);
-    tw_tensors results = body(user, inputs);
+    tw_tensors results = tw__body_run(body, user, inputs);
     tw__tape_stop(read);
     tw__tapes_show(hidden);
     return results;
@@ -165,7 +165,7 @@ tw_tensors tw_grad_pass_through(tw_body body, void *user, tw_tensors inputs)
 {
     tw_tensors results = { NULL, -1 }, out = { NULL, 0 };
     if (!has_gap("tw_grad_pass_through", body, inputs))
-        results = body(user, inputs);
+        results = tw__body_run(body, user, inputs);
     if (results.count < 0)
         return out;
     tw_auto tw__custom_gradient *custom = tw__custom_gradient_new((int)results.count);

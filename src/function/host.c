@@ -62,6 +62,15 @@ static bool is_followed(tw_dtype dtype)
     return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
 }
 
+static tw_status run_body(tw_host_body body, void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
+                          int output_count)
+{
+    size_t scope = tw_scope_begin();
+    tw_status status = body(user, inputs, input_count, outputs, output_count);
+    tw__scope_end_with(scope, (void **)outputs, output_count);
+    return status;
+}
+
 static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     host_call *call = user;
@@ -75,7 +84,7 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
     }
     if (status == TW_OK) {
         tw__tape_start(tape);
-        status = call->body(call->user, inputs, input_count, outputs, output_count);
+        status = run_body(call->body, call->user, inputs, input_count, outputs, output_count);
         tw__tape_stop(tape);
     }
     for (int i = 0; status == TW_OK && i < output_count; i++) {
@@ -197,7 +206,7 @@ tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, con
         outputs[i] = NULL;
     if (traced)
         return call_in_graph(body, user, inputs, dtypes, output_count, outputs);
-    tw_status status = body(user, inputs.items, (int)inputs.count, outputs, output_count);
+    tw_status status = run_body(body, user, inputs.items, (int)inputs.count, outputs, output_count);
     for (int i = 0; status == TW_OK && i < output_count; i++) {
         if (!outputs[i] || outputs[i]->dtype != dtypes[i])
             status = tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: value %d is %s, expected %s", i,

@@ -26,26 +26,19 @@ static const tw_class function_class = { .name = "Function", .size = sizeof(tw_f
 
 /* ---- bodies ---- */
 
-tw_tensors tw_give_(tw_tensors taken)
+tw_tensors tw_give_(tw_tensors given)
 {
-    if (taken.count < 0 || (taken.count && !taken.items)) {
+    if (given.count < 0 || (given.count && !given.items)) {
         tw__fail(TW_INVALID_ARGUMENT, "tw_give: there are no tensors");
         return TW_GIVE_FAILURE;
     }
-    tw_tensors given = { tw__alloc_array((size_t)taken.count + 1, sizeof(tw_tensor *)), taken.count };
-    bool whole = given.items != NULL;
-    for (int64_t i = 0; i < taken.count; i++)
-        whole = whole && taken.items[i];
-    for (int64_t i = 0; i < taken.count; i++) {
-        if (whole)
-            given.items[i] = taken.items[i];
-        else
-            tw_release(taken.items[i]);
-    }
-    if (whole)
-        return given;
-    tw__free(given.items);
-    return TW_GIVE_FAILURE;
+    bool whole = true;
+    for (int64_t i = 0; i < given.count; i++)
+        whole = whole && given.items[i];
+    tw_tensors list = { whole ? tw__alloc_array((size_t)given.count + 1, sizeof(tw_tensor *)) : NULL, given.count };
+    for (int64_t i = 0; list.items && i < given.count; i++)
+        list.items[i] = tw_retain(given.items[i]);
+    return list.items ? list : TW_GIVE_FAILURE;
 }
 
 typedef struct body_call {
@@ -58,7 +51,7 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
 {
     const body_call *c = context;
     bool was_wrong = tw_error_code() != TW_OK;
-    tw_tensors given = c->body(c->user, (tw_tensors){ (tw_tensor **)arguments, count });
+    tw_tensors given = tw__body_run(c->body, c->user, (tw_tensors){ (tw_tensor **)arguments, count });
     if (given.count < 0 || (given.count == 0 && !was_wrong && tw_error_code() != TW_OK)) {
         tw_tensors_free(&given);
         return tw_error_code() != TW_OK ? tw_error_code()

@@ -31,9 +31,6 @@ tw_status tw__row_status(const tw_signature *signature, const void *given)
 
 void *tw__row_object(const tw_signature *signature, const void *given)
 {
-    max_align_t args[signature->args_size / sizeof(max_align_t) + 1];
-    void *made = tw__args_take(signature, given, args) == TW_OK ? tw_class_make(signature->class_row, args) : NULL;
-    if (given)
-        tw__args_release_taken(signature, args);
-    return made;
+    COMPLETE(signature, given, NULL);
+    return tw_class_make(signature->class_row, args);
 }

@@ -551,28 +551,3 @@ void tw__config_visit(void *self, tw__visitor visitor, void *context)
         }
     }
 }
-
-void tw__args_release_taken(const tw_signature *signature, const void *args)
-{
-    static const char parts[] = " layer model optimizer loss metric initializer schedule callable dataset function ";
-    for (int i = 0; i < signature->field_count; i++) {
-        const tw_field *field = &signature->fields[i];
-        void *place = at(field, args);
-        bool part = false;
-        if (field->kind == TW_KIND_HANDLE || field->kind == TW_KIND_HANDLES) {
-            char word[40];
-            snprintf(word, sizeof word, " %s ", field->word);
-            part = strstr(parts, word) != NULL;
-        }
-        if (field->kind == TW_KIND_HANDLE && part) {
-            tw_release(*(void **)place);
-        } else if (field->kind == TW_KIND_NAMED && tw__named_is_object(*(tw_named *)place)) {
-            tw_release(*(tw_named *)place);
-        } else if (field->kind == TW_KIND_NUMBER) {
-            tw_release(((void **)place)[1]);
-        } else if (field->kind == TW_KIND_HANDLES && part) {
-            for (int64_t k = 0; k < ((tw_objects *)place)->count; k++)
-                tw_release(((tw_objects *)place)->items[k]);
-        }
-    }
-}

@@ -22,9 +22,7 @@
  * Construction runs root to leaf. The whole struct is kept as the object's config (copied; objects in it are retained), so that
  * attributes and get_config read it.
  *
- * Ownership in C: what a constructor is built of (arguments named<…>, number objects, list<…> and handles of parts: layer,
- * optimizer, loss, metric, initializer, schedule, callable, dataset, function) is taken: the C call releases the caller's
- * reference when it is done. Variables, tensors, pairs and every argument of a function or method are borrowed.
+ * Ownership: every argument is borrowed, every result is the caller's (<thalweg/base.h>).
  */
 #ifndef TW_SPEC_H
 #define TW_SPEC_H
@@ -55,8 +53,6 @@ tw_status tw__args_take(const tw_signature *signature, const void *given, void *
 /* A deep copy of an argument struct; objects are retained. */
 void *tw__args_copy(const tw_signature *signature, const void *args);
 void tw__args_free(const tw_signature *signature, void *args);
-/* Releases the parts that a C constructor takes; see above. */
-void tw__args_release_taken(const tw_signature *signature, const void *args);
 /* Copies fields of equal names from one struct to another of another signature. Borrowed. */
 void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target);
 

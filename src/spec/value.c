@@ -118,3 +118,68 @@ tw_value tw__value_copy(const tw_value *value)
         tw_value_free(&copy);
     return copy;
 }
+
+/* ---- in scopes of C programs ---- */
+
+static void end_objects(void *items, int64_t count)
+{
+    tw_objects_free(&(tw_objects){ items, count });
+}
+
+tw_objects tw_made_objects(tw_objects list)
+{
+    return tw__scope_add((void *)list.items, list.count, end_objects) ? list : (tw_objects){ 0 };
+}
+
+static void end_list(void *items, int64_t count)
+{
+    tw_value_free(&(tw_value){ .kind = TW_VALUE_LIST, .list = { items, count } });
+}
+
+static void end_memory(void *memory, int64_t count)
+{
+    (void)count;
+    tw__free(memory);
+}
+
+/* What a value owns: an object or memory; NULL for numbers. *end and *count say how it ends. */
+static void *owned(const tw_value *value, tw__scope_ender *end, int64_t *count)
+{
+    *end = end_memory;
+    *count = 0;
+    switch (value->kind) {
+    case TW_VALUE_STR:
+    case TW_VALUE_BYTES:
+        return (void *)value->s.data;
+    case TW_VALUE_SHAPE:
+        return value->shape;
+    case TW_VALUE_TENSOR:
+    case TW_VALUE_OBJECT:
+        *end = NULL;
+        return value->object;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE:
+    case TW_VALUE_DICT:
+        *end = end_list;
+        *count = value->list.count;
+        return value->list.items;
+    default:
+        return NULL;
+    }
+}
+
+tw_value tw_made_value(tw_value value)
+{
+    tw__scope_ender end;
+    int64_t count;
+    void *key = owned(&value, &end, &count);
+    return tw__scope_add(key, count, end) ? value : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+void tw_scope_forget_value(const tw_value *value)
+{
+    tw__scope_ender end;
+    int64_t count;
+    if (value)
+        tw_scope_forget(owned(value, &end, &count));
+}

@@ -255,14 +255,16 @@ static tw_tensors write_now(void *user, tw_tensors arguments)
     tw_status status = plain ? tw__apply(&tw__op_WriteSummary, TW_IN(present.writer->handle, job->step, data, name, metadata), 5,
                                          NULL, 0, NULL, &none)
                              : tw__apply(job->op, TW_IN(present.writer->handle, job->step, data), 3, NULL, 0, NULL, &none);
-    return status == TW_OK ? tw_give(tw_tensor_bool(true)) : TW_GIVE_FAILURE;
+    tw_auto tw_tensor *wrote = status == TW_OK ? tw_tensor_bool(true) : NULL;
+    return tw_give(wrote);
 }
 
 static tw_tensors write_nothing(void *user, tw_tensors arguments)
 {
     (void)user;
     (void)arguments;
-    return tw_give(tw_tensor_bool(false));
+    tw_auto tw_tensor *wrote = tw_tensor_bool(false);
+    return tw_give(wrote);
 }
 
 tw_tensor *tw__summary_record(tw__summary_job *job)

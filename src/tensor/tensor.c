@@ -386,6 +386,24 @@ void tw_tensors_free(tw_tensors *tensors)
     *tensors = (tw_tensors){ 0 };
 }
 
+static void end_tensors(void *items, int64_t count)
+{
+    tw_tensors_free(&(tw_tensors){ items, count });
+}
+
+tw_tensors tw_made_tensors(tw_tensors list)
+{
+    return tw__scope_add(list.items, list.count, end_tensors) ? list : (tw_tensors){ 0 };
+}
+
+tw_tensors tw__body_run(tw_tensors (*body)(void *user, tw_tensors arguments), void *user, tw_tensors arguments)
+{
+    size_t scope = tw_scope_begin();
+    tw_tensors given = body(user, arguments);
+    tw__scope_end_with(scope, (void *[]){ given.items }, 1);
+    return given;
+}
+
 static bool check(const tw_tensor *tensor)
 {
     const tw_object *object = (const void *)tensor; /* of another class it need not lie where tensors may */

@@ -103,6 +103,8 @@ bool tw__tensor_is_exclusive(const tw_tensor *tensor);
 const void *tw__tensor_values(const tw_tensor *tensor, const char *what);
 /* Whether a C caller's list is one of tensors, each there; else an error that names the function. */
 bool tw__check_tensors(tw_tensors list, const char *function);
+/* Calls a program's body (tw_body) in a scope of its own. */
+tw_tensors tw__body_run(tw_tensors (*body)(void *user, tw_tensors arguments), void *user, tw_tensors arguments);
 /* The tensor itself, or the constant that a symbolic one is known to be; borrowed. NULL and an error if its value is not known.
  */
 tw_tensor *tw__tensor_known(tw_tensor *tensor, const char *what);

@@ -103,19 +103,107 @@ static void objects(void **state)
     assert_int_equal(ended, 2);
 }
 
-static void scope_releases(void **state)
+static thing *new_thing(int *ended)
+{
+    thing *t = tw__object_new(&thing_class);
+    t->ended = ended;
+    return tw_made(t);
+}
+
+static thing *from_a_scope(int *ended)
+{
+    tw_scoped();
+    new_thing(ended);
+    return tw_retain(new_thing(ended));
+}
+
+static void scopes(void **state)
 {
     (void)state;
     int ended = 0;
-    tw_scope *scope = tw_scope_new();
-    for (int i = 0; i < 20; i++) {
-        thing *t = tw__object_new(&thing_class);
-        t->ended = &ended;
-        assert_ptr_equal(tw_scope_keep(scope, t), t);
+    thing *free_one = new_thing(&ended); /* no scope: the caller's */
+    {
+        tw_scoped();
+        for (int i = 0; i < 20; i++)
+            new_thing(&ended);
+        assert_null(tw_made(NULL));
+        assert_int_equal(ended, 0);
+        {
+            tw_scoped();
+            new_thing(&ended);
+            tw_auto thing *own = new_thing(&ended); /* ends once */
+            assert_ptr_equal(tw_retain(own), own);
+            tw_release(own);
+            tw_release(new_thing(&ended));
+            assert_int_equal(ended, 1);
+        }
+        assert_int_equal(ended, 3);
+        tw_scope_forget(free_one);
+        thing *kept = from_a_scope(&ended);
+        assert_int_equal(ended, 4);
+        tw_release(kept);
+        assert_int_equal(ended, 5);
+        tw_made_text(tw__strdup("a text"));
     }
-    assert_null(tw_scope_keep(scope, NULL));
-    tw_release(scope);
-    assert_int_equal(ended, 20);
+    assert_int_equal(ended, 25);
+    tw_release(free_one);
+    assert_int_equal(ended, 26);
+}
+
+/* What a program's function gives back is taken out of the scope it ran in. */
+static void results_of_scopes(void **state)
+{
+    (void)state;
+    int ended = 0;
+    size_t scope = tw_scope_begin();
+    thing *given = new_thing(&ended), *retained = tw_retain(new_thing(&ended));
+    tw__scope_end_with(scope, (void *[]){ given, retained, NULL }, 3);
+    assert_int_equal(ended, 0);
+    tw_release(given);
+    tw_release(retained);
+    assert_int_equal(ended, 2);
+    scope = tw_scope_begin();
+    tw__alloc_fail_at(1);
+    thing *t = tw__object_new(&thing_class); /* fails */
+    assert_null(t);
+    tw_clear_error();
+    tw__alloc_fail_at(2);
+    assert_null(new_thing(&ended)); /* there is no room in the scope: it ended */
+    tw__alloc_fail_at(0);
+    expect_error(TW_RESOURCE_EXHAUSTED, "out of memory");
+    assert_int_equal(ended, 3);
+    tw_scope_end(&scope);
+}
+
+static char last_message[64];
+
+static void note(void *user, const char *level, const char *text)
+{
+    snprintf(last_message, sizeof last_message, "%s %s %s", (const char *)user, level, text);
+}
+
+static void manners(void **state)
+{
+    (void)state;
+    tw__log("WARNING", "nobody %s", "listens");
+    tw_set_log(note, "got");
+    tw__log("WARNING", "%d", 5);
+    tw_set_log(NULL, NULL);
+    tw__log("WARNING", "%d", 6);
+    assert_string_equal(last_message, "got WARNING 5");
+    tw_status code = TW_INTERNAL;
+    assert_null(tw_take_error(&code));
+    assert_int_equal(code, TW_OK);
+    tw__fail(TW_KEY_ERROR, "no %s", "key");
+    char *text = tw_take_error(&code);
+    assert_string_equal(text, "no key");
+    assert_int_equal(tw_status_kind(code), TW_NOT_FOUND);
+    assert_int_equal(tw_error_code(), TW_OK);
+    free(text);
+    for (int i = 0; i <= TW_UNAUTHENTICATED; i++)
+        assert_int_equal(tw_status_kind((tw_status)i), i);
+    for (int i = TW_TYPE_ERROR; i <= TW_FOREIGN_ERROR; i++) /* Python's are one of those */
+        assert_in_range(tw_status_kind((tw_status)i), 1, TW_UNAUTHENTICATED);
 }
 
 static void text_grows(void **state)
@@ -203,8 +291,14 @@ static void trackables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failing_allocation), cmocka_unit_test(first_error_is_kept), cmocka_unit_test(objects),
-        cmocka_unit_test(scope_releases),     cmocka_unit_test(text_grows),          cmocka_unit_test(maps),
+        cmocka_unit_test(failing_allocation),
+        cmocka_unit_test(first_error_is_kept),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(scopes),
+        cmocka_unit_test(results_of_scopes),
+        cmocka_unit_test(manners),
+        cmocka_unit_test(text_grows),
+        cmocka_unit_test(maps),
         cmocka_unit_test(trackables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,3 +89,145 @@ def test_mistakes_are_seen(compiler, line, complaint):
     """Wrong types and names are told, and initialisers that override others where it is not the header's own doing."""
     done = compiled(compiler, "#include <thalweg.h>\nvoid f(tw_tensor *x);\nvoid f(tw_tensor *x) { (void)x; %s }\n" % line, *STRICT)
     assert done.returncode != 0 and re.search(complaint, done.stderr), done.stderr
+
+
+def headers():
+    folders = [os.path.join(ROOT, "include", "thalweg"), os.path.join(BUILD, "generated", "include", "thalweg")]
+    return sorted(name for folder in folders for name in os.listdir(folder) if name.endswith(".h"))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
+def test_every_header_compiles_alone(compiler):
+    names = headers()
+    assert {"nn.h", "data.h", "layers.h", "io.h", "summary.h", "python.h"} <= set(names)
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror"] if "++" in compiler else STRICT
+    for name in names:
+        done = compiled(compiler, "#include <thalweg/%s>\n" % name, *flags)
+        assert done.returncode == 0, name + "\n" + done.stderr
+
+
+def test_the_plumbing_is_apart():
+    done = compiled("gcc", "#include <thalweg.h>\n#ifdef THALWEG_PYTHON_H\n#error\n#endif\n#ifdef tw_model_fit_flat\n#error\n#endif\n")
+    assert done.returncode == 0, done.stderr
+
+
+CPP = """#include <cstdio>
+#include <thalweg.hpp>
+int main()
+{
+    const float numbers[] = { 4, 3, 1, 2 };
+    auto x = tw::made(tw_tensor_new(TW_FLOAT32, tw::shape({ 2, 2 }), numbers));
+    auto columns = tw::sort(x, [](auto &o) { o.axis = 0; }), rows = tw::sort(x);
+    std::printf("%g %g\\n", tw_tensor_double_at(columns, 0), tw_tensor_double_at(rows, 0));
+    auto dense = tw::layers_dense(2, [](auto &o) { o.activation = "relu", o.use_bias = false; });
+    tw::made(tw_layer_call(dense, x));
+    std::printf("%d\\n", (int)tw::layer_variables(dense)->count);
+    try {
+        tw::matmul(x, tw::made(tw_tensor_float(1)));
+        tw::check();
+    } catch (const tw::error &e) {
+        std::printf("%s\\n", tw_status_name(tw_status_kind(e.code)));
+    }
+    std::printf("%s\\n", tw::backend_floatx().c_str());
+    tw_shutdown();
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_cpp(compiler, tmp_path):
+    source = tmp_path / "program.cpp"
+    source.write_text(CPP)
+    out = run_program(compiler, [str(source)], tmp_path, "-std=c++17", "-Wall", "-Wextra", "-Werror")
+    assert out == "1 3\n1\nINVALID_ARGUMENT\nfloat32\n"
+
+
+def recipes():
+    with open(os.path.join(ROOT, "docs", "c.md")) as f:
+        return re.findall(r"^## (\d+)\..*?^```c\n(.*?)^```$", f.read(), re.M | re.S)
+
+
+ANSWERS = {"1": r"tf\.Tensor\(\[\[3\.5 0\. \]\].*\n", "2": "1.000\n", "3": "loss fell\n64 rows\n", "4": r"save/ckpt-1: 3 variables\n",
+           "5": r"tf\.Tensor\(\[0 1 4 9\].*\n.*\n.*\n9 pairs\n", "6": r"192 160, traced 1 times\n",
+           "7": r"tf\.Tensor\(\[2\. 4\. 6\.\].*\n.*serve.*serving_default.*\n", "8": "1 one\n2 two\n",
+           "9": r"tf\.Tensor\(\[\[11\.\]\].*\nINVALID_ARGUMENT: .*\nINVALID_ARGUMENT: .*NULL\n", "10": ""}
+
+
+def test_there_are_ten_recipes():
+    assert [number for number, _ in recipes()] == list(ANSWERS)
+
+
+@each_compiler
+@pytest.mark.parametrize("number, source", recipes(), ids=[n for n, _ in recipes()])
+def test_recipe(compiler, number, source, tmp_path):
+    path = tmp_path / "recipe.c"
+    path.write_text(source)
+    out = run_program(compiler, [str(path)], tmp_path, *STRICT)
+    assert re.fullmatch(ANSWERS[number], out), out
+
+
+OWNERSHIP = """#include <thalweg.h>
+static void both(int order)
+{
+    tw_auto tw_dataset *numbers = tw_dataset_range(0, 6);
+    tw_dataset *first = tw_dataset_batch(numbers, 2), *second = tw_dataset_shuffle(numbers, 3);
+    tw_auto tw_iterator *each = tw_iterator(first);
+    tw_auto tw_dataset *pair = tw_dataset_zip(TW_OBJECTS(numbers, numbers));
+    tw_release(order ? first : second);
+    tw_release(order ? second : first);
+    tw_tensors batch = tw_iterator_next(each);
+    printf("%d", (int)tw_tensor_count(batch.items[0]));
+    tw_tensors_free(&batch);
+}
+static tw_tensors body(void *user, tw_tensors in)
+{
+    tw_auto tw_tensor *square = tw_multiply(in.items[0], in.items[0]);
+    return tw_give(tw_add(square, user), square, in.items[0]);
+}
+static tw_tensor *kept(tw_tensor *x)
+{
+    tw_scoped();
+    tw_auto tw_tensor *negative = tw_negative(x);
+    tw_tensor *twice = tw_add(negative, negative), *again = tw_retain(twice);
+    tw_release(again);
+    return tw_retain(tw_negative(twice));
+}
+int main(void)
+{
+    both(0);
+    both(1);
+    {
+        tw_scoped();
+        both(0);
+        tw_layer *dense = tw_layers_dense(2);
+        tw_model *once = tw_model_sequential(dense), *model = tw_model_sequential(dense, tw_layers_dense(1));
+        tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 3), NULL), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 1), NULL);
+        tw_optimizer *sgd = tw_optimizers_sgd(.learning_rate_object = tw_schedules_exponential_decay(0.1, 3, 0.5));
+        tw_model_compile(model, .optimizer = sgd, .loss = tw_losses_mean_squared_error(), .metrics = TW_OBJECTS(tw_metrics_mean_absolute_error()));
+        tw_callback *stop = tw_callbacks_early_stopping(.monitor = "loss");
+        tw_model_fit(model, x, y, .epochs = 2, .callbacks = TW_OBJECTS(stop));
+        tw_value logs = tw_model_evaluate(model, x, y);
+        printf(" %d %d", (int)tw_layer_variables(tw_model_get_layer(once, .index = 0)).count, tw_log_value(&logs, "loss") == 0);
+        tw_tensor *one = tw_tensor_float(1);
+        tw_tensors out = tw_map(body, one, TW_TENSORS(x));
+        printf(" %d", (int)out.count);
+        tw_tensors_free(&out);
+        printf(" %g", tw_tensor_double_at(tw_made(kept(one)), 0));
+    }
+    printf("\\n");
+    int code = tw_report(stdout);
+    tw_shutdown();
+    return code;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not there")
+def test_ownership(tmp_path):
+    """Handles passed to several makers, released in any order, in scopes and in tw_auto: nothing is freed twice, nothing is left."""
+    source, program = tmp_path / "program.c", str(tmp_path / "program")
+    source.write_text(OWNERSHIP)
+    assert run_program("gcc", [str(source)], tmp_path, *STRICT) == "222 2 1 3 2\n"
+    done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9", program],
+                          capture_output=True, text=True, env=dict(os.environ, THALWEG_ISA="plain"))
+    assert done.returncode == 0, done.stderr

@@ -78,7 +78,7 @@ def test_symbols(tree):
 
 
 def test_size(tree):
-    assert os.path.getsize(os.path.join(tree, "lib/libthalweg.so")) < 4 << 20
+    assert os.path.getsize(os.path.join(tree, "lib/libthalweg.so")) < 5 << 20  # unwind tables are a tenth of it
 
 
 @pytest.mark.parametrize("kind", ["shared", "static"])

@@ -5,6 +5,7 @@
 #include "data/data.h"
 #include "rows.h"
 #include "scratch.h"
+#define TW_TEST_SCOPES
 #include "test.h"
 
 static tw_tensors twice(void *user, tw_tensors in)
@@ -30,7 +31,7 @@ static tw_tensors plus(void *user, tw_tensors in)
 static tw_tensors counting(void *user, tw_tensors in)
 {
     (void)user;
-    tw_auto tw_dataset *first = tw_dataset_take(tw_dataset_range(0, 100), .count_object = tw_retain(in.items[0]));
+    tw_auto tw_dataset *first = tw_dataset_take(tw_dataset_range(0, 100), .count_object = in.items[0]);
     return tw_give(first ? tw_dataset_variant_tensor(first) : NULL);
 }
 
@@ -39,7 +40,7 @@ static void expect(tw_dataset *dataset, const int64_t *values, int count)
 {
     expect_no_error();
     assert_non_null(dataset);
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(dataset));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = dataset);
     assert_non_null(iterator);
     for (int i = 0; i < count; i++) {
         tw_tensors element = tw_iterator_next(iterator);
@@ -118,8 +119,8 @@ static void steps_nest(void **state)
     tw_auto tw_dataset *flat = tw_dataset_flat_map(tw_dataset_range(1, 4), tw_function_new(counting, NULL));
     EXPECT(flat, 0, 0, 1, 0, 1, 2);
     tw_auto tw_dataset *shuffled = tw_dataset_shuffle(tw_dataset_range(0, 7), 3, .seed = 5, .reshuffle_each_iteration = false);
-    tw_auto tw_dataset *both = tw_dataset_zip(TW_OBJECTS(tw_retain(shuffled), tw_retain(shuffled)));
-    tw_auto tw_iterator *pairs = tw_iterator(.dataset = tw_retain(both));
+    tw_auto tw_dataset *both = tw_dataset_zip(TW_OBJECTS(shuffled, shuffled));
+    tw_auto tw_iterator *pairs = tw_iterator(.dataset = both);
     for (int i = 0; i < 7; i++) {
         tw_tensors pair = tw_iterator_next(pairs);
         assert_int_equal(pair.count, 2);
@@ -135,7 +136,7 @@ static void batches(void **state)
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(5, 2), numbers);
     tw_auto tw_tensor *y = tw_tensor_new(TW_INT32, TW_SHAPE(5), (int32_t[]){ 0, 1, 2, 3, 4 });
     tw_auto tw_dataset *dataset = tw_dataset_batch(tw_dataset_from_tensor_slices(TW_TENSORS(x, y)), 2);
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(dataset));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = dataset);
     for (int i = 0; i < 3; i++) {
         tw_tensors batch = tw_iterator_next(iterator);
         expect_no_error();
@@ -164,7 +165,7 @@ static tw_tensors parity(void *user, tw_tensors in)
 static tw_tensors same(void *user, tw_tensors in)
 {
     (void)user;
-    return tw_give(tw_retain(in.items[0]));
+    return tw_give(in.items[0]);
 }
 
 static tw_tensors shard_behind_shard(void *user, tw_tensors in)
@@ -228,7 +229,7 @@ static void no_memory(void **state)
             tw_dataset_batch(tw_dataset_shuffle(tw_dataset_map(tw_dataset_range(0, 6), tw_function_new(twice, NULL)), 3,
                                                 .seed = 1),
                              2);
-        tw_iterator *iterator = dataset ? tw_iterator(.dataset = tw_retain(dataset)) : NULL;
+        tw_iterator *iterator = dataset ? tw_iterator(.dataset = dataset) : NULL;
         tw_tensors batch = { 0 };
         if (iterator)
             batch = tw_iterator_next(iterator);
@@ -254,7 +255,7 @@ static void lines(void **state)
     close(file);
     tw_auto tw_tensor *name = tw_tensor_string(path, strlen(path));
     tw_auto tw_dataset *dataset = tw_dataset_text_line(name);
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(dataset));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = dataset);
     const char *expected[] = { "one", "two", "", "three" };
     for (int i = 0; i < 4; i++) {
         tw_tensors line = tw_iterator_next(iterator);

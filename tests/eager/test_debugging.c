@@ -1,5 +1,6 @@
 /* tf.debugging's checks from C: what they say. */
 #include <thalweg/thalweg.h>
+#include <thalweg/python.h>
 
 #include "test.h"
 

@@ -1,4 +1,5 @@
 /* Variables, constraints, streams of random numbers and einsum from C; failing allocations leave nothing behind. */
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include "eager/eager.h"

@@ -2,6 +2,7 @@
  * are printed, a loop of tiny steps is cheap. */
 #include <thalweg.h>
 
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include "function/function.h"
@@ -113,7 +114,7 @@ static tw_tensors looping(void *user, tw_tensors in)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
     tw_tensors out = tw_while(below, count_up, user, TW_TENSORS(zero, in.items[0]));
-    tw_tensors given = out.count == 2 ? tw_give(tw_retain(out.items[1])) : TW_GIVE_FAILURE;
+    tw_tensors given = out.count == 2 ? tw_give(out.items[1]) : TW_GIVE_FAILURE;
     tw_tensors_free(&out);
     return given;
 }

@@ -60,7 +60,7 @@ static tw_tensors remember(void *user, tw_tensors in)
     tw_variable **v = user;
     if (!*v) {
         tw_auto tw_tensor *initial = tw_add(in.items[0], in.items[0]);
-        *v = tw_variable(initial);
+        *v = tw_retain(tw_variable(initial));
     }
     tw_auto tw_tensor *value = *v ? tw_variable_read(*v) : NULL;
     return tw_give(tw_add(value, in.items[0]));
@@ -153,7 +153,7 @@ static tw_tensors fails(void *user, tw_tensors in)
 {
     (void)user;
     tw_auto tw_tensor *vector = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3), NULL);
-    return tw_give(tw_retain(in.items[0]), tw_matmul(in.items[0], vector));
+    return tw_give(in.items[0], tw_matmul(in.items[0], vector));
 }
 
 static tw_tensors gives_up(void *user, tw_tensors in)

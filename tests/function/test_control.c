@@ -124,7 +124,7 @@ static tw_tensors step(void *user, tw_tensors in)
 
 static tw_tensors second(tw_tensors values)
 {
-    tw_tensors out = values.count == 2 ? tw_give(tw_retain(values.items[1])) : TW_GIVE_FAILURE;
+    tw_tensors out = values.count == 2 ? tw_give(values.items[1]) : TW_GIVE_FAILURE;
     tw_tensors_free(&values);
     return out;
 }

@@ -95,7 +95,7 @@ static tw_tensors failing_body(void *user, tw_tensors in)
 {
     (void)user;
     tw_tensor *y = NULL;
-    return tw_host_function(failing, NULL, in, one_float, 1, &y) == TW_OK ? tw_give(y) : TW_GIVE_FAILURE;
+    return tw_host_function(failing, NULL, in, one_float, 1, &y) == TW_OK ? tw_give(tw_made(y)) : TW_GIVE_FAILURE;
 }
 
 static void failures(void **state)
@@ -145,7 +145,7 @@ static tw_tensors printing(void *user, tw_tensors in)
                                   .summarize = 1, .end = "!\n");
     assert_int_equal(operation.kind, TW_VALUE_OBJECT);
     tw_value_free(&operation);
-    return tw_give(tw_retain(in.items[0]));
+    return tw_give(in.items[0]);
 }
 
 static void prints(void **state)

@@ -61,7 +61,7 @@ static tw_tensors map_known(__attribute__((unused)) void *user, tw_tensors in)
 
 static tw_tensors sum_pair(__attribute__((unused)) void *user, tw_tensors in)
 {
-    return tw_give(tw_add(in.items[0], in.items[1]), tw_retain(in.items[0]));
+    return tw_give(tw_add(in.items[0], in.items[1]), in.items[0]);
 }
 
 static tw_tensors map_broadcast(__attribute__((unused)) void *user, tw_tensors in)

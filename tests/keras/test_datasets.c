@@ -1,4 +1,5 @@
 /* Data sets: where they are looked for, and what is said when they are not there. */
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include <thalweg/thalweg.h>

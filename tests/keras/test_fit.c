@@ -1,4 +1,5 @@
 /* compile, fit and evaluate from C: a line is learnt, callbacks are told, the history is kept. */
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include <math.h>

@@ -52,7 +52,7 @@ static void test_shared(void **state)
     (void)state;
     tw_auto tw_keras_tensor *a = tw_input(.shape = TW_SHAPE(3), .name = "a"), *b = tw_input(.shape = TW_SHAPE(3), .name = "b");
     tw_layer *shared = tw_layers_dense(2, .kernel_initializer = "ones");
-    tw_auto tw_keras_tensor *left = tw_connect(tw_retain(shared), a), *right = tw_connect(shared, b);
+    tw_auto tw_keras_tensor *left = tw_connect(shared, a), *right = tw_connect(shared, b);
     tw_auto tw_keras_tensor *sum = tw_connect_all(tw_layers_add(), TW_OBJECTS(left, right));
     tw_auto tw_keras_tensor *both = tw_connect_all(tw_layers_concatenate(), TW_OBJECTS(left, right));
     tw_auto tw_model *model = tw_model_connect(TW_OBJECTS(a, b), TW_OBJECTS(sum, both), NULL);

@@ -1,5 +1,6 @@
 /* Initializers against what Keras gives for the same seeds (tests/golden/initializers.py), bit for bit; Orthogonal to float's
  * rounding. */
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include <stdio.h>

@@ -180,8 +180,8 @@ static void weights_of_layers(void **state)
     tw_objects_free(&all);
     /* layers that hold each other */
     tw_auto tw_layer *other = tw_layer();
-    tw_track(layer, "other", tw_retain(other));
-    tw_track(other, "back", tw_retain(layer));
+    tw_track(layer, "other", other);
+    tw_track(other, "back", layer);
     all = tw_layer_variables(other);
     assert_int_equal(all.count, 7);
     tw_objects_free(&all);
@@ -343,7 +343,7 @@ static void predict(void **state)
     tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(2));
     tw_auto tw_tensor *whole = tw_model_call(model, x);
     tw__language.write = keep;
-    tw_auto tw_tensor *y = tw_model_predict(model, x);
+    tw_auto tw_tensor *y = tw_model_predict(model, x, .verbose = TW_TEXT("auto"));
     expect_no_error();
     for (int64_t i = 0; i < 200; i++)
         assert_true(fabs(tw_tensor_double_at(y, i) - tw_tensor_double_at(whole, i)) < 1e-4);

@@ -1,6 +1,7 @@
 /* Loops in C do not grow memory: ops, tapes, training steps, predict, checkpoints, models that come and go, errors.
  *
  * AddressSanitizer keeps freed memory back, so with it only its own report of leaks at the end counts. */
+#define TW_TEST_SCOPES
 #include "test.h"
 
 #include <malloc.h>
@@ -23,15 +24,21 @@ static long resident(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
+static void call_scoped(void (*body)(void))
+{
+    tw_scoped();
+    body();
+}
+
 static void expect_steady(void (*body)(void), int times)
 {
     for (int i = 0; i < times / 2; i++)
-        body();
+        call_scoped(body);
     expect_no_error();
     malloc_trim(0);
     long before = resident();
     for (int i = 0; i < times; i++)
-        body();
+        call_scoped(body);
     expect_no_error();
     malloc_trim(0);
     assert_true(TW_SANITIZED || resident() - before < SLACK);
@@ -169,8 +176,7 @@ static void on_its_own_output(void)
 {
     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
     tw_auto tw_layer *layer = tw_layers_dense(4);
-    tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_retain(layer), a),
-                            *c = tw_connect(tw_retain(layer), b);
+    tw_auto tw_keras_tensor *a = tw_connect(layer, x), *b = tw_connect(layer, a), *c = tw_connect(layer, b);
     assert_non_null(c);
 }
 
@@ -178,7 +184,7 @@ static void in_a_ring(void) /* the last reference is one to a tensor in the midd
 {
     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
     tw_layer *first = tw_layers_dense(4), *second = tw_layers_dense(4);
-    tw_keras_tensor *a = tw_connect(tw_retain(first), x), *b = tw_connect(second, a), *c = tw_connect(first, b);
+    tw_keras_tensor *a = tw_connect(first, x), *b = tw_connect(second, a), *c = tw_connect(first, b);
     tw_release(c);
     tw_release(a);
     tw_release(b);
@@ -190,14 +196,13 @@ static void in_a_model(void) /* which works while it is held, whatever else went
     {
         tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
         tw_auto tw_layer *layer = tw_layers_dense(4);
-        tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_layers_elu(), a),
-                                *c = tw_connect(tw_retain(layer), b);
+        tw_auto tw_keras_tensor *a = tw_connect(layer, x), *b = tw_connect(tw_layers_elu(), a), *c = tw_connect(layer, b);
         twice = tw_model_connect(TW_OBJECTS(x), TW_OBJECTS(c), NULL);
     }
     tw_auto tw_tensor *input = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 4), NULL), *output = tw_model_call(twice, input);
     assert_non_null(output);
     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
-    tw_auto tw_keras_tensor *y = tw_connect(tw_retain(twice), x), *z = tw_connect(tw_retain(twice), y);
+    tw_auto tw_keras_tensor *y = tw_connect(twice, x), *z = tw_connect(twice, y);
     assert_non_null(z);
 }
 
@@ -211,7 +216,7 @@ static void circles_end(void **state)
         for (int round = 0; round < ROUNDS && !steady; round++) { /* a leak is in all of them; a table that grew is in one */
             size_t before = mallinfo2().uordblks;
             for (int n = 0; n < TIMES; n++)
-                bodies[i]();
+                call_scoped(bodies[i]);
             expect_no_error();
             steady = mallinfo2().uordblks < before + TIMES * ALLOWED;
         }

@@ -35,12 +35,12 @@ static void sequences(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3, 1), (float[]){ 1, 2, 3 });
-    tw_auto tw_layer *lstm = tw_layers_lstm(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter),
-                                            .return_sequences = true);
-    tw_auto tw_layer *gru = tw_layers_gru(2, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter),
-                                          .return_sequences = true);
-    tw_auto tw_layer *simple = tw_layers_simple_rnn(2, .kernel_initializer = tw_retain(half),
-                                                    .recurrent_initializer = tw_retain(quarter), .return_sequences = true);
+    tw_auto tw_layer *lstm =
+        tw_layers_lstm(2, .kernel_initializer = half, .recurrent_initializer = quarter, .return_sequences = true);
+    tw_auto tw_layer *gru =
+        tw_layers_gru(2, .kernel_initializer = half, .recurrent_initializer = quarter, .return_sequences = true);
+    tw_auto tw_layer *simple =
+        tw_layers_simple_rnn(2, .kernel_initializer = half, .recurrent_initializer = quarter, .return_sequences = true);
     expect_values(tw_layer_call(lstm, x), 6, (float[]){ 0.17426974, 0.17426974, 0.51722497, 0.51722497, 0.7867524, 0.7867524 });
     expect_values(tw_layer_call(gru, x), 6, (float[]){ 0.17446801, 0.17446801, 0.3290781, 0.3290781, 0.42427802, 0.42427802 });
     expect_values(tw_layer_call(simple, x), 6,
@@ -51,8 +51,8 @@ static void both_ways(void **state)
 {
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 3, 1), (float[]){ 1, 2, 3 });
-    tw_auto tw_layer *layer = tw_layers_bidirectional(
-        tw_layers_gru(1, .kernel_initializer = tw_retain(half), .recurrent_initializer = tw_retain(quarter)));
+    tw_auto tw_layer *layer =
+        tw_layers_bidirectional(tw_layers_gru(1, .kernel_initializer = half, .recurrent_initializer = quarter));
     expect_values(tw_layer_call(layer, x), 2, (float[]){ 0.43068674, 0.3878472 });
 }
 
@@ -61,9 +61,8 @@ static void masked(void **state)
     (void)state;
     tw_auto tw_tensor *x = tw_tensor_new(TW_INT32, TW_SHAPE(1, 4), (int32_t[]){ 1, 2, 0, 0 });
     tw_auto tw_model *model =
-        tw_model_sequential(tw_layers_embedding(4, 2, .mask_zero = true, .embeddings_initializer = tw_retain(half)),
-                            tw_layers_lstm(2, .kernel_initializer = tw_retain(half),
-                                           .recurrent_initializer = tw_retain(quarter)));
+        tw_model_sequential(tw_layers_embedding(4, 2, .mask_zero = true, .embeddings_initializer = half),
+                            tw_layers_lstm(2, .kernel_initializer = half, .recurrent_initializer = quarter));
     expect_values(tw_model_call(model, x), 2, (float[]){ 0.3350098, 0.3350098 });
 }
 

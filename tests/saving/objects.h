@@ -146,11 +146,13 @@ static inline void expect_listing(const char *directory, const char *names)
 /* What `body` writes to stderr; for the caller to free. */
 static inline char *captured(void (*body)(void))
 {
+    tw_set_log(tw_log_line, stderr);
     fflush(stderr);
     int old = dup(2);
     FILE *file = tmpfile();
     dup2(fileno(file), 2);
     body();
+    tw_set_log(tw_log_line, stderr);
     fflush(stderr);
     dup2(old, 2);
     close(old);

@@ -15,7 +15,7 @@ enum { SLOTS = 4 };
 static tw_tensors give_first(void *user, tw_tensors arguments)
 {
     (void)user;
-    return arguments.count ? tw_give(tw_retain(arguments.items[0])) : tw_give(tw_tensor_float(1));
+    return arguments.count ? tw_give(arguments.items[0]) : tw_give(tw_tensor_float(1));
 }
 
 static tw_tensors give_false(void *user, tw_tensors arguments)
@@ -92,10 +92,6 @@ CALL(is)
 {
     tw_is(v[0], &tw__class_layer);
 }
-CALL(scope_keep)
-{
-    tw_scope_keep(v[0], tw_retain(v[1]));
-}
 CALL(tensor_dtype)
 {
     tw_tensor_dtype(v[0]);
@@ -164,7 +160,7 @@ CALL(replica_all_reduce)
 }
 CALL(give)
 {
-    end(tw_give_(one(tw_retain(v[0]))));
+    end(tw_give_(one(v[0])));
     end(tw_give_((tw_tensors){ NULL, 1 }));
 }
 CALL(function_call)
@@ -245,17 +241,17 @@ CALL(grad_pass_through)
 }
 CALL(track)
 {
-    tw_track(v[0], "a", tw_retain(v[1]));
-    tw_track(v[0], NULL, tw_retain(v[1]));
+    tw_track(v[0], "a", v[1]);
+    tw_track(v[0], NULL, v[1]);
 }
 CALL(connect)
 {
-    tw_release(tw_connect(tw_retain(v[0]), v[1]));
+    tw_release(tw_connect(v[0], v[1]));
 }
 CALL(connect_all)
 {
-    tw_release(tw_connect_all(tw_retain(v[0]), one_object(v[1])));
-    tw_release(tw_connect_all(tw_retain(v[0]), (tw_objects){ NULL, 1 }));
+    tw_release(tw_connect_all(v[0], one_object(v[1])));
+    tw_release(tw_connect_all(v[0], (tw_objects){ NULL, 1 }));
 }
 CALL(model_connect)
 {
@@ -280,7 +276,7 @@ CALL(model_call_training)
 }
 CALL(model_compile)
 {
-    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = tw_retain(v[1]), .loss = tw_retain(v[2]) });
+    tw_model_compile_(v[0], &(tw_compile_args){ tw_compile_defaults, .optimizer = v[1], .loss = v[2] });
     tw_model_compile_(v[0], NULL);
 }
 CALL(history_value)
@@ -298,7 +294,7 @@ CALL(model_fit)
     tw_clear_error();
     tw_release(tw_model_fit_(v[0], v[1],
                              &(tw_fit_args){ tw_fit_defaults, .y = v[2], .verbose = 0,
-                                             .callbacks = v[3] ? one_object(tw_retain(v[3])) : (tw_objects){ 0 } }));
+                                             .callbacks = v[3] ? one_object(v[3]) : (tw_objects){ 0 } }));
     tw_release(tw_model_fit_(v[0], v[1], NULL));
 }
 CALL(model_fit_validation)
@@ -431,11 +427,14 @@ CALL(pointers)
     tw_records_close(tw_records_open(NULL, 0)), tw_records_close(tw_records_open("none", 0)), tw_records_close(NULL);
     tw_replica_merge(NULL, NULL, NULL), tw_set_step_hook(NULL, NULL), tw_op_name(-1), tw_op_doc(1 << 30), tw_signature_at(-1),
         tw_status_name((tw_status)-1);
+    tw_made(NULL), tw_made_text(NULL), tw_scope_end(NULL), tw_scope_forget(NULL), tw_scope_retain(NULL), tw_scope_release(NULL),
+        tw_scope_leave(NULL), tw_made_tensors((tw_tensors){ 0 }), tw_made_objects((tw_objects){ 0 }),
+        tw_made_value((tw_value){ .kind = TW_VALUE_NONE }), tw_scope_forget_value(NULL);
+    tw_set_log(NULL, NULL), tw_log_line(NULL, NULL, NULL), free(tw_take_error(NULL)), tw_status_kind((tw_status)-1);
 }
 
 /* Classes that have no row. */
-static const tw_class function_mark = { .name = "Function" }, scope_mark = { .name = "Scope" },
-                      records_mark = { .name = "Records" };
+static const tw_class function_mark = { .name = "Function" }, records_mark = { .name = "Records" };
 
 static const struct written {
     const char *name;
@@ -458,7 +457,6 @@ static const struct written {
     F(class_of, T),
     F(object_config, T),
     F(is, T),
-    F(scope_keep, &scope_mark, T),
     F(tensor_dtype, T),
     F(tensor_shape, T),
     F(tensor_rank, T),
@@ -540,8 +538,6 @@ static void *object_of(const tw_class *class)
         fclose(file);
         return tw_records_open("records", 0);
     }
-    if (class == &scope_mark)
-        return tw_scope_new();
     if (class == &tw__class_layers_dense)
         return tw_layers_dense(2);
     if (class == &tw__class_sequential)
@@ -568,7 +564,6 @@ static void try_written(trial *t, const void *context)
     const struct written *f = context;
     static const tw_class *const others[] = { &tw__tensor_class,
                                               &function_mark,
-                                              &scope_mark,
                                               &tw__class_layers_dense,
                                               &tw__class_keras_tensor,
                                               &tw__class_variable,

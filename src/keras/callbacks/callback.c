@@ -63,6 +63,14 @@ TW_METHOD(callback_set_params,
     return TW_OK;
 }
 
+static tw_status call_program(tw_callback *callback, tw_event event, int64_t index, const tw_value *logs)
+{
+    size_t scope = tw_scope_begin();
+    tw_status status = callback->function(callback->state, callback->model, event, index, logs);
+    tw_scope_end(&scope);
+    return status;
+}
+
 tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index, tw__dict *logs)
 {
     for (size_t i = 0; logs && i < logs->count; i += 2) {
@@ -72,7 +80,7 @@ tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index,
     const tw__callback_methods *methods = tw__methods(callback);
     if (callback->function) {
         tw_value all = { .kind = TW_VALUE_DICT, .list = { logs ? logs->items : NULL, logs ? (int64_t)logs->count : 0 } };
-        return callback->function(callback->state, callback->model, event, index, &all);
+        return call_program(callback, event, index, &all);
     }
     return methods && methods->events & TW_ON(event) ? methods->on(callback, event, index, logs) : TW_OK;
 }

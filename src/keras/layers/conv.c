@@ -217,7 +217,7 @@ static const tw__layer_methods conv_methods = { .build = build,
                         { args->kernel##_initializer, NULL, args->bias_initializer },                             \
                         { args->kernel##_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
                         { args->kernel##_constraint, NULL, args->bias_constraint },                               \
-                        args->no_bias,                                                                            \
+                        args->use_bias,                                                                           \
                         axes == 1 });                                                                             \
     }
 INIT(conv1d, 1, false, args->filters, args->groups, kernel)

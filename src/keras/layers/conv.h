@@ -26,7 +26,7 @@ typedef struct tw__conv_options {
     tw_ints size, strides, dilation;
     const char *padding, *data_format;
     tw_named activation, initializers[3], regularizers[4], constraints[3];
-    bool no_bias, causal; /* causal: such a padding may be asked for */
+    bool use_bias, causal; /* causal: such a padding may be asked for */
 } tw__conv_options;
 
 /* `axes` and what is counted are set before. */

@@ -34,7 +34,7 @@ tw_status tw__conv_init(tw__conv *layer, const tw__conv_options *o)
                                              : "The argument `strides` cannot contains 0(s). Received: (%lld,)",
                             (long long)layer->stride[0], (long long)layer->stride[1]);
     }
-    layer->has_bias = !o->no_bias;
+    layer->has_bias = o->use_bias;
     layer->output_padding[0] = -1;
     layer->layer.minimum_rank = layer->axes + 2;
     return tw__activation_find(&layer->activation, o->activation);

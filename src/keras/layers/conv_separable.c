@@ -120,7 +120,7 @@ static const tw__layer_methods separable_methods = {
                                          { args->depthwise_regularizer, args->pointwise_regularizer, args->bias_regularizer,   \
                                            args->activity_regularizer },                                                       \
                                          { args->depthwise_constraint, args->pointwise_constraint, args->bias_constraint },    \
-                                         args->no_bias,                                                                        \
+                                         args->use_bias,                                                                       \
                                          axes == 1 });                                                                         \
     }
 SEPARABLE(separable_conv1d, 1)

@@ -138,7 +138,7 @@ static const tw__layer_methods transposed_methods = {
                                          { args->kernel_initializer, NULL, args->bias_initializer },                             \
                                          { args->kernel_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
                                          { args->kernel_constraint, NULL, args->bias_constraint },                               \
-                                         args->no_bias,                                                                          \
+                                         args->use_bias,                                                                         \
                                          false });                                                                               \
     }
 TRANSPOSED(conv1d_transpose, 1)

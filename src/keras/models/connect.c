@@ -175,7 +175,6 @@ tw_keras_tensor *tw_connect(tw_layer *layer, tw_keras_tensor *input)
     tw_keras_tensor *output = NULL;
     if (tw__check(layer, &tw__class_layer, "tw_connect") && tw__check(input, &tw__class_keras_tensor, "tw_connect"))
         output = tw__layer_connect_one(layer, input);
-    tw_release(layer);
     return output;
 }
 
@@ -195,6 +194,5 @@ tw_keras_tensor *tw_connect_all(tw_layer *layer, tw_objects inputs)
         tw__fail(TW_VALUE_ERROR, "layer \"%s\" gives several tensors where one is expected", layer->name);
     }
     tw__free(items);
-    tw_release(layer);
     return result.kind == TW_VALUE_OBJECT ? result.object : NULL;
 }

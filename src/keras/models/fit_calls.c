@@ -269,19 +269,15 @@ static tw_value named_value(tw_named named)
 {
     if (!named)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    return tw__named_is_object(named) ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = (void *)named } : tw__value_str(named);
+    return tw__named_is_object(named) ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(named) } : tw__value_str(named);
 }
 
-/* A list of names and objects; those are taken. */
+/* A list of names and objects. */
 static tw_value names_value(tw_objects names)
 {
     tw_value *items = names.count > 0 ? tw__alloc_array((size_t)names.count, sizeof *items) : NULL;
-    for (int64_t i = 0; i < names.count; i++) {
-        if (items)
-            items[i] = named_value(names.items[i]);
-        else if (names.items[i] && tw__named_is_object(names.items[i]))
-            tw_release(names.items[i]);
-    }
+    for (int64_t i = 0; items && i < names.count; i++)
+        items[i] = named_value(names.items[i]);
     if (!items)
         return (tw_value){ .kind = TW_VALUE_NONE };
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, names.count } };
@@ -305,8 +301,6 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *options)
     tw_value_free(&given.loss);
     tw_value_free(&given.metrics);
     tw_value_free(&given.weighted_metrics);
-    if (args->optimizer && tw__named_is_object(args->optimizer))
-        tw_release(args->optimizer);
     return status;
 }
 
@@ -386,8 +380,6 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *options)
         given.validation_parts = (tw_ints){ other_parts, 3, true, false };
     }
     tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
-    for (int64_t i = 0; i < args->callbacks.count; i++)
-        tw_release(args->callbacks.items[i]);
     return history;
 }
 
@@ -407,8 +399,6 @@ tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *options
         gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
     tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
-    for (int64_t i = 0; i < args->callbacks.count; i++)
-        tw_release(args->callbacks.items[i]);
     return logs;
 }
 

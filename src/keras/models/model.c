@@ -4,11 +4,19 @@
 #include "distribute/distribute.h"
 #include "keras/keras.h"
 
+static tw_tensor *call_program(tw__model *model, tw_tensor *input, int training)
+{
+    size_t scope = tw_scope_begin();
+    tw_tensor *output = model->call(&model->layer, input, training, model->state);
+    tw__scope_end_with(scope, (void *[]){ output }, 1);
+    return output;
+}
+
 static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
 {
     tw__model *model = (tw__model *)self;
     if (model->call)
-        return model->call(self, input, training, model->state);
+        return call_program(model, input, training);
     tw__fail(TW_NOT_IMPLEMENTED_ERROR,
              "Unimplemented `tf.keras.Model.call()` (model \"%s\"): the Functional API is not supported; subclass "
              "`Model` with an overridden `call()` method.",
@@ -140,7 +148,6 @@ void *tw_track(void *parent, const char *name, void *child)
             tw__fail(TW_INVALID_ARGUMENT, "tw_track: %s can't be tracked by %s", tw_class_name(child), tw_class_name(parent));
     else
         status = tw__track(parent, name, child);
-    tw_release(child);
     return status == TW_OK ? child : NULL;
 }
 

@@ -160,7 +160,7 @@ static int verbosity(const tw_value *value)
         return (int)value->i;
     if (value->kind == TW_VALUE_BOOL)
         return value->b;
-    return 1; /* "auto" */
+    return value->kind != TW_VALUE_NONE; /* "auto" is a bar; nothing is asked for: nothing is shown */
 }
 
 TW_METHOD(

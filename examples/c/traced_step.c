@@ -63,7 +63,7 @@ typedef struct counting {
 static tw_tensors more_batches(void *user, tw_tensors in)
 {
     (void)user;
-    return tw_give(tw_less(in.items[0], tw_tensor_int(2 * POINTS / BATCH)));
+    return tw_give(tw_less(in.items[0], TW_I(2 * POINTS / BATCH)));
 }
 
 /* (batch, correct) -> (batch + 1, correct + those of the batch) */
@@ -73,7 +73,7 @@ static tw_tensors count_batch(void *user, tw_tensors in)
     tw_tensor *logits = tw_model_call(c->network->model, tw_gather(c->points, in.items[0]));
     tw_tensor *answers = tw_math_argmax(logits, .axis = 1, .output_type = TW_INT32);
     tw_tensor *right = tw_equal(answers, tw_gather(c->labels, in.items[0]));
-    return tw_give(tw_add(in.items[0], tw_tensor_int(1)), tw_add(in.items[1], tw_reduce_sum(tw_cast(right, TW_FLOAT32))));
+    return tw_give(tw_add(in.items[0], TW_I(1)), tw_add(in.items[1], tw_reduce_sum(tw_cast(right, TW_FLOAT32))));
 }
 
 /* (points, labels) -> fraction of correct answers */

@@ -132,7 +132,11 @@ TW_API_FUNCTION void tw_scope_forget(const void *key); /* an object, or the memo
 
 static inline void tw_auto_release(void *pointer)
 {
+#if defined TW_BUILDING || defined __cplusplus
+    tw_release(*(void **)pointer);
+#else
     tw_scope_leave(*(void **)pointer);
+#endif
 }
 #define tw_auto __attribute__((cleanup(tw_auto_release)))
 

@@ -57,7 +57,8 @@ typedef struct tw_function_args {
  */
 TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args);
 #define tw_function_new(body, ...) TW_FUNCTION_NEW_(body, __VA_ARGS__, )
-#define TW_FUNCTION_NEW_(body, user, ...) tw_function_new_(body, user, &(tw_function_args){ tw_function_defaults, __VA_ARGS__ })
+#define TW_FUNCTION_NEW_(body, user, ...) \
+    TW_MADE(tw_function *, tw_function_new_(body, user, &(tw_function_args){ tw_function_defaults, __VA_ARGS__ }))
 
 /* Calls it. `outputs` has room for *output_count tensors, which is set to the number given; they are the caller's. */
 TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
@@ -89,7 +90,7 @@ typedef struct tw_while_args {
 TW_API_FUNCTION tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *args);
 #define tw_while(cond, body, user, ...) TW_WHILE_(cond, body, user, __VA_ARGS__, )
 #define TW_WHILE_(cond, body, user, values, ...) \
-    tw_while_(cond, body, user, values, &(tw_while_args){ tw_while_defaults, __VA_ARGS__ })
+    TW_MADE_TENSORS(tw_while_(cond, body, user, values, &(tw_while_args){ tw_while_defaults, __VA_ARGS__ }))
 
 /* ---- loops over rows ---- */
 
@@ -107,7 +108,8 @@ typedef struct tw_map_args {
  * failure. tw_map(square, NULL, TW_TENSORS(x)) */
 TW_API_FUNCTION tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args);
 #define tw_map(body, user, ...) TW_MAP_(body, user, __VA_ARGS__, )
-#define TW_MAP_(body, user, elems, ...) tw_map_(body, user, elems, &(tw_map_args){ tw_map_defaults, __VA_ARGS__ })
+#define TW_MAP_(body, user, elems, ...) \
+    TW_MADE_TENSORS(tw_map_(body, user, elems, &(tw_map_args){ tw_map_defaults, __VA_ARGS__ }))
 
 typedef struct tw_fold_args {
     size_t tw_size;
@@ -126,7 +128,8 @@ typedef struct tw_fold_args {
 /* The states after every row, stacked. */
 #define tw_scan(body, user, ...) TW_FOLD_(2, body, user, __VA_ARGS__, )
 TW_API_FUNCTION tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *args);
-#define TW_FOLD_(kind, body, user, elems, ...) tw_fold_(kind, body, user, elems, &(tw_fold_args){ tw_fold_defaults, __VA_ARGS__ })
+#define TW_FOLD_(kind, body, user, elems, ...) \
+    TW_MADE_TENSORS(tw_fold_(kind, body, user, elems, &(tw_fold_args){ tw_fold_defaults, __VA_ARGS__ }))
 
 /* ---- the first of several that holds ---- */
 
@@ -142,7 +145,7 @@ typedef struct tw_case_args {
 TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *args);
 #define tw_case(predicates, bodies, ...) TW_CASE_(predicates, bodies, __VA_ARGS__, )
 #define TW_CASE_(predicates, bodies, user, ...) \
-    tw_case_(predicates, bodies, user, &(tw_case_args){ tw_case_defaults, __VA_ARGS__ })
+    TW_MADE_TENSORS(tw_case_(predicates, bodies, user, &(tw_case_args){ tw_case_defaults, __VA_ARGS__ }))
 
 /* ---- C functions inside of graphs ---- */
 

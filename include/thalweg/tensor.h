@@ -90,6 +90,10 @@ TW_API_FUNCTION tw_tensor *tw_tensor_int(int32_t value);
 TW_API_FUNCTION tw_tensor *tw_tensor_int64(int64_t value);
 TW_API_FUNCTION tw_tensor *tw_tensor_bool(bool value);
 TW_API_FUNCTION tw_tensor *tw_tensor_string(const char *data, size_t size);
+/* Numbers and texts where a tensor is wanted, inside of a scope: tw_multiply(x, TW_F(2)). */
+#define TW_F(value) tw_tensor_float(value)
+#define TW_I(value) tw_tensor_int(value)
+#define TW_S(text) tw_tensor_string((text), __builtin_strlen(text))
 /* Memory of the caller's, used in place: `free_data(context)` is called when the tensor is done with it. If the tensor
  * can't be made, free_data is called at once. */
 TW_API_FUNCTION tw_tensor *tw_tensor_borrow(tw_dtype dtype, tw_shape shape, void *data, void (*free_data)(void *context),

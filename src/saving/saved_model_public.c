@@ -105,6 +105,29 @@ const char *tw_signature_output(const tw_saved_concrete *signature, int64_t inde
 
 /* ---- calls ---- */
 
+/* An error about a name that a signature does not have, with those that it has. */
+static tw_status no_such_name(const tw_saved_concrete *signature, const char *function, const char *what, const char *name)
+{
+    bool input = strcmp(what, "input") == 0;
+    tw__text text = { 0 };
+    const char *own;
+    for (int64_t i = 0; (own = input ? tw_signature_input(signature, i) : tw_signature_output(signature, i)); i++)
+        tw__text_format(&text, "%s'%s'", i ? ", " : "", own);
+    tw_status status = tw__fail(TW_NOT_FOUND, "%s: there is no %s '%s'; the signature has: %s", function, what, name ? name : "",
+                                text.data ? text.data : "none");
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status check_names(const tw_saved_concrete *signature, const tw_value *named, tw_named_tensors inputs)
+{
+    for (int64_t i = 0; i < inputs.count; i++) {
+        if (!tw__value_get(named, inputs.items[i].name))
+            return no_such_name(signature, "tw_signature_call", "input", inputs.items[i].name);
+    }
+    return TW_OK;
+}
+
 tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inputs)
 {
     tw_tensors none = { NULL, 0 };
@@ -128,6 +151,8 @@ tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inpu
     if (status == TW_OK && (!named || named->list.count / 2 != f->argument_count))
         status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: '%s' is no signature: it does not take its tensors by name",
                           f->name);
+    if (status == TW_OK)
+        status = check_names(signature, named, inputs);
     for (int64_t i = 0; status == TW_OK && i < f->argument_count; i++) {
         const char *name = named->list.items[2 * i].s.data;
         int64_t place = 0;
@@ -168,7 +193,7 @@ tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inp
             found = tw_retain(results.items[i]);
     }
     if (results.items && !found)
-        tw__fail(TW_NOT_FOUND, "tw_signature_value: there is no output '%s'", output ? output : "");
+        no_such_name(signature, "tw_signature_value", "output", output);
     tw_tensors_free(&results);
     return found;
 }

@@ -51,7 +51,9 @@ def tree(tmp_path_factory):
 def test_what_is_there(tree):
     files = {os.path.relpath(os.path.join(folder, name), tree) for folder, _, names in os.walk(tree) for name in names}
     expected = {"bin/thalweg", "lib/libthalweg.a", "lib/libthalweg.so", "lib/libthalweg.so.0", "lib/libthalweg.so.0.1.0", "include/thalweg.h",
-                "include/thalweg/api.h", "include/thalweg/base.h", "include/thalweg/keras.h", "lib/pkgconfig/thalweg.pc",
+                "include/thalweg/api.h", "include/thalweg/base.h", "include/thalweg/keras.h", "include/thalweg/nn.h", "include/thalweg.hpp",
+                "include/thalweg/api.hpp", "lib/pkgconfig/thalweg.pc", "share/man/man1/thalweg.1", "share/man/man3/thalweg.3",
+                "share/doc/thalweg/LICENSE", "share/doc/thalweg/c.md", "share/doc/thalweg/examples/c/mlp_checkpoint.c",
                 "lib/cmake/thalweg/thalweg-config.cmake", "lib/cmake/thalweg/thalweg-config-version.cmake", "lib/cmake/thalweg/thalweg-targets.cmake",
                 "lib/thalweg/python/thalweg/__init__.py", "lib/thalweg/python/thalweg/__main__.py",
                 "lib/thalweg/python/thalweg/_core.abi3.so", "lib/thalweg/python/thalweg-stubs/__init__.pyi", "lib/python3/dist-packages/thalweg.pth"}

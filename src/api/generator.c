@@ -342,6 +342,12 @@ TW_METHOD(generator_split_states, "random.Generator._split_states(self: generato
 static tw__lock lock = TW__LOCK;
 static tw_generator *global;
 
+static void end_global(void)
+{
+    tw_release(global);
+    global = NULL;
+}
+
 TW_API(random_get_global_generator, "random.get_global_generator|random.experimental.get_global_generator() -> generator",
        "The generator that all share; made from the operating system's random numbers at first.")
 {
@@ -350,6 +356,8 @@ TW_API(random_get_global_generator, "random.get_global_generator|random.experime
     tw__lock_give(&lock);
     if (held)
         return held;
+    static tw__ending ending = { .end = end_global };
+    tw__at_shutdown(&ending);
     tw__outside outside = tw__outside_begin();
     tw_value alg = { .kind = TW_VALUE_INT, .i = PHILOX };
     tw_auto tw_tensor *state = tw_random_any_state(alg);
@@ -369,6 +377,8 @@ TW_API(random_get_global_generator, "random.get_global_generator|random.experime
 TW_API(random_set_global_generator, "random.set_global_generator|random.experimental.set_global_generator(generator: generator)",
        "Makes a generator the one that all share.")
 {
+    static tw__ending ending = { .end = end_global };
+    tw__at_shutdown(&ending);
     tw__lock_take(&lock);
     tw_generator *old = global;
     global = tw_retain(args->generator);

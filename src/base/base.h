@@ -55,11 +55,11 @@ void tw__error_wrap(const char *head, const char *tail);
 tw_status tw__error_status(void);
 /* A message for whoever asked for them (tw_set_log). */
 void tw__log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* `end` is called by tw_shutdown, the last one first. Whoever keeps memory for the time of the process says so when it gets it. A
- * `next` that is not used elsewhere. */
+/* `end` is called by tw_shutdown, the last one first. Whoever keeps memory for the time of the process says so when it gets it.
+ * The struct is static; saying it again costs nothing. */
 typedef struct tw__ending {
     void (*end)(void);
-    struct tw__ending *next;
+    struct tw__ending *next; /* the rest is tw__at_shutdown's */
     atomic_bool known;
 } tw__ending;
 void tw__at_shutdown(tw__ending *ending);

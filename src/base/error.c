@@ -353,7 +353,7 @@ static _Atomic(tw__ending *) endings;
 
 void tw__at_shutdown(tw__ending *ending)
 {
-    if (atomic_exchange(&ending->known, true))
+    if (atomic_load_explicit(&ending->known, memory_order_relaxed) || atomic_exchange(&ending->known, true))
         return;
     ending->next = atomic_load(&endings);
     while (!atomic_compare_exchange_weak(&endings, &ending->next, ending))

@@ -209,6 +209,8 @@ void tw__thread_count_set(int count)
 /* Under the lock. Signals are the program's: workers take none. */
 static void start_workers(int workers)
 {
+    static tw__ending ending = { .end = stop_at_exit };
+    tw__at_shutdown(&ending);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -39,6 +39,8 @@ void tw__kernel_states_clear(void)
 /* Under the lock: the slot of this op with these attrs. */
 static void **find_state(const tw_op *op, const tw_attr *attrs, int attr_count)
 {
+    static tw__ending ending = { .end = tw__kernel_states_clear };
+    tw__at_shutdown(&ending);
     tw__text key = { 0 };
     tw__text_bytes(&key, &op, sizeof op);
     tw__attrs_key(&key, attrs, attr_count);

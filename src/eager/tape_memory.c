@@ -57,13 +57,25 @@ static void make_key(void)
     pthread_key_create(&key, spares_end);
 }
 
+static void end_own(void)
+{
+    void *own = thread_spares;
+    if (own) {
+        pthread_setspecific(key, NULL);
+        spares_end(own);
+    }
+}
+
 static spares *get_spares(void)
 {
     if (!thread_spares) {
         pthread_once(&once, make_key);
         thread_spares = tw__alloc_zero(sizeof *thread_spares);
-        if (thread_spares)
+        if (thread_spares) {
+            static tw__ending ending = { .end = end_own };
             pthread_setspecific(key, thread_spares);
+            tw__at_shutdown(&ending);
+        }
     }
     return thread_spares;
 }

@@ -45,6 +45,16 @@ typedef struct retraces {
 static retraces *counted[CODES]; /* a code has one place; two that have the same one displace each other */
 static tw__lock counted_lock = TW__LOCK;
 
+static void end_counted(void)
+{
+    for (int i = 0; i < CODES; i++) {
+        if (counted[i] && counted[i]->held)
+            counted[i]->held(counted[i]->code, false);
+        tw__free(counted[i]);
+        counted[i] = NULL;
+    }
+}
+
 /* Under the lock. *old is what was counted at that place, for the caller to end. NULL: there is no memory for it, nothing is
  * counted. */
 static retraces *retraces_of(const tw__tracer *t, retraces *old)
@@ -57,6 +67,8 @@ static retraces *retraces_of(const tw__tracer *t, retraces *old)
         tw_clear_error();
         return NULL;
     }
+    static tw__ending ending = { .end = end_counted };
+    tw__at_shutdown(&ending);
     *old = *made;
     *made = (retraces){ .code = t->code, .held = t->code_held };
     *place = made;

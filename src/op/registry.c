@@ -8,6 +8,21 @@ extern const int tw__ops_count;
 typedef tw__op_signature *_Atomic signature_slot;
 static signature_slot *_Atomic slots; /* as tw__ops */
 
+static _Thread_local const tw_op *last_op[64];
+static _Thread_local const tw__op_signature *last_signature[64];
+
+static void end_signatures(void)
+{
+    signature_slot *table = atomic_exchange(&slots, NULL);
+    for (int i = 0; table && i < tw__ops_count; i++) {
+        if (table[i])
+            tw__op_signature_free(table[i]);
+    }
+    tw__free(table);
+    memset(last_op, 0, sizeof last_op);
+    memset(last_signature, 0, sizeof last_signature);
+}
+
 /* The parsed signature of op `index`; NULL with an error if there is no memory or the row is malformed. What fails is tried again
  * the next time. Two threads may parse the same row: one of the results is kept. */
 static tw__op_signature *signature_at(int index)
@@ -17,6 +32,8 @@ static tw__op_signature *signature_at(int index)
         signature_slot *made = tw__alloc_array((size_t)tw__ops_count + 1, sizeof *made);
         if (!made)
             return NULL;
+        static tw__ending ending = { .end = end_signatures };
+        tw__at_shutdown(&ending);
         if (atomic_compare_exchange_strong(&slots, &table, made))
             table = made;
         else
@@ -66,8 +83,6 @@ const tw_op *tw__op_find(const char *name)
 const tw__op_signature *tw__op_signature_of(const tw_op *op)
 {
     /* The last one asked for is most often asked for again. */
-    static _Thread_local const tw_op *last_op[64];
-    static _Thread_local const tw__op_signature *last_signature[64];
     size_t slot = ((uintptr_t)op / sizeof(tw_op)) & 63;
     if (last_op[slot] == op)
         return last_signature[slot];

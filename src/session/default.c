@@ -21,8 +21,16 @@ bool tw__eager_disabled(void)
     return atomic_load(&disabled);
 }
 
+static void end_own_graph(void)
+{
+    tw_release(program_graph);
+    program_graph = NULL;
+}
+
 static struct tw_graph *own_graph(void)
 {
+    static tw__ending ending = { .end = end_own_graph };
+    tw__at_shutdown(&ending);
     if (!program_graph)
         program_graph = tw_graph();
     return tw_retain(program_graph);

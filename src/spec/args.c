@@ -27,21 +27,33 @@ static int64_t parse_ints(const char *text, int64_t *values)
 }
 
 /* Defaults of list fields live as long as the program: parsed once per field, kept in a small list. */
+typedef struct kept_ints {
+    const tw_field *field;
+    int64_t values[MAX_INTS];
+    int64_t count;
+    struct kept_ints *next;
+} kept_ints;
+static kept_ints *_Atomic kept;
+
+static void end_kept(void)
+{
+    for (kept_ints *k = atomic_exchange(&kept, NULL), *next; k; k = next) {
+        next = k->next;
+        free(k);
+    }
+}
+
 static tw_ints default_ints(const tw_field *field)
 {
-    static struct kept {
-        const tw_field *field;
-        int64_t values[MAX_INTS];
-        int64_t count;
-        struct kept *next;
-    } * _Atomic kept;
-    for (struct kept *k = kept; k; k = k->next) {
+    static tw__ending ending = { .end = end_kept };
+    for (kept_ints *k = kept; k; k = k->next) {
         if (k->field == field)
             return (tw_ints){ k->values, k->count, true, *field->default_text != '(' };
     }
-    struct kept *k = malloc(sizeof *k);
+    kept_ints *k = malloc(sizeof *k);
     if (!k)
         return (tw_ints){ 0 };
+    tw__at_shutdown(&ending);
     k->field = field;
     k->count = parse_ints(field->default_text, k->values);
     k->next = kept;

@@ -110,8 +110,23 @@ TW_API(summary_pop, "summary._pop()", "Back to what the last summary._push() rep
     return TW_OK;
 }
 
+/* What the thread that ends the library still has by default. */
+static void end_present(void)
+{
+    tw__set(&present.writer, NULL);
+    end_step(&present.step);
+    present.step = (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+static void end_later(void)
+{
+    static tw__ending ending = { .end = end_present };
+    tw__at_shutdown(&ending);
+}
+
 TW_API(summary_set_default, "summary._set_default(writer: summary_writer = None)", "Makes a writer the thread's default.")
 {
+    end_later();
     tw__set(&present.writer, args->writer);
     return TW_OK;
 }
@@ -119,6 +134,7 @@ TW_API(summary_set_default, "summary._set_default(writer: summary_writer = None)
 TW_API(summary_set_step, "summary.experimental.set_step(step: value)",
        "Sets the thread's default step: an integer, a tensor, a variable, or None.")
 {
+    end_later();
     TW_TRY(check_step(&args->step));
     tw_value step = copy_step(&args->step);
     end_step(&present.step);

@@ -51,13 +51,25 @@ static void make_key(void)
     pthread_key_create(&cache_key, cache_end);
 }
 
+static void end_own(void)
+{
+    void *own = thread_cache;
+    if (own) {
+        pthread_setspecific(cache_key, NULL);
+        cache_end(own);
+    }
+}
+
 static cache *get_cache(void)
 {
     if (__builtin_expect(!thread_cache, 0)) {
         pthread_once(&cache_once, make_key);
         thread_cache = calloc(1, sizeof *thread_cache);
-        if (thread_cache)
+        if (thread_cache) {
+            static tw__ending ending = { .end = end_own };
             pthread_setspecific(cache_key, thread_cache);
+            tw__at_shutdown(&ending);
+        }
     }
     return thread_cache;
 }

@@ -33,13 +33,25 @@ static void make_key(void)
     pthread_key_create(&spares_key, spares_end);
 }
 
+static void end_own(void)
+{
+    void *own = thread_spares;
+    if (own) {
+        pthread_setspecific(spares_key, NULL);
+        spares_end(own);
+    }
+}
+
 static spares *get_spares(void)
 {
     if (__builtin_expect(!thread_spares, 0)) {
         pthread_once(&spares_once, make_key);
         thread_spares = calloc(1, sizeof *thread_spares);
-        if (thread_spares)
+        if (thread_spares) {
+            static tw__ending ending = { .end = end_own };
             pthread_setspecific(spares_key, thread_spares);
+            tw__at_shutdown(&ending);
+        }
     }
     return thread_spares;
 }

@@ -108,8 +108,16 @@ static tw__variable_store *store_new(void)
 static tw__lock lock = TW__LOCK;
 static tw__variable_store *eager_store;
 
+static void end_eager_store(void)
+{
+    tw_release(eager_store);
+    eager_store = NULL;
+}
+
 tw__variable_store *tw__variable_store_now(void)
 {
+    static tw__ending ending = { .end = end_eager_store };
+    tw__at_shutdown(&ending);
     tw__graph *graph = tw__graph_root(tw__tracing);
     tw__lock_take(&lock);
     if (graph && !graph->variable_store)

@@ -166,6 +166,27 @@ def test_recipe(compiler, number, source, tmp_path):
     assert re.fullmatch(ANSWERS[number], out), out
 
 
+def check_memory(program, folder):
+    """Under valgrind nothing is used wrongly, and after tw_shutdown nothing is left, not even what could still be reached."""
+    done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all", "--error-exitcode=9", program],
+                          capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+needs_valgrind = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not there")
+
+
+@needs_valgrind
+@pytest.mark.parametrize("number, source", recipes(), ids=[n for n, _ in recipes()])
+def test_recipe_leaves_nothing(number, source, tmp_path):
+    path = tmp_path / "recipe.c"
+    path.write_text("#include <stdlib.h>\n" + source + "__attribute__((constructor)) static void end_all(void) { atexit(tw_shutdown); }\n")
+    run_program("gcc", [str(path)], tmp_path, *STRICT)
+    for name in ("save", "served", "logs"):
+        shutil.rmtree(tmp_path / name, ignore_errors=True)
+    check_memory(str(tmp_path / "program"), tmp_path)
+
+
 OWNERSHIP = """#include <thalweg.h>
 static void both(int order)
 {
@@ -222,12 +243,10 @@ int main(void)
 """
 
 
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not there")
+@needs_valgrind
 def test_ownership(tmp_path):
     """Handles passed to several makers, released in any order, in scopes and in tw_auto: nothing is freed twice, nothing is left."""
-    source, program = tmp_path / "program.c", str(tmp_path / "program")
+    source = tmp_path / "program.c"
     source.write_text(OWNERSHIP)
     assert run_program("gcc", [str(source)], tmp_path, *STRICT) == "222 2 1 3 2\n"
-    done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9", program],
-                          capture_output=True, text=True, env=dict(os.environ, THALWEG_ISA="plain"))
-    assert done.returncode == 0, done.stderr
+    check_memory(str(tmp_path / "program"), tmp_path)

@@ -44,8 +44,15 @@ char *tw__snake_case(const char *name)
     return tw__text_take(&text);
 }
 
+static void end_counts(void)
+{
+    tw__map_free(&counts, NULL);
+}
+
 static tw__map *counts_now(void)
 {
+    static tw__ending ending = { .end = end_counts };
+    tw__at_shutdown(&ending);
     tw__graph *graph = tw__graph_root(tw__tracing);
     return graph ? &graph->layer_counts : &counts;
 }

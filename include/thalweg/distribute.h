@@ -22,9 +22,18 @@ extern "C" {
 
 typedef struct tw_strategy tw_strategy;
 
+/* Where a tensor is: the whole name of a device, for free(). */
+TW_API_FUNCTION char *tw_tensor_device(const tw_tensor *tensor);
+
 /* What a replica does. An error ends the run: the replicas that wait for others get one, too. */
 typedef tw_status tw_replica_body(int replica, void *context);
 TW_API_FUNCTION tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *context);
+
+/* The dataset with the rows of its batches dealt out: an element has the tensors of the first replica's part, then those of the
+ * second's, and so on. The parts of a last, shorter batch may be empty. A new dataset; the given one stays the caller's. */
+TW_API_FUNCTION struct tw_dataset *tw_strategy_distribute_dataset(tw_strategy *strategy, struct tw_dataset *dataset);
+/* One value of those that the replicas gave, one for each: their sum or their mean. */
+TW_API_FUNCTION tw_tensor *tw_strategy_reduce(tw_strategy *strategy, bool mean, tw_tensors values);
 
 /* ---- in a replica ---- */
 TW_API_FUNCTION int tw_replica_id(void); /* -1 outside of replicas */
@@ -35,6 +44,12 @@ TW_API_FUNCTION tw_status tw_replica_merge(tw_replica_merge_body *merge, void *c
 /* The sum, or the mean, of what the replicas give, for each of `count` tensors; gradients of some rows (slices) come out as such.
  * `results` are the caller's. Outside of replicas: the tensors themselves. */
 TW_API_FUNCTION tw_status tw_replica_all_reduce(bool mean, tw_tensor *const *tensors, int count, tw_tensor **results);
+
+/* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
+#ifdef TW_SCOPES
+#define tw_strategy_distribute_dataset(...) TW_MADE(struct tw_dataset *, tw_strategy_distribute_dataset(__VA_ARGS__))
+#define tw_strategy_reduce(...) TW_MADE(tw_tensor *, tw_strategy_reduce(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,16 @@ TW_API_FUNCTION tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_na
 /* One of the results. NULL: an error. */
 TW_API_FUNCTION tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inputs, const char *output);
 
+/* The names of all signatures, in the alphabet's order: a list of texts for tw_value_free. */
+TW_API_FUNCTION tw_value tw_saved_model_signatures(tw_saved_object *model);
+/* Functions that are no signatures: attributes of the object that was saved, by a path of names as above. A new reference. */
+TW_API_FUNCTION tw_saved_function *tw_saved_model_function(tw_saved_object *model, const char *path);
+/* Calls the trace that fits the tensors, which are the arguments in order, structures flattened. The results likewise, for
+ * tw_tensors_free; items is NULL after a failure. */
+TW_API_FUNCTION tw_tensors tw_saved_function_call(tw_saved_function *function, tw_tensors arguments);
+/* The same for one result. */
+TW_API_FUNCTION tw_tensor *tw_saved_function_value(tw_saved_function *function, tw_tensors arguments);
+
 /* A function to be saved as a signature: how its tensors are named. The function has a signature of its own (tw_function_new). */
 typedef struct tw_export {
     const char *key;
@@ -63,6 +73,9 @@ typedef struct tw_export {
     const tw_spec *inputs;
     int64_t input_count;
     const char *const *input_names, *const *output_names; /* output_names NULL: output_0, output_1 … */
+    /* Also (with a key of NULL: only) an attribute of the object, which Python calls by this name and C by
+     * tw_saved_model_function. Names of outputs are then in the order of the alphabet. Or NULL. */
+    const char *attribute;
 } tw_export;
 /* Saves an object (a module, a model, a checkpoint) with its variables, and functions as signatures. */
 TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports,
@@ -72,6 +85,10 @@ TW_API_FUNCTION char *tw_saved_model_text(const char *directory);
 
 /* What they give belongs to the open scope, if there is one; see <thalweg/base.h>. */
 #ifdef TW_SCOPES
+#define tw_saved_model_signatures(...) TW_MADE_VALUE(tw_saved_model_signatures(__VA_ARGS__))
+#define tw_saved_model_function(...) TW_MADE(tw_saved_function *, tw_saved_model_function(__VA_ARGS__))
+#define tw_saved_function_call(...) TW_MADE_TENSORS(tw_saved_function_call(__VA_ARGS__))
+#define tw_saved_function_value(...) TW_MADE(tw_tensor *, tw_saved_function_value(__VA_ARGS__))
 static inline void tw_scope_saved_model_close(tw_saved_object *model)
 {
     tw_scope_forget(model);

@@ -3,7 +3,9 @@
 #define THALWEG_THALWEG_H
 
 #include <thalweg/base.h>
+#include <thalweg/arrays.h>
 #include <thalweg/tensor.h>
+#include <thalweg/literal.h>
 #include <thalweg/describe.h>
 #include <thalweg/distribute.h>
 #include <thalweg/api.h>
@@ -11,10 +13,14 @@
 #include <thalweg/keras.h>
 #include <thalweg/own.h>
 #include <thalweg/records.h>
+#include <thalweg/events.h>
 #include <thalweg/saving.h>
 #include <thalweg/graph.h>
 #include <thalweg/function.h>
+#include <thalweg/generator.h>
 #include <thalweg/gradient.h>
 #include <thalweg/profile.h>
+#include <thalweg/session.h>
+#include <thalweg/trace.h>
 
 #endif

@@ -224,5 +224,5 @@ def install(found):
     names.update(rows)
     names.update(_define())
     from thalweg import _tensorboard
-    names["TensorBoard"] = _tensorboard.define(Callback)
+    names["TensorBoard"] = _tensorboard.define(rows["TensorBoard"])
     tf.keras.callbacks.__dict__.update(names)

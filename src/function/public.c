@@ -3,6 +3,7 @@
 #include <thalweg/function.h>
 
 #include "function/control.h"
+#include "function/noted.h"
 #include "function/tracer.h"
 
 struct tw_function {
@@ -23,6 +24,8 @@ static void function_destroy(void *self)
 }
 
 static const tw_class function_class = { .name = "Function", .size = sizeof(tw_function), .destroy = function_destroy };
+
+void (*_Atomic tw__function_noted)(tw__function *function);
 
 /* ---- bodies ---- */
 
@@ -246,6 +249,9 @@ tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **out
     tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
     if (!graph)
         return tw__error_status();
+    void (*told)(tw__function *) = tw__function_noted;
+    if (told)
+        told(graph);
     tw_status status = TW_OK;
     if (graph->output_count > *output_count)
         status = tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count,

@@ -12,6 +12,7 @@
 #include "keras/layers/layers.h"
 #include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
+#include "keras/models/training.h"
 #include "keras/optimizers/optimizers.h"
 #include "keras/regularizers/regularizers.h"
 
@@ -25,6 +26,15 @@ static void end_state(own_state *own)
     if (own->end)
         own->end(own->state);
 }
+
+/* What the program's function gave, taken out of the scope in which it was called. */
+#define IN_SCOPE(type, call)                                 \
+    ({                                                       \
+        size_t scope_ = tw_scope_begin();                    \
+        type given_ = (call);                                \
+        tw__scope_end_with(scope_, (void *[]){ given_ }, 1); \
+        given_;                                              \
+    })
 
 /* Everything about a class but its name, its parent and its methods. */
 #define OWN_CLASS(kind, title, parent_id, ...)                                            \
@@ -60,7 +70,7 @@ typedef struct own_function {
 static tw_tensor *callable_call(tw_callable *self, tw_tensor *input)
 {
     const own_function *f = self->state;
-    return f->function(f->own.state, input);
+    return IN_SCOPE(tw_tensor *, f->function(f->own.state, input));
 }
 
 static void callable_end(tw_callable *self)
@@ -94,7 +104,7 @@ typedef struct own_regularizer {
 static tw_tensor *regularize(tw_regularizer *self, tw_tensor *value)
 {
     const own_regularizer *r = (const own_regularizer *)self;
-    return r->function(r->own.state, value);
+    return IN_SCOPE(tw_tensor *, r->function(r->own.state, value));
 }
 static const tw__regularizer_methods regularizer_methods = { regularize };
 OWN_CLASS(regularizer, "OwnRegularizer", regularizer, .methods = &regularizer_methods);
@@ -108,7 +118,7 @@ typedef struct own_constraint {
 static tw_tensor *constrain(tw_constraint *self, tw_tensor *value)
 {
     const own_constraint *c = (const own_constraint *)self;
-    return c->function(c->own.state, value);
+    return IN_SCOPE(tw_tensor *, c->function(c->own.state, value));
 }
 static const tw__constraint_methods constraint_methods = { constrain };
 OWN_CLASS(constraint, "OwnConstraint", constraint, .methods = &constraint_methods);
@@ -163,7 +173,7 @@ typedef struct own_schedule {
 static tw_tensor *schedule_trace(const tw_schedule *self, tw_tensor *step)
 {
     const own_schedule *s = (const own_schedule *)self;
-    tw_auto tw_tensor *rate = s->function(s->own.state, step);
+    tw_auto tw_tensor *rate = IN_SCOPE(tw_tensor *, s->function(s->own.state, step));
     return rate ? tw__cast(rate, TW_FLOAT32) : NULL;
 }
 
@@ -193,7 +203,7 @@ typedef struct own_initializer {
 static tw_tensor *initialize(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
     const own_initializer *i = (const own_initializer *)self;
-    tw_auto tw_tensor *value = i->function(i->own.state, *shape, dtype);
+    tw_auto tw_tensor *value = IN_SCOPE(tw_tensor *, i->function(i->own.state, *shape, dtype));
     return value ? tw__cast(value, dtype) : NULL;
 }
 static const tw__initializer_methods initializer_methods = { initialize };
@@ -217,7 +227,7 @@ typedef struct own_loss {
 static tw_tensor *loss_values(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     const own_loss *l = (const own_loss *)self;
-    return l->function(l->own.state, y_true, y_pred);
+    return IN_SCOPE(tw_tensor *, l->function(l->own.state, y_true, y_pred));
 }
 OWN_CLASS(loss, "OwnLoss", loss, .methods = NULL);
 
@@ -245,7 +255,7 @@ typedef struct own_metric_mean {
 static tw_tensor *mean_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     const own_metric_mean *m = (const own_metric_mean *)self;
-    return m->function(m->own.state, y_true, y_pred);
+    return IN_SCOPE(tw_tensor *, m->function(m->own.state, y_true, y_pred));
 }
 static const tw__metric_methods mean_methods = { .values = mean_values };
 OWN_CLASS(metric_mean, "OwnMean", metrics_mean_metric_wrapper, .methods = &mean_methods);
@@ -269,7 +279,9 @@ typedef struct own_metric {
 static tw_status metric_update(tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
     const own_metric *m = (const own_metric *)self;
+    size_t scope = tw_scope_begin();
     tw_status status = m->function(self, y_true, y_pred, sample_weight, m->own.state);
+    tw_scope_end(&scope);
     return status == TW_OK || tw_error_code() != TW_OK ? status
                                                        : tw__fail(status, "metric \"%s\": its update failed", self->layer.name);
 }
@@ -277,7 +289,7 @@ static tw_status metric_update(tw_metric *self, tw_tensor *y_true, tw_tensor *y_
 static tw_tensor *metric_result(tw_metric *self)
 {
     const own_metric *m = (const own_metric *)self;
-    return m->result(self, m->own.state);
+    return IN_SCOPE(tw_tensor *, m->result(self, m->own.state));
 }
 static const tw__metric_methods metric_methods = { .update = metric_update, .result = metric_result };
 OWN_CLASS(metric, "OwnMetric", counting_metric, .methods = &metric_methods);
@@ -296,6 +308,14 @@ tw_metric *tw_metric_new_(tw_metric_update_function function, tw_metric_result_f
     made->result = result;
     made->base.layer.built = true;
     return &made->base;
+}
+
+tw_status tw_metric_update_state(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    const char *who = "tw_metric_update_state";
+    bool good = tw__check(metric, &tw__class_metric, who) && tw__check(y_true, &tw__tensor_class, who) &&
+                tw__check(y_pred, &tw__tensor_class, who) && (!sample_weight || tw__check(sample_weight, &tw__tensor_class, who));
+    return good ? tw__metric_update(metric, y_true, y_pred, sample_weight) : tw__error_status();
 }
 
 tw_variable *tw_metric_add_weight(tw_metric *metric, const char *name, tw_shape shape)

@@ -150,6 +150,11 @@ tw_saved_function *tw__saved_function_new(tw_value specification);
 tw_status tw__saved_function_add(tw_saved_function *function, tw_saved_concrete *concrete);
 /* The graph function with its captures, built if need be; borrowed. */
 tw__function *tw__saved_concrete_build(tw_saved_concrete *concrete);
+/* What stands at a path of names, "layer-0/kernel"; borrowed, or NULL. (saved_model_public.c) */
+tw_trackable *tw__saved_object_at(tw_saved_object *model, const char *path);
+/* What an export saves as an attribute: a function of one trace. A new reference. (saved_model_functions.c) */
+struct tw_export;
+tw_saved_function *tw__export_function(const struct tw_export *export);
 /* A signature: takes tensors by name, gives tensors by name. `function` and its structures are wrapped as TensorFlow does it. */
 tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key);
 

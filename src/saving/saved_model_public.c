@@ -43,11 +43,8 @@ tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *
     return NULL;
 }
 
-tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
+tw_trackable *tw__saved_object_at(tw_saved_object *model, const char *path)
 {
-    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_variable") ||
-        !tw__check_given(path, "the path", "tw_saved_model_variable"))
-        return NULL;
     tw_trackable *object = &model->trackable;
     for (const char *at = path; object && at && *at;) {
         size_t size = strcspn(at, "/");
@@ -56,6 +53,15 @@ tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
         tw__free(name);
         at += size + (at[size] == '/');
     }
+    return object;
+}
+
+tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
+{
+    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_variable") ||
+        !tw__check_given(path, "the path", "tw_saved_model_variable"))
+        return NULL;
+    tw_trackable *object = tw__saved_object_at(model, path);
     if (object && tw__is(object, &tw__class_variable))
         return tw_retain(object);
     tw__fail(TW_NOT_FOUND, "the SavedModel has no variable at '%s'", path);
@@ -237,28 +243,56 @@ static tw_saved_concrete *concrete_of(const tw_export *export)
     return concrete;
 }
 
+enum { MOST_EXPORTS = 64 };
+
+typedef struct exported {
+    const char *keys[MOST_EXPORTS], *names[MOST_EXPORTS];
+    void *signatures[MOST_EXPORTS], *parents[MOST_EXPORTS], *children[MOST_EXPORTS];
+    int64_t key_count, child_count;
+} exported;
+
+static tw_status export_one(exported *e, void *object, const tw_export *export)
+{
+    if (e->key_count == MOST_EXPORTS || e->child_count == MOST_EXPORTS)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: more than %d exports", MOST_EXPORTS);
+    if (export->attribute) {
+        e->names[e->child_count] = export->attribute;
+        e->parents[e->child_count] = object;
+        if (!(e->children[e->child_count] = tw__export_function(export)))
+            return tw__error_status();
+        e->child_count++;
+    }
+    if (!export->key && export->attribute)
+        return TW_OK;
+    e->keys[e->key_count] = export->key ? export->key : "serving_default";
+    if (!(e->signatures[e->key_count] = concrete_of(export)))
+        return tw__error_status();
+    e->key_count++;
+    return TW_OK;
+}
+
 tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports, int64_t export_count)
 {
     if (!object || !directory || !tw__is(object, &tw__trackable_class))
         return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: an object with parts and a directory are expected");
     if (export_count < 0 || (export_count && !exports))
         return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: there are no exports");
-    void **concretes = tw__alloc_array((size_t)export_count + 1, sizeof *concretes);
-    const char **keys = tw__alloc_array((size_t)export_count + 1, sizeof *keys);
-    tw_status status = concretes && keys ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < export_count; i++) {
-        keys[i] = exports[i].key ? exports[i].key : "serving_default";
-        concretes[i] = concrete_of(&exports[i]);
-        status = concretes[i] ? TW_OK : tw__error_status();
-    }
-    tw_value texts = status == TW_OK ? text_list(keys, export_count) : (tw_value){ .kind = TW_VALUE_NONE };
+    exported e = { 0 };
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < export_count; i++)
+        status = export_one(&e, object, &exports[i]);
+    tw_value keys = status == TW_OK ? text_list(e.keys, e.key_count) : (tw_value){ .kind = TW_VALUE_NONE },
+             names = status == TW_OK ? text_list(e.names, e.child_count) : (tw_value){ .kind = TW_VALUE_NONE };
     if (status == TW_OK)
-        status = tw_saved_model_write(object, directory, .keys = texts, .signatures = { concretes, export_count });
-    tw_value_free(&texts);
-    for (int64_t i = 0; concretes && i < export_count; i++)
-        tw_release(concretes[i]);
-    tw__free(concretes);
-    tw__free(keys);
+        status = tw_saved_model_write(object, directory, .keys = keys, .signatures = { e.signatures, e.key_count },
+                                      .parents = { e.parents, e.child_count }, .names = names,
+                                      .children = { e.children, e.child_count });
+    tw_value_free(&keys);
+    tw_value_free(&names);
+    for (int64_t i = 0; i < e.key_count; i++)
+        tw_release(e.signatures[i]);
+    for (int64_t i = 0; i < e.child_count; i++)
+        tw_release(e.children[i]);
     return status;
 }
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <thalweg/literal.h>
+
 #include "tensor/print.h"
 
 enum { PRECISION = 8, LINE_WIDTH = 75, THRESHOLD = 1000, EDGE_ITEMS = 3 };
@@ -467,6 +469,19 @@ char *tw_tensor_str(const tw_tensor *tensor)
 char *tw_tensor_repr(const tw_tensor *tensor)
 {
     return print_tensor(tensor, true);
+}
+
+char *tw_tensor_values_text(const tw_tensor *tensor)
+{
+    tw__text text = { 0 };
+    if (!tw__check(tensor, &tw__tensor_class, "tw_tensor_values_text"))
+        return NULL;
+    if (!tensor->data)
+        tw__fail(TW_INVALID_ARGUMENT, "tw_tensor_values_text: a tensor of a graph has no elements");
+    else if (tw__print_numpy(&text, tensor, false) == TW_OK)
+        return tw__text_take(&text);
+    tw__text_free(&text);
+    return NULL;
 }
 
 tw_status tw_tensor_print(FILE *stream, const tw_tensor *tensor)

@@ -86,7 +86,7 @@ static void test_models(void **state)
     tw_auto tw_checkpoint *root = tw_checkpoint_new({ "v", variable });
     tw_auto tw_function *function = tw_function_new(reading, NULL, .name = "reading");
     static const tw_spec inputs[] = { { TW_STRING, { 0, { 0 } } } };
-    tw_export export = { "read", function, inputs, 1, (const char *const[]){ "path" }, (const char *const[]){ "bytes" } };
+    tw_export export = { "read", function, inputs, 1, (const char *const[]){ "path" }, (const char *const[]){ "bytes" }, NULL };
     assert_int_equal(tw_saved_model_save(root, in_directory("guarded"), &export, 1), TW_OK);
     char own[600], foreign[600];
     snprintf(own, sizeof own, "%s/saved_model.pb", in_directory("guarded"));

@@ -55,9 +55,8 @@ static void test_round_trip(void **state)
     tw_auto tw_checkpoint *root = tw_checkpoint_new({ "factor", factor });
     tw_auto tw_function *function = tw_function_new(scale, factor, .name = "scale");
     static const tw_spec inputs[] = { { TW_FLOAT32, { 1, { -1 } } }, { TW_FLOAT32, { 1, { -1 } } } };
-    tw_export export = {
-        "both", function, inputs, 2, (const char *const[]){ "z", "a" }, (const char *const[]){ "times", "plus" }
-    };
+    tw_export export = { "both", function, inputs, 2, (const char *const[]){ "z", "a" }, (const char *const[]){ "times", "plus" },
+                         NULL };
     for (int i = 0; i < 2; i++) { /* the second time over the first one */
         assert_int_equal(tw_saved_model_save(root, in_directory("model"), &export, 1), TW_OK);
         expect_no_error();
@@ -185,7 +184,7 @@ static void test_memory(void **state)
     tw_auto tw_checkpoint *root = tw_checkpoint_new({ "factor", factor });
     tw_auto tw_function *function = tw_function_new(scale, factor, .name = "scale");
     static const tw_spec inputs[] = { { TW_FLOAT32, { 1, { -1 } } }, { TW_FLOAT32, { 1, { -1 } } } };
-    tw_export export = { "both", function, inputs, 2, (const char *const[]){ "z", "a" }, NULL };
+    tw_export export = { "both", function, inputs, 2, (const char *const[]){ "z", "a" }, NULL, NULL };
     done = false;
     for (long n = 1; !done && n < 20000; n += 3) {
         tw__alloc_fail_at(n);

@@ -33,7 +33,9 @@ static tw_value call_body(tw_layer *self, const tw_value *given, int training, b
     tw_tensors inputs, outputs;
     if (tensors_of(given, &inputs) != TW_OK)
         return (tw_value){ .kind = TW_VALUE_NONE };
+    size_t scope = tw_scope_begin();
     outputs = call(self, inputs, training, state);
+    tw__scope_end_with(scope, (void *[]){ outputs.items }, 1);
     tw__free(inputs.items);
     if (outputs.count < 1) {
         if (tw_error_code() == TW_OK)
@@ -57,27 +59,32 @@ typedef struct own_layer {
     void (*end)(void *state);
 } own_layer;
 
-static tw_tensors call_one(tw_layer *self, tw_tensors inputs, int training, void *state)
+static tw_tensor *call_one(const own_layer *layer, tw_layer *self, const tw_value *given, int training)
 {
-    (void)state;
-    const own_layer *layer = (const own_layer *)self;
-    if (inputs.count != 1) {
-        tw__fail(TW_TYPE_ERROR, "layer \"%s\" takes one tensor, got %lld", self->name, (long long)inputs.count);
-        return TW_GIVE_FAILURE;
+    const tw_value *only = given->kind != TW_VALUE_TENSOR && given->list.count == 1 ? &given->list.items[0] : given;
+    if (only->kind != TW_VALUE_TENSOR) {
+        tw__fail(TW_TYPE_ERROR, "layer \"%s\" takes one tensor", self->name);
+        return NULL;
     }
-    return tw_give(layer->call(self, inputs.items[0], training, layer->state));
+    size_t scope = tw_scope_begin();
+    tw_tensor *output = layer->call(self, only->tensor, training, layer->state);
+    tw__scope_end_with(scope, (void *[]){ output }, 1);
+    return output;
 }
 
 static tw_value layer_call(tw_layer *self, const tw_value *given, int training)
 {
     const own_layer *layer = (const own_layer *)self;
-    return call_body(self, &given[0], training, layer->call ? call_one : layer->call_all, layer->state);
+    return layer->call ? tw__tensor_value(call_one(layer, self, &given[0], training))
+                       : call_body(self, &given[0], training, layer->call_all, layer->state);
 }
 
 static tw_status layer_build(tw_layer *self, const tw_shape *input_shape)
 {
     const own_layer *layer = (const own_layer *)self;
+    size_t scope = tw_scope_begin();
     tw_status status = layer->build ? layer->build(self, *input_shape, layer->state) : TW_OK;
+    tw_scope_end(&scope);
     return status == TW_OK || tw_error_code() != TW_OK ? status : tw__fail(status, "layer \"%s\": its build failed", self->name);
 }
 
@@ -135,7 +142,7 @@ tw_variable *tw_layer_weight_(tw_layer *layer, const char *name, tw_shape shape,
     given.initializer = args->initializer;
     given.regularizer = args->regularizer;
     given.constraint = args->constraint;
-    given.no_trainable = args->frozen;
+    given.trainable = args->trainable;
     tw_variable *weight = tw__impl_layer_add_weight(&given);
     tw_release(weight); /* the layer holds it */
     return weight;
@@ -232,7 +239,9 @@ tw_status tw__own_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_tensor *
     tw_step_function function;
     memcpy(&function, &model->steps[mode], sizeof function);
     tw_step_results given = { 0 };
+    size_t scope = tw_scope_begin();
     tw_status status = function(t->model, batch, &given, model->state);
+    tw_scope_end(&scope);
     if (status != TW_OK && tw_error_code() == TW_OK)
         tw__fail(status, "model \"%s\": its own step failed", t->model->name);
     if (status == TW_OK && !given.count)

@@ -28,7 +28,8 @@ static tw_tensors call_model(tw_layer *model, tw_tensors x, bool training)
         tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %lld inputs, expected 1", model->name, (long long)x.count);
         return (tw_tensors){ NULL, 0 };
     }
-    return tw_give(tw__layer_call(model, x.items[0], training));
+    tw_auto tw_tensor *output = tw__layer_call(model, x.items[0], training);
+    return output ? tw_give(output) : (tw_tensors){ NULL, 0 };
 }
 
 /* What a functional model calls its outputs, where there are several; NULL: they have numbers. */

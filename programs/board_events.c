@@ -1,7 +1,6 @@
 /* Event files as `thalweg tensorboard` reads them, while they may still grow.
  *
- *     Event    1 wall_time, 2 step, 4 graph_def, 5 Summary {1 Value {1 tag, 2 simple_value, 8 TensorProto, 9 SummaryMetadata {1
- * PluginData {1 name}, 3 description}}} TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
+ *     TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
  *
  * A record that is cut off is tried again at the next reading; one that is damaged is passed over and counted. Of a tag with very
  * many points every second, fourth, … is kept, so that the whole curve is equally dense, and the last one. */
@@ -260,45 +259,9 @@ static bool add_point(board_tag *tag, board_point point)
 
 /* ---- events ---- */
 
-typedef struct value {
-    board_field tag, tensor, plugin, description;
-    double number;
-    bool has_number;
-} value;
-
-static value value_of(const board_field *message)
+static board_tag *tag_for(board_run *run, const tw_event_value *v)
 {
-    value v = { 0 };
-    const uint8_t *at = message->data, *end = at + message->size;
-    board_field field, part;
-    while (board_next_field(&at, end, &field)) {
-        if (field.number == 1 && field.data)
-            v.tag = field;
-        else if (field.number == 8 && field.data)
-            v.tensor = field;
-        else if (field.number == 2 && !field.data) {
-            v.number = as_float((uint32_t)field.value);
-            v.has_number = true;
-        } else if (field.number == 9 && field.data) {
-            const uint8_t *inner = field.data, *inner_end = inner + field.size;
-            while (board_next_field(&inner, inner_end, &part)) {
-                const uint8_t *plugin = part.data, *plugin_end = plugin + part.size;
-                board_field name;
-                while (part.number == 1 && part.data && board_next_field(&plugin, plugin_end, &name)) {
-                    if (name.number == 1 && name.data)
-                        v.plugin = name;
-                }
-                if (part.number == 3 && part.data)
-                    v.description = part;
-            }
-        }
-    }
-    return v;
-}
-
-static board_tag *tag_for(board_run *run, const value *v)
-{
-    char *name = copy_name(v->tag.data, v->tag.size);
+    char *name = copy_name((const uint8_t *)v->tag, v->tag_size);
     for (size_t i = 0; name && i < run->tag_count; i++) {
         if (strcmp(run->tags[i].name, name) == 0) {
             free(name);
@@ -311,8 +274,8 @@ static board_tag *tag_for(board_run *run, const value *v)
     }
     board_tag *tag = &run->tags[run->tag_count];
     *tag = (board_tag){ .name = name,
-                        .description = copy_text(v->description.data, v->description.size),
-                        .plugin = v->plugin.data ? copy_name(v->plugin.data, v->plugin.size)
+                        .description = copy_text((const uint8_t *)v->description, strlen(v->description)),
+                        .plugin = v->plugin_size ? copy_name((const uint8_t *)v->plugin, v->plugin_size)
                                                  : copy_text((const uint8_t *)"scalars", v->has_number ? 7 : 0) };
     if (!tag->name || !tag->plugin || !tag->description) {
         tag_free(tag);
@@ -322,49 +285,34 @@ static board_tag *tag_for(board_run *run, const value *v)
     return tag;
 }
 
-static bool add_value(board_run *run, const board_field *message, double wall_time, int64_t step)
+static bool add_graph(board_run *run, const tw_event_value *v)
 {
-    value v = value_of(message);
-    if (!v.tag.data || (!v.tensor.data && !v.has_number))
+    free(run->graph);
+    run->graph = (uint8_t *)copy_text((const uint8_t *)v->graph.data, v->graph.size);
+    run->graph_size = run->graph ? v->graph.size : 0;
+    return true;
+}
+
+static bool add_value(board_run *run, const tw_event_value *v)
+{
+    if (!v->tag)
+        return add_graph(run, v);
+    if (!v->tag_size || (!v->tensor.size && !v->has_number))
         return true;
-    board_tag *tag = tag_for(run, &v);
+    board_tag *tag = tag_for(run, v);
     if (!tag)
         return false;
-    board_point point = { .wall_time = wall_time, .step = step, .value = v.number };
+    board_field tensor = { .data = (const uint8_t *)v->tensor.data, .size = v->tensor.size };
+    board_point point = { .wall_time = v->wall_time, .step = v->step, .value = v->number };
     if (strcmp(tag->plugin, "scalars") != 0) {
-        point.bytes = (uint8_t *)copy_text(v.tensor.data, v.tensor.size);
-        point.size = v.tensor.size;
+        point.bytes = (uint8_t *)copy_text(tensor.data, tensor.size);
+        point.size = tensor.size;
         if (!point.bytes)
             return false;
-    } else if (!v.has_number && !number_of(&v.tensor, &point.value)) {
+    } else if (!v->has_number && !number_of(&tensor, &point.value)) {
         return true;
     }
     return add_point(tag, point);
-}
-
-static bool add_event(board_run *run, const uint8_t *data, size_t size)
-{
-    const uint8_t *at = data, *end = data + size;
-    board_field field, part;
-    double wall_time = 0;
-    int64_t step = 0;
-    while (board_next_field(&at, end, &field)) {
-        if (field.number == 1 && !field.data)
-            wall_time = as_double(field.value);
-        else if (field.number == 2 && !field.data)
-            step = (int64_t)field.value;
-        else if (field.number == 4 && field.data) {
-            free(run->graph);
-            run->graph = (uint8_t *)copy_text(field.data, field.size);
-            run->graph_size = run->graph ? field.size : 0;
-        }
-        const uint8_t *inner = field.data, *inner_end = inner + field.size;
-        while (field.number == 5 && field.data && board_next_field(&inner, inner_end, &part)) {
-            if (part.number == 1 && part.data && !add_value(run, &part, wall_time, step))
-                return false;
-        }
-    }
-    return true;
 }
 
 /* ---- files ---- */
@@ -420,12 +368,12 @@ static bool read_file(const board *b, board_run *run, board_file *file)
     bool grown = handle >= 0 && fstat(handle, &about) == 0 && about.st_size > file->place, good = true;
     if (handle >= 0)
         close(handle);
-    tw_records *records = grown ? tw_records_open(file->path, file->place) : NULL;
-    const void *data;
-    size_t size;
+    tw_events *events = grown ? tw_events_open(file->path, file->place) : NULL;
+    tw_records *records = events ? tw_events_records(events) : NULL;
+    tw_event_value value;
     while (good && records) {
-        if (tw_records_next(records, &data, &size)) {
-            good = add_event(run, data, size);
+        if (tw_events_next(events, &value)) {
+            good = add_value(run, &value);
             continue;
         }
         bool damaged = tw_error_code() == TW_DATA_LOSS && !tw_records_cut_off(records);
@@ -436,7 +384,7 @@ static bool read_file(const board *b, board_run *run, board_file *file)
     if (records)
         file->place = tw_records_offset(records);
     tw_clear_error();
-    tw_records_close(records);
+    tw_events_close(events);
     return good;
 }
 

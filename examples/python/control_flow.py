@@ -7,24 +7,45 @@ def collatz(start):
     """The numbers from start down to 1."""
     numbers = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
 
+    def above_one(i, n, numbers):
+        return n > 1
+
     def step(i, n, numbers):
         numbers = numbers.write(i, n)
         n = tf.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1)
         return i + 1, n, numbers
 
-    i, n, numbers = tf.while_loop(lambda i, n, numbers: n > 1, step, (0, start, numbers))
+    i, n, numbers = tf.while_loop(above_one, step, (0, start, numbers))
     return numbers.write(i, n).stack()
 
 
 @tf.function
 def power(x, times):
     """x multiplied with itself."""
-    return tf.while_loop(lambda i, product: i < times, lambda i, product: (i + 1, product * x), (0, tf.ones_like(x)))[1]
+    def before_last(i, product):
+        return i < times
+
+    def times_x(i, product):
+        return i + 1, product * x
+
+    return tf.while_loop(before_last, times_x, (0, tf.ones_like(x)))[1]
 
 
 @tf.function
 def shade(number):
-    return tf.switch_case(number, [lambda: tf.constant("dark"), lambda: tf.constant("grey"), lambda: tf.constant("light")])
+    return tf.switch_case(number, [
+        lambda: tf.constant("dark"),
+        lambda: tf.constant("grey"),
+        lambda: tf.constant("light"),
+    ])
+
+
+def norm(row):
+    return tf.sqrt(tf.reduce_sum(row * row))
+
+
+def add_sum(total, row):
+    return total + tf.reduce_sum(row)
 
 
 print("from 6:", collatz(tf.constant(6)).numpy())
@@ -37,5 +58,5 @@ print("cube %.1f, its slope %.1f" % (cube, tape.gradient(cube, x)))
 for number in range(3):
     print(number, "is", shade(tf.constant(number)).numpy().decode())
 rows = tf.reshape(tf.range(6, dtype=tf.float32), [3, 2])
-print("norms:", tf.map_fn(lambda row: tf.sqrt(tf.reduce_sum(row * row)), rows).numpy())
-print("running sums:", tf.scan(lambda total, row: total + tf.reduce_sum(row), rows, initializer=0.0).numpy())
+print("norms:", tf.map_fn(norm, rows).numpy())
+print("running sums:", tf.scan(add_sum, rows, initializer=0.0).numpy())

@@ -51,10 +51,10 @@ static tw_status refuse(const tw__kernel *kernel, tw_string model, const char *w
     char *file = path.size ? tw__format(" '%.*s'", (int)(path.size > 1000 ? 1000 : path.size), path.data) : NULL;
     tw_status status = TW_OP_FAIL(
         kernel, TW_PERMISSION_DENIED,
-        "the model '%.*s' would %s%s. A model may do so only if you trust whoever made it: load it with "
+        "%s: the model '%.*s' would %s%s. A model may do so only if you trust whoever made it: load it with "
         "options=tf.saved_model.LoadOptions(trusted=True), with safe_mode=False in Keras, with .trusted = true in C; or set "
         "THALWEG_TRUST_MODELS=1 to trust all models.",
-        (int)model.size, model.data, what, file ? file : "");
+        kernel->op->name, (int)model.size, model.data, what, file ? file : "");
     tw__free(file);
     return status;
 }

@@ -76,7 +76,7 @@ class OwnedIterator(tf.data._rows._Iterator):
             try:
                 return _core.next_element(self, self._kind.pack)
             except StopIteration:
-                raise tf.errors.OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+                pass  # the op says so
         return self._next_by_op()
 
     def get_next_as_optional(self):

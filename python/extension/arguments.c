@@ -106,11 +106,9 @@ static bool read_ints(const context *c, const tw_field *field, PyObject *value, 
 
 static bool is_class(const void *object, const char *word, const tw_class *class)
 {
-    if (strcmp(word, "object") == 0)
+    if (class && tw__is(object, class)) /* most often */
         return true;
-    if (strcmp(word, "trackable") == 0)
-        class = &tw__trackable_class;
-    return class && tw__is(object, class);
+    return strcmp(word, "object") == 0 || (strcmp(word, "trackable") == 0 && tw__is(object, &tw__trackable_class));
 }
 
 /* An object for a handle, a name or a number: borrowed from the wrapper, or kept in the frame. NULL without an exception: not

@@ -57,6 +57,38 @@ def test_includes_go_down():
     assert not bad, "\n".join(bad)
 
 
+NAMES_OPS = {  # files outside of src/op that compare with ops by name, and why no column of the op's row is read instead
+    "src/exec/pass_adam.c": "a pattern of several ops",
+    "src/exec/pass_entropy.c": "a pattern of several ops",
+    "src/exec/pass_epilogue.c": "a pattern of several ops",
+    "src/exec/pass_pool.c": "a pattern of several ops",
+    "src/exec/pass_tidy.c": "a pattern of several ops",
+    "src/function/cond.c": "the ops stand in this file",
+    "src/function/while_gradient.c": "the pattern of a counter",
+    "src/api/image_color.c": "chooses among three ops that it calls itself",
+    "src/api/static_value.c": "the ops that TensorFlow's constant_value knows",
+    "src/lookup/graph.c": "the ops that fill tables",
+    "src/keras/activation.c": "the one activation whose rank Keras checks",
+}
+
+
+def test_rows_are_asked_instead_of_names_compared():
+    found = set()
+    for top in ("src", "python", "programs"):
+        for path in sources(top, (".c", ".h")):
+            name = os.path.relpath(path, ROOT)
+            with open(path) as f:
+                if not name.startswith("src/op/") and re.search("[!=]= &tw__op_", f.read()):
+                    found.add(name)
+    assert found == set(NAMES_OPS)
+
+
+def test_messages_are_composed_in_one_place():
+    """No text says which op failed: the door does."""
+    bad = [os.path.relpath(path, ROOT) for top in ("src", "python") for path in sources(top, (".c", ".h", ".py")) if "[Op:" in open(path).read()]
+    assert bad == ["src/base/error.c"]
+
+
 def symbols():
     """Of every object of src/: its source, whether it defines the symbol or needs it, and the symbol."""
     top = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))), "CMakeFiles/thalweg_objects.dir/src")
@@ -149,6 +181,9 @@ def run_collector(tmp_path, text):
     ('TW_API(f, "f(x tensor)", "doc")\n{\n}\n', "is not 'name: type = default'"),
     ('TW_API(f, "f(x: tensor)")\n{\n}\n', "needs a signature and a doc"),
     ('TW_API(f, "f(x: tensor since 0.2)", "doc")\n{\n}\n', "came later and has no default"),
+    ('TW_API(f, "f(x: tensor|dense)", "doc")\n{\n}\n', "is not 'tensor|ragged' or"),
+    ('TW_OP(F, .function = "f(x: tensor) -> int", .doc = "doc");\n', "a function of an op takes tensors"),
+    ('TW_OP(F, .function = "f(x: tensor) -> tensor", .doc = "doc");\nTW_API(f, "g(x: tensor) -> tensor", "doc")\n{\n}\n', "a second row f"),
     ('TW_METHOD(m, "C.m(x: tensor)", "doc")\n{\n}\n', "first argument of a method is self"),
     ('TW_CLASS(c, "C(**nobody)",\n    .doc = "doc");\n', "names no class"),
 ])
@@ -171,3 +206,13 @@ def test_options_that_came_later_stand_last(tmp_path):
     header = (tmp_path / "out/include/thalweg/math.h").read_text()
     assert re.search(r"int64_t axis;.*\n +double scale;.*\n}", header) and "since" not in header
     assert "since" not in (tmp_path / "out/rows.c").read_text()
+
+
+def test_an_op_with_a_function_gives_a_call_and_declares_its_loop(tmp_path):
+    done = run_collector(tmp_path, 'TW_OP(Zeta, .binary = &tw__binary_zeta,\n      .function = "math.zeta(x: tensor<T>|ragged, q: tensor<T>|ragged, up: bool = False, "\n'
+                                   '      "name: str = None) -> tensor",\n      .doc = "doc");\n')
+    assert done.returncode == 0, done.stderr
+    source, rows = (tmp_path / "out/rows.c").read_text(), (tmp_path / "out/rows.h").read_text()
+    assert 'return tw__call(&tw__op_Zeta, TW_IN(args->x, args->q), 2, TW_WITH(TW_A_BOOL("up", args->up)), 1);' in source
+    assert source.count(".ragged = true") == 2 and '"math.zeta"' in source
+    assert "extern const struct tw__binary tw__binary_zeta;" in rows

@@ -77,6 +77,7 @@ static void read_some(tw_iterator *iterator, int64_t *values, int count)
 static void iterators_are_restored(void **state)
 {
     (void)state;
+    tw_scoped();
     const char *path = in_scratch("iterator");
     for (int cut = 0; cut <= 18; cut += 3) {
         int64_t before[18], expected[18], found[18];

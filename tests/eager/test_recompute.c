@@ -5,6 +5,7 @@
 #include <thalweg/thalweg.h>
 
 #include "tensor/tensor.h"
+#define TW_TEST_SCOPES
 #include "test.h"
 
 static int runs, ended;

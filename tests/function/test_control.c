@@ -49,6 +49,7 @@ static tw_tensors by_number(void *user, tw_tensors in)
 /* value, d/dx and d/dw of the body's first result, called as it is or as a function */
 static void differentiate(tw_body body, bool traced, tw_variable *w, tw_tensors in, double *value, double *dx, double *dw)
 {
+    tw_scoped();
     tw_auto tw_function *f = tw_function_new(body, w);
     tw_auto tw_tape *tape = tw_tape_start();
     tw_tape_watch(tape, TW_OBJECTS(in.items[0]));

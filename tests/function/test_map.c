@@ -20,6 +20,7 @@ static void need_values(tw_tensors tensors, int64_t which, const double *values,
 /* The results of a body at once and in a function must be these; the gradient of the (summed) first one by the argument, too. */
 static void need(tw_body body, const double *values, int64_t count, const double *gradient)
 {
+    tw_scoped();
     tw_auto tw_function *traced = tw_function_new(body, NULL);
     for (int which = 0; which < 2; which++) {
         tw_auto tw_tensor *x = numbers();
@@ -31,6 +32,8 @@ static void need(tw_body body, const double *values, int64_t count, const double
             int made = 4;
             assert_int_equal(tw_function_call(traced, TW_TENSORS(x), out, &made), TW_OK);
             results = tw_give_((tw_tensors){ out, made });
+            for (int i = 0; i < made; i++)
+                tw_made(out[i]); /* tw_give retained it */
         } else {
             results = body(NULL, TW_TENSORS(x));
         }

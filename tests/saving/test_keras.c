@@ -58,6 +58,7 @@ static void check(const char *name, tw_model *model, tw_optimizer *optimizer)
 static void subclassed_with_adam(void **state)
 {
     (void)state;
+    tw_scoped();
     tw_auto tw_model *model = tw_model_new(mlp_call, NULL, .name = "mlp");
     flatten = tw_track(model, "flatten", tw_layers_flatten());
     dense1 = tw_track(model, "dense1", tw_layers_dense(3, .activation = "relu", .name = "dense"));
@@ -69,6 +70,7 @@ static void subclassed_with_adam(void **state)
 static void sequential_with_sgd(void **state)
 {
     (void)state;
+    tw_scoped();
     tw_auto tw_model *model = tw_sequential(TW_OBJECTS(tw_layers_flatten(), tw_layers_dense(3, .name = "dense_2"),
                                                        tw_layers_dense(2, .name = "dense_3")),
                                             .name = "sequential");

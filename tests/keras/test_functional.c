@@ -20,6 +20,7 @@ static tw_tensor *matrix(int64_t rows, int64_t columns, float first)
 static void test_line(void **state)
 {
     (void)state;
+    tw_scoped();
     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
     tw_auto tw_keras_tensor *h = tw_connect(tw_layers_dense(3, .activation = "relu"), x);
     tw_auto tw_keras_tensor *y = tw_connect(tw_layers_dense(1), h);
@@ -50,6 +51,7 @@ static void test_line(void **state)
 static void test_shared(void **state)
 {
     (void)state;
+    tw_scoped();
     tw_auto tw_keras_tensor *a = tw_input(.shape = TW_SHAPE(3), .name = "a"), *b = tw_input(.shape = TW_SHAPE(3), .name = "b");
     tw_layer *shared = tw_layers_dense(2, .kernel_initializer = "ones");
     tw_auto tw_keras_tensor *left = tw_connect(shared, a), *right = tw_connect(shared, b);
@@ -71,6 +73,7 @@ static void test_shared(void **state)
 static void test_mistakes(void **state)
 {
     (void)state;
+    tw_scoped();
     tw_auto tw_keras_tensor *a = tw_input(.shape = TW_SHAPE(3)), *b = tw_input(.shape = TW_SHAPE(3));
     tw_auto tw_keras_tensor *sum = tw_connect_all(tw_layers_add(), TW_OBJECTS(a, b));
     assert_null(tw_model_connect(TW_OBJECTS(a), TW_OBJECTS(sum), NULL));

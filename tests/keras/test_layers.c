@@ -1,4 +1,5 @@
 /* Layers and models: names, order of weights, shapes, errors, configs, against what TensorFlow 2.15 answers. */
+#define TW_TEST_SCOPES
 #include "base/language.h"
 #include "keras/golden.h"
 

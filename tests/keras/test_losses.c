@@ -1,4 +1,5 @@
 /* Losses, their gradients and metrics against TensorFlow's values. */
+#define TW_TEST_SCOPES
 #include "keras/golden.h"
 
 #include "keras/keras.h"

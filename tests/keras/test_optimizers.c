@@ -1,4 +1,5 @@
 /* Optimizers' steps, variables and children, and schedules, against TensorFlow's. */
+#define TW_TEST_SCOPES
 #include "keras/golden.h"
 
 #include "keras/optimizers/optimizers.h"

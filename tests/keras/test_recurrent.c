@@ -1,4 +1,5 @@
 /* Recurrent layers, masks and regularizers from C; the numbers are TensorFlow's. */
+#define TW_TEST_SCOPES
 #include "keras/golden.h"
 
 #include "keras/keras.h"

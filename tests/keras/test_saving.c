@@ -1,4 +1,5 @@
 /* Models and weights in HDF5 files, from C: those that tests/golden/h5.py made with TensorFlow, and our own. */
+#define TW_TEST_SCOPES
 #include "keras/golden.h"
 
 #include "format/hdf5.h"

@@ -29,4 +29,16 @@ tw_status tw__bundle_read_bytes(tw__bundle_reader *reader, const tw__bundle_entr
 tw_status tw__bundle_check_entry(tw__bundle_reader *reader, const tw__bundle_entry *entry, size_t *size);
 tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_entry *entry, void *data); /* NULL: only checks */
 
+/* ---- parts of tensors (save_slices.c, bundle_slices.c) ---- */
+typedef struct tw__slice {
+    tw_shape whole, part;
+    int64_t start[TW_MAX_RANK], length[TW_MAX_RANK]; /* length -1: the full extent */
+} tw__slice;
+tw_status tw__slice_parse(const char *text, tw__slice *slice);
+tw_tensor *tw__slice_cut(const tw_tensor *whole, const tw__slice *slice);
+/* The key of the part's entry. */
+void tw__slice_key(tw__text *key, const char *name, size_t name_size, const tw__slice *slice);
+/* Adds a part of a tensor: others of the same one may follow. */
+tw_status tw__bundle_add_slice(tw__bundle_writer *writer, const char *name, const tw_tensor *tensor, const tw__slice *slice);
+
 #endif

@@ -9,11 +9,6 @@
 #include "codec/codec.h"
 #include "format/bundle.h"
 
-typedef struct extents {
-    int64_t start[TW_MAX_RANK];
-    int64_t length[TW_MAX_RANK]; /* -1: the full extent */
-} extents;
-
 /* A small number as a byte: sign bit turned over. Others get the bytes they need, the marks of the size xored into the first two.
  */
 static void add_signed(tw__text *key, int64_t value)
@@ -33,32 +28,32 @@ static void add_signed(tw__text *key, int64_t value)
     tw__text_bytes(key, begin, (size_t)size);
 }
 
-static void add_slice_key(tw__text *key, const tw__bundle_entry *entry, const extents *slice)
+void tw__slice_key(tw__text *key, const char *name, size_t name_size, const tw__slice *slice)
 {
     tw__text_clear(key);
     tw__text_bytes(key, "", 1);
-    for (size_t i = 0; i < entry->key_size; i++) {
-        char byte = entry->key[i];
-        tw__text_bytes(key, &byte, 1);
-        if (byte == 0)
+    for (size_t i = 0; i < name_size; i++) {
+        tw__text_bytes(key, &name[i], 1);
+        if (name[i] == 0)
             tw__text_bytes(key, "\xff", 1);
-        else if (byte == '\xff')
+        else if (name[i] == '\xff')
             tw__text_bytes(key, "", 1);
     }
     tw__text_bytes(key, "\0\1", 2);
-    uint8_t rank[2] = { 1, (uint8_t)entry->shape.rank };
+    uint8_t rank[2] = { 1, (uint8_t)slice->whole.rank };
     tw__text_bytes(key, rank[1] ? rank : (const uint8_t *)"", rank[1] ? 2 : 1);
-    for (int i = 0; i < entry->shape.rank; i++) {
+    for (int i = 0; i < slice->whole.rank; i++) {
         add_signed(key, slice->start[i]);
         add_signed(key, slice->length[i]);
     }
 }
 
-static bool read_slice(const tw__proto_field *field, const tw_shape *shape, extents *slice)
+static bool read_slice(const tw__proto_field *field, const tw_shape *shape, tw__slice *slice)
 {
     tw__proto proto = tw__proto_nested(field);
     tw__proto_field extent;
     int rank = 0;
+    slice->whole = *shape;
     while (tw__proto_next(&proto, &extent)) {
         if (extent.number != 1 || extent.wire != TW_WIRE_BYTES)
             continue;
@@ -82,7 +77,7 @@ static bool read_slice(const tw__proto_field *field, const tw_shape *shape, exte
 }
 
 /* Copies a slice's elements to their place, and marks them in `covered`. False: one was there before. */
-static bool place_slice(const tw_shape *whole, const tw_shape *part, const extents *slice, size_t element, const char *from,
+static bool place_slice(const tw_shape *whole, const tw_shape *part, const tw__slice *slice, size_t element, const char *from,
                         char *to, uint8_t *covered)
 {
     int rank = whole->rank;
@@ -124,14 +119,14 @@ static tw_status bad(const assembly *work, const char *why)
     return tw__fail(TW_DATA_LOSS, "the slices of the partitioned tensor \"%s\" %s", work->entry->key, why);
 }
 
-static tw_status read_part(assembly *work, const extents *slice)
+static tw_status read_part(assembly *work, const tw__slice *slice)
 {
     const tw__bundle_entry *entry = work->entry;
     tw_shape shape = entry->shape;
     int64_t count;
     for (int i = 0; i < shape.rank; i++)
         shape.dims[i] = slice->length[i] < 0 ? shape.dims[i] : slice->length[i];
-    add_slice_key(&work->key, entry, slice);
+    tw__slice_key(&work->key, entry->key, entry->key_size, slice);
     if (work->key.failed)
         return TW_RESOURCE_EXHAUSTED;
     const tw__bundle_entry *part = tw__bundle_find_bytes(work->reader, work->key.data, work->key.size);
@@ -170,7 +165,7 @@ tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_ent
     if (data && !(work.covered = tw__alloc_zero((size_t)(count / 8 + 1))))
         return TW_RESOURCE_EXHAUSTED;
     while (status == TW_OK && tw__proto_next(&proto, &field)) {
-        extents slice;
+        tw__slice slice;
         status = read_slice(&field, &entry->shape, &slice) ? read_part(&work, &slice) : bad(&work, "are malformed");
     }
     if (status == TW_OK && work.elements != count)

@@ -9,17 +9,20 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/format.h"
+#include "format/bundle.h"
 #include "format/table.h"
 
 #define CHUNK ((size_t)1 << 20) /* checksummed, then written while still in the cache */
 
 typedef struct added {
     char *key;
+    size_t key_size;
     tw_dtype dtype;
     tw_shape shape;
     int64_t offset, size;
-    uint32_t crc; /* not masked */
+    uint32_t crc;   /* not masked */
+    bool divided;   /* its parts have entries of their own, */
+    tw__text parts; /* and are listed here */
 } added;
 
 struct tw__bundle_writer {
@@ -58,8 +61,10 @@ void tw__bundle_abandon(tw__bundle_writer *writer)
     if (!writer)
         return;
     tw__file_abandon(writer->data);
-    for (size_t i = 0; i < writer->count; i++)
+    for (size_t i = 0; i < writer->count; i++) {
         tw__free(writer->entries[i].key);
+        tw__text_free(&writer->entries[i].parts);
+    }
     tw__free(writer->entries);
     tw__map_free(&writer->keys, NULL);
     tw__free(writer->prefix);
@@ -98,22 +103,29 @@ static tw_status write_strings(tw__file_writer *file, const tw_string *strings, 
     return TW_OK;
 }
 
-static tw_status add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor)
+/* A new entry; NULL: an error. */
+static added *new_entry(tw__bundle_writer *writer, const char *key, size_t size, tw_dtype dtype, const tw_shape *shape)
 {
-    if (!*key)
+    added entry = { .dtype = dtype, .shape = *shape, .offset = tw__file_position(writer->data), .key_size = size };
+    if (TW_GROW(writer->entries, writer->capacity, writer->count + 1) != TW_OK || !(entry.key = tw__strndup(key, size)))
+        return NULL;
+    writer->entries[writer->count++] = entry;
+    return tw__map_put(&writer->keys, key, size, (void *)(uintptr_t)writer->count) == TW_OK ? &writer->entries[writer->count - 1]
+                                                                                            : NULL;
+}
+
+static tw_status add(tw__bundle_writer *writer, const char *key, size_t size, const tw_tensor *tensor)
+{
+    if (!size)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: a tensor's key must not be empty", writer->prefix);
     if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT)
         return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" of dtype %s can't be stored in a checkpoint", writer->prefix, key,
                         tw_dtype_name(tensor->dtype));
-    if (tw__map_has(&writer->keys, key, strlen(key)))
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: Adding duplicate key: %s", writer->prefix, key);
-    added entry = { .dtype = tensor->dtype, .shape = tensor->shape, .offset = tw__file_position(writer->data) };
-    TW_TRY(TW_GROW(writer->entries, writer->capacity, writer->count + 1));
-    if (!(entry.key = tw__strdup(key)))
+    if (tw__map_has(&writer->keys, key, size))
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: Adding duplicate key: %s", writer->prefix, *key ? key : "a part of a tensor");
+    added *stored = new_entry(writer, key, size, tensor->dtype, &tensor->shape);
+    if (!stored)
         return TW_RESOURCE_EXHAUSTED;
-    added *stored = &writer->entries[writer->count++];
-    *stored = entry;
-    TW_TRY(tw__map_put(&writer->keys, key, strlen(key), writer));
     if (tensor->dtype == TW_STRING)
         TW_TRY(write_strings(writer->data, tensor->data, tensor->count, &stored->crc));
     else
@@ -122,16 +134,65 @@ static tw_status add(tw__bundle_writer *writer, const char *key, const tw_tensor
     return TW_OK;
 }
 
+/* Lists the part in the tensor's entry: TensorSliceProto { 1 extent { 1 start, 2 length } }. */
+static tw_status list_part(tw__bundle_writer *writer, const char *name, const tw_tensor *tensor, const tw__slice *slice)
+{
+    size_t place = (size_t)(uintptr_t)tw__map_get(&writer->keys, name, strlen(name));
+    added *whole = place ? &writer->entries[place - 1] : new_entry(writer, name, strlen(name), tensor->dtype, &slice->whole);
+    if (!whole)
+        return TW_RESOURCE_EXHAUSTED;
+    if (place && (!whole->divided || whole->dtype != tensor->dtype || !tw__shape_equal(&whole->shape, &slice->whole)))
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the parts of tensor \"%s\" are of different tensors", writer->prefix, name);
+    whole->divided = true;
+    whole->offset = 0;
+    tw__text part = { 0 };
+    for (int i = 0; i < slice->whole.rank; i++) {
+        tw__text extent = { 0 };
+        if (slice->length[i] >= 0 && slice->start[i])
+            tw__proto_add_varint(&extent, 1, (uint64_t)slice->start[i]);
+        if (slice->length[i] >= 0)
+            tw__proto_add_varint(&extent, 2, (uint64_t)slice->length[i]);
+        tw__proto_add_bytes(&part, 1, extent.data, extent.size);
+        part.failed |= extent.failed;
+        tw__text_free(&extent);
+    }
+    tw__proto_add_bytes(&whole->parts, 7, part.data, part.size);
+    bool failed = part.failed || whole->parts.failed;
+    tw__text_free(&part);
+    return failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
+}
+
+static tw_status add_slice(tw__bundle_writer *writer, const char *name, const tw_tensor *tensor, const tw__slice *slice)
+{
+    if (!tw__shape_equal(&tensor->shape, &slice->part))
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "%s: Slice in shape_and_slice specification does not match the shape of the tensor "
+                        "to save: %s, tensor: %s, of \"%s\"",
+                        writer->prefix, tw__shape_text(&slice->part), tw__shape_text(&tensor->shape), name);
+    TW_TRY(list_part(writer, name, tensor, slice));
+    tw__text key = { 0 };
+    tw__slice_key(&key, name, strlen(name), slice);
+    tw_status status = key.failed ? TW_RESOURCE_EXHAUSTED : add(writer, key.data, key.size, tensor);
+    tw__text_free(&key);
+    return status;
+}
+
+tw_status tw__bundle_add_slice(tw__bundle_writer *writer, const char *name, const tw_tensor *tensor, const tw__slice *slice)
+{
+    TW_TRY(writer->status);
+    return writer->status = add_slice(writer, name, tensor, slice);
+}
+
 tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor)
 {
     TW_TRY(writer->status);
-    return writer->status = tensor ? add(writer, key, tensor) : tw__error_status();
+    return writer->status = tensor ? add(writer, key, strlen(key), tensor) : tw__error_status();
 }
 
 static int compare_keys(const void *a, const void *b)
 {
-    const char *first = ((const added *)a)->key, *second = ((const added *)b)->key;
-    return tw__table_compare(first, strlen(first), second, strlen(second));
+    const added *first = a, *second = b;
+    return tw__table_compare(first->key, first->key_size, second->key, second->key_size);
 }
 
 /* A field is left out when it is 0, but the shape is always there. */
@@ -153,7 +214,9 @@ static void add_entry_proto(tw__text *text, const added *entry)
         tw__proto_add_varint(text, 4, (uint64_t)entry->offset);
     if (entry->size)
         tw__proto_add_varint(text, 5, (uint64_t)entry->size);
-    tw__proto_add_fixed32(text, 6, tw__crc32c_mask(entry->crc));
+    if (!entry->divided)
+        tw__proto_add_fixed32(text, 6, tw__crc32c_mask(entry->crc));
+    tw__text_bytes(text, entry->parts.data ? entry->parts.data : "", entry->parts.size);
 }
 
 static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table, int shards)
@@ -166,8 +229,7 @@ static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table,
         const added *entry = &writer->entries[i];
         tw__text_clear(&value);
         add_entry_proto(&value, entry);
-        status =
-            value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, strlen(entry->key), value.data, value.size);
+        status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, entry->key_size, value.data, value.size);
     }
     tw__text_free(&value);
     return status;

@@ -1,10 +1,10 @@
 /* Checkpoint files as ops: SaveV2, RestoreV2 and what TensorFlow's Savers put around them.
  *
- * A name may have a slice behind it ("rows columns start,length:-"), which stands for a part of a partitioned variable: those are
- * not written or read in part here. */
+ * A name may have a slice behind it ("rows columns start,length:-"), which stands for a part of a partitioned variable
+ * (save_slices.c). */
 #include <sys/stat.h>
 
-#include "format/format.h"
+#include "format/bundle.h"
 #include "op/guard.h"
 #include "op/op.h"
 #include "rows.h"
@@ -40,22 +40,22 @@ static tw_status check_names(tw__kernel *kernel, int64_t count)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s has %lld elements, expected one for each of %lld tensors", what,
                               (long long)names->count, (long long)count);
     }
-    for (int64_t i = 0; i < count; i++) {
-        tw_string slice = tw_tensor_string_at(kernel->inputs[2], i);
-        if (slice.size)
-            return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED,
-                              "the part \"%.*s\" of a tensor: only whole tensors are saved and restored",
-                              (int)(slice.size < 100 ? slice.size : 100), slice.data);
-    }
     return need_scalar(kernel, 0, "prefix");
 }
 
 static tw_status add_tensors(tw__kernel *kernel, tw__bundle_writer *writer)
 {
     for (int i = 3; i < kernel->input_count; i++) {
-        char *name = text_at(kernel->inputs[1], i - 3);
-        tw_status status = name ? tw__bundle_add(writer, name, kernel->inputs[i]) : tw__error_status();
+        char *name = text_at(kernel->inputs[1], i - 3), *part = name ? text_at(kernel->inputs[2], i - 3) : NULL;
+        tw__slice slice;
+        tw_status status = part ? TW_OK : tw__error_status();
+        if (status == TW_OK && *part)
+            status = tw__slice_parse(part, &slice);
+        if (status == TW_OK)
+            status = *part ? tw__bundle_add_slice(writer, name, kernel->inputs[i], &slice)
+                           : tw__bundle_add(writer, name, kernel->inputs[i]);
         tw__free(name);
+        tw__free(part);
         TW_TRY(status);
     }
     return TW_OK;
@@ -93,6 +93,30 @@ static tw_status check_file(const char *prefix)
     return old ? tw__fail(TW_UNIMPLEMENTED, "%s is a file of TensorFlow 1's first format, which is not read", prefix) : TW_OK;
 }
 
+/* The tensor, or the part of it that is asked for. */
+static tw_status restore_one(tw__kernel *kernel, tw__bundle_reader *reader, const char *name, int index)
+{
+    char *part = text_at(kernel->inputs[2], index);
+    tw__slice slice;
+    tw_status status = part ? TW_OK : tw__error_status();
+    if (status == TW_OK && *part)
+        status = tw__slice_parse(part, &slice);
+    tw_tensor *whole = status == TW_OK ? tw__bundle_read(reader, name) : NULL;
+    if (!whole)
+        status = tw__error_status();
+    else if (!*part)
+        kernel->outputs[index] = tw_retain(whole);
+    else if (!tw__shape_equal(&whole->shape, &slice.whole))
+        status = tw__fail(TW_INVALID_ARGUMENT,
+                          "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s",
+                          name, tw__shape_text(&slice.whole), tw__shape_text(&whole->shape));
+    else if (!(kernel->outputs[index] = tw__slice_cut(whole, &slice)))
+        status = tw__error_status();
+    tw_release(whole);
+    tw__free(part);
+    return status;
+}
+
 static tw_status restore_all(tw__kernel *kernel, tw__bundle_reader *reader, const tw_attr *dtypes)
 {
     for (int i = 0; i < kernel->output_count; i++) {
@@ -106,8 +130,8 @@ static tw_status restore_all(tw__kernel *kernel, tw__bundle_reader *reader, cons
         else if (entry->dtype != dtypes->types[i])
             status = tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s", name,
                               tw__bundle_dtype_name(dtypes->types[i]), tw__bundle_dtype_name(entry->dtype));
-        else if (!(kernel->outputs[i] = tw__bundle_read(reader, name)))
-            status = tw__error_status();
+        else
+            status = restore_one(kernel, reader, name, i);
         tw__free(name);
         TW_TRY(status);
     }

@@ -355,6 +355,64 @@ static tw_status add_calls(tw__extra *extra, tw_layer *model, const model_input 
 }
 
 /* Under which name a result is served: a dict's key, the layer that it comes from, or output_1, output_2 … */
+/* ---- layers of the program's own classes: who does not know the class calls their functions ---- */
+
+/* Gives the layer its functions if it can be called with one tensor of that kind. */
+static tw_status add_layer_calls(tw__extra *extra, tw_layer *layer, tw_dtype dtype, const tw_shape *shape)
+{
+    model_input input = { .structure = NONE };
+    tw_status status = add_tensor(&input, dtype, shape, "inputs");
+    if (status == TW_OK)
+        input.structure = tw__spec_value(dtype, &input.shapes[0], "inputs");
+    tw_value results = NONE; /* a first trace, before anything is attached */
+    tw__function *tried = status == TW_OK ? trace(layer, "call", &input, false, &results) : NULL;
+    if (status == TW_OK && !tried)
+        status = tw__error_status();
+    if (status == TW_OK)
+        status = add_calls(extra, layer, &input);
+    tw_release(tried);
+    tw_value_free(&results);
+    free_input(&input);
+    return status;
+}
+
+/* What it is called with is known by the shape that it was built for; the dtype is the first that it takes. */
+static tw_status add_own_layer(tw__extra *extra, tw_layer *layer)
+{
+    tw_dtype dtypes[] = { layer->dtype, TW_INT32, TW_INT64, TW_STRING };
+    tw_shape shape;
+    if (tw__shape_of_value(&layer->build_shape, &shape) != TW_OK || shape.rank < 1) {
+        tw_clear_error();
+        return TW_OK;
+    }
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        tw_status status = add_layer_calls(extra, layer, dtypes[i], &shape);
+        if (status == TW_OK || status == TW_RESOURCE_EXHAUSTED)
+            return status;
+        tw_clear_error(); /* one that takes something else can't be called by who does not know its class */
+    }
+    return TW_OK;
+}
+
+static tw_status add_own_layers(tw__extra *extra, tw_layer *model)
+{
+    tw_layer **layers;
+    int64_t count;
+    TW_TRY(tw__collect_layers(&model->trackable, true, &layers, &count));
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        tw_value name = NONE;
+        bool own = layers[i] != model && layers[i]->built && !tw__is(layers[i], &tw__class_layers_rnn) &&
+                   !tw__tracked(&layers[i]->trackable, "keras_api") && tw__foreign_class_name &&
+                   tw__foreign_class_name(layers[i], &name) && name.kind == TW_VALUE_STR;
+        tw_value_free(&name);
+        if (own)
+            status = add_own_layer(extra, layers[i]);
+    }
+    tw__free(layers);
+    return status;
+}
+
 static char *output_name(tw_layer *model, const tw_value *results, int index)
 {
     const tw__functional *functional = tw__functional_of(model);
@@ -419,6 +477,7 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
         TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
         TW_TRY(add_list(extra, model, "trainable_variables", TW_TRAINABLE_VARIABLES));
         TW_TRY(add_calls(extra, model, input));
+        TW_TRY(add_own_layers(extra, model));
         TW_TRY(tw__keras_attach_states(extra, model));
     }
     if (!signatures->trackable.child_count) {

@@ -102,3 +102,14 @@ def test_a_layer_that_takes_two_tensors(tmp_path):
     model.save(str(tmp_path / "m"), save_format="tf")
     serve = tf.saved_model.load(str(tmp_path / "m")).signatures["serving_default"]
     assert same(list(serve(**{name: tf.constant(FLOATS) for name in serve.structured_input_signature[1]}).values())[0], FLOATS * 2)
+
+
+def test_results_of_a_dict_are_numbered_by_their_keys():
+    """As TensorFlow numbers them: a config with other numbers would give it other results."""
+    inputs = keras.Input([3])
+    model = keras.Model(inputs, Two(name="two")(inputs))
+    assert model.get_config()["output_layers"] == {"sum": ["two", 0, 1], "product": ["two", 0, 0]}
+    assert same(model(FLOATS), {"sum": FLOATS + 1, "product": FLOATS * 2})
+    with keras.utils.custom_object_scope({"Two": Two}):
+        again = keras.Model.from_config(model.get_config())
+    assert same(again(FLOATS), {"sum": FLOATS + 1, "product": FLOATS * 2})

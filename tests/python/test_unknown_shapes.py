@@ -59,6 +59,8 @@ CASES = [
     case("entropy", lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(i, x), X, RNG.randint(0, 5, (3, 4))),
     case("entropy of distributions", lambda x, p: tf.nn.softmax_cross_entropy_with_logits(p, x), X, np.abs(X) / np.abs(X).sum(-1, keepdims=True)),
     case("entropy along an axis", lambda x, p: tf.nn.softmax_cross_entropy_with_logits(p, x, axis=1), X, np.abs(X) / np.abs(X).sum(1, keepdims=True)),
+    case("entropy along an axis from the end", lambda x, p: tf.nn.softmax_cross_entropy_with_logits(p, x, axis=-2), X,
+         np.abs(X) / np.abs(X).sum(-2, keepdims=True)),
     case("sigmoid entropy", lambda x, p: tf.nn.sigmoid_cross_entropy_with_logits(p, x), X, np.abs(X)),
 ]
 
@@ -73,8 +75,7 @@ def outcome(function, arguments):
 
 
 # Axes that are counted from the end, or given at all, need the rank.
-NEED_RANK = {"gather -1", "gather -2", "sort", "sort of columns", "repeat", "repeat, each its own number", "prod None", "prod 0", "prod [0, 2]", "prod -1",
-             "entropy along an axis"}
+NEED_RANK = {"gather -1", "gather -2", "sort", "sort of columns", "repeat", "repeat, each its own number", "prod None", "prod 0", "prod [0, 2]", "prod -1"}
 
 
 @pytest.mark.parametrize("rank", [True, False], ids=["dimensions", "ranks"])

@@ -67,6 +67,22 @@ tw_value tw__node_results(tw_layer *layer, int node)
     return result_at(&layer->nodes[node]->structure, layer, node);
 }
 
+/* The outputs of a dict have their numbers in the order of the keys: configs name them by these. */
+static tw_status flatten_dict(const tw_value *dict, tw__flattening *f, tw_value *items)
+{
+    int64_t *order = tw__alloc_array((size_t)dict->list.count + 1, sizeof *order);
+    tw_status status = order ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (order)
+        tw__dict_order(dict, order);
+    for (int64_t i = 0; status == TW_OK && i < dict->list.count / 2; i++) {
+        int64_t key = 2 * order[i];
+        items[key] = tw__value_copy(&dict->list.items[key]);
+        status = tw__flatten_result(&dict->list.items[key + 1], f, &items[key + 1]);
+    }
+    tw__free(order);
+    return status;
+}
+
 tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value *structure)
 {
     *structure = (tw_value){ .kind = TW_VALUE_NONE };
@@ -85,12 +101,10 @@ tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value 
     if (!items)
         return TW_RESOURCE_EXHAUSTED;
     *structure = (tw_value){ .kind = value->kind, .list = { items, value->list.count } };
-    for (int64_t i = 0; i < value->list.count; i++) {
-        if (value->kind == TW_VALUE_DICT && i % 2 == 0)
-            items[i] = tw__value_copy(&value->list.items[i]);
-        else
-            TW_TRY(tw__flatten_result(&value->list.items[i], f, &items[i]));
-    }
+    if (value->kind == TW_VALUE_DICT)
+        return flatten_dict(value, f, items);
+    for (int64_t i = 0; i < value->list.count; i++)
+        TW_TRY(tw__flatten_result(&value->list.items[i], f, &items[i]));
     return TW_OK;
 }
 

@@ -12,6 +12,7 @@
  *
  * A model is loaded of the class and config in the JSON, and its weights by their names; a model of a class that nobody knows
  * keeps the functions of the file instead. */
+#include "base/language.h"
 #include "keras/models/functional.h"
 #include "keras/saving/saved_model.h"
 
@@ -403,8 +404,8 @@ static tw_status add_own_layers(tw__extra *extra, tw_layer *model)
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw_value name = NONE;
         bool own = layers[i] != model && layers[i]->built && !tw__is(layers[i], &tw__class_layers_rnn) &&
-                   !tw__tracked(&layers[i]->trackable, "keras_api") && tw__foreign_class_name &&
-                   tw__foreign_class_name(layers[i], &name) && name.kind == TW_VALUE_STR;
+                   !tw__tracked(&layers[i]->trackable, "keras_api") && tw__language.class_name &&
+                   tw__language.class_name(layers[i], &name) && name.kind == TW_VALUE_STR;
         tw_value_free(&name);
         if (own)
             status = add_own_layer(extra, layers[i]);

@@ -39,7 +39,7 @@ tw_status tw__scatter_nd(tw_tensor *out, const tw_tensor *indices, const tw_tens
 
 /* The shape of segment ids, with ones for the further dimensions of the data, by ops. */
 tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids);
-tw_status tw__sorted_segment_shape(tw__inference *inference); /* of SegmentSum and its kin (segment.c) */
+tw_status tw__sorted_segment_shape(tw__inference *inference); /* of SegmentSum and its kin (segment_sorted.c) */
 /* Their ids checked, the output made, and how many elements a row has. */
 tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inner);
 

@@ -1,5 +1,5 @@
-/* UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd: rows combined by segment; rows with negative ids belong nowhere.
- */
+/* UnsortedSegmentSum, UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd: rows combined by segment; rows with negative
+ * ids belong nowhere. */
 #include <float.h>
 
 #include "kernel/copy.h"
@@ -7,10 +7,101 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-static tw_status segment_shape(tw__inference *inference)
+#define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
+#define NUMBERS                                                                                                              \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+    "complex128, half, uint32, uint64"
+
+/* ---- UnsortedSegmentSum ---- */
+
+static tw_status unsorted_shape(tw__inference *inference)
 {
-    return tw__op_UnsortedSegmentSum.shape(inference);
+    const tw_shape *data = inference->shapes[0], *ids = inference->shapes[1];
+    int64_t segments = -1;
+    if (inference->values[2]) {
+        TW_TRY(tw__scalar_value(inference->op, inference->values[2], "num_segments", &segments));
+        if (segments < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input num_segments == %lld must not be negative.",
+                              (long long)segments);
+    }
+    if (data->rank < 0 || ids->rank < 0)
+        return TW_OK;
+    bool starts = ids->rank <= data->rank;
+    for (int i = 0; starts && i < ids->rank; i++)
+        starts = data->dims[i] < 0 || ids->dims[i] < 0 || data->dims[i] == ids->dims[i];
+    if (!starts)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data.shape = %s does not start with segment_ids.shape = %s",
+                          tw__shape_text(data), tw__shape_text(ids));
+    if (data->rank - ids->rank + 1 > TW_MAX_RANK)
+        return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
+    tw_shape *out = &inference->out_shapes[0];
+    out->rank = data->rank - ids->rank + 1;
+    out->dims[0] = segments;
+    for (int i = 1; i < out->rank; i++)
+        out->dims[i] = data->dims[ids->rank + i - 1];
+    return TW_OK;
 }
+
+static tw_status unsorted_compute(tw__kernel *kernel)
+{
+    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t segments = out->shape.dims[0], inner = 1;
+    size_t size = tw__element_size(out->dtype);
+    for (int i = 1; i < out->shape.rank; i++)
+        inner *= out->shape.dims[i];
+    memset(out->data, 0, (size_t)out->count * size);
+    for (int64_t i = 0; i < ids->count; i++) {
+        int64_t id = tw_tensor_int_at(ids, i);
+        if (id < 0)
+            continue; /* a row with a negative id belongs nowhere */
+        if (id >= segments)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld)", (long long)i,
+                              (long long)id, (long long)segments);
+        TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
+                                    (const char *)data->data + (size_t)(i * inner) * size, inner));
+    }
+    return TW_OK;
+}
+
+tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids)
+{
+    tw_tensor *more = TW_G2(Sub, TW_UNARY(Rank, data), TW_UNARY(Rank, ids));
+    tw_tensor *ones = TW_G2(Fill, TW_G2(Reshape, more, tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32)), tw_tensor_int(1));
+    return TW_G3(ConcatV2, TW_UNARY(Shape, ids), ones, tw_tensor_int(0));
+}
+
+/* Each row gets its segment's gradient; rows with negative ids get zeros. */
+static tw_status unsorted_gradient(tw__gradient *gradient)
+{
+    tw_tensor *data = gradient->inputs[0], *ids = gradient->inputs[1], *dy = gradient->output_grads[0];
+    if (!dy || !gradient->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = TW_UNARY(ZerosLike, ids);
+    tw_auto tw_tensor *inside = TW_BINARY(Maximum, ids, none);
+    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(dy, inside, zero), 3, NULL, 0);
+    tw_auto tw_tensor *counts = rows ? TW_BINARY(GreaterEqual, ids, none) : NULL;
+    if (!counts)
+        return tw__error_status();
+    tw_shape wide = { .rank = data->shape.rank };
+    for (int i = 0; i < wide.rank; i++)
+        wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
+    bool known = tw__shape_known(&ids->shape) && wide.rank >= 0;
+    tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : tw__ids_shape_later(data, ids);
+    tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, counts, shape) : NULL;
+    tw_auto tw_tensor *zeros = mask ? TW_UNARY(ZerosLike, rows) : NULL;
+    gradient->input_grads[0] = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, rows, zeros), 3, NULL, 0) : NULL;
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(UnsortedSegmentSum, .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
+      .attrs = "T: {" REALS ", complex64, complex128}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32",
+      .shape = unsorted_shape, .compute = unsorted_compute, .gradient = unsorted_gradient,
+      .function = "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+                  "name: str = None) -> tensor",
+      .doc = "Sums of the rows of each segment.");
+
+/* ---- the others ---- */
 
 /* What segments without rows have: the least or greatest number of the dtype, or one. */
 static tw_status first_value(tw_dtype dtype, tw__combination kind, void *place)
@@ -155,11 +246,8 @@ static tw_status product_gradient(tw__gradient *g)
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-#define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
-#define NUMBERS                                                                                                              \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
-    "complex128, half, uint32, uint64"
-#define ROW .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T", .shape = segment_shape
+#define ROW \
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T", .shape = unsorted_shape
 #define IDS "Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32"
 
 TW_OP(UnsortedSegmentMax, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = max_compute, .gradient = extreme_gradient,

@@ -7,6 +7,7 @@
 
 /* op(x, axis) with the axis as a scalar of int32. */
 tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_attr *attrs, int attr_count);
+tw_tensor *tw__axis_size_later(tw_tensor *x, int axis); /* the size of an axis as a number of the graph (array_series.c) */
 /* A reduction over the axes, all if none are given. NULL gives NULL. */
 tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool keepdims);
 /* All outputs of an op as a list. */

@@ -1,4 +1,4 @@
-"""tf.io's records: what wants Python's own protocols over the library's rows (src/format/record_rows.c)."""
+"""tf.io's records: what wants Python's own protocols over the library's rows (src/format/record/record_rows.c)."""
 import os
 
 import thalweg as tf

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/example.h"
+#include "format/record/example.h"
 #include "op/op.h"
 #include "rows.h"
 

@@ -15,7 +15,7 @@
 #define TW_GRAPHDEF_H
 
 #include "codec/codec.h"
-#include "format/tensor_message.h"
+#include "format/array/tensor_message.h"
 #include "graph/graph.h"
 
 #define TW_GRAPH_PRODUCER 1645 /* of TensorFlow 2.15 */

@@ -2,7 +2,7 @@
 #ifndef TW_SUMMARY_H
 #define TW_SUMMARY_H
 
-#include "format/events.h"
+#include "format/record/events.h"
 #include "op/op.h"
 #include "spec/spec.h"
 

@@ -1,4 +1,4 @@
-/* Writers of summaries as ops see them: a resource that stands for an event file (format/events.c).
+/* Writers of summaries as ops see them: a resource that stands for an event file (format/record/events.c).
  *
  *     WriteSummary adds  Event {1 wall_time, 2 step, 5 Summary {1 Value {1 tag, 8 TensorProto, 9 SummaryMetadata}}}
  *

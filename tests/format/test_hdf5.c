@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 #include "scratch.h"
 
 #define GOLDEN TW_TEST_DATA "/golden/h5/"

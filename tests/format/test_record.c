@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "format/events.h"
+#include "format/record/events.h"
 #include "rows.h"
 #include "scratch.h"
 

@@ -7,7 +7,7 @@
 
 #include "codec/codec.h"
 #include "format/format.h"
-#include "format/table.h"
+#include "format/table/table.h"
 #include "fuzz/fuzz.h"
 
 enum { SHARD_SIZE = 1 << 16 };

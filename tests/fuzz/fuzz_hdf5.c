@@ -1,5 +1,5 @@
 /* HDF5 files: the structure, every array and list of names are read, or an error is given. */
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 #include "fuzz/fuzz.h"
 
 static void read_everything(tw__hdf5 *file, const tw__hdf5_node *node)

@@ -2,7 +2,7 @@
 #define TW_TEST_SCOPES
 #include "keras/golden.h"
 
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 #include "keras/saving/h5.h"
 #include "scratch.h"
 

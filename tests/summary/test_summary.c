@@ -6,7 +6,7 @@
 #include <thalweg/function.h>
 
 #include "codec/codec.h"
-#include "format/events.h"
+#include "format/record/events.h"
 #include "rows.h"
 #include "scratch.h"
 

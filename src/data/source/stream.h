@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "format/format.h"
-#include "format/record.h"
+#include "format/record/record.h"
 
 typedef struct tw__stream {
     tw__file_reader file;

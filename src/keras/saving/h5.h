@@ -2,7 +2,7 @@
 #ifndef TW_KERAS_H5_H
 #define TW_KERAS_H5_H
 
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 #include "keras/keras.h"
 
 #define TW_KERAS_VERSION "2.15.0"

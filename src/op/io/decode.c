@@ -3,7 +3,7 @@
  * The strings of one DecodeRaw are equally long; DecodePaddedRaw cuts or fills them up with zeros to a length. */
 #include "codec/codec.h"
 #include "format/format.h"
-#include "format/tensor_message.h"
+#include "format/array/tensor_message.h"
 #include "op/op.h"
 #include "op/text/text.h"
 #include "rows.h"

@@ -2,7 +2,7 @@
 #ifndef TW_OP_IO_EXAMPLE_H
 #define TW_OP_IO_EXAMPLE_H
 
-#include "format/example.h"
+#include "format/record/example.h"
 #include "op/op.h"
 
 /* How an op calls the attrs of a group of features. Sparse features come first, then dense and ragged ones, in inputs 2, 3, 4 and

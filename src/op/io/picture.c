@@ -1,7 +1,7 @@
 /* Pictures as ops: DecodeJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeImage, EncodeJpeg, EncodePng and their kin.
  *
  * What the bytes are is told by how they begin; all but DecodeBmp take JPEG, PNG and GIF alike. */
-#include "format/image.h"
+#include "format/picture/image.h"
 #include "op/op.h"
 #include "rows.h"
 

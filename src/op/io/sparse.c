@@ -1,7 +1,7 @@
 /* Sparse tensors in one tensor of three elements (indices, values, shape), so that datasets can carry and stack them:
  * SerializeSparse, SerializeManySparse, DeserializeSparse. An element is a variant that holds the part, or a string: its
  * TensorProto. */
-#include "format/tensor_message.h"
+#include "format/array/tensor_message.h"
 #include "op/list/list.h"
 #include "op/op.h"
 #include "op/text/text.h"

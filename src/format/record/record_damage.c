@@ -5,7 +5,7 @@
 #include <thalweg/records.h>
 
 #include "codec/codec.h"
-#include "format/record.h"
+#include "format/record/record.h"
 
 enum { HEAD = 12, TAIL = 4 };
 

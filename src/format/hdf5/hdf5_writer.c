@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 
 #define SUPERBLOCK 96
 #define NODE_NAMES 8     /* of a symbol node: twice the superblock's number 4 */

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "codec/codec.h"
-#include "format/record.h"
+#include "format/record/record.h"
 
 enum { HEAD = 12, TAIL = 4, MUCH = 1 << 18 };
 

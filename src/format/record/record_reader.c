@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "codec/codec.h"
-#include "format/record.h"
+#include "format/record/record.h"
 
 enum { HEAD = 12, TAIL = 4, AHEAD = 1 << 18 };
 

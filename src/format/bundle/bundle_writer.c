@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/bundle.h"
-#include "format/table.h"
+#include "format/bundle/bundle.h"
+#include "format/table/table.h"
 
 #define CHUNK ((size_t)1 << 20) /* checksummed, then written while still in the cache */
 

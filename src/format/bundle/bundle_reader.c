@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 
 #define PIECE ((size_t)1 << 20) /* of a large tensor, read and checked by one thread */
 

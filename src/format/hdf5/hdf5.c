@@ -1,6 +1,6 @@
 /* The tree of an HDF5 file in memory: groups, arrays, attributes; found, made and freed. Keras's lists of names, which are split
  * when long. */
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 
 #define ATTRIBUTE_LIMIT 64512 /* bytes of one list; Keras's number */
 

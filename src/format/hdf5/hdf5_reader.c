@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 
 #define SIGNATURE "\x89HDF\r\n\x1a\n"
 #define DEPTH_LIMIT 1000

@@ -1,5 +1,5 @@
 /* Records for users: a writer (tf.io.TFRecordWriter) and reading one by one, for those who iterate over files. */
-#include "format/record.h"
+#include "format/record/record.h"
 #include "rows.h"
 
 static tw_status find_compression(const char *name, tw__compression *compression)

@@ -4,7 +4,7 @@
  * a snappy block. Blocks must lie one behind the other and keys must ascend, so a walk ends in time linear in the file. */
 #include "codec/codec.h"
 #include "format/format.h"
-#include "format/table.h"
+#include "format/table/table.h"
 
 #define FILE_LIMIT ((size_t)1 << 36)
 

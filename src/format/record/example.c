@@ -6,7 +6,7 @@
  * Readers leave the values where they are until the place for them is known. As in TensorFlow's parser several Features in one
  * Example are one, the last of equal keys counts; what follows packed numbers in a list is not looked at. */
 #include "codec/codec.h"
-#include "format/example.h"
+#include "format/record/example.h"
 
 static tw_string string_of(const tw__proto_field *field)
 {

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "codec/codec.h"
-#include "format/bundle.h"
-#include "format/table.h"
+#include "format/bundle/bundle.h"
+#include "format/table/table.h"
 
 #define HELD_SHARDS 64       /* files kept open; a bundle of more opens the others for each read */
 #define REFERENCE_DTYPES 100 /* what is added to the number of a reference's dtype */

@@ -1,6 +1,6 @@
 /* compat.v1.summary.FileWriter: an event file that a program adds events to. What Python makes of messages and graphs comes here
  * as bytes. */
-#include "format/events.h"
+#include "format/record/events.h"
 #include "rows.h"
 
 struct tw_v1_file_writer {

@@ -11,7 +11,7 @@
  * less than the next block's first, and the handle. */
 #include "codec/codec.h"
 #include "format/format.h"
-#include "format/table.h"
+#include "format/table/table.h"
 
 typedef struct block_builder {
     tw__text content;

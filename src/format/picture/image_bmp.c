@@ -3,7 +3,7 @@
  *     "BM"; at 10 where the pixels begin, at 18 width, at 22 height (negative: the first line first), at 28 bits a pixel (2
  * bytes) lines of blue, green, red[, alpha], filled up to a multiple of 4 bytes */
 #include "codec/codec.h"
-#include "format/image.h"
+#include "format/picture/image.h"
 
 static void copy_line(const uint8_t *from, int64_t width, int own, int channels, uint8_t *to)
 {

@@ -6,7 +6,7 @@
  *
  * A list that is shorter than the shape says is continued with its last value; an empty one is zeros. */
 #include "codec/codec.h"
-#include "format/tensor_message.h"
+#include "format/array/tensor_message.h"
 
 static tw_string bytes_of(const tw__proto_field *field)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "format/events.h"
+#include "format/record/events.h"
 
 enum { NAME_ATTEMPTS = 1000 };
 

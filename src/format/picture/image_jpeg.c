@@ -11,7 +11,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "format/image.h"
+#include "format/picture/image.h"
 
 /* clang-format off */
 #define FUNCTIONS(X) \

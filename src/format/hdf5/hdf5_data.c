@@ -5,7 +5,7 @@
  * "global heaps", of which an element has length, address and index. Arrays lie in one piece, in their header (compact) or in
  * chunks, which may be compressed (shuffle, deflate). */
 #include "codec/codec.h"
-#include "format/hdf5.h"
+#include "format/hdf5/hdf5.h"
 
 enum { CLASS_INTEGER = 0, CLASS_FLOAT = 1, CLASS_STRING = 3, CLASS_ENUM = 8, CLASS_VARIABLE = 9 };
 

@@ -8,7 +8,7 @@
  * As in TensorFlow the picture is as large as the largest frame; where a frame has nothing, or its transparent colour, the frame
  * before stands (black before the first); how frames are to be disposed of is not looked at. The data are codes of LZW: 9 to 12
  * bits, a table that grows by a string with each code. */
-#include "format/image.h"
+#include "format/picture/image.h"
 
 enum { CODES = 4096, FRAMES_LIMIT = 1 << 16 };
 

@@ -4,7 +4,7 @@
  * one door. */
 #include <zlib.h>
 
-#include "format/record.h"
+#include "format/record/record.h"
 
 enum { PIECE = 1 << 16 };
 

@@ -7,7 +7,7 @@
  *
  * All slices together must cover the tensor exactly once. */
 #include "codec/codec.h"
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 
 /* A small number as a byte: sign bit turned over. Others get the bytes they need, the marks of the size xored into the first two.
  */

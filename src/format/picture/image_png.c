@@ -8,7 +8,7 @@
 
 #include <png.h>
 
-#include "format/image.h"
+#include "format/picture/image.h"
 
 /* clang-format off */
 #define FUNCTIONS(X) \

@@ -2,7 +2,7 @@
 #ifndef TW_API_RANDOM_H
 #define TW_API_RANDOM_H
 
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 #include "op/op.h"
 #include "spec/spec.h"
 

@@ -15,7 +15,7 @@
 #include "rows.h"
 
 enum { VECTOR = 64 };
-static const int64_t split_elements = 262144, columns_for_threads = 512; /* see kernel/reduce.c */
+static const int64_t split_elements = 262144, columns_for_threads = 512; /* see kernel/reduce/reduce.c */
 
 typedef struct chain {
     tw__plan *plan;

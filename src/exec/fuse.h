@@ -5,8 +5,8 @@
 
 #include "exec/internal.h"
 #include "kernel/kernel.h"
-#include "kernel/reduce.h"
-#include "kernel/stream.h"
+#include "kernel/reduce/reduce.h"
+#include "kernel/random/stream.h"
 
 enum { TW_FUSED_LOOPS = 24, TW_FUSED_INPUTS = 12, TW_FUSED_TEMPORARIES = 6, TW_FUSED_REPEATED = 4 };
 

@@ -4,11 +4,11 @@
  *
  * A Reshape that keeps the last dimension (a dense layer on sequences, a convolution in one dimension) changes nothing for the
  * others. Each may be read by the next alone. The kernel finishes a piece of the result while it is in the cache; the bits are
- * those of the separate calls (kernel/epilogue.h). Steps of known shapes only, of float and double. */
+ * those of the separate calls (kernel/gemm/epilogue.h). Steps of known shapes only, of float and double. */
 #include <stdio.h>
 
 #include "exec/internal.h"
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 #include "op/nn/conv.h"
 #include "rows.h"
 

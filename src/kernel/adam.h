@@ -3,7 +3,7 @@
 #ifndef TW_ADAM_H
 #define TW_ADAM_H
 
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 
 typedef struct tw__adam {
     double alpha;                   /* rate · sqrt(1 - beta_2^t) / (1 - beta_1^t) */

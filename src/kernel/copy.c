@@ -2,7 +2,7 @@
  * both arrays become one. Then the two innermost loops run in one of these forms: memcpy, fill, a transposing tile, plain
  * strides. Plain elements are moved by size (1, 2, 4, 8, 16 bytes); strings and objects one at a time. */
 #include "kernel/copy.h"
-#include "kernel/stream.h"
+#include "kernel/random/stream.h"
 
 enum {
     TASK_BYTES = 131072,

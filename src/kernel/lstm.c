@@ -4,8 +4,8 @@
  * derivatives by the weights are products over all steps at the end. */
 #include "kernel/lstm.h"
 
-#include "kernel/functions.h"
-#include "kernel/gemm.h"
+#include "kernel/elementwise/functions.h"
+#include "kernel/gemm/gemm.h"
 
 enum { MOST_PARTS = 64, LEAST_UNITS = 16, GATES = 4, WORK_PER_PART = 1 << 18 };
 

@@ -7,8 +7,8 @@
 
 #include <thalweg/keras.h>
 
-#include "kernel/conv.h"
-#include "kernel/pool.h"
+#include "kernel/conv/conv.h"
+#include "kernel/pool/pool.h"
 #include "rows.h"
 
 static uint32_t seed = 1;

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "kernel/conv.h"
-#include "kernel/gemm.h"
+#include "kernel/conv/conv.h"
+#include "kernel/gemm/gemm.h"
 #include "kernel/nn.h"
 #include "rows.h"
 

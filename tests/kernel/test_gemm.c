@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 
 static float *numbers(int64_t count, unsigned *seed)
 {

@@ -6,7 +6,7 @@
 
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
-#include "kernel/order.h"
+#include "kernel/reduce/order.h"
 #include "rows.h"
 
 static void transposes(void **state)

@@ -15,8 +15,8 @@
 
 #include "test.h"
 
-#include "kernel/conv.h"
-#include "kernel/gemm.h"
+#include "kernel/conv/conv.h"
+#include "kernel/gemm/gemm.h"
 #include "kernel/isa.h"
 #include "kernel/nn.h"
 #include "rows.h"

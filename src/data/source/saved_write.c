@@ -4,7 +4,7 @@
 
 #include "data/source/saved.h"
 #include "graph/graphdef.h"
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 #include "op/guard.h"
 #include "rows.h"
 

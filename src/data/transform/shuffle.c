@@ -3,7 +3,7 @@
  * the dataset. */
 #include "api/random.h"
 #include "data/state.h"
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 #include "rows.h"
 
 typedef struct shuffle_dataset {

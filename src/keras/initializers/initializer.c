@@ -3,7 +3,7 @@
 
 #include "graph/graph.h"
 #include "kernel/kernel.h"
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 #include "keras/own.h"

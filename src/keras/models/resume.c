@@ -5,7 +5,7 @@
  * same numbers, as in TensorFlow, where one graph serves all. */
 #include "data/state.h"
 #include "keras/models/training.h"
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 
 enum { CALL_DEPTH = 64 };
 

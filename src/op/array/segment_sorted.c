@@ -1,7 +1,7 @@
 /* SegmentSum, SegmentMax, SegmentMin, SegmentProd, SegmentMean: rows combined by segment; the ids do not decrease. */
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
-#include "kernel/reduce.h"
+#include "kernel/reduce/reduce.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 

@@ -5,9 +5,9 @@
  * dropped (one operand alone: summed before anything else). An operand is brought into the order batch, free, summed, unless it
  * lies so; then the whole is a batch of matrix products. */
 #include "kernel/copy.h"
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 #include "kernel/kernel.h"
-#include "kernel/reduce.h"
+#include "kernel/reduce/reduce.h"
 #include "op/gradient.h"
 #include "op/wording.h"
 #include "rows.h"

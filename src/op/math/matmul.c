@@ -1,6 +1,6 @@
 /* Matrix products: MatMul of two matrices, and the BatchMatMul family, whose leading dimensions are a batch (V2 and V3 broadcast
  * them). MatMul's transposes only exchange strides; adj_x and adj_y also conjugate complex numbers. */
-#include "kernel/gemm.h"
+#include "kernel/gemm/gemm.h"
 #include "kernel/kernel.h"
 #include "op/gradient.h"
 #include "op/linalg/linalg.h"

@@ -1,8 +1,8 @@
-/* Reductions over axes: Sum, Mean, Prod, Max, Min, Any, All, EuclideanNorm. The loops are in kernel/reduce.c; gradients in
+/* Reductions over axes: Sum, Mean, Prod, Max, Min, Any, All, EuclideanNorm. The loops are in kernel/reduce/reduce.c; gradients in
  * reduce_gradient.c. Axes may be negative, a scalar or a list, and each may be named only once. */
 #include "op/math/reduce.h"
 
-#include "kernel/reduce.h"
+#include "kernel/reduce/reduce.h"
 #include "op/partial.h"
 #include "op/wording.h"
 #include "rows.h"

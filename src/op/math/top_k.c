@@ -5,7 +5,7 @@
 
 #include "base/pause.h"
 #include "kernel/copy.h"
-#include "kernel/order.h"
+#include "kernel/reduce/order.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/wording.h"

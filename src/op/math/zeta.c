@@ -3,7 +3,7 @@
  * The first terms are summed; the rest is Euler's and Maclaurin's integral, half term and correction by even derivatives. */
 #include <math.h>
 
-#include "kernel/loops.h"
+#include "kernel/elementwise/loops.h"
 #include "op/gradient.h"
 #include "rows.h"
 

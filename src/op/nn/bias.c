@@ -1,6 +1,6 @@
 /* BiasAdd: one number per channel. The channels are the last dimension (NHWC) or the second (NCHW). */
 #include "kernel/kernel.h"
-#include "kernel/reduce.h"
+#include "kernel/reduce/reduce.h"
 #include "op/wording.h"
 #include "rows.h"
 

@@ -2,7 +2,7 @@
 #ifndef TW_OP_CONV_H
 #define TW_OP_CONV_H
 
-#include "kernel/conv.h"
+#include "kernel/conv/conv.h"
 #include "op/nn/conv_window.h"
 
 #define TW_CONV_ATTRS(strides_end)                                                                                   \

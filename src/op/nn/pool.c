@@ -1,5 +1,5 @@
 /* MaxPool, AvgPool and their gradients as ops. A window over the channels (MaxPool alone has it) divides them into runs. */
-#include "kernel/pool.h"
+#include "kernel/pool/pool.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/nn/conv_window.h"

@@ -2,7 +2,7 @@
 #ifndef TW_OP_VOLUME_H
 #define TW_OP_VOLUME_H
 
-#include "kernel/volume.h"
+#include "kernel/conv/volume.h"
 #include "op/nn/conv_window.h"
 
 typedef struct tw__volume_case {

@@ -2,7 +2,7 @@
 #ifndef TW_OP_RANDOM_H
 #define TW_OP_RANDOM_H
 
-#include "kernel/random.h"
+#include "kernel/random/random.h"
 #include "op/op.h"
 
 /* Output 0 has the shape that input 0 holds. */

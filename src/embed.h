@@ -27,8 +27,8 @@
 #include "session/session.h"
 
 /* classes that Python subclasses, or whose values are no tensors */
-#include "api/ragged.h"
-#include "api/ragged_call.h"
+#include "api/ragged/ragged.h"
+#include "api/ragged/ragged_call.h"
 #include "api/tensor_spec.h"
 #include "data/data.h"
 #include "distribute/distribute.h"

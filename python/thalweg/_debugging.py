@@ -1,4 +1,4 @@
-"""What of tf.debugging, tf.group and tf.get_static_value is about Python's values; the checks themselves are C's (src/api/debugging.c)."""
+"""What of tf.debugging, tf.group and tf.get_static_value is about Python's values; the checks themselves are C's (src/api/debugging/debugging.c)."""
 import functools
 
 import numpy as np

@@ -1,5 +1,5 @@
 /* Sounds: WAV files to samples and back. */
-#include "api/array.h"
+#include "api/array/array.h"
 #include "rows.h"
 
 TW_API(

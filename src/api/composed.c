@@ -1,7 +1,7 @@
 /* Functions of tf.math, tf.linalg and tf.nn that are a few ops each. */
 #include "device/device.h"
-#include "api/array.h"
-#include "api/nn.h"
+#include "api/array/array.h"
+#include "api/nn/nn.h"
 #include "op/calls.h"
 #include "rows.h"
 

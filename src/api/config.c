@@ -3,7 +3,7 @@
  * 0 stands for what the library chose when it started. Operations run one after the other; if two or more may run at once, some
  * long ones in graphs do (exec/beside.c). Once the devices are used, both are settled; a session's configuration may still change
  * them. */
-#include "api/array.h"
+#include "api/array/array.h"
 #include "device/device.h"
 #include "exec/exec.h"
 #include "rows.h"

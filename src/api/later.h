@@ -3,7 +3,7 @@
 #ifndef TW_API_LATER_H
 #define TW_API_LATER_H
 
-#include "api/array.h"
+#include "api/array/array.h"
 
 /* x with two axes in each other's place. */
 tw_tensor *tw__swap_axes_later(tw_tensor *x, int64_t first, int64_t second);

@@ -1,5 +1,5 @@
 /* What orders operations: tf.no_op, tf.tuple. */
-#include "api/debugging.h"
+#include "api/debugging/debugging.h"
 #include "api/temps.h"
 #include "eager/eager.h"
 #include "session/session.h"

@@ -1,5 +1,5 @@
 /* tf.print: a text with places for tensors, printed when it is reached, at once or in a graph. */
-#include "api/debugging.h"
+#include "api/debugging/debugging.h"
 #include "rows.h"
 
 static bool is_stream(const char *name)

@@ -8,7 +8,7 @@
 #ifndef TW_API_TEMPS_H
 #define TW_API_TEMPS_H
 
-#include "api/array.h"
+#include "api/array/array.h"
 
 typedef struct tw__temps {
     void **items;

@@ -1,7 +1,7 @@
 /* Kinds of summaries as users name them: scalar, histogram, image, audio, text, and tensors as they are. What a kind writes is
  * TensorBoard's form of it: a plugin's name in the metadata and one tensor. Preparing is done by ops, so that functions do it
  * too. */
-#include "api/image.h"
+#include "api/image/image.h"
 #include "rows.h"
 #include "summary/summary.h"
 

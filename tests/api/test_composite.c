@@ -1,7 +1,7 @@
 /* Sparse and ragged tensors from C: making them, functions of them, their text, and what is refused. */
 #include <thalweg/api.h>
 
-#include "api/ragged_call.h"
+#include "api/ragged/ragged_call.h"
 #include "rows.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* Philox, MT19937 and the seeds' rules against known values. */
 #include "test.h"
 
-#include "api/random.h"
+#include "api/random/random.h"
 #include "rows.h"
 
 static void philox_words(void **state)

@@ -1,7 +1,7 @@
 /* shuffle: a buffer of elements, of which one at random is given and replaced. The order is TensorFlow's for the same seeds:
  * Philox numbers, one word per element. With reshuffle_each_iteration every pass draws its seeds from a generator that belongs to
  * the dataset. */
-#include "api/random.h"
+#include "api/random/random.h"
 #include "data/state.h"
 #include "kernel/random/random.h"
 #include "rows.h"

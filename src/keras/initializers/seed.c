@@ -1,7 +1,7 @@
 /* Keras's own seed generator, a Python random.Random. It is the thread's that called set_random_seed, as in Keras: other threads
  * (replicas of a strategy) draw from the embedding language's generator, which that call seeded, too. */
 #include "base/language.h"
-#include "api/random.h"
+#include "api/random/random.h"
 #include "distribute/distribute.h"
 #include "keras/initializers/initializers.h"
 

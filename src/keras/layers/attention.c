@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/layers/layers.h"

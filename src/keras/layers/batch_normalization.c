@@ -3,7 +3,7 @@
  * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or
  * second go through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased
  * one: as in Keras. In checkpoints `axis` is a child of its own, a list that holds no variables. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "device/device.h"
 #include "graph/graph.h"
 #include "keras/constraints/constraints.h"

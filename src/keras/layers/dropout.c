@@ -1,5 +1,5 @@
 /* keras.layers.Dropout: while training, elements become 0 with the probability `rate` and the others larger. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/layers/layers.h"
 
 typedef struct dropout {

@@ -1,5 +1,5 @@
 /* keras.layers.Flatten, Reshape, Activation, ReLU and Softmax: layers without weights. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/layers/layers.h"
 #include "op/array/array.h"
 #include "op/calls.h"

@@ -1,6 +1,6 @@
 /* keras.layers.LayerNormalization, GroupNormalization (mean 0 and variance 1 within every example, or within groups of its
  * channels, then a scale and an offset that are learnt) and UnitNormalization (length 1). */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"

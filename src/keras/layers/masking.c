@@ -1,5 +1,5 @@
 /* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Resizing, Identity. */
-#include "api/image.h"
+#include "api/image/image.h"
 #include "keras/callable.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"

@@ -1,7 +1,7 @@
 /* Noise while training: GaussianNoise, GaussianDropout, AlphaDropout, SpatialDropout1D/2D. Otherwise inputs pass. */
 #include <math.h>
 
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/layers/layers.h"
 #include "op/calls.h"
 

@@ -1,7 +1,7 @@
 /* SimpleRNNCell, LSTMCell, GRUCell: one step of a recurrent layer. Gates stand side by side in the weights: LSTM input, forget,
  * candidate, output; GRU update, reset, candidate. cell(inputs, states) gives (output, states). `implementation` is Keras's
  * choice between two ways to the same values; here there is one. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"

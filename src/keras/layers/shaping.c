@@ -1,5 +1,5 @@
 /* Layers that move elements: Permute, RepeatVector, UpSampling, ZeroPadding, Cropping of sequences and images. */
-#include "api/image.h"
+#include "api/image/image.h"
 #include "keras/layers/layers.h"
 #include "op/array/array.h"
 #include "op/calls.h"

@@ -4,7 +4,7 @@
  * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what
  * went into it, and so do those that any softmax or sigmoid made in a graph; then the loss is computed from that, which is exact
  * where probabilities have run into 0 or 1. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
 

@@ -1,6 +1,6 @@
 /* More losses, as functions and as classes: absolute, relative and logarithmic errors, hinges, Huber, log-cosh, divergences,
  * focal losses. */
-#include "api/nn.h"
+#include "api/nn/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
 #include "op/calls.h"

@@ -1,0 +1,403 @@
+/* Functions on arrays: shapes, joining, taking apart, picking. */
+#include "api/array/array.h"
+#include "api/later.h"
+#include "eager/eager.h"
+#include "graph/graph.h"
+#include "rows.h"
+
+tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_attr *attrs, int attr_count)
+{
+    if (axis < INT32_MIN || axis > INT32_MAX) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s: axis %lld is out of range", op->name, (long long)axis);
+        return NULL;
+    }
+    tw_tensor *number = tw_tensor_int((int32_t)axis);
+    tw_tensor *result = tw__call(op, TW_IN(x, number), 2, attrs, attr_count);
+    tw_release(number);
+    return result;
+}
+
+tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                         int64_t outputs)
+{
+    tw_tensors none = { 0 };
+    if (outputs < 0 || outputs > INT32_MAX) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s: %lld results", op->name, (long long)outputs);
+        return none;
+    }
+    int count = (int)outputs;
+    tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
+    if (!out.items || tw__apply(op, inputs, input_count, attrs, attr_count, out.items, &count) != TW_OK) {
+        tw__free(out.items);
+        return none;
+    }
+    return out;
+}
+
+/* ---- shapes ---- */
+
+/* In a lasting graph what is known of a shape is a constant of the function's name. */
+static tw_tensor *known_in_graph(tw_tensor *value, const char *name, const char *usual)
+{
+    if (!value)
+        return NULL;
+    tw_auto tw_tensor *own = value;
+    tw__part part = tw__part_begin(name, usual);
+    return tw__part_result(&part, tw__part_constant(&part, own, ""));
+}
+
+static tw_tensor *count_of(int64_t count, tw_dtype dtype)
+{
+    return dtype == TW_INT64 ? tw_tensor_int64(count) : tw_tensor_int((int)count);
+}
+
+TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The dimensions of a tensor.")
+{
+    tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
+    if (tw__in_graph() && tw__shape_known(&args->input->shape))
+        return known_in_graph(tw__tensor_of_shape(&args->input->shape, dtype), args->name, "Shape");
+    return tw__call(&tw__op_Shape, TW_IN(args->input), 1,
+                    TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
+}
+
+TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors",
+       "The dimensions of several tensors.")
+{
+    return tw__call_many(&tw__op_ShapeN, args->input.items, (int)args->input.count,
+                         TW_WITH(TW_A_TYPE("out_type", args->out_type)), 1, args->input.count);
+}
+
+TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
+{
+    int64_t count;
+    tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
+    bool known = tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK;
+    if (known && dtype != TW_INT32 && dtype != TW_INT64) { /* the op has integers alone, a constant any numbers */
+        tw__outside outside = tw__outside_begin();
+        tw_auto tw_tensor *number = tw_tensor_int64(count);
+        tw_tensor *cast = number ? tw_cast(number, dtype) : NULL;
+        tw__outside_end(outside);
+        return tw__in_graph() ? known_in_graph(cast, args->name, "Size") : cast;
+    }
+    if (tw__in_graph() && known)
+        return known_in_graph(count_of(count, dtype), args->name, "Size");
+    return tw__call(&tw__op_Size, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
+}
+
+TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")
+{
+    if (tw__in_graph() && args->input->shape.rank >= 0)
+        return known_in_graph(count_of(args->input->shape.rank, TW_INT32), args->name, "Rank");
+    return TW_UNARY(Rank, args->input);
+}
+
+TW_API(reshape, "reshape(tensor: tensor, shape: tensor<int32>, name: str = None) -> tensor",
+       "The same elements under another shape; one dimension may be -1.")
+{
+    if (args->shape->shape.rank != 0)
+        return TW_BINARY(Reshape, args->tensor, args->shape);
+    tw_auto tw_tensor *vector = tw__call_axis(&tw__op_ExpandDims, args->shape, 0, NULL, 0); /* a number is a vector of one */
+    return TW_BINARY(Reshape, args->tensor, vector);
+}
+
+TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> tensor", "Puts in a dimension of one.")
+{
+    return tw__call_axis(&tw__op_ExpandDims, args->input, args->axis, NULL, 0);
+}
+
+TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> tensor", "Takes out dimensions of one.")
+{
+    return tw__call(&tw__op_Squeeze, TW_IN(args->input), 1,
+                    TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count)), 1);
+}
+
+TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = False, name: str = transpose) -> tensor",
+       "Dimension i of the result is dimension perm[i] of a; without perm the dimensions are turned round.")
+{
+    int64_t order[TW_MAX_RANK];
+    int rank = args->a->shape.rank;
+    for (int i = 0; i < rank; i++)
+        order[i] = rank - 1 - i;
+    tw_auto tw_tensor *perm =
+        args->perm.given ? tw__ints_tensor(args->perm.items, args->perm.count, TW_INT32) : tw__ints_tensor(order, rank, TW_INT32);
+    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
+    return x && perm ? TW_BINARY(Transpose, x, perm) : NULL;
+}
+
+TW_API(linalg_matrix_transpose,
+       "linalg.matrix_transpose(a: tensor, name: str = matrix_transpose, conjugate: bool = False) -> tensor",
+       "The last two dimensions change places.")
+{
+    int64_t order[TW_MAX_RANK];
+    int rank = args->a->shape.rank;
+    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
+    if (!x)
+        return NULL;
+    if (rank < 0)
+        return tw__swap_axes_later(x, -2, -1);
+    if (rank < 2) {
+        tw__fail(TW_VALUE_ERROR, "Argument `a` must be a (batch) matrix with rank >= 2. Received `a` = %s with shape: %s",
+                 tw_dtype_name(args->a->dtype), tw__shape_text(&args->a->shape));
+        return NULL;
+    }
+    for (int i = 0; i < rank; i++)
+        order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    tw_auto tw_tensor *perm = tw__ints_tensor(order, rank, TW_INT32);
+    return TW_BINARY(Transpose, x, perm);
+}
+
+/* ---- joining and taking apart ---- */
+
+TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> tensor", "Joins tensors along an axis.")
+{
+    int64_t count = args->values.count;
+    if (count == 0 || count >= INT32_MAX) {
+        tw__fail(TW_INVALID_ARGUMENT, "tf.concat: at least one value is needed, got %lld", (long long)count);
+        return NULL;
+    }
+    if (count == 1)
+        return TW_UNARY(Identity, args->values.items[0]);
+    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
+    tw_auto tw_tensor *axis = tw__whole_tensor(args->axis);
+    tw_tensor *result = NULL;
+    if (inputs && axis) {
+        memcpy(inputs, args->values.items, (size_t)count * sizeof *inputs);
+        inputs[count] = axis;
+        result = tw__call(&tw__op_ConcatV2, inputs, (int)count + 1, NULL, 0);
+    }
+    tw__free(inputs);
+    return result;
+}
+
+TW_API(unstack, "unstack(value: tensor, num: int = None, axis: int = 0, name: str = unstack) -> tensors",
+       "Takes a tensor apart along an axis.")
+{
+    int64_t num = args->num;
+    int axis;
+    if (num == TW_NO_INT) {
+        if (!tw__axis_normal(args->axis, args->value->shape.rank, &axis)) {
+            tw__fail(TW_VALUE_ERROR, "Argument `axis` = %lld not in range [-%d, %d)", (long long)args->axis,
+                     args->value->shape.rank, args->value->shape.rank);
+            return (tw_tensors){ 0 };
+        }
+        num = args->value->shape.dims[axis];
+    }
+    return tw__call_many(&tw__op_Unpack, TW_IN(args->value), 1, TW_WITH(TW_A_INT("num", num), TW_A_INT("axis", args->axis)), 2,
+                         num);
+}
+
+TW_API(split, "split(value: tensor, num_or_size_splits: value, axis: int = 0, num: int = None, name: str = split) -> tensors",
+       "Cuts a tensor into so many equal parts, or into parts of the sizes given.")
+{
+    const tw_value *splits = &args->num_or_size_splits;
+    tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
+    tw_auto tw_tensor *sizes = NULL;
+    if (!axis)
+        return (tw_tensors){ 0 };
+    bool scalar = splits->kind == TW_VALUE_TENSOR && splits->tensor->shape.rank == 0;
+    if (splits->kind == TW_VALUE_INT || scalar) {
+        int64_t parts = scalar ? tw_tensor_int_at(splits->tensor, 0) : splits->i;
+        if (parts < 1) {
+            tw__fail(TW_VALUE_ERROR, "tf.split: num_or_size_splits must be positive, got %lld", (long long)parts);
+            return (tw_tensors){ 0 };
+        }
+        return tw__call_many(&tw__op_Split, TW_IN(axis, args->value), 2, TW_WITH(TW_A_INT("num_split", parts)), 1, parts);
+    }
+    if (splits->kind == TW_VALUE_TENSOR) {
+        sizes = tw_retain(splits->tensor);
+    } else if (splits->kind == TW_VALUE_LIST || splits->kind == TW_VALUE_TUPLE) {
+        sizes = tw__tensor_empty(TW_INT64, &TW_SHAPE(splits->list.count));
+        for (int64_t i = 0; sizes && i < splits->list.count; i++) {
+            const tw_value *item = &splits->list.items[i];
+            if (item->kind != TW_VALUE_INT) {
+                tw__fail(TW_TYPE_ERROR, "tf.split: num_or_size_splits must hold integers");
+                return (tw_tensors){ 0 };
+            }
+            ((int64_t *)sizes->data)[i] = item->i;
+        }
+    } else {
+        tw__fail(TW_TYPE_ERROR, "tf.split: num_or_size_splits must be an integer, a list of integers or a tensor");
+    }
+    if (!sizes)
+        return (tw_tensors){ 0 };
+    int64_t parts = args->num == TW_NO_INT ? sizes->count : args->num;
+    return tw__call_many(&tw__op_SplitV, TW_IN(args->value, sizes, axis), 3, TW_WITH(TW_A_INT("num_split", parts)), 1, parts);
+}
+
+TW_API(
+    strided_slice,
+    "strided_slice(input_: tensor, begin: tensor<I>, end: tensor<I>, strides: tensor<I> = None, begin_mask: int = 0, end_mask: int = 0, "
+    "ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: value = None, name: str = None) -> tensor",
+    "A slice by begin, end and step, with masks as for the op StridedSlice.")
+{
+    if (args->var.kind != TW_VALUE_NONE) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.strided_slice: the argument var is not supported");
+        return NULL;
+    }
+    tw_auto tw_tensor *strides = args->strides ? tw_retain(args->strides) : TW_UNARY(OnesLike, args->begin);
+    if (!strides)
+        return NULL;
+    return tw__call(&tw__op_StridedSlice, TW_IN(args->input_, args->begin, args->end, strides), 4,
+                    TW_WITH(TW_A_INT("begin_mask", args->begin_mask), TW_A_INT("end_mask", args->end_mask),
+                            TW_A_INT("ellipsis_mask", args->ellipsis_mask), TW_A_INT("new_axis_mask", args->new_axis_mask),
+                            TW_A_INT("shrink_axis_mask", args->shrink_axis_mask)),
+                    5);
+}
+
+TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
+{
+    tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32);
+    return TW_BINARY(ReverseV2, args->tensor, axes);
+}
+
+TW_API(
+    pad,
+    "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
+    "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).")
+{
+    if (strcasecmp(args->mode, "CONSTANT") == 0) {
+        if (args->constant_values)
+            return tw__call(&tw__op_PadV2, TW_IN(args->tensor, args->paddings, args->constant_values), 3, NULL, 0);
+        return TW_BINARY(Pad, args->tensor, args->paddings);
+    }
+    bool reflect = strcasecmp(args->mode, "REFLECT") == 0;
+    if (!reflect && strcasecmp(args->mode, "SYMMETRIC") != 0) {
+        tw__fail(
+            TW_VALUE_ERROR,
+            "Value of argument `mode` expected to be one of \"CONSTANT\", \"REFLECT\", or \"SYMMETRIC\". Received `mode` = %s",
+            args->mode);
+        return NULL;
+    }
+    return tw__call(&tw__op_MirrorPad, TW_IN(args->tensor, args->paddings), 2,
+                    TW_WITH(TW_A_STRING("mode", reflect ? "REFLECT" : "SYMMETRIC")), 1);
+}
+
+/* ---- picking and putting by index ---- */
+
+TW_API(gather,
+       "gather(params: tensor, indices: tensor<int32>, validate_indices: value = None, axis: int = None, batch_dims: int = 0, "
+       "name: str = None) -> tensor",
+       "Slices of params along an axis, by index.")
+{
+    tw_auto tw_tensor *axis = tw_tensor_int((int32_t)(args->axis == TW_NO_INT ? args->batch_dims : args->axis));
+    if (!axis)
+        return NULL;
+    return tw__call(&tw__op_GatherV2, TW_IN(args->params, args->indices, axis), 3,
+                    TW_WITH(TW_A_INT("batch_dims", args->batch_dims)), 1);
+}
+
+/* Indices into all of params: in front of each row stands where in the batch it is. */
+static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batch_dims)
+{
+    int rank = indices->shape.rank;
+    if (!tw__shape_known(&indices->shape) || params->shape.rank < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.gather_nd: batch_dims needs shapes that are known while tracing, got %s and %s",
+                 tw__shape_text(&params->shape), tw__shape_text(&indices->shape));
+        return NULL;
+    }
+    if (batch_dims >= rank || batch_dims >= params->shape.rank) {
+        bool first = batch_dims < rank;
+        tw__fail(TW_VALUE_ERROR, "Argument `batch_dims` = %lld must be less than rank(`%s`) = %d", (long long)batch_dims,
+                 first ? "params" : "indices", first ? params->shape.rank : rank);
+        return NULL;
+    }
+    for (int i = 0; i < batch_dims; i++) {
+        if (params->shape.dims[i] >= 0 && params->shape.dims[i] != indices->shape.dims[i]) {
+            tw__fail(TW_INVALID_ARGUMENT,
+                     "tf.gather_nd: the first %lld dimensions of params and indices must be equal, got %s and %s",
+                     (long long)batch_dims, tw__shape_text(&params->shape), tw__shape_text(&indices->shape));
+            return NULL;
+        }
+    }
+    tw_shape shape = indices->shape;
+    shape.dims[rank - 1] = batch_dims;
+    tw_auto tw_tensor *places = tw_tensor_new(TW_INT64, shape, NULL);
+    if (!places)
+        return NULL;
+    int64_t inner = 1;
+    for (int i = rank - 2; i >= 0; i--) {
+        for (int64_t row = 0; i < batch_dims && row < places->count / batch_dims; row++)
+            ((int64_t *)places->data)[row * batch_dims + i] = row / inner % shape.dims[i];
+        inner *= shape.dims[i];
+    }
+    tw_auto tw_tensor *own =
+        indices->dtype == TW_INT64 ? tw_retain(places) : TW_CALL(Cast, TW_IN(places), TW_WITH(TW_A_TYPE("DstT", indices->dtype)));
+    tw_auto tw_tensor *last = tw_tensor_int(rank - 1);
+    return own && last ? tw__call(&tw__op_ConcatV2, TW_IN(own, indices, last), 3, NULL, 0) : NULL;
+}
+
+TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims: int = 0, name: str = None) -> tensor",
+       "Slices of params, by indices over several leading dimensions.")
+{
+    if (args->batch_dims < 0) {
+        tw__fail(TW_VALUE_ERROR, "tf.gather_nd does not allow negative batch_dims.");
+        return NULL;
+    }
+    if (args->batch_dims > 0) {
+        tw_auto tw_tensor *indices = with_batch(args->params, args->indices, args->batch_dims);
+        return TW_BINARY(GatherNd, args->params, indices);
+    }
+    return TW_BINARY(GatherNd, args->params, args->indices);
+}
+
+TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name: str = None) -> tensor",
+       "Rows of several tensors in one, each where its index says.")
+{
+    int64_t count = args->indices.count;
+    if (count != args->data.count || count >= INT32_MAX / 2) {
+        tw__fail(TW_VALUE_ERROR, "tf.dynamic_stitch: %lld indices for %lld data", (long long)count, (long long)args->data.count);
+        return NULL;
+    }
+    tw_tensor **inputs = tw__alloc_array((size_t)(2 * count) + 1, sizeof *inputs);
+    tw_tensor *result = NULL;
+    if (inputs) {
+        for (int64_t i = 0; i < count; i++) {
+            inputs[i] = args->indices.items[i];
+            inputs[count + i] = args->data.items[i];
+        }
+        result = tw__call(&tw__op_DynamicStitch, inputs, (int)(2 * count), TW_WITH(TW_A_INT("N", count)), 1);
+    }
+    tw__free(inputs);
+    return result;
+}
+
+/* Rows of axis 0 of `rows` where the flat mask is true. */
+TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int = None, name: str = boolean_mask) -> tensor",
+       "The slices where a mask over some neighbouring dimensions is true.")
+{
+    const tw_shape *shape = &args->tensor->shape, *mask = &args->mask->shape;
+    int axis = 0;
+    if (mask->rank == 0) {
+        tw__fail(TW_VALUE_ERROR, "mask cannot be scalar.");
+        return NULL;
+    }
+    if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, shape->rank, &axis)) {
+        tw__fail(TW_VALUE_ERROR, "tf.boolean_mask: axis %lld of a tensor of shape %s", (long long)args->axis,
+                 tw__shape_text(shape));
+        return NULL;
+    }
+    int64_t dims[TW_MAX_RANK];
+    int rank = 0;
+    bool fits = axis + mask->rank <= shape->rank;
+    for (int i = 0; fits && i < shape->rank; i++) {
+        if (i >= axis && i < axis + mask->rank)
+            fits = shape->dims[i] == mask->dims[i - axis];
+        if (i > axis && i < axis + mask->rank)
+            dims[rank - 1] *= shape->dims[i];
+        else
+            dims[rank++] = shape->dims[i];
+    }
+    if (!fits) {
+        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible: the mask must fit the tensor's dimensions from axis %d on",
+                 tw__shape_text(shape), tw__shape_text(mask), axis);
+        return NULL;
+    }
+    tw_auto tw_tensor *wanted = tw__ints_tensor(dims, rank, TW_INT64);
+    tw_auto tw_tensor *minus = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
+    tw_auto tw_tensor *rows = wanted && minus ? TW_BINARY(Reshape, args->tensor, wanted) : NULL;
+    tw_auto tw_tensor *flat = rows ? TW_BINARY(Reshape, args->mask, minus) : NULL;
+    tw_auto tw_tensor *found = flat ? TW_UNARY(Where, flat) : NULL;
+    tw_auto tw_tensor *indices = found ? TW_BINARY(Reshape, found, minus) : NULL;
+    tw_auto tw_tensor *at = indices ? tw_tensor_int(axis) : NULL;
+    return at ? tw__call(&tw__op_GatherV2, TW_IN(rows, indices, at), 3, NULL, 0) : NULL;
+}

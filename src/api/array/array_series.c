@@ -1,0 +1,301 @@
+/* Functions that make arrays by a rule: numbers in a row, one-hot rows, repeating, grids, diagonals; and counting. */
+#include "api/array/array.h"
+#include "graph/graph.h"
+#include "op/calls.h"
+#include "rows.h"
+
+/* The number as a scalar of that dtype. */
+static tw_tensor *number_of(double value, tw_dtype dtype)
+{
+    return tw__grad_constant(value, &(tw_tensor){ .dtype = dtype });
+}
+
+TW_API(
+    one_hot,
+    "one_hot(indices: tensor<int32>|ragged, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, dtype: dtype = None, name: str = None) -> tensor",
+    "on_value (1) where the place along the new axis is the index, else off_value (0).")
+{
+    tw_tensor *given = args->on_value ? args->on_value : args->off_value;
+    tw_dtype dtype = args->dtype != TW_DTYPE_NONE ? args->dtype : given ? given->dtype : TW_FLOAT32;
+    if (args->on_value && args->on_value->dtype != dtype) {
+        tw__fail(TW_TYPE_ERROR, "dtype %s of on_value does not match dtype parameter %s", tw_dtype_name(args->on_value->dtype),
+                 tw_dtype_name(dtype));
+        return NULL;
+    }
+    if (args->off_value && args->off_value->dtype != dtype) {
+        tw__fail(TW_TYPE_ERROR, "dtype %s of on_value does not match dtype %s of off_value", tw_dtype_name(dtype),
+                 tw_dtype_name(args->off_value->dtype));
+        return NULL;
+    }
+    if ((dtype == TW_STRING || dtype == TW_BOOL) && (!args->on_value || !args->off_value)) {
+        tw__fail(TW_TYPE_ERROR, "Cannot convert 1 to EagerTensor of dtype %s", tw_dtype_name(dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *on = args->on_value ? tw_retain(args->on_value) : number_of(1, dtype);
+    tw_auto tw_tensor *off = args->off_value ? tw_retain(args->off_value) : number_of(0, dtype);
+    if (!on || !off)
+        return NULL;
+    tw__part part = tw__part_begin(args->name, "one_hot");
+    tw_auto tw_tensor *on_node = tw__part_constant(&part, on, "on_value"), *off_node = tw__part_constant(&part, off, "off_value");
+    tw_auto tw_tensor *depth = on_node && off_node ? tw__part_constant(&part, args->depth, "depth") : NULL;
+    tw_attr axis = TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis);
+    return tw__part_result(&part, depth ? tw__part_call(&part, "", &tw__op_OneHot, TW_IN(args->indices, depth, on_node, off_node),
+                                                        4, &axis, 1)
+                                        : NULL);
+}
+
+/* Takes x. */
+static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
+{
+    if (!x || x->dtype == dtype)
+        return x;
+    tw_tensor *result = tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+    tw_release(x);
+    return result;
+}
+
+TW_API(
+    range,
+    "range(start: tensor<dtype>, limit: tensor<dtype> = None, delta: tensor<dtype> = None, dtype: dtype = None, name: str = range) -> tensor",
+    "start, start + delta, … before limit; with one number: 0, 1, … before it.")
+{
+    static const tw_dtype order[] = { TW_INT32, TW_INT64, TW_FLOAT32, TW_FLOAT64 };
+    tw_tensor *given[] = { args->start, args->limit, args->delta };
+    tw_dtype dtype = args->dtype;
+    int highest = -1;
+    for (int i = 0; dtype == TW_DTYPE_NONE && i < 3; i++) { /* the widest of the four; others stand for themselves */
+        int rank = 0;
+        while (given[i] && rank < 4 && order[rank] != given[i]->dtype)
+            rank++;
+        if (given[i] && rank == 4)
+            dtype = given[i]->dtype;
+        else if (given[i] && rank > highest)
+            highest = rank;
+    }
+    if (dtype == TW_DTYPE_NONE)
+        dtype = order[highest];
+    tw_auto tw_tensor *start = args->limit ? cast_to(tw_retain(args->start), dtype) : number_of(0, dtype);
+    tw_auto tw_tensor *limit = cast_to(tw_retain(args->limit ? args->limit : args->start), dtype);
+    tw_auto tw_tensor *delta = args->delta ? cast_to(tw_retain(args->delta), dtype) : number_of(1, dtype);
+    return start && limit && delta ? tw__call(&tw__op_Range, TW_IN(start, limit, delta), 3, NULL, 0) : NULL;
+}
+
+TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
+       "num numbers from start to stop at equal distances; arrays of both give a new axis.")
+{
+    tw_dtype dtype = tw__dtype_is_integer(args->start->dtype) ? TW_FLOAT64 : args->start->dtype;
+    tw_auto tw_tensor *start = cast_to(tw_retain(args->start), dtype), *stop = cast_to(tw_retain(args->stop), dtype);
+    tw_shape shape;
+    int axis;
+    if (!start || !stop)
+        return NULL;
+    if (args->num < 0) {
+        tw__fail(TW_VALUE_ERROR, "Argument `num` must be positive. Received: num=%lld", (long long)args->num);
+        return NULL;
+    }
+    if (!tw__shape_broadcast(&start->shape, &stop->shape, &shape) || !tw__axis_normal(args->axis, shape.rank + 1, &axis) ||
+        shape.rank == TW_MAX_RANK) {
+        tw__fail(TW_INVALID_ARGUMENT, "tf.linspace: shapes %s and %s, axis %lld", tw__shape_text(&start->shape),
+                 tw__shape_text(&stop->shape), (long long)args->axis);
+        return NULL;
+    }
+    if (shape.rank == 0 && args->num > 0) {
+        tw_auto tw_tensor *num = tw_tensor_int64(args->num);
+        return num ? tw__call(&tw__op_LinSpace, TW_IN(start, stop, num), 3, NULL, 0) : NULL;
+    }
+    /* start + i * (stop - start) / (num - 1), the i along the new axis */
+    tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
+    tw_auto tw_tensor *from = wide_shape && place ? TW_BINARY(BroadcastTo, start, wide_shape) : NULL;
+    tw_auto tw_tensor *to = from ? TW_BINARY(BroadcastTo, stop, wide_shape) : NULL;
+    tw_auto tw_tensor *first = to ? TW_BINARY(ExpandDims, from, place) : NULL,
+                      *last = to ? TW_BINARY(ExpandDims, to, place) : NULL;
+    tw_shape line = { .rank = shape.rank + 1 };
+    for (int i = 0; i < line.rank; i++)
+        line.dims[i] = i == axis ? args->num : 1;
+    tw_auto tw_tensor *zero = number_of(0, TW_INT64), *one = number_of(1, TW_INT64), *count = tw_tensor_int64(args->num);
+    tw_tensor *steps = zero && one && count ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
+    steps = TW_G2(Reshape, cast_to(steps, dtype), tw__tensor_of_shape(&line, TW_INT64));
+    tw_tensor *length = first && last ? TW_BINARY(Sub, last, first) : NULL;
+    tw_tensor *step = TW_G2(RealDiv, length, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype));
+    return TW_G2(AddV2, TW_G2(Mul, step, steps), tw_retain(first));
+}
+
+/* ---- repeating ---- */
+
+/* The size of an axis as a number of the graph. */
+tw_tensor *tw__axis_size_later(tw_tensor *x, int axis)
+{
+    tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(x), 1, NULL, 0), *at = tw_tensor_int(axis), *zero = tw_tensor_int(0);
+    return tw__call(&tw__op_GatherV2, TW_IN(shape, at, zero), 3, NULL, 0);
+}
+
+/* By ops, where sizes or numbers are not known yet: row i is taken wherever as many rows as are before its end are not over. */
+static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
+{
+    tw_auto tw_tensor *size = tw__axis_size_later(x, axis),
+                      *vector = size ? TW_G2(Reshape, tw_retain(size), tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32)) : NULL;
+    tw_auto tw_tensor *none = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *place = tw_tensor_int(axis),
+                      *zero = tw_tensor_int(0);
+    if (!vector || !none || !place || !zero)
+        return NULL;
+    tw_tensor *flat = TW_BINARY(Reshape, repeats, none);
+    tw_tensor *narrow = flat && flat->dtype != TW_INT32
+                            ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
+                            : tw_retain(flat);
+    tw_release(flat);
+    tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
+    tw_auto tw_tensor *ends = tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0);
+    tw_release(all);
+    tw_auto tw_tensor *axes = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *total = tw__call(&tw__op_Max, TW_IN(ends, axes), 2, NULL, 0);
+    tw_tensor *count = TW_BINARY(Maximum, total, zero); /* of no rows the greatest is the least number */
+    tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
+    tw_auto tw_tensor *sorted = TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
+    tw_auto tw_tensor *wanted = TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
+    tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_BINARY(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
+    return rows ? tw__call(&tw__op_GatherV2, TW_IN(x, rows, place), 3, NULL, 0) : NULL;
+}
+
+TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
+       "Repeats each element (or slice along an axis) so many times.")
+{
+    int axis = 0;
+    if (!tw__dtype_is_integer(args->repeats->dtype)) {
+        tw__fail(TW_TYPE_ERROR, "repeats must be an integer tensor; dtype=%s", tw_dtype_name(args->repeats->dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *x = args->axis == TW_NO_INT
+                               ? TW_G2(Reshape, tw_retain(args->input), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64))
+                               : tw_retain(args->input);
+    if (!x)
+        return NULL;
+    if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, x->shape.rank, &axis)) {
+        tw__fail(TW_VALUE_ERROR, "tf.repeat: axis %lld of a tensor of shape %s", (long long)args->axis,
+                 tw__shape_text(&x->shape));
+        return NULL;
+    }
+    int64_t size = x->shape.dims[axis], total = 0;
+    const tw_tensor *repeats = args->repeats;
+    if (size < 0 || !repeats->data)
+        return repeat_later(x, args->repeats, axis);
+    bool one = repeats->count == 1;
+    if (repeats->shape.rank > 1 || (!one && repeats->count != size)) {
+        tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible: tf.repeat needs one number or one for each slice",
+                 (long long)size, (long long)repeats->count);
+        return NULL;
+    }
+    for (int64_t i = 0; i < size; i++) {
+        int64_t times = tw_tensor_int_at(repeats, one ? 0 : i);
+        if (times < 0 || __builtin_add_overflow(total, times, &total)) {
+            tw__fail(TW_INVALID_ARGUMENT, "tf.repeat: repeats of %lld", (long long)times);
+            return NULL;
+        }
+    }
+    tw_auto tw_tensor *indices = tw__tensor_empty(TW_INT64, &TW_SHAPE(total)), *place = tw_tensor_int(axis);
+    if (!indices || !place)
+        return NULL;
+    int64_t *next = indices->data;
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t times = tw_tensor_int_at(repeats, one ? 0 : i); times > 0; times--)
+            *next++ = i;
+    }
+    return tw__call(&tw__op_GatherV2, TW_IN(x, indices, place), 3, NULL, 0);
+}
+
+TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name: str = meshgrid) -> tensors",
+       "Coordinates of a grid: each vector spread over the axes of the others.")
+{
+    int64_t count = args->args.count;
+    tw_tensors none = { 0 }, out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
+    if (!out.items)
+        return none;
+    if (count > TW_MAX_RANK) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.meshgrid: %lld vectors, at most %d are supported", (long long)count, TW_MAX_RANK);
+        tw_tensors_free(&out);
+        return none;
+    }
+    bool swap = strcmp(args->indexing, "xy") == 0 && count > 1;
+    tw_shape full = { .rank = (int32_t)count };
+    for (int64_t i = 0; i < count; i++) {
+        int64_t axis = swap && i < 2 ? 1 - i : i;
+        full.dims[axis] = args->args.items[i]->count;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t axis = swap && i < 2 ? 1 - i : i;
+        tw_shape line = { .rank = full.rank };
+        for (int k = 0; k < line.rank; k++)
+            line.dims[k] = k == axis ? full.dims[k] : 1;
+        tw_tensor *vector = TW_G2(Reshape, tw_retain(args->args.items[i]), tw__tensor_of_shape(&line, TW_INT64));
+        if (!(out.items[i] = TW_G2(BroadcastTo, vector, tw__tensor_of_shape(&full, TW_INT64)))) {
+            tw_tensors_free(&out);
+            return none;
+        }
+    }
+    return out;
+}
+
+/* ---- diagonals ---- */
+
+TW_API(linalg_diag,
+       "linalg.diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
+       "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
+       "Matrices with given diagonals.")
+{
+    tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
+    tw_auto tw_tensor *rows = tw_tensor_int((int32_t)args->num_rows), *columns = tw_tensor_int((int32_t)args->num_cols);
+    tw_auto tw_tensor *padding =
+        args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->diagonal->dtype, TW_SCALAR, NULL);
+    if (!k || !rows || !columns || !padding)
+        return NULL;
+    return tw__call(&tw__op_MatrixDiagV3, TW_IN(args->diagonal, k, rows, columns, padding), 5,
+                    TW_WITH(TW_A_STRING("align", args->align)), 1);
+}
+
+TW_API(linalg_diag_part,
+       "linalg.diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
+       "align: str = RIGHT_LEFT) -> tensor",
+       "Diagonals of matrices.")
+{
+    tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
+    tw_auto tw_tensor *padding =
+        args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->input->dtype, TW_SCALAR, NULL);
+    if (!k || !padding)
+        return NULL;
+    return tw__call(&tw__op_MatrixDiagPartV3, TW_IN(args->input, k, padding), 3, TW_WITH(TW_A_STRING("align", args->align)), 1);
+}
+
+/* ---- counting ---- */
+
+/* One more than the greatest number, between the two lengths where they are given; none of no numbers. */
+static tw_tensor *bin_count(tw_tensor *numbers, int64_t least, int64_t most)
+{
+    tw_dtype dtype = numbers ? numbers->dtype : TW_INT32;
+#define NUMBER(value) (dtype == TW_INT64 ? tw_tensor_int64(value) : tw_tensor_int((int32_t)(value)))
+    tw_tensor *size = TW_G2(Max, tw_retain(numbers), tw_tensor_int(0));
+    size = TW_G2(Maximum, TW_G2(AddV2, size, NUMBER(1)), NUMBER(least != TW_NO_INT && least > 0 ? least : 0));
+    return most != TW_NO_INT ? TW_G2(Minimum, size, NUMBER(most)) : size;
+#undef NUMBER
+}
+
+TW_API(
+    math_bincount,
+    "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
+    "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
+    "How often (or with what weight) each number occurs; with axis -1 per row.")
+{
+    const tw_tensor *arr = args->arr;
+    if (args->axis != TW_NO_INT && args->axis != 0 && args->axis != -1) {
+        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.",
+                 (long long)args->axis);
+        return NULL;
+    }
+    if (arr->dtype != TW_INT32 && arr->dtype != TW_INT64) {
+        tw__fail(TW_TYPE_ERROR, "tf.math.bincount: arr must be int32 or int64, got %s", tw_dtype_name(arr->dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(args->arr), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
+    tw_auto tw_tensor *number = bin_count(flat, args->minlength, args->maxlength);
+    tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
+    return tw__call(&tw__op_DenseBincount, TW_IN(args->axis == -1 ? args->arr : flat, number, weights), 3,
+                    TW_WITH(TW_A_BOOL("binary_output", args->binary_output)), 1);
+}

@@ -1,0 +1,117 @@
+/* Places of extremes, the greatest few, sorting, values without repetition. */
+#include "graph/graph.h"
+#include "api/array/array.h"
+#include "op/calls.h"
+#include "rows.h"
+
+TW_API(math_argmax, "math.argmax|argmax(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
+       "Where the greatest element along an axis (the first if none is named) stands.")
+{
+    return tw__call_axis(&tw__op_ArgMax, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
+                         TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
+}
+
+TW_API(math_argmin, "math.argmin|argmin(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
+       "Where the least element along an axis (the first if none is named) stands.")
+{
+    return tw__call_axis(&tw__op_ArgMin, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
+                         TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
+}
+
+TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> tensors<Unique>",
+       "The different values of a vector, and where each element's value is among them.")
+{
+    return tw__call_many(&tw__op_Unique, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 2);
+}
+
+/* ---- sorting ---- */
+
+/* k < 0: all of a row, whose size is not known yet. */
+static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index_type)
+{
+    tw_auto tw_tensor *number = k < 0 ? tw__axis_size_later(input, input->shape.rank - 1) : tw__whole_tensor(k);
+    if (!number)
+        return (tw_tensors){ 0 };
+    return tw__call_many(&tw__op_TopKV2, TW_IN(input, number), 2,
+                         TW_WITH(TW_A_BOOL("sorted", sorted), TW_A_TYPE("index_type", index_type)), 2, 2);
+}
+
+TW_API(
+    math_top_k,
+    "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
+    "The k greatest elements of each row, and where they stand.")
+{
+    if (args->k < 0) {
+        tw__fail_op("TopKV2", TW_INVALID_ARGUMENT, "Need k >= 0, got %lld", (long long)args->k);
+        return (tw_tensors){ 0 };
+    }
+    return top_k(args->input, args->k, args->sorted, args->index_type);
+}
+
+TW_API(math_in_top_k,
+       "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
+       "Whether each target is among its row's k greatest predictions.")
+{
+    return tw__call(&tw__op_InTopKV2, TW_IN(args->predictions, args->targets, args->k), 3, NULL, 0);
+}
+
+/* What puts the least first where the greatest came first; its own inverse. Takes x. */
+static tw_tensor *turned(tw_tensor *x)
+{
+    if (!x)
+        return NULL;
+    if (tw__dtype_is_integer(x->dtype)) { /* -x - 1 has no overflow; nor has it without a sign */
+        tw_tensor *result = TW_UNARY(Invert, x);
+        tw_release(x);
+        return result;
+    }
+    return TW_G1(Neg, x);
+}
+
+/* Sorts along the axis: the values (part 0) or where they stood (part 1). */
+static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *direction, int part, const char *path)
+{
+    bool up = strcmp(direction, "ASCENDING") == 0;
+    int axis, rank = values->shape.rank;
+    if (!up && strcmp(direction, "DESCENDING") != 0) {
+        tw__fail(TW_VALUE_ERROR, "Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction=%s",
+                 direction);
+        return NULL;
+    }
+    if (!tw__axis_normal(given, rank, &axis)) {
+        tw__fail(TW_VALUE_ERROR, "tf.%s: axis %lld of a tensor of shape %s", path, (long long)given,
+                 tw__shape_text(&values->shape));
+        return NULL;
+    }
+    int64_t order[TW_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        order[i] = i == axis ? rank - 1 : i == rank - 1 ? axis : i;
+    bool moves = axis != rank - 1;
+    tw_tensor *x = moves ? TW_G2(Transpose, tw_retain(values), tw__ints_tensor(order, rank, TW_INT32)) : tw_retain(values);
+    if (up)
+        x = turned(x);
+    if (!x)
+        return NULL;
+    tw_tensors best = top_k(x, x->shape.dims[rank - 1], true, TW_INT32);
+    tw_release(x);
+    if (!best.items)
+        return NULL;
+    tw_tensor *out = tw_retain(best.items[part]);
+    tw_tensors_free(&best);
+    if (up && part == 0)
+        out = turned(out);
+    return moves ? TW_G2(Transpose, out, tw__ints_tensor(order, rank, TW_INT32)) : out;
+}
+
+TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor",
+       "Sorts along an axis.")
+{
+    return sorted_part(args->values, args->axis, args->direction, 0, "sort");
+}
+
+TW_API(argsort,
+       "argsort(values: tensor, axis: int = -1, direction: str = ASCENDING, stable: bool = False, name: str = None) -> tensor",
+       "Where the elements in order stand along an axis; equal ones keep their order.")
+{
+    return sorted_part(args->values, args->axis, args->direction, 1, "argsort");
+}

@@ -1,0 +1,225 @@
+/* tf.image: brightness, contrast, colours, and what is random about them. */
+#include "api/image/image.h"
+#include "api/random/random.h"
+#include "graph/graph.h"
+#include "rows.h"
+
+/* ---- adjusting ---- */
+
+static tw_tensor *as_float(tw_tensor *image)
+{
+    return image->dtype == TW_FLOAT16 || image->dtype == TW_FLOAT32 ? tw_retain(image)
+                                                                    : tw__image_convert(image, TW_FLOAT32, false);
+}
+
+tw_tensor *tw__image_adjust_brightness(tw_tensor *image, tw_tensor *delta)
+{
+    tw_tensor *real = as_float(image);
+    tw_tensor *sum = TW_G2(AddV2, real, real ? tw_cast(delta, real->dtype) : NULL);
+    return tw__image_convert_take(sum, image->dtype, true);
+}
+
+TW_API(image_adjust_brightness, "image.adjust_brightness(image: tensor, delta: tensor<float32>) -> tensor",
+       "Images with an amount added to every pixel.")
+{
+    return tw__image_adjust_brightness(args->image, args->delta);
+}
+
+tw_tensor *tw__image_adjust(const tw_op *op, tw_tensor *image, tw_tensor *amount)
+{
+    bool contrast = op == &tw__op_AdjustContrastv2; /* the only one that rounds, and saturates when it converts back */
+    tw_auto tw_tensor *real = contrast ? tw__image_convert(image, TW_FLOAT32, false) : as_float(image);
+    return real ? tw__image_convert_take(tw__call(op, TW_IN(real, amount), 2, NULL, 0), image->dtype, contrast) : NULL;
+}
+
+TW_API(image_adjust_contrast, "image.adjust_contrast(images: tensor, contrast_factor: tensor<float32>) -> tensor",
+       "Images whose distances from each channel's mean are multiplied.")
+{
+    return tw__image_adjust(&tw__op_AdjustContrastv2, args->images, args->contrast_factor);
+}
+
+TW_API(image_adjust_saturation,
+       "image.adjust_saturation(image: tensor, saturation_factor: tensor<float32>, name: str = None) -> tensor",
+       "Images whose saturation is multiplied.")
+{
+    return tw__image_adjust(&tw__op_AdjustSaturation, args->image, args->saturation_factor);
+}
+
+TW_API(image_adjust_hue, "image.adjust_hue(image: tensor, delta: tensor<float32>, name: str = None) -> tensor",
+       "Images whose hue is moved along the circle; delta is in [-1, 1].")
+{
+    if (args->delta->data && args->delta->count == 1 &&
+        !(tw_tensor_double_at(args->delta, 0) >= -1 && tw_tensor_double_at(args->delta, 0) <= 1)) {
+        tw__fail(TW_INVALID_ARGUMENT, "delta must be in the interval [-1, 1]");
+        return NULL;
+    }
+    return tw__image_adjust(&tw__op_AdjustHue, args->image, args->delta);
+}
+
+TW_API(image_adjust_gamma,
+       "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
+       "gain * image ** gamma, each 1 if not given.")
+{
+    if (args->gamma && args->gamma->data && args->gamma->count == 1 && tw_tensor_double_at(args->gamma, 0) < 0) {
+        tw__fail(TW_VALUE_ERROR, "Gamma should be a non-negative real number.");
+        return NULL;
+    }
+    tw_tensor *real = as_float(args->image);
+    if (!real)
+        return NULL;
+    tw_dtype dtype = real->dtype;
+    tw_tensor *power = TW_G2(Pow, real, args->gamma ? tw_cast(args->gamma, dtype) : tw__image_float(1, dtype));
+    tw_tensor *scaled = TW_G2(Mul, args->gain ? tw_cast(args->gain, dtype) : tw__image_float(1, dtype), power);
+    return tw__image_convert_take(scaled, args->image->dtype, true);
+}
+
+tw_tensor *tw__image_adjust_jpeg_quality(tw_tensor *image, tw_tensor *quality)
+{
+    tw_auto tw_tensor *bytes = tw__image_convert(image, TW_UINT8, true);
+    tw_auto tw_tensor *file = bytes ? tw__call(&tw__op_EncodeJpegVariableQuality, TW_IN(bytes, quality), 2, NULL, 0) : NULL;
+    int64_t channels = image->shape.rank == 3 && image->shape.dims[2] > 0 ? image->shape.dims[2] : 0;
+    tw_tensor *back = file ? tw__call(&tw__op_DecodeJpeg, TW_IN(file), 1, TW_WITH(TW_A_INT("channels", channels)), 1) : NULL;
+    return tw__image_convert_take(back, image->dtype, true);
+}
+
+TW_API(image_adjust_jpeg_quality,
+       "image.adjust_jpeg_quality(image: tensor, jpeg_quality: tensor<int32>, name: str = None) -> tensor",
+       "An image as JPEG of a quality leaves it.")
+{
+    return tw__image_adjust_jpeg_quality(args->image, args->jpeg_quality);
+}
+
+/* The rank less a number, as a vector of one; of the shape's own size, if the rank is not known. */
+static tw_tensor *rank_less(tw_tensor *shape, int rank, int32_t less)
+{
+    if (rank >= 0)
+        return tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ rank - less });
+    tw_auto tw_tensor *size = TW_UNARY(Shape, shape), *number = tw_tensor_new(TW_INT32, TW_SHAPE(1), &less);
+    return TW_BINARY(Sub, size, number);
+}
+
+TW_API(image_per_image_standardization, "image.per_image_standardization(image: tensor) -> tensor",
+       "Each image less its mean, divided by its standard deviation (or 1 / sqrt(number of values), if that is more).")
+{
+    tw_tensor *image = args->image;
+    if (image->shape.rank >= 0 && image->shape.rank < 3) {
+        tw__fail(TW_VALUE_ERROR, "image must be at least three-dimensional, got shape %s", tw__shape_text(&image->shape));
+        return NULL;
+    }
+    tw_dtype dtype = image->dtype == TW_FLOAT16 || image->dtype == TW_FLOAT32 ? image->dtype : TW_FLOAT32;
+    tw_auto tw_tensor *real = tw_cast(image, dtype);
+    tw_ints axes = TW_INTS(-1, -2, -3);
+    tw_auto tw_tensor *mean = real ? tw__reduce_axes(&tw__op_Mean, real, axes, true) : NULL;
+    tw_auto tw_tensor *away = mean ? TW_BINARY(Sub, real, mean) : NULL, *squares = away ? TW_UNARY(Square, away) : NULL;
+    tw_auto tw_tensor *variance = squares ? tw__reduce_axes(&tw__op_Mean, squares, axes, true) : NULL;
+    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
+    tw_auto tw_tensor *three = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 3 }), *axis = tw__image_number(0);
+    tw_auto tw_tensor *sides = shape && last && three ? tw__call(&tw__op_Slice, TW_IN(shape, last, three), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *count = sides && axis ? TW_BINARY(Prod, sides, axis) : NULL,
+                      *number = count ? tw_cast(count, dtype) : NULL;
+    tw_auto tw_tensor *deviation =
+        TW_G2(Maximum, variance ? TW_UNARY(Sqrt, variance) : NULL, number ? TW_UNARY(Rsqrt, number) : NULL);
+    return away && deviation ? TW_BINARY(RealDiv, away, deviation) : NULL;
+}
+
+/* ---- colour spaces ---- */
+
+/* What is known of images with other channels than they had. Takes `made`. */
+static tw_tensor *of_channels(tw_tensor *made, const tw_tensor *images, int64_t channels)
+{
+    tw_shape known = images->shape;
+    if (!made || !made->node || known.rank < 1)
+        return made;
+    known.dims[known.rank - 1] = channels;
+    if (tw__symbolic_refine(made, &known) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
+}
+
+/* The last axis of three, multiplied by a matrix of three rows. */
+static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
+{
+    tw_auto tw_tensor *flat = NULL;
+    tw_auto tw_tensor *given = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, columns), matrix),
+                      *cast = given ? tw_cast(given, images->dtype) : NULL;
+    if (!cast)
+        return NULL;
+    tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, 3 });
+    flat = TW_BINARY(Reshape, images, rows);
+    tw_auto tw_tensor *product = flat ? TW_BINARY(MatMul, flat, cast) : NULL;
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32),
+                      *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
+    tw_auto tw_tensor *size = shape ? rank_less(shape, images->shape.rank, 1) : NULL;
+    tw_auto tw_tensor *front = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ (int32_t)columns }), *axis = tw__image_number(0);
+    tw_auto tw_tensor *whole = front && last && axis ? tw__call(&tw__op_ConcatV2, TW_IN(front, last, axis), 3, NULL, 0) : NULL;
+    return of_channels(product && whole ? TW_BINARY(Reshape, product, whole) : NULL, images, columns);
+}
+
+static bool three_channels(tw_tensor *images)
+{
+    int rank = images->shape.rank;
+    if (rank < 0 || (rank >= 1 && (images->shape.dims[rank - 1] == 3 || images->shape.dims[rank - 1] < 0)))
+        return true;
+    if (rank < 1)
+        tw__fail(TW_VALUE_ERROR, "images must have a rank of at least 1");
+    else
+        tw__fail(TW_VALUE_ERROR, "images must have 3 channels in the last dimension, got shape %s",
+                 tw__shape_text(&images->shape));
+    return false;
+}
+
+TW_API(image_rgb_to_grayscale, "image.rgb_to_grayscale(images: tensor, name: str = None) -> tensor",
+       "How bright colours are, one channel.")
+{
+    static const float weights[] = { 0.2989f, 0.5870f, 0.1140f };
+    if (!three_channels(args->images))
+        return NULL;
+    tw_auto tw_tensor *real = tw__image_convert(args->images, TW_FLOAT32, false);
+    return real ? tw__image_convert_take(mix(real, weights, 1), args->images->dtype, false) : NULL;
+}
+
+TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str = None) -> tensor", "One channel three times.")
+{
+    int rank = args->images->shape.rank;
+    if (rank < 0) {
+        tw_auto tw_tensor *axis = tw__image_number(-1);
+        return tw__call(&tw__op_ConcatV2, TW_IN(args->images, args->images, args->images, axis), 4, NULL, 0);
+    }
+    if (rank < 1 || (args->images->shape.dims[rank - 1] >= 0 && args->images->shape.dims[rank - 1] != 1)) {
+        tw__fail(TW_VALUE_ERROR, "Last dimension of a grayscale image should be size 1");
+        return NULL;
+    }
+    int64_t times[TW_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        times[i] = i == rank - 1 ? 3 : 1;
+    tw_auto tw_tensor *multiples = tw__ints_tensor(times, rank, TW_INT32);
+    return of_channels(TW_BINARY(Tile, args->images, multiples), args->images, 3);
+}
+
+TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")
+{
+    static const float matrix[] = { 0.299f,       0.59590059f, 0.2115f,      0.587f,     -0.27455667f,
+                                    -0.52273617f, 0.114f,      -0.32134392f, 0.31119955f };
+    return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
+}
+
+TW_API(image_yiq_to_rgb, "image.yiq_to_rgb(images: tensor<float32>) -> tensor", "Colours of YIQ.")
+{
+    static const float matrix[] = { 1, 1, 1, 0.95598634f, -0.27201283f, -1.10674021f, 0.6208248f, -0.64720424f, 1.70423049f };
+    return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
+}
+
+TW_API(image_rgb_to_yuv, "image.rgb_to_yuv(images: tensor<float32>) -> tensor", "Colours as YUV.")
+{
+    static const float matrix[] = { 0.299f,       -0.14714119f, 0.61497538f, 0.587f,      -0.28886916f,
+                                    -0.51496512f, 0.114f,       0.43601035f, -0.10001026f };
+    return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
+}
+
+TW_API(image_yuv_to_rgb, "image.yuv_to_rgb(images: tensor<float32>) -> tensor", "Colours of YUV.")
+{
+    static const float matrix[] = { 1, 1, 1, 0, -0.394642334f, 2.03206185f, 1.13988303f, -0.58062185f, 0 };
+    return three_channels(args->images) ? mix(args->images, matrix, 3) : NULL;
+}

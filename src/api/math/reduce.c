@@ -1,0 +1,164 @@
+/* Reductions as users name them: tf.reduce_sum and its kin, and those composed of several ops (variance, logsumexp). */
+#include "graph/graph.h"
+#include "api/array/array.h"
+#include "op/calls.h"
+#include "rows.h"
+
+static tw_tensor *axes_of(tw_tensor *x, tw_ints axis)
+{
+    return axis.given ? tw__ints_tensor(axis.items, axis.count, TW_INT32) : tw__all_axes(x);
+}
+
+tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool keepdims)
+{
+    if (!x)
+        return NULL;
+    tw_tensor *axes = axes_of(x, axis);
+    if (!axes)
+        return NULL;
+    tw_attr keep = TW_A_BOOL("keep_dims", keepdims);
+    tw_tensor *result = tw__call(op, TW_IN(x, axes), 2, &keep, 1);
+    tw_release(axes);
+    return result;
+}
+
+#define REDUCE(op_name) tw__reduce_axes(&tw__op_##op_name, args->input_tensor, args->axis, args->keepdims)
+
+TW_API(reduce_sum,
+       "reduce_sum|math.reduce_sum(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The sum of the elements over axes, all of them if none is named.")
+{
+    return REDUCE(Sum);
+}
+
+TW_API(
+    reduce_mean,
+    "reduce_mean|math.reduce_mean(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "The mean of the elements over axes, all of them if none is named.")
+{
+    return REDUCE(Mean);
+}
+
+TW_API(reduce_max,
+       "reduce_max|math.reduce_max(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The greatest element over axes, all of them if none is named.")
+{
+    return REDUCE(Max);
+}
+
+TW_API(reduce_min,
+       "reduce_min|math.reduce_min(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The least element over axes, all of them if none is named.")
+{
+    return REDUCE(Min);
+}
+
+TW_API(
+    reduce_prod,
+    "reduce_prod|math.reduce_prod(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "The product of the elements over axes, all of them if none is named.")
+{
+    return REDUCE(Prod);
+}
+
+TW_API(
+    reduce_any,
+    "reduce_any|math.reduce_any(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "Whether an element over axes is true.")
+{
+    return REDUCE(Any);
+}
+
+TW_API(
+    reduce_all,
+    "reduce_all|math.reduce_all(input_tensor: tensor<bool>, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "Whether all elements over axes are true.")
+{
+    return REDUCE(All);
+}
+
+TW_API(math_reduce_euclidean_norm,
+       "math.reduce_euclidean_norm(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The square root of the sum of squares over axes.")
+{
+    return REDUCE(EuclideanNorm);
+}
+
+/* The mean of squared (absolute) differences from the mean. */
+static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
+{
+    if (!tw__dtype_is_float(x->dtype) && !tw__dtype_is_complex(x->dtype)) {
+        tw__fail(TW_TYPE_ERROR, "Input must be either real or complex. Received integer type %s.", tw_dtype_name(x->dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *mean = tw__reduce_axes(&tw__op_Mean, x, axis, true);
+    tw_auto tw_tensor *difference = TW_BINARY(Sub, x, mean);
+    if (!difference)
+        return NULL;
+    tw_tensor *square;
+    if (tw__dtype_is_complex(x->dtype)) {
+        tw_tensor *product = TW_G2(Mul, TW_UNARY(Conj, difference), tw_retain(difference));
+        tw_dtype real = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
+        square = tw__call(&tw__op_Real, TW_IN(product), 1, TW_WITH(TW_A_TYPE("Tout", real)), 1);
+        tw_release(product);
+    } else {
+        square = TW_UNARY(Square, difference);
+    }
+    tw_tensor *result = tw__reduce_axes(&tw__op_Mean, square, axis, keepdims);
+    tw_release(square);
+    return result;
+}
+
+TW_API(math_reduce_variance,
+       "math.reduce_variance(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The variance of the elements over axes.")
+{
+    tw__part part = tw__part_begin(args->name, "reduce_variance");
+    return tw__part_result(&part, variance(args->input_tensor, args->axis, args->keepdims));
+}
+
+TW_API(math_reduce_std,
+       "math.reduce_std(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+       "The standard deviation of the elements over axes.")
+{
+    tw__part part = tw__part_begin(args->name, "reduce_std"), inner = tw__part_begin(NULL, "reduce_variance");
+    tw_auto tw_tensor *square = tw__part_result(&inner, variance(args->input_tensor, args->axis, args->keepdims));
+    return tw__part_result(&part, square ? TW_UNARY(Sqrt, square) : NULL);
+}
+
+TW_API(
+    reduce_logsumexp,
+    "reduce_logsumexp|math.reduce_logsumexp(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
+    "log(sum(exp(elements))) over axes, without overflow.")
+{
+    /* The maximum is taken out first; where it is infinite or no number, nothing is. */
+    tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);
+    tw_auto tw_tensor *finite = TW_UNARY(IsFinite, greatest);
+    tw_auto tw_tensor *zeros = finite ? TW_UNARY(ZerosLike, greatest) : NULL;
+    tw_auto tw_tensor *chosen = zeros ? tw__call(&tw__op_SelectV2, TW_IN(finite, greatest, zeros), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *offset = chosen ? TW_UNARY(StopGradient, chosen) : NULL;
+    tw_auto tw_tensor *less = offset ? TW_BINARY(Sub, args->input_tensor, offset) : NULL;
+    tw_auto tw_tensor *powers = less ? TW_UNARY(Exp, less) : NULL;
+    tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, powers, args->axis, args->keepdims);
+    tw_auto tw_tensor *logarithm = TW_UNARY(Log, sum);
+    if (!logarithm)
+        return NULL;
+    tw_auto tw_tensor *shaped = tw__reshape_like(tw_retain(offset), logarithm);
+    return shaped ? TW_BINARY(AddV2, logarithm, shaped) : NULL;
+}
+
+TW_API(math_cumsum,
+       "math.cumsum|cumsum(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
+       "Running sums along an axis.")
+{
+    return tw__call_axis(&tw__op_Cumsum, args->x, args->axis,
+                         TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
+}
+
+TW_API(math_cumprod,
+       "math.cumprod(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
+       "Running products along an axis.")
+{
+    return tw__call_axis(&tw__op_Cumprod, args->x, args->axis,
+                         TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
+}

@@ -1,0 +1,149 @@
+/* keras.activations: functions of one tensor that layers take by name. */
+#include <math.h>
+
+#include "api/nn/nn.h"
+#include "op/calls.h"
+#include "rows.h"
+
+/* Keras's relu: x from max_value on is max_value, below the threshold alpha * (x - threshold). */
+static tw_tensor *relu(tw_tensor *x, double alpha, double max_value, double threshold)
+{
+    bool clip = !isnan(max_value);
+    if (alpha != 0 && !clip && threshold == 0)
+        return TW_CALL(LeakyRelu, TW_IN(x), TW_WITH(TW_A_FLOAT("alpha", alpha)));
+    tw_auto tw_tensor *limit = tw__grad_constant(threshold, x);
+    tw_auto tw_tensor *negative = NULL;
+    if (alpha != 0) { /* relu(threshold - x), or relu(-x) */
+        tw_auto tw_tensor *below = TW_BINARY(Sub, limit, x);
+        negative = TW_UNARY(Relu, below);
+    }
+    tw_auto tw_tensor *result = NULL;
+    if (threshold != 0) {
+        tw_auto tw_tensor *above = TW_BINARY(Greater, x, limit);
+        tw_attr type = TW_A_TYPE("DstT", x->dtype);
+        tw_auto tw_tensor *mask = tw__call(&tw__op_Cast, TW_IN(above), 1, &type, 1);
+        result = TW_BINARY(Mul, x, mask);
+    } else if (clip && max_value == 6) {
+        result = TW_UNARY(Relu6, x);
+        clip = false;
+    } else {
+        result = TW_UNARY(Relu, x);
+    }
+    if (clip && result) {
+        tw_auto tw_tensor *zero = tw__grad_constant(0, x);
+        tw_auto tw_tensor *most = tw__grad_constant(max_value, x);
+        tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(result, zero, most), 3, NULL, 0);
+        tw_release(result);
+        result = clipped;
+    }
+    if (alpha == 0)
+        return tw_retain(result);
+    tw_auto tw_tensor *slope = tw__grad_constant(alpha, x);
+    tw_auto tw_tensor *part = TW_BINARY(Mul, slope, negative);
+    return TW_BINARY(Sub, result, part);
+}
+
+TW_API(activations_relu,
+       "keras.activations.relu(x: tensor, alpha: float = 0.0, max_value: float = None, threshold: float = 0.0) -> tensor",
+       "max(x, 0), with a slope below the threshold and a highest value if they are given.")
+{
+    if (args->alpha == 0 && isnan(args->max_value) && args->threshold == 0)
+        return TW_UNARY(Relu, args->x);
+    return relu(args->x, args->alpha, args->max_value, args->threshold);
+}
+
+/* Keras's cross-entropies work on what went into these two, if they can. */
+static tw_tensor *keep_logits(tw_tensor *output, tw_tensor *logits)
+{
+    if (output && !output->object.config)
+        output->object.config = tw_retain(logits);
+    return output;
+}
+
+TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1) -> tensor",
+       "exp(x) / sum(exp(x)) along an axis.")
+{
+    if (args->x->shape.rank == 0 || args->x->shape.rank == 1) {
+        tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
+                 tw__shape_text(&args->x->shape));
+        return NULL;
+    }
+    return keep_logits(tw__softmax_along(&tw__op_Softmax, args->x, args->axis), args->x);
+}
+
+TW_API(activations_sigmoid, "keras.activations.sigmoid(x: tensor) -> tensor", "1 / (1 + exp(-x)).")
+{
+    return keep_logits(TW_UNARY(Sigmoid, args->x), args->x);
+}
+
+TW_API(activations_tanh, "keras.activations.tanh(x: tensor) -> tensor", "The hyperbolic tangent.")
+{
+    return TW_UNARY(Tanh, args->x);
+}
+
+TW_API(activations_linear, "keras.activations.linear(x: tensor) -> tensor", "x itself.")
+{
+    return tw_retain(args->x);
+}
+
+TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) -> tensor",
+       "alpha * (exp(x) - 1) below 0, x above.")
+{
+    if (args->alpha == 1)
+        return TW_UNARY(Elu, args->x);
+    tw_auto tw_tensor *elu = TW_UNARY(Elu, args->x);
+    tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
+    tw_auto tw_tensor *positive = TW_BINARY(Greater, args->x, zero);
+    tw_auto tw_tensor *alpha = tw__grad_constant(args->alpha, args->x);
+    tw_auto tw_tensor *scaled = TW_BINARY(Mul, alpha, elu);
+    return tw__call(&tw__op_SelectV2, TW_IN(positive, elu, scaled), 3, NULL, 0);
+}
+
+TW_API(activations_selu, "keras.activations.selu(x: tensor) -> tensor", "scale * alpha * (exp(x) - 1) below 0, scale * x above.")
+{
+    return TW_UNARY(Selu, args->x);
+}
+
+TW_API(activations_softplus, "keras.activations.softplus(x: tensor) -> tensor", "log(exp(x) + 1).")
+{
+    return TW_UNARY(Softplus, args->x);
+}
+
+TW_API(activations_softsign, "keras.activations.softsign(x: tensor) -> tensor", "x / (abs(x) + 1).")
+{
+    return TW_UNARY(Softsign, args->x);
+}
+
+TW_API(activations_swish, "keras.activations.swish(x: tensor) -> tensor", "x * sigmoid(x).")
+{
+    return tw__silu(args->x, 1);
+}
+
+TW_API(activations_gelu, "keras.activations.gelu(x: tensor, approximate: bool = False) -> tensor",
+       "x times the probability that a normal value lies below it.")
+{
+    return tw__gelu(args->x, args->approximate);
+}
+
+TW_API(activations_exponential, "keras.activations.exponential(x: tensor) -> tensor", "exp(x).")
+{
+    return TW_UNARY(Exp, args->x);
+}
+
+TW_API(activations_hard_sigmoid, "keras.activations.hard_sigmoid(x: tensor) -> tensor", "0.2 * x + 0.5, cut to [0, 1].")
+{
+    tw_auto tw_tensor *slope = tw__grad_constant(0.2, args->x);
+    tw_auto tw_tensor *half = tw__grad_constant(0.5, args->x);
+    tw_auto tw_tensor *product = TW_BINARY(Mul, slope, args->x);
+    tw_auto tw_tensor *line = TW_BINARY(AddV2, product, half);
+    tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
+    tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
+    return tw__call(&tw__op_ClipByValue, TW_IN(line, zero, one), 3, NULL, 0);
+}
+
+TW_API(activations_mish, "keras.activations.mish(x: tensor) -> tensor", "x * tanh(softplus(x)).")
+{
+    tw_auto tw_tensor *softplus = TW_UNARY(Softplus, args->x);
+    tw_auto tw_tensor *tanh = TW_UNARY(Tanh, softplus);
+    return TW_BINARY(Mul, args->x, tanh);
+}

@@ -1,0 +1,148 @@
+/* tf.nn: moments and batch normalization, composed of plain ops. */
+#include "api/array/array.h"
+#include "api/nn/nn.h"
+#include "graph/graph.h"
+#include "op/calls.h"
+#include "rows.h"
+
+static tw_tensor *cast(tw_tensor *x, tw_dtype dtype)
+{
+    if (!x || x->dtype == dtype)
+        return tw_retain(x);
+    return tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+}
+
+/* In a lasting graph: the mean over axes, all of them kept, under a name. */
+static tw_tensor *named_mean(const tw__part *part, const char *name, tw_tensor *x, tw_ints axes)
+{
+    tw_auto tw_tensor *indices = x ? tw__ints_tensor(axes.items, (int)axes.count, TW_INT32) : NULL;
+    tw_attr keep = TW_A_BOOL("keep_dims", true);
+    return indices ? tw__part_call(part, name, &tw__op_Mean, TW_IN(x, indices), 2, &keep, 1) : NULL;
+}
+
+static tw_tensor *squeezed(tw_tensor *x, tw_ints axes, bool keepdims)
+{
+    tw_attr dims = TW_A_INTS("squeeze_dims", axes.items, (int)axes.count);
+    return !x || keepdims ? tw_retain(x) : tw__call(&tw__op_Squeeze, TW_IN(x), 1, &dims, 1);
+}
+
+static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
+{
+    tw__part part = tw__part_begin(NULL, "moments");
+    tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype;
+    tw_auto tw_tensor *wide = cast(x, dtype), *center = named_mean(&part, "mean", wide, axes);
+    tw_auto tw_tensor *fixed = center ? TW_UNARY(StopGradient, center) : NULL;
+    tw_auto tw_tensor *squares = fixed ? TW_BINARY(SquaredDifference, wide, fixed) : NULL;
+    tw_auto tw_tensor *spread = named_mean(&part, "variance", squares, axes);
+    tw_auto tw_tensor *flat_center = spread ? squeezed(center, axes, keepdims) : NULL;
+    tw_auto tw_tensor *flat_spread = flat_center ? squeezed(spread, axes, keepdims) : NULL;
+    *mean = flat_spread ? cast(flat_center, x->dtype) : NULL;
+    *variance = *mean ? cast(flat_spread, x->dtype) : NULL;
+    if (tw__part_end(&part) == TW_OK && *variance)
+        return TW_OK;
+    tw_release(*mean);
+    tw_release(*variance);
+    *mean = *variance = NULL;
+    return tw__error_status();
+}
+
+tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
+{
+    if (tw__in_graph() && axes.count)
+        return moments_in_graph(x, axes, keepdims, mean, variance);
+    *mean = *variance = NULL;
+    tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype; /* halves overflow when squared */
+    tw_auto tw_tensor *wide = cast(x, dtype);
+    tw_auto tw_tensor *center = wide ? tw__reduce_axes(&tw__op_Mean, wide, axes, true) : NULL;
+    tw_auto tw_tensor *fixed = TW_UNARY(StopGradient, center);
+    tw_auto tw_tensor *squares = TW_BINARY(SquaredDifference, wide, fixed);
+    tw_auto tw_tensor *spread = tw__reduce_axes(&tw__op_Mean, squares, axes, keepdims);
+    tw_auto tw_tensor *shaped = center && spread ? tw__reshape_like(tw_retain(center), spread) : NULL;
+    *mean = cast(shaped, x->dtype);
+    *variance = *mean ? cast(spread, x->dtype) : NULL;
+    if (*variance)
+        return TW_OK;
+    tw_release(*mean);
+    *mean = NULL;
+    return tw__error_status();
+}
+
+TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepdims: bool = False, name: str = None) -> tensors",
+       "The mean and the variance over axes.")
+{
+    tw_tensors result = { tw__alloc_array(2, sizeof(tw_tensor *)), 2 };
+    if (!result.items || tw__moments(args->x, args->axes, args->keepdims, &result.items[0], &result.items[1]) != TW_OK) {
+        tw__free(result.items);
+        return (tw_tensors){ 0 };
+    }
+    return result;
+}
+
+/* The sum over axes of weights times values, divided by the sum of the weights, all axes kept. */
+static tw_tensor *weighted_mean(tw_tensor *values, tw_tensor *weights, tw_tensor *total, tw_ints axes)
+{
+    tw_auto tw_tensor *products = values ? TW_BINARY(Mul, weights, values) : NULL;
+    tw_auto tw_tensor *sum = products ? tw__reduce_axes(&tw__op_Sum, products, axes, true) : NULL;
+    return sum && total ? TW_BINARY(DivNoNan, sum, total) : NULL;
+}
+
+tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean,
+                               tw_tensor **variance)
+{
+    tw__part part = tw__part_begin(NULL, "weighted_moments");
+    tw_auto tw_tensor *wide = cast(x, x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype),
+                      *given = wide ? cast(weights, wide->dtype) : NULL;
+    tw_auto tw_tensor *zeros = given ? TW_UNARY(ZerosLike, wide) : NULL, *spread = zeros ? TW_BINARY(AddV2, given, zeros) : NULL;
+    tw_auto tw_tensor *total = spread ? tw__reduce_axes(&tw__op_Sum, spread, axes, true) : NULL;
+    tw_auto tw_tensor *center = total ? weighted_mean(wide, given, total, axes) : NULL;
+    tw_auto tw_tensor *squares = center ? TW_BINARY(SquaredDifference, wide, center) : NULL;
+    tw_auto tw_tensor *distance = squares ? weighted_mean(squares, given, total, axes) : NULL;
+    tw_auto tw_tensor *flat_center = distance ? squeezed(center, axes, keepdims) : NULL;
+    tw_auto tw_tensor *flat_distance = flat_center ? squeezed(distance, axes, keepdims) : NULL;
+    *mean = flat_distance ? cast(flat_center, x->dtype) : NULL;
+    *variance = *mean ? cast(flat_distance, x->dtype) : NULL;
+    if (tw__part_end(&part) == TW_OK && *variance)
+        return TW_OK;
+    tw_release(*mean);
+    tw_release(*variance);
+    *mean = *variance = NULL;
+    return tw__error_status();
+}
+
+TW_API(
+    nn_weighted_moments,
+    "nn.weighted_moments(x: tensor, axes: ints, frequency_weights: tensor, keepdims: bool = False, name: str = None) -> tensors",
+    "The mean and the variance over axes, every element counted as often as its weight says.")
+{
+    tw_tensors result = { tw__alloc_array(2, sizeof(tw_tensor *)), 2 };
+    if (!result.items || tw__weighted_moments(args->x, args->axes, args->frequency_weights, args->keepdims, &result.items[0],
+                                              &result.items[1]) != TW_OK) {
+        tw__free(result.items);
+        return (tw_tensors){ 0 };
+    }
+    return result;
+}
+
+tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_tensor *offset, tw_tensor *scale, double epsilon)
+{
+    tw__part part = tw__part_begin(NULL, "batchnorm");
+    tw_auto tw_tensor *small = tw__grad_constant(epsilon, variance);
+    tw_auto tw_tensor *sum = TW_BINARY(AddV2, variance, small);
+    tw_auto tw_tensor *root = TW_UNARY(Rsqrt, sum);
+    tw_auto tw_tensor *factor = scale ? TW_BINARY(Mul, root, scale) : tw_retain(root);
+    tw_auto tw_tensor *x_factor = factor ? cast(factor, x->dtype) : NULL;
+    tw_auto tw_tensor *product = TW_BINARY(Mul, x, x_factor);
+    tw_auto tw_tensor *shift = product ? TW_BINARY(Mul, mean, factor) : NULL;
+    tw_auto tw_tensor *constant = offset ? TW_BINARY(Sub, offset, shift) : TW_UNARY(Neg, shift);
+    tw_auto tw_tensor *x_constant = constant ? cast(constant, x->dtype) : NULL;
+    return tw__part_result(&part, TW_BINARY(AddV2, product, x_constant));
+}
+
+TW_API(nn_batch_normalization,
+       "nn.batch_normalization(x: tensor, mean: tensor, variance: tensor, offset: tensor?, scale: tensor?, "
+       "variance_epsilon: float, "
+       "name: str = None) -> tensor",
+       "(x - mean) / sqrt(variance + variance_epsilon) * scale + offset.")
+{
+    return tw__normalize(args->x, args->mean, args->variance, args->offset, args->scale, args->variance_epsilon);
+}

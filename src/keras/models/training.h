@@ -111,8 +111,8 @@ tw_status tw__trainer_begin(tw__trainer *trainer, const char *what, int own);
 void tw__trainer_end(tw__trainer *trainer);
 tw_status tw__trainer_check(tw_layer *model, const char *what); /* it is a model, and compiled */
 void tw__trainer_forget_steps(tw__trainer *trainer);
-void tw__trainer_clear(void *self); /* all that compile gave it */
-void tw__trainer_release_list(void *list, int count);
+void tw__trainer_clear(void *self);                   /* all that compile gave it */
+void tw__trainer_release_list(void *list, int count); /* of references, from tw__alloc; NULL is fine */
 /* How many outputs there are, and their names (or NULL); once. */
 tw_status tw__trainer_set_outputs(tw__trainer *trainer, int count, char *const *names);
 /* The tensor of an output among the labels or weights; NULL: it has none. */
@@ -135,7 +135,7 @@ tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_p
 tw_status tw__metric_reset(tw_metric *metric);
 tw_tensor *tw__metric_result(tw_metric *metric);
 
-/* ---- step.c ---- */
+/* ---- step.c, step_loss.c ---- */
 /* Calls the model: new references in an array from tw__alloc. */
 tw_status tw__trainer_forward(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
                               int *output_count);

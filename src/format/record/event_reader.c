@@ -5,7 +5,7 @@
 #include <thalweg/events.h>
 
 #include "codec/codec.h"
-#include "format/tensor_message.h"
+#include "format/array/tensor_message.h"
 
 struct tw_events {
     tw_object object;

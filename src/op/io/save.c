@@ -4,7 +4,7 @@
  * (save_slices.c). */
 #include <sys/stat.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 #include "op/guard.h"
 #include "op/op.h"
 #include "rows.h"

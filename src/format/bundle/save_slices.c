@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 
 static tw_status wrong(const char *text, const char *why)
 {

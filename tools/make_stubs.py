@@ -160,9 +160,9 @@ class Stubs:
         return ", ".join(sorted(out, key=lambda a: a.startswith("**")))
 
     def function(self, name, row, indent=""):
-        fields = row.fields[1:] if row.role == "METHOD" else row.fields
-        arguments = self.arguments(fields)
-        if row.role == "METHOD":
+        method = bool(row.fields) and row.fields[0].name == "self"
+        arguments = self.arguments(row.fields[1:] if method else row.fields)
+        if method:
             arguments = "self" + (", " + arguments if arguments else "")
         return ["%sdef %s(%s) -> %s:" % (indent, name, arguments, self.result_of(row)), '%s    """%s"""' % (indent, self.doc(row))]
 
@@ -173,14 +173,16 @@ class Stubs:
     def members(self, path):
         out, seen = [], set()
         for row in self.rows.values():
-            if row.role not in ("METHOD", "PROPERTY"):
-                continue
             for p in row.path.split("|"):
                 owner, _, name = p.rpartition(".")
                 if owner != path or name in seen or name.startswith("_set_"):
                     continue
                 seen.add(name)
-                if row.role == "PROPERTY":
+                if row.role in ("CLASS", "FUNCTION"):  # a class that a method makes, or a function without an object
+                    if not row.fields or row.fields[0].name != "self":
+                        out.append("    @staticmethod")
+                    out += self.function(name, row, "    ")
+                elif row.role == "PROPERTY":
                     out += ["    @property", "    def %s(self) -> %s: ..." % (name, self.result_of(row))]
                     setter = [r for r in self.rows.values() if "%s._set_%s" % (path, name) in r.path.split("|")]
                     if setter:
@@ -192,7 +194,7 @@ class Stubs:
     def class_lines(self, name, row):
         parent = self.parents[row.id]
         base = self.name_of(parent) if parent in self.rows else "_Operators" if row.id == "variable" else ""
-        init = self.arguments(row.fields)
+        init = self.arguments([f for f in row.fields if f.name != "self"])
         out = ["class %s%s:" % (name, "(%s)" % base if base else ""), '    """%s"""' % self.doc(row),
                "    def __init__(self%s) -> None: ..." % (", " + init if init else "")]
         return out + SPECIAL.get(row.id, []) + self.members(row.path.split("|")[0])
@@ -215,7 +217,7 @@ class Stubs:
             first = row.path.split("|")[0]
             for path in row.path.split("|"):
                 module, _, name = path.rpartition(".")
-                if keyword.iskeyword(name):
+                if keyword.iskeyword(name) or module in self.classes:  # a member of a class
                     continue
                 while module not in self.modules:
                     self.modules[module] = []

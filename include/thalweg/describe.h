@@ -91,12 +91,26 @@ typedef struct tw_value {
         struct {
             struct tw_value *items;
             int64_t count;
+            void *form; /* the container's own type: an object of the embedding language; NULL: a plain one */
         } list;
     };
 } tw_value;
+/* Borrowed structures of tensors: TW_TUPLE(TW_LEAF(x), TW_LEAF(y)), TW_DICT(TW_TEXT("x"), TW_LEAF(x)). */
+#define TW_LEAF(tensor_) ((tw_value){ .kind = TW_VALUE_TENSOR, .tensor = (tensor_) })
+#define TW_TUPLE(...)           \
+    ((tw_value){                \
+        .kind = TW_VALUE_TUPLE, \
+        .list = { (tw_value[]){ __VA_ARGS__ }, (int64_t)(sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value)), NULL } })
+#define TW_DICT(...)           \
+    ((tw_value){               \
+        .kind = TW_VALUE_DICT, \
+        .list = { (tw_value[]){ __VA_ARGS__ }, (int64_t)(sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value)), NULL } })
 /* A borrowed text where an argument takes any value: tw_nn_conv2d(x, w, TW_INTS(1), TW_TEXT("SAME")). */
 #define TW_TEXT(text_) ((tw_value){ .kind = TW_VALUE_STR, .s = { (text_), sizeof(text_) - 1 } })
 TW_API_FUNCTION void tw_value_free(tw_value *value);
+/* A member of a dict by its key, of a tuple or list by its number; borrowed. NULL: there is none. */
+TW_API_FUNCTION const tw_value *tw_value_get(const tw_value *value, const char *key);
+TW_API_FUNCTION const tw_value *tw_value_at(const tw_value *value, int64_t index);
 TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
 /* The same in pieces, which `write` gets as they are made; it gives false to stop. */
 TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size),

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "extension.h"
+#include "function_call.h"
 
 typedef struct context {
     tw__py_function *function;
@@ -128,8 +129,11 @@ static void *read_object(const context *c, const tw_field *field, PyObject *valu
         void *container = tw__py_trackable(value);
         return tw__py_keep_object(c->frame, container) ? container : NULL;
     }
-    if (strcmp(word, "function") == 0)
-        return tw__py_graph_function_of(value);
+    if (strcmp(word, "function") == 0) {
+        bool plain = Py_TYPE(value) == tw__py_graph_function_type; /* others are called while it is traced */
+        void *graph = plain ? tw__py_graph_function_of(value) : NULL, *made = graph ? NULL : tw__py_element_function(value);
+        return graph ? graph : tw__py_keep_object(c->frame, made) ? made : NULL;
+    }
     if (strcmp(word, "callable") == 0 && PyCallable_Check(value)) {
         void *made = tw__py_make_callable(value);
         return tw__py_keep_object(c->frame, made) ? made : NULL;
@@ -267,13 +271,15 @@ static bool read_number(const context *c, const tw_field *field, PyObject *value
     return PyErr_Occurred() ? false : wrong(c, field, "a number", value);
 }
 
-static bool keep_value(const context *c, PyObject *value, tw_value *place)
+static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place)
 {
+    const char *word = field->word ? field->word : "";
+    bool element = strcmp(word, "element") == 0, spec = strcmp(word, "spec") == 0;
     if (c->frame->value_count == 4) {
         tw__py_error(PyExc_TypeError, "%s(): too many arguments of any kind", c->function->name);
         return false;
     }
-    bool good = tw__py_read_value(value, place);
+    bool good = element || spec ? tw__py_read_element(value, spec, place) : tw__py_read_value(value, place);
     c->frame->values[c->frame->value_count++] = place;
     return good;
 }
@@ -444,7 +450,7 @@ static bool fill_field(context *c, int index, PyObject *value)
             *(double *)place = NAN;
             break;
         case TW_KIND_BOOL:
-            *(bool *)place = false;
+            *(bool *)place = field->none_allowed && field->default_int; /* the default */
             return true;
         case TW_KIND_INTS:
             *(tw_ints *)place = (tw_ints){ 0 };
@@ -495,7 +501,7 @@ static bool fill_field(context *c, int index, PyObject *value)
     case TW_KIND_NUMBER:
         return read_number(c, field, value, place, (void **)place + 1);
     case TW_KIND_VALUE:
-        return keep_value(c, value, place);
+        return keep_value(c, field, value, place);
     default:
         return true;
     }

@@ -3,36 +3,43 @@
 
 /* ---- elements ---- */
 
-/* How an element is packed. None: the only tensor; True: a tuple of all; else called with the list of them. */
-static PyObject *pack_element(PyObject *pack, tw_tensor **tensors, int count)
+/* Whether all members are TensorSpecs. */
+static bool is_plain_tuple(const tw_value *structure)
 {
-    if (pack == Py_None)
-        return tw__py_wrap_tensor(tensors[0]);
-    PyObject *list = pack == Py_True ? PyTuple_New(count) : PyList_New(count);
-    for (int i = 0; i < count; i++) {
-        PyObject *item = list ? tw__py_wrap_tensor(tensors[i]) : NULL;
-        if (!list)
-            tw_release(tensors[i]);
-        else if (!item || (pack == Py_True ? PyTuple_SetItem(list, i, item) : PyList_SetItem(list, i, item)) < 0)
-            Py_CLEAR(list);
-    }
-    if (!list || pack == Py_True)
-        return list;
-    PyObject *out = PyObject_CallFunctionObjArgs(pack, list, NULL);
-    Py_DECREF(list);
-    return out;
+    bool plain = structure->kind == TW_VALUE_TUPLE && !structure->list.form;
+    for (int64_t i = 0; plain && i < structure->list.count; i++)
+        plain = tw__element_leaf(&structure->list.items[i], &tw__class_tensor_spec) != NULL;
+    return plain;
 }
 
-/* next_element(iterator, pack) */
-static PyObject *next_element(PyObject *self, PyObject *const *arguments, Py_ssize_t given)
+/* The element of these tensors, which are taken. */
+static PyObject *pack_element(const tw_value *structure, tw_tensor **tensors, int count)
+{
+    if (tw__element_leaf(structure, &tw__class_tensor_spec))
+        return tw__py_wrap_tensor(tensors[0]);
+    if (!is_plain_tuple(structure)) {
+        tw_value value = { .kind = TW_VALUE_NONE };
+        return tw__element_pack(structure, tensors, count, &value) == TW_OK ? tw__py_value(&value) : tw__py_raise();
+    }
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; i < count; i++) {
+        PyObject *item = tuple ? tw__py_wrap_tensor(tensors[i]) : NULL;
+        if (!tuple)
+            tw_release(tensors[i]);
+        else if (!item || PyTuple_SetItem(tuple, i, item) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+/* next_element(iterator) */
+static PyObject *next_element(PyObject *self, PyObject *argument)
 {
     (void)self;
-    struct tw_iterator *iterator = given == 2 ? tw__py_unwrap(arguments[0], &tw__class_iterator) : NULL;
+    struct tw_iterator *iterator = tw__py_unwrap(argument, &tw__class_iterator);
     if (!iterator)
-        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "an iterator and how elements are packed are expected");
+        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "an iterator is expected, got %R", argument);
     int count = tw__iterator_count(iterator);
-    if (arguments[1] == Py_None && count != 1)
-        return tw__py_error(PyExc_ValueError, "an element has %d tensors", count);
     tw_tensor *few[16], **tensors = count <= 16 ? few : tw__alloc_array((size_t)count, sizeof *tensors);
     if (!tensors)
         return tw__py_raise();
@@ -46,20 +53,20 @@ static PyObject *next_element(PyObject *self, PyObject *const *arguments, Py_ssi
     else if (end)
         PyErr_SetNone(PyExc_StopIteration);
     else
-        out = pack_element(arguments[1], tensors, count);
+        out = pack_element(tw__iterator_structure(iterator), tensors, count);
     if (tensors != few)
         tw__free(tensors);
     return out;
 }
 
 static PyMethodDef functions[] = {
-    { "next_element", (PyCFunction)(void (*)(void))next_element, METH_FASTCALL,
-      "next_element(iterator, pack): an element as Python sees it." },
+    { "next_element", next_element, METH_O, "next_element(iterator): an element as Python sees it." },
     { 0 },
 };
 
 bool tw__py_datasets_start(PyObject *module)
 {
     tw__language.error_plain = tw__py_plain_error;
+    tw__py_elements_start();
     return PyModule_AddFunctions(module, functions) == 0;
 }

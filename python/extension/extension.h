@@ -82,8 +82,13 @@ bool tw__py_host_start(PyObject *module);             /* host.c: Python function
 PyObject *tw__py_wrap_graph(struct tw__graph *graph); /* a new reference of its own */
 PyObject *tw__py_wrap_operation(struct tw__node *node);
 extern PyType_Slot tw__py_operation_slots[];
-bool tw__py_sessions_start(PyObject *module);    /* session.c */
-bool tw__py_datasets_start(PyObject *module);    /* dataset.c */
+bool tw__py_sessions_start(PyObject *module); /* session.c */
+bool tw__py_datasets_start(PyObject *module); /* dataset.c */
+/* A structure that a dataset's element is, or (specs) the structure of its specs. */
+bool tw__py_read_element(PyObject *value, bool specs, tw_value *out);
+PyObject *tw__py_formed(tw_value *value);          /* a container with a form; takes the members */
+void *tw__py_element_function(PyObject *function); /* a new reference */
+void tw__py_elements_start(void);
 bool tw__py_strategies_start(PyObject *module);  /* distribute.c */
 void *tw__py_graph_function_of(PyObject *value); /* the tw__function of a GraphFunction, borrowed; NULL: it is none */
 /* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
@@ -164,6 +169,7 @@ struct tw__py_function {
     PyObject **names;         /* interned, one per field; made at the first call */
     const tw_class **classes; /* of handle fields */
     void *defaults;
+    bool makes;             /* a class's row as a method of another class */
     bool gives_arrays;      /* results are NumPy arrays */
     const char *outputs_of; /* results are named as this op's outputs; or NULL */
     ptrdiff_t name_at;      /* of the argument that names nodes of a graph; -1: there is none */

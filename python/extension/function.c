@@ -70,9 +70,17 @@ bool tw__py_function_ready(tw__py_function *function)
 
 /* ---- sorting ---- */
 
-static bool is_self(const tw_signature *signature, int index)
+/* Whether it is the constructor of a class, which Python calls `Class.__init__`. */
+static bool constructs(const tw__py_function *function)
 {
-    return index == 0 && (signature->role == TW_ROLE_METHOD || signature->role == TW_ROLE_PROPERTY);
+    return function->signature->role == TW_ROLE_CLASS && !function->makes;
+}
+
+static bool is_self(const tw__py_function *function, int index)
+{
+    const tw_signature *signature = function->signature;
+    return index == 0 && (signature->role == TW_ROLE_METHOD || signature->role == TW_ROLE_PROPERTY ||
+                          (function->makes && strcmp(signature->fields[0].name, "self") == 0));
 }
 
 static void positional_range(const tw_signature *signature, int *least, int *most)
@@ -91,7 +99,7 @@ static bool too_many(tw__py_function *function, int first, Py_ssize_t count)
 {
     int least, most;
     positional_range(function->signature, &least, &most);
-    int hidden = function->signature->role == TW_ROLE_CLASS; /* Python counts self */
+    int hidden = constructs(function); /* Python counts self */
     count += hidden + first;
     if (least == most)
         tw__py_error(PyExc_TypeError, "%s%s() takes %d positional argument%s but %zd %s given", function->name,
@@ -124,7 +132,7 @@ static bool missing(tw__py_function *function, PyObject *const *given)
                         signature->fields[i].name);
     }
     tw__py_error(PyExc_TypeError, "%s%s() missing %d required positional argument%s: %s", function->name,
-                 signature->role == TW_ROLE_CLASS ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
+                 constructs(function) ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
     tw__text_free(&text);
     return false;
 }
@@ -155,12 +163,11 @@ static int rest_field(const tw_signature *signature, bool pairs)
 static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *value, PyObject **given, PyObject **rest)
 {
     if (!PyUnicode_Check(name)) {
-        tw__py_error(PyExc_TypeError, "%s%s() keywords must be strings", function->name,
-                     function->signature->role == TW_ROLE_CLASS ? ".__init__" : "");
+        tw__py_error(PyExc_TypeError, "%s%s() keywords must be strings", function->name, constructs(function) ? ".__init__" : "");
         return false;
     }
     int at = find_name(function, name);
-    if (at >= 0 && !function->signature->fields[at].rest && !is_self(function->signature, at)) {
+    if (at >= 0 && !function->signature->fields[at].rest && !is_self(function, at)) {
         if (given[at]) {
             tw__py_error(PyExc_TypeError, "%s() got multiple values for argument '%U'", function->name, name);
             return false;
@@ -177,7 +184,7 @@ static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *val
             return false;
         }
         tw__py_error(PyExc_TypeError, "%s%s() got an unexpected keyword argument '%U'", function->name,
-                     function->signature->role == TW_ROLE_CLASS ? ".__init__" : "", name);
+                     constructs(function) ? ".__init__" : "", name);
         return false;
     }
     if (!*rest)

@@ -33,13 +33,20 @@ static PyObject *module_at(const char *path, size_t size)
     return module;
 }
 
-/* Puts an object at each path of "a.b|c". */
+static PyObject *module_name(const char *path);
+static PyTypeObject *type_at(const char *path, size_t size);
+
+/* Puts an object at each path of "a.b|c" but those behind a class. */
 static bool place(const char *paths, PyObject *object)
 {
     for (const char *p = paths; *p;) {
         size_t size = strcspn(p, "|"), last = size;
         while (last && p[last - 1] != '.')
             last--;
+        if (p != paths && last && type_at(p, last - 1)) {
+            p += size + (p[size] == '|');
+            continue;
+        }
         PyObject *module = module_at(p, last ? last - 1 : 0);
         PyObject *name = module ? PyUnicode_FromStringAndSize(p + last, (Py_ssize_t)(size - last)) : NULL;
         bool good = name && PyObject_SetAttr(module, name, object) == 0;
@@ -85,7 +92,12 @@ static PyTypeObject *type_at(const char *path, size_t size)
         return NULL;
     snprintf(name, sizeof name, "%.*s", (int)size, path);
     const tw_signature *signature = tw_signature_find(name);
-    return signature && signature->class_row ? tw__py_type_of(signature->class_row) : NULL;
+    if (!signature || !signature->class_row)
+        return NULL;
+    PyObject *module = module_name(signature->path);
+    PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
+    Py_XDECREF(module);
+    return type;
 }
 
 static bool add_member(const tw_signature *signature)
@@ -134,6 +146,17 @@ static bool add_member(const tw_signature *signature)
     return good;
 }
 
+/* A member of a type that is called without an object. */
+static bool add_static_member(PyTypeObject *type, PyObject *name, PyObject *function)
+{
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
+    bool good = fixed && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
+    Py_XDECREF(builtins);
+    Py_XDECREF(fixed);
+    return good;
+}
+
 /* A function whose path goes on behind a class is one of that class, without an object. */
 static bool add_static(const tw_signature *signature, PyObject *function, bool *done)
 {
@@ -144,14 +167,38 @@ static bool add_static(const tw_signature *signature, PyObject *function, bool *
     *done = type != NULL;
     if (!type)
         return true;
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
-    PyObject *name = fixed ? PyUnicode_FromStringAndSize(signature->path + last, (Py_ssize_t)(size - last)) : NULL;
-    bool good = name && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
-    Py_XDECREF(builtins);
-    Py_XDECREF(fixed);
+    PyObject *name = PyUnicode_FromStringAndSize(signature->path + last, (Py_ssize_t)(size - last));
+    bool good = name && add_static_member(type, name, function);
     Py_XDECREF(name);
     return good;
+}
+
+/* A class whose further path goes on behind another class is made by a method of that: its first argument is self, or there is
+ * none. */
+static bool add_makers(const tw_signature *signature)
+{
+    for (const char *p = strchr(signature->path, '|'); p; p = strchr(p, '|')) {
+        size_t size = strcspn(++p, "|"), last = size;
+        while (last && p[last - 1] != '.')
+            last--;
+        PyTypeObject *type = last ? type_at(p, last - 1) : NULL;
+        if (!type)
+            continue;
+        PyObject *module = module_name(signature->path), *name = PyUnicode_FromStringAndSize(p + last, (Py_ssize_t)(size - last));
+        tw__py_function *function = module && name ? tw__py_function_new(signature, p + last, size - last, module) : NULL;
+        bool method = signature->field_count && strcmp(signature->fields[0].name, "self") == 0, good = function != NULL;
+        if (function)
+            function->makes = true;
+        if (good)
+            good = method ? PyObject_SetAttr((PyObject *)type, name, (PyObject *)function) == 0
+                          : add_static_member(type, name, (PyObject *)function);
+        Py_XDECREF(module);
+        Py_XDECREF(name);
+        Py_XDECREF((PyObject *)function);
+        if (!good)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the tree ---- */
@@ -169,7 +216,7 @@ static bool add_rows(tw_role role)
         } else if (role == TW_ROLE_CLASS) {
             PyObject *module = module_name(signature->path);
             PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
-            good = type && place(signature->path, (PyObject *)type);
+            good = type && place(signature->path, (PyObject *)type) && add_makers(signature);
             Py_XDECREF(module);
         } else {
             PyObject *function = (PyObject *)make_function(signature);
@@ -227,7 +274,7 @@ static bool add_bound(PyObject *module, PyMethodDef *methods)
     for (; methods->ml_name; methods++) {
         PyObject *function = PyCFunction_NewEx(methods, module, NULL);
         bool good = function && PyObject_SetAttrString(module, methods->ml_name, function) == 0;
-        Py_XDECREF(function);
+        Py_XDECREF((PyObject *)function);
         if (!good)
             return false;
     }

@@ -30,6 +30,10 @@ PyObject *tw__py_value(tw_value *value)
         break;
     case TW_VALUE_LIST:
     case TW_VALUE_TUPLE: {
+        if (value->list.form) {
+            out = tw__py_formed(value);
+            break;
+        }
         bool tuple = value->kind == TW_VALUE_TUPLE;
         out = tuple ? PyTuple_New((Py_ssize_t)value->list.count) : PyList_New((Py_ssize_t)value->list.count);
         for (int64_t i = 0; out && i < value->list.count; i++) {
@@ -41,8 +45,8 @@ PyObject *tw__py_value(tw_value *value)
         break;
     }
     case TW_VALUE_DICT:
-        out = PyDict_New();
-        for (int64_t i = 0; out && i + 1 < value->list.count; i += 2) {
+        out = value->list.form ? tw__py_formed(value) : PyDict_New();
+        for (int64_t i = 0; out && !value->list.form && i + 1 < value->list.count; i += 2) {
             PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
             value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
             if (!key || !item || PyDict_SetItem(out, key, item) < 0)

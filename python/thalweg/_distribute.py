@@ -60,12 +60,7 @@ _TensorPerReplica._text, _TensorPerReplica.__str__, _TensorPerReplica.__repr__ =
     DistributedValues._text, DistributedValues.__str__, DistributedValues.__repr__)
 _TensorPerReplica.__name__ = _TensorPerReplica.__qualname__ = "PerReplica"
 _TensorPerReplica._values = property(lambda self: tuple(self.values))
-_TensorPerReplica._in_datasets = True
 PerReplicaSpec.__name__ = PerReplicaSpec.__qualname__ = "PerReplicaSpec"
-PerReplicaSpec._tensors = lambda self, value: list(value.values)
-PerReplicaSpec._value = lambda self, tensors: self._from_components([next(tensors) for _ in range(self._count)])
-PerReplicaSpec._flat = property(lambda self: [(dtype, shape) for shape, dtype in self._parts()])
-PerReplicaSpec._count = property(lambda self: len(self._parts()))
 _TensorPerReplica._type_spec = property(lambda self: tf.type_spec_from_value(self))
 
 

@@ -52,8 +52,11 @@ def members(value):
     if name == "TensorArray" and value._in_graph():
         return _join_array(value), [value._to_loop()]
     spec = getattr(value, "_type_spec", None)
-    if type(spec).__name__ in ("DatasetSpec", "IteratorSpec"):  # told by what their elements are, as their text says
-        return lambda parts: spec._value(iter(parts[1:])), [repr(spec)] + spec._tensors(value)
+    kind = type(value)
+    if type(spec).__name__ == "DatasetSpec":  # told by what their elements are, as their text says
+        return lambda parts: kind._of_variant(parts[1], spec.element_spec), [repr(spec), value._variant_tensor]
+    if type(spec).__name__ == "IteratorSpec":
+        return lambda parts: kind(resource=parts[1], element_spec=spec.element_spec), [repr(spec), value._iterator_resource]
     return None
 
 

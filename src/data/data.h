@@ -5,7 +5,7 @@
  * in sessions. A cursor goes through a dataset once; it holds the cursors of the inputs.
  *
  * What users hold is a tw_dataset: that variant tensor, perhaps symbolic, with the dtypes and shapes of the elements. One class
- * row per step works out those and calls the op. Structures (tuples, dicts) are the embedding language's. */
+ * row per step works out those and calls the op, and gives it the structure of its elements (element.h). */
 #ifndef TW_DATA_H
 #define TW_DATA_H
 
@@ -13,6 +13,7 @@
 
 #include "base/language.h"
 #include "base/pause.h"
+#include "data/element.h"
 #include "function/function.h"
 #include "op/op.h"
 
@@ -136,7 +137,16 @@ struct tw_dataset {
     tw_tensor *variant;
     tw_spec *specs;
     int count;
+    tw_value structure; /* of an element; its leaves are specs (element.h) */
 };
+/* Its elements get this structure, taken, with the dtypes and shapes of its specs; or `exact`: as it is. The status of the call
+ * before goes in, and the structure goes if it was an error. */
+tw_status tw__dataset_settle(struct tw_dataset *self, tw_status status, tw_value structure, bool exact);
+tw_status tw__dataset_wrap(struct tw_dataset *self); /* its elements become tuples of one */
+/* The dataset that a variant tensor holds. A new reference. */
+struct tw_dataset *tw__dataset_of_variant(tw_tensor *variant, const tw_value *structure);
+/* The value of the tensors that an op with attrs output_types and output_shapes gives of one input. */
+tw_value tw__data_element_by_op(const tw_op *op, tw_tensor *input, const tw_value *structure);
 /* The dataset that the op makes becomes self's; attrs for the elements' dtypes and shapes are added where the op has them. */
 tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count,
                             const tw_attr *attrs, int attr_count, const tw_spec *specs, int count);
@@ -144,13 +154,30 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
  * already). The elements are like the input's, or as `specs` say (taken, too). */
 tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op,
                            tw_tensor *const *further, int count, const tw_attr *attrs, int attr_count);
-/* Specs from the numbers of dtypes, and for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other;
- * for tw__free. */
-tw_spec *tw__data_specs(tw_ints types, tw_ints shapes);
 /* An argument of the kind number as an int64 scalar; a new reference. */
 tw_tensor *tw__data_number(double value, void *object, const char *what);
 /* The graph function behind a `function` argument, for elements of these specs. A new reference; NULL: an error. */
 tw__function *tw__data_function_for(void *function, const tw_spec *specs, int count, const char *who);
+/* A function that the embedding language gives, which knows structures: `trace` makes a graph function of the flat tensors of its
+ * arguments, whose structures are told, and says how the result is nested. `name` is the step's: "map". */
+typedef struct tw__traced {
+    tw__function *function; /* a reference */
+    tw_value result;        /* a structure of specs */
+} tw__traced;
+typedef struct tw__element_function tw__element_function;
+struct tw__element_function {
+    tw_object object;
+    tw_status (*trace)(tw__element_function *self, const char *name, const tw_value *const *arguments, int count,
+                       tw__traced *traced);
+};
+extern const tw_class tw__element_function_class;
+/* Traces a `function` argument; that of a C program takes the flat tensors, and gives one leaf or a tuple. */
+tw_status tw__data_trace(void *function, const char *name, const tw_value *const *arguments, int count, tw__traced *traced);
+#define TW_STRUCTURES(...) ((const tw_value *const[]){ __VA_ARGS__ })
+void tw__data_traced_end(tw__traced *traced);
+/* The same for a predicate of elements; `but` stands in the error before what it gives. */
+tw_status tw__data_predicate(void *function, const char *name, const char *but, const struct tw_dataset *input,
+                             tw__traced *traced);
 /* Applies an op whose elements are the function's results, or those of the dataset `like`, or the input's. */
 tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op, const char *attr,
                                      tw__function *function, const struct tw_dataset *like, tw_tensor *const *last,
@@ -165,6 +192,25 @@ tw_tensor **tw__data_inputs(tw_tensor *const *first, int first_count, const tw__
                             tw_tensor *const *last, int last_count, int *count);
 /* The attr `name` with the dtypes of what a function captures, in *types for tw__free. *types is NULL if there is no memory. */
 tw_attr tw__data_capture_types(const char *name, const tw__function *f, tw_dtype **types);
+/* Whether a number that may be None was given; and what an op calls True, False and None. */
+static inline bool tw__data_given(double value, const void *object)
+{
+    return object || value == value;
+}
+static inline const char *tw__data_determinism(int64_t deterministic)
+{
+    return deterministic == TW_NO_INT ? "default" : deterministic ? "true" : "false";
+}
+/* The object shows itself as one of another class: a step that runs in parallel. */
+#define TW_STEP_CLASS(name_, id_)                                                                                          \
+    {                                                                                                                      \
+        .name = (name_), .parent = &tw__class_##id_, .signature = &tw__signature_##id_, .size = sizeof(struct tw_dataset), \
+        .free_config = tw__config_free, .visit_config = tw__config_visit                                                   \
+    }
+static inline void tw__dataset_become(struct tw_dataset *self, const tw_class *class_row)
+{
+    self->object.class = class_row;
+}
 /* A shape with one dimension more in front; without the first one. */
 tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
 tw_shape tw__shape_row(const tw_shape *shape);
@@ -181,6 +227,7 @@ struct tw_iterator;
 /* The next element into `element`, which has room for tw__iterator_count tensors. */
 tw_status tw__iterator_next(struct tw_iterator *iterator, tw_tensor **element, bool *end);
 int tw__iterator_count(const struct tw_iterator *iterator);
+const tw_value *tw__iterator_structure(const struct tw_iterator *iterator);
 /* Puts it at the beginning of a dataset. */
 tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset);
 /* Where it stands, as a string scalar. NULL: an error. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "data/data.h"
+#include "data/element_spec.h"
 #include "function/cache.h"
 #include "op/guard.h"
 #include "rows.h"
@@ -11,6 +12,7 @@ static void handle_destroy(void *self)
     struct tw_dataset *dataset = self;
     tw_release(dataset->variant);
     tw__free(dataset->specs);
+    tw_value_free(&dataset->structure);
 }
 
 static tw_status handle_init(void *self, __attribute__((unused)) const void *args)
@@ -59,12 +61,53 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
         if (has_attr(signature, "output_shapes"))
             all[known++] = (tw_attr){ .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes };
         self->variant = tw__call(op, inputs, input_count, all, known);
-        if (!self->variant)
-            status = tw__error_status();
+        status = self->variant ? tw__element_of_specs(self->specs, count, &self->structure) : tw__error_status();
     }
     tw__free(dtypes);
     tw__free(shapes);
     return status;
+}
+
+tw_status tw__dataset_settle(struct tw_dataset *self, tw_status status, tw_value structure, bool exact)
+{
+    int count = 0;
+    tw_spec *specs = status == TW_OK ? tw__element_specs(&structure, &count) : NULL;
+    if (status == TW_OK)
+        status = !specs ? tw__error_status()
+                 : count != self->count
+                     ? tw__fail(TW_INVALID_ARGUMENT, "a structure of %d tensors for elements of %d", count, self->count)
+                     : TW_OK;
+    tw__free(specs);
+    if (status == TW_OK && exact) {
+        tw_value_free(&self->structure);
+        self->structure = structure;
+        return TW_OK;
+    }
+    if (status == TW_OK) {
+        tw_value_free(&self->structure);
+        status = tw__element_renewed(&structure, self->specs, &self->structure);
+    }
+    tw_value_free(&structure);
+    return status;
+}
+
+tw_status tw__dataset_wrap(struct tw_dataset *self)
+{
+    tw_value *items = tw__alloc_array(1, sizeof *items);
+    if (!items)
+        return tw__error_status();
+    items[0] = self->structure;
+    self->structure = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { .items = items, .count = 1 } };
+    return TW_OK;
+}
+
+/* The elements are nested like those of another dataset. */
+static tw_status settle_like(struct tw_dataset *self, tw_status status, const struct tw_dataset *other)
+{
+    if (status != TW_OK || other->structure.kind == TW_VALUE_NONE)
+        return status;
+    tw_value_free(&self->structure);
+    return tw__element_renewed(&other->structure, self->specs, &self->structure);
 }
 
 tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op,
@@ -79,6 +122,7 @@ tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *inp
     }
     if (status == TW_OK)
         status = tw__dataset_apply(self, op, inputs, count + 1, attrs, attr_count, specs ? specs : input->specs, input->count);
+    status = settle_like(self, status, input);
     for (int i = 0; i < count; i++)
         tw_release(further[i]);
     tw__free(specs);
@@ -203,7 +247,7 @@ tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_da
         inputs ? tw__dataset_apply(self, op, inputs, count, all, 1 + attr_count, specs, like ? like->count : input->count)
                : tw__error_status();
     tw__free(inputs);
-    return status;
+    return settle_like(self, status, like ? like : input);
 }
 
 tw_attr tw__data_capture_types(const char *name, const tw__function *f, tw_dtype **types)
@@ -243,29 +287,28 @@ TW_PROPERTY(dataset_variant_tensor, "data.Dataset._variant_tensor(self: dataset)
     return tw_retain(args->self->variant);
 }
 
-TW_METHOD(dataset_types, "data.Dataset._flat_types(self: dataset) -> value", "The dtypes of an element's tensors.")
+TW_PROPERTY(dataset_element_spec, "data.Dataset.element_spec(self: dataset) -> value",
+            "The structure of the elements, with TensorSpecs.")
 {
-    int count = args->self->count;
-    tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
-    for (; list.list.items && list.list.count < count; list.list.count++)
-        list.list.items[list.list.count] =
-            (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = args->self->specs[list.list.count].dtype };
-    return list;
+    return tw__value_copy(&args->self->structure);
 }
 
-TW_METHOD(dataset_shapes, "data.Dataset._flat_shapes(self: dataset) -> value",
-          "The shapes of an element's tensors, as far as they are known.")
+TW_PROPERTY(dataset_type_spec, "data.Dataset._type_spec(self: dataset) -> dataset_spec", "The spec of the dataset itself.")
 {
-    int count = args->self->count;
-    tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
-    for (; list.list.items && list.list.count < count; list.list.count++) {
-        tw_shape *shape = tw__alloc(sizeof *shape);
-        if (!shape)
-            break;
-        *shape = args->self->specs[list.list.count].shape;
-        list.list.items[list.list.count] = (tw_value){ .kind = TW_VALUE_SHAPE, .shape = shape };
-    }
-    return list;
+    return tw__dataset_spec_new(&args->self->structure).object;
+}
+
+TW_METHOD(dataset_set_structure, "data.Dataset._settle(self: dataset, structure: value<spec>, exact: bool = False) -> dataset",
+          "Says how the elements are nested; with the dtypes and shapes that are known, or exactly as it is said.")
+{
+    tw_value structure = tw__value_copy(&args->structure);
+    tw_status status = structure.kind == args->structure.kind ? TW_OK : tw__error_status();
+    return tw__dataset_settle(args->self, status, structure, args->exact) == TW_OK ? tw_retain(args->self) : NULL;
+}
+
+TW_PROPERTY(dataset_class_name, "data.Dataset._class_name(self: dataset) -> str", "What the step is called.")
+{
+    return tw__strdup(args->self->object.class->name);
 }
 
 static tw_status cardinality_shape(tw__inference *inference)
@@ -295,50 +338,63 @@ TW_METHOD(
 
 /* ---- a dataset of a variant tensor ---- */
 
-tw_spec *tw__data_specs(tw_ints types, tw_ints shapes)
-{
-    int64_t at = 0;
-    tw_spec *specs = tw__alloc_array((size_t)types.count + 1, sizeof *specs);
-    for (int64_t i = 0; specs && i < types.count; i++) {
-        bool there = at < shapes.count && shapes.items[at] <= TW_MAX_RANK && shapes.items[at] <= shapes.count - at - 1;
-        specs[i].dtype = (tw_dtype)types.items[i];
-        if (!there || !tw__dtype_is_valid(specs[i].dtype)) {
-            tw__fail(TW_INVALID_ARGUMENT, there ? "a dataset: there is no dtype %d" : "a dataset: shapes end too early",
-                     (int)specs[i].dtype);
-            tw__free(specs);
-            return NULL;
-        }
-        specs[i].shape = (tw_shape){ .rank = (int32_t)shapes.items[at++] };
-        for (int d = 0; d < specs[i].shape.rank; d++)
-            specs[i].shape.dims[d] = shapes.items[at++];
-    }
-    return specs;
-}
-
 static tw_status variant_init(void *pointer, const void *arguments)
 {
     struct tw_dataset *self = pointer;
     const tw_dataset_variant_args *args = arguments;
     const tw__dataset *inner = NULL;
+    bool told = args->element_spec.kind != TW_VALUE_NONE;
     if (args->variant->dtype != TW_VARIANT)
         return tw__fail(TW_TYPE_ERROR, "_VariantDataset: a tensor of dtype variant is expected, got %s",
                         tw_dtype_name(args->variant->dtype));
-    if (!args->types.given && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
+    if (!told && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
         return tw__error_status();
-    int count = inner ? inner->count : (int)args->types.count;
-    self->specs = inner ? tw__alloc_array((size_t)count + 1, sizeof *self->specs) : tw__data_specs(args->types, args->shapes);
+    self->count = inner ? inner->count : 0;
+    self->specs = inner ? tw__alloc_array((size_t)self->count + 1, sizeof *self->specs)
+                        : tw__element_specs(&args->element_spec, &self->count);
     if (!self->specs)
         return tw__error_status();
-    for (int i = 0; inner && i < count; i++)
+    for (int i = 0; inner && i < self->count; i++)
         self->specs[i] = (tw_spec){ inner->dtypes[i], inner->shapes[i] };
-    self->count = count;
     self->variant = tw_retain(args->variant);
-    return TW_OK;
+    return inner ? tw__element_of_specs(self->specs, self->count, &self->structure)
+                 : tw__element_renewed(&args->element_spec, self->specs, &self->structure);
 }
 
-TW_CLASS(
-    dataset_variant, "data._VariantDataset(variant: tensor, types: ints = None, shapes: ints = None) -> dataset",
-    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = variant_init, .drop_config = true,
-    .doc =
-        "The dataset that a variant tensor holds. Without types its own are asked for; else `types` are the numbers of the dtypes, and "
-        "`shapes` has for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other.");
+TW_CLASS(dataset_variant, "data._VariantDataset(variant: tensor, element_spec: value<spec> = None) -> dataset",
+         TW_STEP(variant_init),
+         .doc = "The dataset that a variant tensor holds, with elements of that structure. Without one its own is asked for.");
+
+struct tw_dataset *tw__dataset_of_variant(tw_tensor *variant, const tw_value *structure)
+{
+    return tw_class_make(&tw__class_dataset_variant,
+                         &(tw_dataset_variant_args){ .variant = variant, .element_spec = *structure });
+}
+
+/* ---- elements that ops give ---- */
+
+tw_value tw__data_element_by_op(const tw_op *op, tw_tensor *input, const tw_value *structure)
+{
+    int count = 0;
+    tw_value value = { .kind = TW_VALUE_NONE };
+    tw_spec *specs = tw__element_specs(structure, &count);
+    tw_tensor **tensors = specs ? tw__alloc_array((size_t)count + 1, sizeof *tensors) : NULL;
+    tw_dtype *dtypes = tensors ? tw__alloc_array((size_t)count + 1, sizeof *dtypes) : NULL;
+    tw_shape *shapes = dtypes ? tw__alloc_array((size_t)count + 1, sizeof *shapes) : NULL;
+    for (int i = 0; shapes && i < count; i++) {
+        dtypes[i] = specs[i].dtype;
+        shapes[i] = specs[i].shape;
+    }
+    int made = count;
+    if (shapes) {
+        tw_attr attrs[] = { TW_A_TYPES("output_types", dtypes, count),
+                            { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes } };
+        if (tw__apply(op, &input, 1, attrs, 2, tensors, &made) == TW_OK)
+            tw__element_pack(structure, tensors, made, &value);
+    }
+    tw__free(specs);
+    tw__free(tensors);
+    tw__free(dtypes);
+    tw__free(shapes);
+    return value;
+}

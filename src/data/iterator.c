@@ -13,6 +13,7 @@ struct tw_iterator {
     pthread_mutex_t lock; /* held while it steps */
     uint32_t generation;
     tw__external_state policy;
+    tw_value structure; /* of an element; None if it was made without a dataset */
 };
 
 /* As TensorFlow's options call it; without one a state that can't be exact is refused. */
@@ -45,13 +46,15 @@ static tw_status iterator_init(void *pointer, const void *arguments)
     if (!dataset)
         return tw__error_status();
     self->cursor = tw__cursor_new(dataset);
-    return self->cursor ? TW_OK : tw__error_status();
+    self->structure = tw__value_copy(&args->dataset->structure);
+    return self->cursor && self->structure.kind == args->dataset->structure.kind ? TW_OK : tw__error_status();
 }
 
 static void iterator_destroy(void *pointer)
 {
     struct tw_iterator *self = pointer;
     tw__cursor_free(self->cursor);
+    tw_value_free(&self->structure);
     pthread_mutex_destroy(&self->lock);
 }
 
@@ -106,6 +109,24 @@ TW_METHOD(iterator_next, "data._Iterator.next_element(self: iterator) -> tensors
         tw__free(element.items);
         return (tw_tensors){ 0 };
     }
+    return element;
+}
+
+const tw_value *tw__iterator_structure(const struct tw_iterator *self)
+{
+    return &self->structure;
+}
+
+TW_METHOD(iterator_element, "data._Iterator.element(self: iterator) -> value",
+          "The next element in its structure: a tensor, or tuples and dicts of such; None at the end.")
+{
+    tw_value element = { .kind = TW_VALUE_NONE };
+    int count = tw__iterator_count(args->self);
+    tw_tensor **tensors = tw__alloc_array((size_t)count + 1, sizeof *tensors);
+    bool end = false;
+    if (tensors && tw__iterator_next(args->self, tensors, &end) == TW_OK && !end)
+        tw__element_pack(&args->self->structure, tensors, count, &element);
+    tw__free(tensors);
     return element;
 }
 

@@ -25,6 +25,7 @@ void tw_value_free(tw_value *value)
         for (int64_t i = 0; i < value->list.count; i++)
             tw_value_free(&value->list.items[i]);
         tw__free(value->list.items);
+        tw_release(value->list.form);
         break;
     default:
         break;
@@ -65,6 +66,17 @@ const tw_value *tw__value_get(const tw_value *dict, const char *key)
     return NULL;
 }
 
+const tw_value *tw_value_get(const tw_value *value, const char *key)
+{
+    return key ? tw__value_get(value, key) : NULL;
+}
+
+const tw_value *tw_value_at(const tw_value *value, int64_t index)
+{
+    bool list = value && (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE);
+    return list && index >= 0 && index < value->list.count ? &value->list.items[index] : NULL;
+}
+
 const char *tw__value_text(const tw_value *dict, const char *key)
 {
     const tw_value *value = tw__value_get(dict, key);
@@ -75,6 +87,7 @@ static bool copy_items(const tw_value *from, tw_value *to)
 {
     to->list.items = tw__alloc_array((size_t)from->list.count + 1, sizeof *to->list.items);
     to->list.count = 0;
+    tw_retain(to->list.form);
     for (; to->list.items && to->list.count < from->list.count; to->list.count++) {
         const tw_value *item = &from->list.items[to->list.count];
         to->list.items[to->list.count] = tw__value_copy(item);

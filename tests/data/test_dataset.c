@@ -113,8 +113,8 @@ static void steps_nest(void **state)
     tw_auto tw_tensor *count = tw_dataset_cardinality(dataset);
     assert_int_equal(tw_tensor_int_at(count, 0), 3);
     tw_auto tw_dataset *parallel =
-        tw_dataset_prefetch(tw_dataset_parallel_map(tw_dataset_filter(tw_dataset_range(0, 10), tw_function_new(is_even, NULL)),
-                                                    tw_function_new(twice, NULL), 3),
+        tw_dataset_prefetch(tw_dataset_map(tw_dataset_filter(tw_dataset_range(0, 10), tw_function_new(is_even, NULL)),
+                                           tw_function_new(twice, NULL), 3),
                             2);
     EXPECT(parallel, 0, 4, 8, 12, 16);
     tw_auto tw_dataset *flat = tw_dataset_flat_map(tw_dataset_range(1, 4), tw_function_new(counting, NULL));
@@ -150,10 +150,11 @@ static void batches(void **state)
     tw_auto tw_tensor *zero = tw_tensor_int64(0);
     tw_auto tw_dataset *range = tw_dataset_range(0, 11);
     tw_auto tw_function *f = tw_function_new(plus, NULL);
-    tw_tensors sum = tw_dataset_reduce(range, TW_TENSORS(zero), f);
+    tw_value sum = tw_dataset_reduce(range, TW_LEAF(zero), f);
     expect_no_error();
-    assert_int_equal(tw_tensor_int_at(sum.items[0], 0), 55);
-    tw_tensors_free(&sum);
+    assert_int_equal(sum.kind, TW_VALUE_TENSOR);
+    assert_int_equal(tw_tensor_int_at(sum.tensor, 0), 55);
+    tw_value_free(&sum);
 }
 
 static tw_tensors parity(void *user, tw_tensors in)
@@ -169,10 +170,16 @@ static tw_tensors same(void *user, tw_tensors in)
     return tw_give(in.items[0]);
 }
 
+static tw_value spec_leaf(tw_tensor_spec *spec)
+{
+    return (tw_value){ .kind = TW_VALUE_OBJECT, .object = spec };
+}
+
 static tw_tensors shard_behind_shard(void *user, tw_tensors in)
 {
     (void)user;
-    tw_dataset *shards = tw_dataset_variant(in.items[0], .types = TW_INTS(TW_VARIANT), .shapes = TW_INTS(0));
+    tw_auto tw_tensor_spec *spec = tw_tensor_spec(TW_SCALAR, TW_VARIANT);
+    tw_dataset *shards = tw_dataset_variant(in.items[0], spec_leaf(spec));
     tw_auto tw_dataset *flat = tw_dataset_flat_map(shards, tw_function_new(same, NULL), .element = tw_dataset_range(0, 1));
     return tw_give(flat ? tw_dataset_variant_tensor(flat) : NULL);
 }
@@ -187,14 +194,15 @@ static void files_keep_datasets(void **state)
     tw_auto tw_dataset *saved =
         tw_dataset_save(tw_dataset_range(0, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
     EXPECT(saved, 0, 1, 2, 3, 4);
-    tw_auto tw_dataset *loaded = tw_dataset_load(path, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0));
+    tw_auto tw_tensor_spec *number = tw_tensor_spec(TW_SCALAR, TW_INT64);
+    tw_auto tw_dataset *loaded = tw_dataset_load(path, tw_function_new(shard_behind_shard, NULL), spec_leaf(number));
     EXPECT(loaded, 0, 2, 4, 1, 3);
     tw_auto tw_tensor *count = tw_dataset_cardinality(loaded);
     assert_int_equal(tw_tensor_int_at(count, 0), 5);
     tw_auto tw_dataset *rebatched = tw_dataset_rebatch(tw_dataset_batch(tw_dataset_range(0, 5), 2), sizes);
     EXPECT(rebatched, 0, 1);
     tw_auto tw_tensor *nowhere = tw_tensor_string("/nowhere", 8);
-    assert_null(tw_dataset_load(nowhere, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0)));
+    assert_null(tw_dataset_load(nowhere, tw_function_new(shard_behind_shard, NULL), spec_leaf(number)));
     expect_error(TW_NOT_FOUND, "/nowhere/snapshot.metadata");
     snprintf(remove, sizeof remove, "rm -r '%s'", place);
     assert_int_equal(system(remove), 0);
@@ -206,7 +214,7 @@ static void mistakes(void **state)
     assert_null(tw_dataset_batch(tw_dataset_range(0, 3), 0));
     expect_error(TW_INVALID_ARGUMENT, "Batch size must be greater than zero");
     assert_null(tw_dataset_batch(NULL, 3));
-    expect_error(TW_INVALID_ARGUMENT, "input_dataset");
+    expect_error(TW_INVALID_ARGUMENT, "self");
     assert_null(tw_dataset_take(tw_dataset_range(0, 3), 1.5));
     expect_error(TW_TYPE_ERROR, "1.5");
     assert_null(
@@ -214,7 +222,7 @@ static void mistakes(void **state)
                        tw_function_new(plus, NULL, .signature = TW_SPECS({ TW_INT64, TW_SCALAR }, { TW_INT64, TW_SCALAR }))));
     expect_error(TW_INVALID_ARGUMENT, "takes 2 arguments");
     assert_null(tw_dataset_flat_map(tw_dataset_range(0, 3), tw_function_new(twice, NULL)));
-    expect_error(TW_TYPE_ERROR, "must give a dataset");
+    expect_error(TW_TYPE_ERROR, "must return a `Dataset` object");
     assert_null(tw_dataset());
     expect_error(TW_TYPE_ERROR, "can't be made by itself");
 }

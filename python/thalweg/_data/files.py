@@ -1,9 +1,6 @@
 """Datasets of files: lines, records, pieces, and comma-separated values."""
 import thalweg as tf
 from thalweg import _core
-from thalweg._data.dataset import finish
-
-_LINE = tf.TensorSpec([], tf.string)
 
 
 def _names(filenames):
@@ -33,12 +30,12 @@ class _Files(type):
 def _make(row, filenames, make, num_parallel_reads):
     names = _names(filenames)
     if names is not None and num_parallel_reads is None:
-        return finish(make(names), _LINE)
+        return make(names)
     source = filenames if names is None else tf.data.Dataset.from_tensor_slices(names)
     if num_parallel_reads is None:
-        return source.flat_map(lambda name: finish(make(tf.reshape(name, [-1])), _LINE))
+        return source.flat_map(lambda name: make(tf.reshape(name, [-1])))
     cycle = num_parallel_reads if _core.is_tensor(num_parallel_reads) or num_parallel_reads > 0 else 10
-    return source.interleave(lambda name: finish(make(tf.reshape(name, [-1])), _LINE), cycle_length=cycle, num_parallel_calls=num_parallel_reads)
+    return source.interleave(lambda name: make(tf.reshape(name, [-1])), cycle_length=cycle, num_parallel_calls=num_parallel_reads)
 
 
 class TextLineDataset(metaclass=_Files):
@@ -107,9 +104,8 @@ class CsvDataset(metaclass=_Files):
         if select_cols is not None and exclude_cols is not None:
             raise ValueError("Either select_cols or exclude_cols should be empty")
         defaults = _defaults(record_defaults)
-        made = tf.data.CsvDatasetV2(_names(filenames), defaults, compression_type, 4 << 20 if buffer_size is None else buffer_size, header,
+        return tf.data.CsvDatasetV2(_names(filenames), defaults, compression_type, 4 << 20 if buffer_size is None else buffer_size, header,
                                     field_delim, use_quote_delim, na_value, select_cols, exclude_cols)
-        return finish(made, tuple(tf.TensorSpec([], d.dtype) for d in defaults))
 
 
 def _rows_of(path, compression_type, header, field_delim, use_quote_delim):

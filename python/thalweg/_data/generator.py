@@ -39,9 +39,7 @@ def _signature(output_types, output_shapes, output_signature):
         raise TypeError("The `output_types` argument and the `output_signature` argument are mutually exclusive.")
     if output_signature is not None:
         for spec in structure.flatten(output_signature):
-            if not hasattr(spec, "_flat") and not isinstance(spec, tf.TensorSpec):
-                if type(spec).__name__ == "RaggedTensorSpec":
-                    continue
+            if not isinstance(spec, tf.TypeSpec):
                 raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found %s which is not." % type(spec))
         return output_signature
     if output_types is None:
@@ -79,8 +77,8 @@ def _normalized(values, signature):
                     raise _mismatch(values, signature)
                 return [t for key in sorted(spec) for t in walk(value[key], spec[key])]
             return [t for v, s in zip(value, spec) for t in walk(v, s)]
-        if hasattr(spec, "_tensors"):
-            return spec._tensors(structure.normalize(value))
+        if not isinstance(spec, tf.TensorSpec):
+            return structure.tensors_of(value, spec)
         try:
             tensor = tf.convert_to_tensor(value, dtype=spec.dtype)
         except (TypeError, ValueError):

@@ -18,7 +18,6 @@ class _Kind:
 
     def __init__(self, spec, eager, symbolic):
         self.spec, self.eager, self.symbolic, self.taken = spec, eager, symbolic, 0
-        self.pack = structure.packer(spec) if eager else None
 
 
 _MOST_TAKEN = 32  # elements that Python's `next` takes in one graph: a graph can't tell it where the end is
@@ -52,7 +51,7 @@ class OwnedIterator(tf.data._rows._Iterator):
 
     def __next__(self):
         if self._kind.eager and tf.executing_eagerly():
-            return _core.next_element(self, self._kind.pack)
+            return _core.next_element(self)
         if tf.executing_eagerly():
             try:
                 return self._next_by_op()
@@ -74,7 +73,7 @@ class OwnedIterator(tf.data._rows._Iterator):
         """The next element; OutOfRangeError at the end."""
         if self._kind.eager and tf.executing_eagerly():
             try:
-                return _core.next_element(self, self._kind.pack)
+                return _core.next_element(self)
             except StopIteration:
                 pass  # the op says so
         return self._next_by_op()
@@ -96,12 +95,6 @@ class IteratorSpec:
 
     element_spec = property(lambda self: self._element_spec)
 
-    def _tensors(self, value):
-        return [value._iterator_resource]
-
-    def _value(self, tensors):
-        return OwnedIterator(resource=next(tensors), element_spec=self._element_spec)
-
     def __eq__(self, other):
         return isinstance(other, IteratorSpec) and structure.same(self._element_spec, other._element_spec)
 
@@ -112,40 +105,15 @@ class IteratorSpec:
         return "IteratorSpec(%r,)" % (self._element_spec,)
 
 
-class Optional:
-    """An element, or nothing."""
+def _optional_text(self):
+    if not tf.executing_eagerly():
+        return "tf.experimental.Optional(element_spec=%r)" % (self.element_spec,)
+    return "tf.experimental.Optional(%s)" % (self.get_value() if bool(self.has_value()) else "None")
 
-    def __init__(self, variant, element_spec):
-        self._variant_tensor, self._element_spec = variant, element_spec
 
-    element_spec = property(lambda self: self._element_spec)
-
-    @staticmethod
-    def from_value(value):
-        """The optional of a value."""
-        value = structure.normalize(value)
-        spec = structure.spec_of(value)
-        return Optional(tf.raw_ops.OptionalFromValue(components=structure.tensors_of(value, spec)), spec)
-
-    @staticmethod
-    def empty(element_spec):
-        """The optional without a value."""
-        return Optional(tf.raw_ops.OptionalNone(), element_spec)
-
-    def has_value(self, name=None):
-        """Whether there is one, as a tensor."""
-        return tf.raw_ops.OptionalHasValue(optional=self._variant_tensor)
-
-    def get_value(self, name=None):
-        """The value; an error if there is none."""
-        flat = structure.flat_specs(self._element_spec)
-        tensors = tf.raw_ops.OptionalGetValue(optional=self._variant_tensor, output_types=[d for d, _ in flat], output_shapes=[s for _, s in flat])
-        return structure.pack(self._element_spec, tensors if isinstance(tensors, (list, tuple)) else [tensors])
-
-    def __repr__(self):
-        if not tf.executing_eagerly():
-            return "tf.experimental.Optional(element_spec=%r)" % (self._element_spec,)
-        return "tf.experimental.Optional(%s)" % (self.get_value() if bool(self.has_value()) else "None")
+Optional = tf.data._rows._Optional
+Optional.__name__ = Optional.__qualname__ = "Optional"
+Optional.__repr__ = _optional_text
 
 
 class NumpyIterator:
@@ -153,8 +121,7 @@ class NumpyIterator:
 
     def __init__(self, dataset):
         for spec in structure.flatten(dataset.element_spec):
-            if not isinstance(spec, tf.TensorSpec) and not isinstance(spec, (structure.NoneTensorSpec, structure.DatasetSpec)) \
-                    and not hasattr(spec, "_ragged"):
+            if not isinstance(spec, (tf.TensorSpec, tf.RaggedTensorSpec, structure.NoneTensorSpec, structure.DatasetSpec)):
                 raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type %s" %
                                 (spec.value_type,))
         self._elements = iter(dataset)

@@ -20,7 +20,7 @@ def fill(found):
     data.TextLineDataset, data.TFRecordDataset = files.TextLineDataset, files.TFRecordDataset
     data.FixedLengthRecordDataset = files.FixedLengthRecordDataset
     data.Iterator = iterators.OwnedIterator
-    data.DatasetSpec, data.IteratorSpec = structure.DatasetSpec, iterators.IteratorSpec
+    data.IteratorSpec, data.Dataset._of_variant = iterators.IteratorSpec, structure.dataset_of_variant
     _structure = structure
     data.NumpyIterator = iterators.NumpyIterator
     data.AUTOTUNE, data.INFINITE_CARDINALITY, data.UNKNOWN_CARDINALITY = -1, -1, -2
@@ -52,7 +52,7 @@ def fill(found):
 
     def assert_cardinality(expected_cardinality):
         """Asserts the number of elements."""
-        return lambda given: dataset.finish(data._rows._AssertCardinalityDataset(given, expected_cardinality), given.element_spec)
+        return lambda given: data._rows._AssertCardinalityDataset(given, expected_cardinality)
     experimental.assert_cardinality = assert_cardinality
 
     def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):

@@ -3,7 +3,7 @@ import os
 
 import thalweg as tf
 from thalweg._data import structure
-from thalweg._data.dataset import AUTOTUNE, finish, rows
+from thalweg._data.dataset import AUTOTUNE, rows
 from thalweg._data.function import Traced
 
 
@@ -19,8 +19,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
     shard_of.autograph_do_not_convert = shard_func is None
     traced = Traced(shard_of, "save", dataset.element_spec)
     spec = tf.data._structure_bytes(dataset.element_spec)
-    made = finish(rows._SaveDataset(dataset, path, traced.graph_function, shard_func is not None, compression or "", spec), dataset.element_spec, exact=True)
-    for _ in made:
+    for _ in rows._SaveDataset(dataset, path, traced.graph_function, shard_func is not None, compression or "", spec):
         pass
 
 
@@ -32,6 +31,4 @@ def load(path, element_spec, compression, reader_func):
         def reader_func(datasets):
             return datasets.interleave(lambda shard: shard, cycle_length=os.cpu_count() or 1, num_parallel_calls=AUTOTUNE)
     shards = structure.DatasetSpec(structure.DatasetSpec(element_spec))
-    traced = Traced(reader_func, "load", shards, unpack=False)
-    types, shapes = structure.encoded(element_spec)
-    return finish(rows._LoadDataset(path, traced.graph_function, types, shapes, compression or ""), element_spec)
+    return rows._LoadDataset(path, Traced(reader_func, "load", shards).graph_function, element_spec, compression or "")

@@ -164,7 +164,7 @@ class DatasetV1Adapter(DatasetV1):
 def _adapted(dataset):
     if not isinstance(dataset, tf.data.Dataset) or isinstance(dataset, DatasetV1):
         return dataset
-    made = DatasetV1Adapter(dataset._variant_tensor, *structure.encoded(dataset.element_spec))
+    made = DatasetV1Adapter(dataset._variant_tensor, dataset.element_spec)
     if getattr(dataset, "_own_options", None) is not None:
         made._own_options = dataset._own_options
     return finish(made, dataset.element_spec, exact=True)

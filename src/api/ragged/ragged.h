@@ -15,6 +15,15 @@ struct tw_ragged_tensor {
     int64_t uniform; /* the length of every row, if the dimension is uniform; else -1 */
 };
 
+struct tw_ragged_tensor_spec {
+    struct tw_type_spec spec;
+    tw_shape shape;
+    tw_dtype dtype, splits_dtype;
+    int ragged_rank;
+};
+
+struct tw_ragged_tensor_spec *tw__ragged_spec_new(const tw_shape *shape, tw_dtype dtype, int ragged_rank, tw_dtype splits_dtype);
+
 bool tw__is_ragged(const void *value);
 /* Retains both; NULL (an error is set) gives NULL. Nothing is checked. */
 struct tw_ragged_tensor *tw__ragged_new(void *values, tw_tensor *splits, int64_t uniform);

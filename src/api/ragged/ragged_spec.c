@@ -2,13 +2,6 @@
 #include "api/ragged/ragged.h"
 #include "rows.h"
 
-struct tw_ragged_tensor_spec {
-    tw_type_spec spec;
-    tw_shape shape;
-    tw_dtype dtype, splits_dtype;
-    int ragged_rank;
-};
-
 static tw_status spec_init(void *self, const void *given)
 {
     tw_ragged_tensor_spec *spec = self;
@@ -84,6 +77,13 @@ TW_CLASS(
     "RaggedTensorSpec(shape: shape = None, dtype: dtype = float32, ragged_rank: int = None, row_splits_dtype: dtype = int64)",
     .parent = &tw__class_type_spec, .size = sizeof(tw_ragged_tensor_spec), .init = spec_init, .methods = &spec_methods,
     .doc = "Ragged tensors of a shape, a dtype and a number of ragged dimensions.");
+
+struct tw_ragged_tensor_spec *tw__ragged_spec_new(const tw_shape *shape, tw_dtype dtype, int ragged_rank, tw_dtype splits_dtype)
+{
+    return tw_class_make(&tw__class_ragged_tensor_spec,
+                         &(tw_ragged_tensor_spec_args){
+                             .shape = *shape, .dtype = dtype, .ragged_rank = ragged_rank, .row_splits_dtype = splits_dtype });
+}
 
 TW_PROPERTY(ragged_tensor_spec_shape, "RaggedTensorSpec.shape(self: ragged_tensor_spec) -> shape",
             "The shape, as far as it is one.")

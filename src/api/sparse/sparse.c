@@ -5,12 +5,6 @@
 
 /* ---- tf.SparseTensorSpec ---- */
 
-struct tw_sparse_tensor_spec {
-    tw_type_spec spec;
-    tw_shape shape;
-    tw_dtype dtype;
-};
-
 static tw_status spec_init(void *self, const void *given)
 {
     tw_sparse_tensor_spec *spec = self;
@@ -62,6 +56,11 @@ static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_
 TW_CLASS(sparse_tensor_spec, "SparseTensorSpec(shape: shape = None, dtype: dtype = float32)", .parent = &tw__class_type_spec,
          .size = sizeof(tw_sparse_tensor_spec), .init = spec_init, .methods = &spec_methods,
          .doc = "Sparse tensors of a shape and a dtype.");
+
+struct tw_sparse_tensor_spec *tw__sparse_spec_new(const tw_shape *shape, tw_dtype dtype)
+{
+    return tw_class_make(&tw__class_sparse_tensor_spec, &(tw_sparse_tensor_spec_args){ .shape = *shape, .dtype = dtype });
+}
 
 TW_PROPERTY(sparse_tensor_spec_shape, "SparseTensorSpec.shape(self: sparse_tensor_spec) -> shape",
             "The shape of the whole, as far as it is known.")

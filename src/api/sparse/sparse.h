@@ -11,6 +11,14 @@ struct tw_sparse_tensor {
     tw_shape shape; /* as far as it is known */
 };
 
+struct tw_sparse_tensor_spec {
+    struct tw_type_spec spec;
+    tw_shape shape;
+    tw_dtype dtype;
+};
+
+struct tw_sparse_tensor_spec *tw__sparse_spec_new(const tw_shape *shape, tw_dtype dtype);
+
 /* Retains the three; NULL among them (an error is set) gives NULL. Ranks and sizes are checked. */
 struct tw_sparse_tensor *tw__sparse_new(tw_tensor *indices, tw_tensor *values, tw_tensor *dense_shape);
 /* The three outputs of an op as a sparse tensor; they are taken. */

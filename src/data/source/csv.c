@@ -391,6 +391,8 @@ static tw_status csv_init(void *self, const void *arguments)
     }
     if (status == TW_OK)
         status = tw__dataset_apply(self, &tw__op_CSVDatasetV2, inputs, all, NULL, 0, specs, count);
+    if (status == TW_OK && count == 1) /* a tuple of one, too */
+        status = tw__dataset_wrap(self);
     for (int i = 0; inputs && i < all; i++)
         tw_release(inputs[i]);
     tw__free(inputs);

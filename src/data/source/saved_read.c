@@ -261,21 +261,21 @@ static tw_status load_init(void *self, const void *arguments)
     tw_auto tw__function *f = tw__data_function_for(args->reader_func, &(tw_spec){ TW_VARIANT, TW_SCALAR }, 1, "Dataset.load");
     int count = 0;
     tw_tensor **inputs = f ? tw__data_inputs(&args->path, 1, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
-    tw_spec *specs = inputs ? tw__data_specs(args->types, args->shapes) : NULL;
+    int elements = 0;
+    tw_spec *specs = inputs ? tw__element_specs(&args->element_spec, &elements) : NULL;
     const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""),
                               TW_A_FUNC("reader_func", f) };
     tw_status status = specs
-                           ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, (int)args->types.count)
+                           ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, elements)
                            : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
-    return status;
+    return tw__dataset_settle(self, status, tw__value_copy(&args->element_spec), false);
 }
 
 TW_CLASS(
     dataset_load,
-    "data._LoadDataset(path: tensor<string>, reader_func: function, types: ints, shapes: ints, compression: str = None) -> dataset",
+    "data._LoadDataset(path: tensor<string>, reader_func: function, element_spec: value<spec>, compression: str = None) -> dataset",
     TW_STEP(load_init),
-    .doc =
-        "The elements of a dataset that was saved. The function makes a dataset of the dataset of the shards' datasets; types and shapes are as "
-        "_VariantDataset's.");
+    .doc = "The elements of a dataset that was saved, of that structure. The function makes a dataset of the dataset of the shards' "
+           "datasets.");

@@ -184,7 +184,7 @@ TW_OP(
 static tw_status save_init(void *self, const void *arguments)
 {
     const tw_dataset_save_args *args = arguments;
-    const struct tw_dataset *input = args->input_dataset;
+    const struct tw_dataset *input = args->self;
     tw_auto tw__function *f = tw__data_function_for(args->shard_func, input->specs, input->count, "Dataset.save");
     int count = 0;
     tw_tensor **inputs =
@@ -195,6 +195,7 @@ static tw_status save_init(void *self, const void *arguments)
                            ? tw__dataset_apply(self, &tw__op_SaveDatasetV2, inputs, count, attrs, 3, input->specs, input->count)
                            : tw__error_status();
     tw__free(inputs);
+    status = tw__dataset_settle(self, status, tw__value_copy(&input->structure), true);
     tw__saved_dataset *made = status == TW_OK && args->spec
                                   ? (tw__saved_dataset *)tw__dataset_of("Dataset.save", ((struct tw_dataset *)self)->variant)
                                   : NULL;
@@ -204,7 +205,7 @@ static tw_status save_init(void *self, const void *arguments)
 }
 
 TW_CLASS(dataset_save,
-         "data._SaveDataset(input_dataset: dataset, path: tensor<string>, shard_func: function, use_shard_func: bool = False, "
+         "data._SaveDataset(self: dataset, path: tensor<string>, shard_func: function, use_shard_func: bool = False, "
          "compression: str = None, spec: tensor<string> = None) -> dataset",
          TW_STEP(save_init),
          .doc = "The elements, which are written into files while they are asked for, into the shards that a function tells.");

@@ -162,48 +162,106 @@ TW_OP(TensorSliceDataset, .inputs = "components: Toutput_types", .outputs = "han
       .shape = tw_shape_scalar, .compute = slices_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
       .doc = "The dataset of the tensors' rows.");
 
-static tw_status whole_init(void *self, const void *arguments)
+static tw_status apply_tensors(struct tw_dataset *self, const tw_op *op, tw_tensor *const *tensors, int count, bool rows)
 {
-    const tw_dataset_from_tensors_args *args = arguments;
-    tw_spec *specs = tw__alloc_array((size_t)args->tensors.count + 1, sizeof *specs);
-    for (int64_t i = 0; specs && i < args->tensors.count; i++)
-        specs[i] = (tw_spec){ args->tensors.items[i]->dtype, args->tensors.items[i]->shape };
-    int count = (int)args->tensors.count;
-    tw_status status = specs ? tw__dataset_apply(self, &tw__op_TensorDataset, args->tensors.items, count, NULL, 0, specs, count)
-                             : tw__error_status();
+    tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
+    tw_status status = specs ? TW_OK : tw__error_status();
+    int64_t known = -1;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        const tw_shape *shape = &tensors[i]->shape;
+        specs[i] = (tw_spec){ tensors[i]->dtype, rows ? tw__shape_row(shape) : *shape };
+        if (rows && shape->rank == 0)
+            status = tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
+        else if (rows && shape->rank > 0 && known >= 0 && shape->dims[0] >= 0 && shape->dims[0] != known)
+            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)known,
+                              (long long)shape->dims[0]);
+        else if (rows && shape->rank > 0 && known < 0)
+            known = shape->dims[0];
+    }
+    if (status == TW_OK)
+        status = tw__dataset_apply(self, op, tensors, count, NULL, 0, specs, count);
     tw__free(specs);
     return status;
 }
 
-TW_CLASS(dataset_from_tensors, "data._TensorDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = whole_init, .drop_config = true, .doc = "A dataset of one element.");
+static tw_status whole_init(void *self, const void *arguments)
+{
+    tw_tensors tensors = ((const tw_dataset_from_tensors_args *)arguments)->tensors;
+    return apply_tensors(self, &tw__op_TensorDataset, tensors.items, (int)tensors.count, false);
+}
+
+TW_CLASS(dataset_from_tensors, "data._TensorDataset(tensors: tensors) -> dataset", TW_STEP(whole_init),
+         .doc = "A dataset of one element.");
 
 static tw_status slices_init(void *self, const void *arguments)
 {
-    const tw_dataset_from_tensor_slices_args *args = arguments;
-    tw_spec *specs = tw__alloc_array((size_t)args->tensors.count + 1, sizeof *specs);
-    tw_status status = specs ? TW_OK : tw__error_status();
-    int64_t rows = -1;
-    for (int64_t i = 0; status == TW_OK && i < args->tensors.count; i++) {
-        const tw_shape *shape = &args->tensors.items[i]->shape;
-        specs[i] = (tw_spec){ args->tensors.items[i]->dtype, tw__shape_row(shape) };
-        if (shape->rank == 0)
-            status = tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
-        else if (shape->rank > 0 && rows >= 0 && shape->dims[0] >= 0 && shape->dims[0] != rows)
-            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)rows,
-                              (long long)shape->dims[0]);
-        else if (shape->rank > 0 && rows < 0)
-            rows = shape->dims[0];
-    }
-    int count = (int)args->tensors.count;
-    if (status == TW_OK)
-        status = tw__dataset_apply(self, &tw__op_TensorSliceDataset, args->tensors.items, count, NULL, 0, specs, count);
-    tw__free(specs);
-    return status;
+    tw_tensors tensors = ((const tw_dataset_from_tensor_slices_args *)arguments)->tensors;
+    return apply_tensors(self, &tw__op_TensorSliceDataset, tensors.items, (int)tensors.count, true);
 }
 
-TW_CLASS(dataset_from_tensor_slices, "data._TensorSliceDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = slices_init, .drop_config = true, .doc = "A dataset of the rows of tensors.");
+TW_CLASS(dataset_from_tensor_slices, "data._TensorSliceDataset(tensors: tensors) -> dataset", TW_STEP(slices_init),
+         .doc = "A dataset of the rows of tensors.");
+
+/* The value that an argument is, with the members of its dicts in order; the caller's. */
+static tw_status settled(const tw_value *given, tw_value *value)
+{
+    *value = tw__value_copy(given);
+    return value->kind == given->kind ? tw__structure_settle(value) : tw__error_status();
+}
+
+TW_API(dataset_from_structure, "data.Dataset.from_tensors(tensors: value<element>, name: str = None) -> dataset",
+       "A dataset of one element: a tensor, or a structure of tensors (tuples and dicts).")
+{
+    tw_value value, structure = { .kind = TW_VALUE_NONE };
+    int count = 0;
+    struct tw_dataset *made = NULL;
+    tw_tensor **tensors = NULL;
+    if (settled(&args->tensors, &value) == TW_OK && tw__element_structure(&value, &structure) == TW_OK)
+        tensors = tw__element_tensors(&value, &structure, &count);
+    if (tensors)
+        made = tw_class_make(&tw__class_dataset_from_tensors, &(tw_dataset_from_tensors_args){ .tensors = { tensors, count } });
+    tw__element_tensors_free(tensors, count);
+    tw_value_free(&value);
+    if (made && tw__dataset_settle(made, TW_OK, structure, false) == TW_OK)
+        return made;
+    if (!made)
+        tw_value_free(&structure);
+    tw_release(made);
+    return NULL;
+}
+
+static tw_status find_tensor(void *context, const tw_value *leaf)
+{
+    *(bool *)context |= leaf->kind != TW_VALUE_NONE;
+    return TW_OK;
+}
+
+TW_API(dataset_rows_of_structure, "data.Dataset.from_tensor_slices(tensors: value<element>, name: str = None) -> dataset",
+       "A dataset of the rows of a tensor, or of a structure of tensors (tuples and dicts).")
+{
+    tw_value value, row = { .kind = TW_VALUE_NONE };
+    int count = 0;
+    bool any = false, composite = false;
+    struct tw_dataset *made = NULL;
+    tw_tensor **tensors = NULL;
+    if (settled(&args->tensors, &value) == TW_OK && tw__structure_each(&value, find_tensor, &any) == TW_OK && any)
+        tensors = tw__element_rows(&value, &row, &count);
+    else if (tw_error_code() == TW_OK)
+        tw__fail(TW_VALUE_ERROR, "Invalid `element`. `element` should not be empty.");
+    if (tensors) {
+        composite = tw__element_is_composite(&row);
+        made = tw_class_make(&tw__class_dataset_from_tensor_slices,
+                             &(tw_dataset_from_tensor_slices_args){ .tensors = { tensors, count } });
+    }
+    tw__element_tensors_free(tensors, count);
+    tw_value_free(&value);
+    if (made && tw__dataset_settle(made, TW_OK, row, composite) == TW_OK)
+        return made;
+    if (!made)
+        tw_value_free(&row);
+    tw_release(made);
+    return NULL;
+}
 
 /* ---- RangeDataset ---- */
 

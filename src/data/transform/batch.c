@@ -110,34 +110,37 @@ static tw_spec *batch_specs(const struct tw_dataset *input, const tw_tensor *siz
     return specs;
 }
 
+static const tw_class parallel_batch_class = TW_STEP_CLASS("_ParallelBatchDataset", dataset_batch);
+
+static tw_status apply_batch(struct tw_dataset *self, const tw_dataset_batch_args *args, tw_tensor *size)
+{
+    const struct tw_dataset *input = args->self;
+    tw_spec *specs = batch_specs(input, size, args->drop_remainder);
+    if (!tw__data_given(args->num_parallel_calls, args->num_parallel_calls_object))
+        return tw__dataset_step(self, input, specs, &tw__op_BatchDatasetV2, TW_IN(size, tw_tensor_bool(args->drop_remainder)), 2,
+                                TW_WITH(TW_A_BOOL("parallel_copy", true)), 1);
+    tw_tensor *calls = tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls");
+    tw__dataset_become(self, &parallel_batch_class);
+    return tw__dataset_step(self, input, specs, &tw__op_ParallelBatchDataset,
+                            TW_IN(size, calls, tw_tensor_bool(args->drop_remainder)), 3,
+                            TW_WITH(TW_A_STRING("deterministic", tw__data_determinism(args->deterministic))), 1);
+}
+
 static tw_status batch_init(void *self, const void *arguments)
 {
     const tw_dataset_batch_args *args = arguments;
     tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
-    return tw__dataset_step(self, args->input_dataset, batch_specs(args->input_dataset, size, args->drop_remainder),
-                            &tw__op_BatchDatasetV2, TW_IN(size, tw_tensor_bool(args->drop_remainder)), 2,
-                            TW_WITH(TW_A_BOOL("parallel_copy", true)), 1);
+    int64_t known = args->drop_remainder && size && size->data ? tw_tensor_int_at(size, 0) : -1;
+    tw_value structure = { .kind = TW_VALUE_NONE };
+    tw_status status = apply_batch(self, args, size);
+    if (status == TW_OK)
+        status = tw__element_batched(&args->self->structure, known, &structure);
+    return tw__dataset_settle(self, status, structure, false);
 }
 
 TW_CLASS(
-    dataset_batch, "data._BatchDataset(input_dataset: dataset, batch_size: number, drop_remainder: bool = False) -> dataset",
-    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = batch_init, .drop_config = true,
-    .doc =
-        "The elements of a dataset stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.");
-
-static tw_status parallel_batch_init(void *self, const void *arguments)
-{
-    const tw_dataset_parallel_batch_args *args = arguments;
-    tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
-    tw_tensor *calls = tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls");
-    return tw__dataset_step(self, args->input_dataset, batch_specs(args->input_dataset, size, args->drop_remainder),
-                            &tw__op_ParallelBatchDataset, TW_IN(size, calls, tw_tensor_bool(args->drop_remainder)), 3,
-                            TW_WITH(TW_A_STRING("deterministic", args->deterministic)), 1);
-}
-
-TW_CLASS(
-    dataset_parallel_batch,
-    "data._ParallelBatchDataset(input_dataset: dataset, batch_size: number, num_parallel_calls: number, drop_remainder: bool = False, "
-    "deterministic: str = default) -> dataset",
-    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_batch_init, .drop_config = true,
-    .doc = "The elements of a dataset stacked, batch_size at a time.");
+    dataset_batch,
+    "data._BatchDataset|data.Dataset.batch(self: dataset, batch_size: number, drop_remainder: bool = False, num_parallel_calls: number = "
+    "None, deterministic: int = None, name: str = None) -> dataset",
+    TW_STEP(batch_init),
+    .doc = "Elements stacked, batch_size at a time; with drop_remainder the last batch is left out if it is smaller.");

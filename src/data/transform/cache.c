@@ -402,9 +402,11 @@ static tw_status cache_init(void *self, const void *arguments)
     tw_tensor *cache = NULL;
     int count = 1;
     TW_TRY(tw__apply(&tw__op_DummyMemoryCache, NULL, 0, NULL, 0, &cache, &count));
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_CacheDatasetV2,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_CacheDatasetV2,
                             TW_IN(args->filename ? tw_retain(args->filename) : tw_tensor_string("", 0), cache), 2, NULL, 0);
 }
 
-TW_CLASS(dataset_cache, "data.CacheDataset(input_dataset: dataset, filename: tensor = None) -> dataset", TW_STEP(cache_init),
+TW_CLASS(dataset_cache,
+         "data.CacheDataset|data.Dataset.cache(self: dataset, filename: tensor<string> = None, name: str = None) -> dataset",
+         TW_STEP(cache_init),
          .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.");

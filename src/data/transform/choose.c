@@ -288,47 +288,93 @@ TW_OP(DatasetToSingleElement, .inputs = "dataset: variant", .outputs = "componen
 
 /* ---- classes ---- */
 
-static tw_status ask_init(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op,
-                          const char *who)
+static tw_status ask_init(struct tw_dataset *self, const struct tw_dataset *input, tw__traced *traced, const tw_op *op)
 {
-    tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, who);
-    return f ? tw__dataset_apply_function(self, input, op, "predicate", f, NULL, NULL, 0, NULL, 0) : tw__error_status();
+    tw_status status = tw__dataset_apply_function(self, input, op, "predicate", traced->function, NULL, NULL, 0, NULL, 0);
+    tw__data_traced_end(traced);
+    return status;
 }
 
 static tw_status filter_init(void *self, const void *arguments)
 {
     const tw_dataset_filter_args *args = arguments;
-    return ask_init(self, args->input_dataset, args->predicate, &tw__op_FilterDataset, "Dataset.filter");
+    tw__traced traced;
+    TW_TRY(tw__data_predicate(args->predicate, "filter", ", but its return type is ", args->self, &traced));
+    return ask_init(self, args->self, &traced, &tw__op_FilterDataset);
 }
 
-TW_CLASS(dataset_filter, "data._FilterDataset(input_dataset: dataset, predicate: function) -> dataset", TW_STEP(filter_init),
-         .doc = "The elements of which a predicate is true.");
+TW_CLASS(dataset_filter,
+         "data._FilterDataset|data.Dataset.filter(self: dataset, predicate: function, name: str = None) -> dataset",
+         TW_STEP(filter_init), .doc = "The elements of which a predicate is true.");
 
 static tw_status take_while_init(void *self, const void *arguments)
 {
     const tw_dataset_take_while_args *args = arguments;
-    return ask_init(self, args->input_dataset, args->predicate, &tw__op_TakeWhileDataset, "Dataset.take_while");
+    tw__traced traced;
+    TW_TRY(tw__data_predicate(args->predicate, "take_while", " but its return type is", args->self, &traced));
+    return ask_init(self, args->self, &traced, &tw__op_TakeWhileDataset);
 }
 
-TW_CLASS(dataset_take_while, "data._TakeWhileDataset(input_dataset: dataset, predicate: function) -> dataset",
+TW_CLASS(dataset_take_while,
+         "data._TakeWhileDataset|data.Dataset.take_while(self: dataset, predicate: function, name: str = None) -> dataset",
          TW_STEP(take_while_init), .doc = "The elements before the first of which a predicate is false.");
 
-/* The function for a state and an element. */
-static tw__function *state_function(void *function, tw_tensors state, const struct tw_dataset *input, const char *who)
+/* ---- functions of a state and an element ---- */
+
+typedef struct stateful {
+    tw_value spec; /* what holds of the state in every round */
+    tw_tensors initial;
+    tw__traced f;
+} stateful;
+
+static void stateful_end(stateful *s)
 {
-    int count = (int)state.count + input->count;
-    tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
-    for (int i = 0; specs && i < count; i++)
-        specs[i] = i < state.count ? (tw_spec){ state.items[i]->dtype, state.items[i]->shape } : input->specs[i - state.count];
-    tw__function *f = specs ? tw__data_function_for(function, specs, count, who) : NULL;
-    tw__free(specs);
-    if (f && f->output_count < state.count) {
-        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors; the state alone has %d", who, f->output_count,
-                 (int)state.count);
-        tw_release(f);
-        return NULL;
+    tw_value_free(&s->spec);
+    tw__element_tensors_free(s->initial.items, (int)s->initial.count);
+    tw__data_traced_end(&s->f);
+}
+
+static tw_status no_pair(const tw__traced *f)
+{
+    char *text = tw__element_text(&f->result);
+    tw_status status = tw__fail(
+        TW_TYPE_ERROR,
+        "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value but its return "
+        "type is %s.",
+        text ? text : "");
+    tw__free(text);
+    return status;
+}
+
+/* Traces the function for the state's structure; again, if the shapes of the state change from round to round. */
+static tw_status stateful_trace(stateful *s, void *function, const char *name, const struct tw_dataset *input, bool pairs)
+{
+    for (int round = 0; round < 2; round++) {
+        tw_value relaxed = { .kind = TW_VALUE_NONE };
+        TW_TRY(tw__data_trace(function, name, TW_STRUCTURES(&s->spec, &input->structure), 2, &s->f));
+        if (round)
+            return TW_OK;
+        if (pairs && !(s->f.result.kind == TW_VALUE_TUPLE && s->f.result.list.count == 2))
+            return no_pair(&s->f);
+        TW_TRY(tw__element_state(&s->spec, pairs ? &s->f.result.list.items[0] : &s->f.result, &relaxed));
+        bool same = tw__element_same(&relaxed, &s->spec);
+        tw_value_free(&s->spec);
+        s->spec = relaxed;
+        if (same)
+            return TW_OK;
+        tw__data_traced_end(&s->f);
     }
-    return f;
+    return TW_OK;
+}
+
+static tw_status stateful_begin(stateful *s, const tw_value *initial, void *function, const char *name,
+                                const struct tw_dataset *input, bool pairs)
+{
+    int count = 0;
+    TW_TRY(tw__element_structure(initial, &s->spec));
+    s->initial.items = tw__element_tensors(initial, &s->spec, &count);
+    s->initial.count = s->initial.items ? count : 0;
+    return s->initial.items ? stateful_trace(s, function, name, input, pairs) : tw__error_status();
 }
 
 /* The dataset, the state, the captures: an array from tw__alloc. */
@@ -353,16 +399,28 @@ static tw_dtype *state_types(tw_tensors state)
     return types;
 }
 
-static tw_status scan_init(void *self, const void *arguments)
+/* How a scan's errors about the state begin. */
+static tw_status explain_scan(tw_status status)
 {
-    const tw_dataset_scan_args *args = arguments;
-    tw_auto tw__function *f = state_function(args->scan_func, args->initial_state, args->input_dataset, "Dataset.scan");
+    const char *text = tw_error_message();
+    if (status != TW_TYPE_ERROR || strncmp(text, "The element ", 12) != 0)
+        return status;
+    const char *but = strstr(text, " but got");
+    char *copy = but ? tw__format("Invalid `scan_func`. %.*s, got%s", (int)(but - text), text, but + 8) : NULL;
+    if (copy)
+        status = tw__fail(TW_TYPE_ERROR, "%s", copy);
+    tw__free(copy);
+    return status;
+}
+
+static tw_status apply_scan(struct tw_dataset *self, const struct tw_dataset *input, const stateful *s)
+{
     tw_spec *specs = NULL;
-    int count = 0, states = (int)args->initial_state.count;
-    if (!f || tw__data_results(f, &specs) != TW_OK)
-        return tw__error_status();
-    tw_tensor **inputs = state_inputs(args->input_dataset, args->initial_state, f, &count);
-    tw_dtype *captured, *state = state_types(args->initial_state);
+    int count = 0, states = (int)s->initial.count;
+    tw__function *f = s->f.function;
+    TW_TRY(tw__data_results(f, &specs));
+    tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
+    tw_dtype *captured, *state = state_types(s->initial);
     tw_attr attrs[] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true), TW_A_TYPES("Tstate", state, states),
                         tw__data_capture_types("Targuments", f, &captured) };
     tw_status status = inputs && captured && state ? tw__dataset_apply(self, &tw__op_ScanDataset, inputs, count, attrs, 4,
@@ -375,67 +433,73 @@ static tw_status scan_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_scan, "data._ScanDataset(input_dataset: dataset, initial_state: tensors, scan_func: function) -> dataset",
-         TW_STEP(scan_init), .doc = "What a function makes of a state and each element: the next state, and an element.");
-
-TW_METHOD(dataset_reduce, "data.Dataset._reduce(self: dataset, initial_state: tensors, reduce_func: function) -> tensors",
-          "The state after a function of the state and an element was called with every element.")
+static tw_status scan_init(void *self, const void *arguments)
 {
-    tw_auto tw__function *f = state_function(args->reduce_func, args->initial_state, args->self, "Dataset.reduce");
-    tw_tensors results = { 0 };
-    int count = 0, states = (int)args->initial_state.count;
-    tw_tensor **inputs = f ? state_inputs(args->self, args->initial_state, f, &count) : NULL;
-    tw_dtype *dtypes = state_types(args->initial_state), *captured = NULL;
-    tw_attr arguments = { 0 };
-    if (f)
-        arguments = tw__data_capture_types("Targuments", f, &captured);
-    tw_shape *shapes = tw__alloc_array((size_t)states + 1, sizeof *shapes);
-    results.items = tw__alloc_array((size_t)states + 1, sizeof *results.items);
-    tw_status status = inputs && dtypes && captured && shapes && results.items ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < states; i++) {
-        shapes[i] = *tw__function_output_shape(f, i);
-        if (!tw__shape_equal(&shapes[i], &args->initial_state.items[i]->shape))
-            shapes[i] = TW_UNKNOWN_SHAPE;
+    const tw_dataset_scan_args *args = arguments;
+    stateful s = { .spec = { .kind = TW_VALUE_NONE } };
+    tw_status status = explain_scan(stateful_begin(&s, &args->initial_state, args->scan_func, "scan", args->self, true));
+    tw_value element = { .kind = TW_VALUE_NONE };
+    if (status == TW_OK) {
+        status = apply_scan(self, args->self, &s);
+        element = tw__value_copy(&s.f.result.list.items[1]);
     }
+    status = tw__dataset_settle(self, status, element, false);
+    stateful_end(&s);
+    return status;
+}
+
+TW_CLASS(
+    dataset_scan,
+    "data._ScanDataset|data.Dataset.scan(self: dataset, initial_state: value<element>, scan_func: function, name: str = None) -> dataset",
+    TW_STEP(scan_init), .doc = "What a function makes of a state and each element: the next state, and an element.");
+
+/* The last state's tensors, references in `results`. */
+static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s, tw_tensor **results)
+{
+    int count = 0, states = (int)s->initial.count, made = states, known = 0;
+    tw__function *f = s->f.function;
+    tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
+    tw_dtype *dtypes = state_types(s->initial), *captured = NULL;
+    tw_attr arguments = tw__data_capture_types("Targuments", f, &captured);
+    tw_spec *specs = tw__element_specs(&s->spec, &known);
+    tw_shape *shapes = specs ? tw__alloc_array((size_t)states + 1, sizeof *shapes) : NULL;
+    for (int i = 0; shapes && i < states && i < known; i++)
+        shapes[i] = specs[i].shape;
+    tw_status status = inputs && dtypes && captured && shapes ? TW_OK : tw__error_status();
     if (status == TW_OK) {
         tw_attr attrs[] = { TW_A_FUNC("f", f),
                             TW_A_TYPES("Tstate", dtypes, states),
                             arguments,
                             TW_A_TYPES("output_types", dtypes, states),
                             { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = states, .shapes = shapes } };
-        int made = states;
-        status = tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results.items, &made);
-        results.count = status == TW_OK ? made : 0;
+        status = tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results, &made);
     }
     tw__free(inputs);
     tw__free(dtypes);
     tw__free(captured);
+    tw__free(specs);
     tw__free(shapes);
-    if (status != TW_OK)
-        tw_tensors_free(&results);
-    return results;
+    return status;
 }
 
-TW_METHOD(dataset_single_element, "data.Dataset._single_element(self: dataset) -> tensors", "The tensors of the only element.")
+TW_METHOD(dataset_reduce,
+          "data.Dataset.reduce(self: dataset, initial_state: value<element>, reduce_func: function, name: str = None) -> value",
+          "What is left of a state after a function of it and an element was called with every element.")
 {
-    const struct tw_dataset *self = args->self;
-    tw_tensors results = { tw__alloc_array((size_t)self->count + 1, sizeof(tw_tensor *)), 0 };
-    tw_dtype *dtypes = tw__alloc_array((size_t)self->count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)self->count + 1, sizeof *shapes);
-    for (int i = 0; dtypes && shapes && i < self->count; i++) {
-        dtypes[i] = self->specs[i].dtype;
-        shapes[i] = self->specs[i].shape;
-    }
-    int made = self->count;
-    if (results.items && dtypes && shapes) {
-        tw_attr attrs[] = { TW_A_TYPES("output_types", dtypes, made),
-                            { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = made, .shapes = shapes } };
-        if (tw__apply(&tw__op_DatasetToSingleElement, &self->variant, 1, attrs, 2, results.items, &made) == TW_OK)
-            results.count = made;
-    }
-    tw__free(dtypes);
-    tw__free(shapes);
-    if (!results.count)
-        tw_tensors_free(&results);
-    return results;
+    stateful s = { .spec = { .kind = TW_VALUE_NONE } };
+    tw_value value = { .kind = TW_VALUE_NONE };
+    tw_status status = stateful_begin(&s, &args->initial_state, args->reduce_func, "reduce", args->self, false);
+    int states = (int)s.initial.count;
+    tw_tensor **results = status == TW_OK ? tw__alloc_array((size_t)states + 1, sizeof *results) : NULL;
+    if (results && apply_reduce(args->self, &s, results) == TW_OK)
+        tw__element_pack(&s.spec, results, states, &value);
+    tw__free(results);
+    stateful_end(&s);
+    return value;
+}
+
+TW_METHOD(dataset_single_element, "data.Dataset.get_single_element(self: dataset, name: str = None) -> value",
+          "The only element.")
+{
+    return tw__data_element_by_op(&tw__op_DatasetToSingleElement, args->self->variant, &args->self->structure);
 }

@@ -3,6 +3,7 @@
 
 #include "data/parallel.h"
 #include "data/state.h"
+#include "data/element_spec.h"
 #include "rows.h"
 
 typedef struct flat_dataset {
@@ -229,18 +230,43 @@ TW_OP(
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = parallel_interleave_compute,
     .doc = "InterleaveDataset with a thread per open dataset; the order is the same.");
 
+/* What the elements of the function's datasets are: as its result says, or `element`, a dataset like those, or the graph. */
+static tw_status inner_structure(const tw__traced *traced, const struct tw_dataset *element, const char *who,
+                                 struct tw_dataset *like)
+{
+    const tw_dataset_spec *spec = tw__element_leaf(&traced->result, &tw__class_dataset_spec);
+    if (spec || element) {
+        like->structure = tw__value_copy(spec ? &spec->element : &element->structure);
+        like->specs = tw__element_specs(&like->structure, &like->count);
+        return like->specs ? TW_OK : tw__error_status();
+    }
+    const tw_tensor_spec *variant = tw__element_leaf(&traced->result, &tw__class_tensor_spec);
+    if (!variant || variant->dtype != TW_VARIANT) {
+        char *text = tw__element_text(&traced->result);
+        tw__fail(TW_TYPE_ERROR, "The `map_func` argument must return a `Dataset` object. Got %s.", text ? text : "");
+        tw__free(text);
+        return tw__error_status();
+    }
+    return tw__data_inner_specs(traced->function, NULL, who, &like->specs, &like->count);
+}
+
+/* Takes `last`. */
 static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *input, void *function,
                            const struct tw_dataset *element, const tw_op *op, tw_tensor *const *last, int last_count,
-                           const char *who)
+                           const char *name)
 {
-    tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, who);
+    tw__traced traced = { 0 };
     struct tw_dataset like = { .count = 0 };
-    tw_status status = f ? tw__data_inner_specs(f, element, who, &like.specs, &like.count) : tw__error_status();
+    tw_status status = tw__data_trace(function, name, TW_STRUCTURES(&input->structure), 1, &traced);
+    if (status == TW_OK)
+        status = inner_structure(&traced, element, name, &like);
     for (int i = 0; i < last_count; i++)
         status = last[i] ? status : tw__error_status();
     if (status == TW_OK)
-        status = tw__dataset_apply_function(self, input, op, "f", f, &like, last, last_count, NULL, 0);
+        status = tw__dataset_apply_function(self, input, op, "f", traced.function, &like, last, last_count, NULL, 0);
     tw__free(like.specs);
+    tw_value_free(&like.structure);
+    tw__data_traced_end(&traced);
     for (int i = 0; i < last_count; i++)
         tw_release(last[i]);
     return status;
@@ -249,46 +275,43 @@ static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *inp
 static tw_status flat_map_init(void *self, const void *arguments)
 {
     const tw_dataset_flat_map_args *args = arguments;
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_FlatMapDataset, NULL, 0,
-                     "Dataset.flat_map");
+    return flat_init(self, args->self, args->map_func, args->element, &tw__op_FlatMapDataset, NULL, 0, "flat_map");
 }
 
 TW_CLASS(
-    dataset_flat_map, "data._FlatMapDataset(input_dataset: dataset, map_func: function, element: dataset = None) -> dataset",
+    dataset_flat_map,
+    "data._FlatMapDataset|data.Dataset.flat_map(self: dataset, map_func: function, name: str = None, *, element: dataset = None) -> dataset",
     TW_STEP(flat_map_init),
     .doc =
-        "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, for "
-        "functions whose graph does not tell.");
+        "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, "
+        "for functions whose graph does not tell.");
+
+static const tw_class parallel_interleave_class = TW_STEP_CLASS("_ParallelInterleaveDataset", dataset_interleave);
+
+static tw_tensor *number_or(double value, void *object, const char *what, int64_t otherwise)
+{
+    return tw__data_given(value, object) ? tw__data_number(value, object, what) : tw_tensor_int64(otherwise);
+}
 
 static tw_status interleave_init(void *self, const void *arguments)
 {
     const tw_dataset_interleave_args *args = arguments;
-    tw_tensor *last[2] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
-                           tw__data_number(args->block_length, args->block_length_object, "block_length") };
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_InterleaveDataset, last, 2,
-                     "Dataset.interleave");
+    tw_tensor *last[5] = { number_or(args->cycle_length, args->cycle_length_object, "cycle_length", TW_AUTOTUNE),
+                           number_or(args->block_length, args->block_length_object, "block_length", 1) };
+    if (!tw__data_given(args->num_parallel_calls, args->num_parallel_calls_object))
+        return flat_init(self, args->self, args->map_func, args->element, &tw__op_InterleaveDataset, last, 2, "interleave");
+    last[2] = tw_tensor_int64(TW_AUTOTUNE);
+    last[3] = tw_tensor_int64(TW_AUTOTUNE);
+    last[4] = tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls");
+    tw__dataset_become(self, &parallel_interleave_class);
+    return flat_init(self, args->self, args->map_func, args->element, &tw__op_ParallelInterleaveDatasetV4, last, 5, "interleave");
 }
 
 TW_CLASS(
     dataset_interleave,
-    "data._InterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
-    "element: dataset = None) -> dataset",
+    "data._InterleaveDataset|data.Dataset.interleave(self: dataset, map_func: function, cycle_length: number = None, block_length: number "
+    "= None, num_parallel_calls: number = None, deterministic: int = None, name: str = None, *, element: dataset = None) -> dataset",
     TW_STEP(interleave_init),
-    .doc = "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns.");
-
-static tw_status parallel_interleave_init(void *self, const void *arguments)
-{
-    const tw_dataset_parallel_interleave_args *args = arguments;
-    tw_tensor *last[5] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
-                           tw__data_number(args->block_length, args->block_length_object, "block_length"),
-                           tw_tensor_int64(TW_AUTOTUNE), tw_tensor_int64(TW_AUTOTUNE),
-                           tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls") };
-    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_ParallelInterleaveDatasetV4, last, 5,
-                     "Dataset.interleave");
-}
-
-TW_CLASS(
-    dataset_parallel_interleave,
-    "data._ParallelInterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
-    "num_parallel_calls: number = -1, element: dataset = None) -> dataset",
-    TW_STEP(parallel_interleave_init), .doc = "Like _InterleaveDataset, with a thread per open dataset.");
+    .doc =
+        "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns; with num_parallel_calls each "
+        "open dataset has a thread.");

@@ -82,11 +82,15 @@ TW_OP(PrefetchDataset, .inputs = "input_dataset: variant, buffer_size: int64",
 static tw_status prefetch_init(void *self, const void *arguments)
 {
     const tw_dataset_prefetch_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_PrefetchDataset,
-                            TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")), 1, NULL, 0);
+    bool given = tw__data_given(args->buffer_size, args->buffer_size_object);
+    return tw__dataset_step(self, args->self, NULL, &tw__op_PrefetchDataset,
+                            TW_IN(given ? tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size")
+                                        : tw_tensor_int64(TW_AUTOTUNE)),
+                            1, NULL, 0);
 }
 
-TW_CLASS(dataset_prefetch, "data._PrefetchDataset(input_dataset: dataset, buffer_size: number = -1) -> dataset",
+TW_CLASS(dataset_prefetch,
+         "data._PrefetchDataset|data.Dataset.prefetch(self: dataset, buffer_size: number? = -1, name: str = None) -> dataset",
          TW_STEP(prefetch_init),
          .doc = "The elements, up to buffer_size of them made ready by a thread before they are asked for; -1: some.");
 
@@ -179,12 +183,21 @@ TW_OP(UniqueDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ",
 
 static tw_status unique_init(void *self, const void *arguments)
 {
-    return tw__dataset_step(self, ((const tw_dataset_unique_args *)arguments)->input_dataset, NULL, &tw__op_UniqueDataset, NULL,
-                            0, NULL, 0);
+    const struct tw_dataset *input = ((const tw_dataset_unique_args *)arguments)->self;
+    for (int i = 0; i < input->count; i++) {
+        tw_dtype dtype = input->specs[i].dtype;
+        if (dtype != TW_INT32 && dtype != TW_INT64 && dtype != TW_STRING)
+            return tw__fail(
+                TW_TYPE_ERROR,
+                "`tf.data.Dataset.unique` does not support type <dtype: '%s'> -- only `tf.int32`, `tf.int64`, and `tf.string` are "
+                "supported.",
+                tw_dtype_name(dtype));
+    }
+    return tw__dataset_step(self, input, NULL, &tw__op_UniqueDataset, NULL, 0, NULL, 0);
 }
 
-TW_CLASS(dataset_unique, "data._UniqueDataset(input_dataset: dataset) -> dataset", TW_STEP(unique_init),
-         .doc = "The elements that did not come before.");
+TW_CLASS(dataset_unique, "data._UniqueDataset|data.Dataset.unique(self: dataset, name: str = None) -> dataset",
+         TW_STEP(unique_init), .doc = "The elements that did not come before.");
 
 /* ---- ignore_errors ---- */
 
@@ -227,12 +240,14 @@ TW_OP(IgnoreErrorsDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEME
 static tw_status ignore_init(void *self, const void *arguments)
 {
     const tw_dataset_ignore_errors_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_IgnoreErrorsDataset, NULL, 0,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_IgnoreErrorsDataset, NULL, 0,
                             TW_WITH(TW_A_BOOL("log_warning", args->log_warning)), 1);
 }
 
-TW_CLASS(dataset_ignore_errors, "data._IgnoreErrorsDataset(input_dataset: dataset, log_warning: bool = False) -> dataset",
-         TW_STEP(ignore_init), .doc = "The elements whose making does not fail.");
+TW_CLASS(
+    dataset_ignore_errors,
+    "data._IgnoreErrorsDataset|data.Dataset.ignore_errors(self: dataset, log_warning: bool = False, name: str = None) -> dataset",
+    TW_STEP(ignore_init), .doc = "The elements whose making does not fail.");
 
 /* ---- assert_cardinality ---- */
 
@@ -299,11 +314,11 @@ TW_OP(AssertCardinalityDataset, .inputs = "input_dataset: variant, cardinality: 
 static tw_status assert_init(void *self, const void *arguments)
 {
     const tw_dataset_assert_cardinality_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_AssertCardinalityDataset,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_AssertCardinalityDataset,
                             TW_IN(tw__data_number(args->expected, args->expected_object, "expected_cardinality")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_assert_cardinality, "data._AssertCardinalityDataset(input_dataset: dataset, expected: number) -> dataset",
+TW_CLASS(dataset_assert_cardinality, "data._AssertCardinalityDataset(self: dataset, expected: number) -> dataset",
          TW_STEP(assert_init), .doc = "The elements; an error if they are not as many as said.");
 
 /* ---- options ---- */
@@ -332,9 +347,9 @@ TW_OP(OptionsDataset, .inputs = "input_dataset: variant",
 static tw_status options_init(void *self, const void *arguments)
 {
     const tw_dataset_with_options_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_OptionsDataset, NULL, 0,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_OptionsDataset, NULL, 0,
                             TW_WITH(TW_A_STRING("serialized_options", args->options ? args->options : "")), 1);
 }
 
-TW_CLASS(dataset_with_options, "data._OptionsDataset(input_dataset: dataset, options: str = None) -> dataset",
-         TW_STEP(options_init), .doc = "The elements; the options are those of TensorFlow's own runtime.");
+TW_CLASS(dataset_with_options, "data._OptionsDataset(self: dataset, options: str = None) -> dataset", TW_STEP(options_init),
+         .doc = "The elements; the options are those of TensorFlow's own runtime.");

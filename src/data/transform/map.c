@@ -149,21 +149,20 @@ TW_OP(
     .shape = tw_shape_scalar, .compute = parallel_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "What f makes of every element, for several elements at a time; -1: as many as there are processors.");
 
-static tw_status apply_map(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op,
-                           tw_tensor *parallel, const tw_attr *more, int more_count)
+static const tw_class parallel_map_class = TW_STEP_CLASS("_ParallelMapDataset", dataset_map);
+
+static tw_status apply_map(struct tw_dataset *self, const tw_dataset_map_args *args, const tw__traced *traced, tw_tensor *calls)
 {
-    tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, "Dataset.map");
+    const tw__function *f = traced->function;
     tw_spec *specs = NULL;
-    if (!f || tw__data_results(f, &specs) != TW_OK)
-        return tw__error_status();
+    TW_TRY(tw__data_results(f, &specs));
     int count = 0;
-    tw_tensor **inputs =
-        tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, &parallel, parallel != NULL, &count);
-    tw_attr attrs[4] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true) };
-    for (int i = 0; i < more_count; i++)
-        attrs[2 + i] = more[i];
+    tw_tensor **inputs = tw__data_inputs(&args->self->variant, 1, &f, 1, &calls, calls != NULL, &count);
+    const tw_attr attrs[] = { TW_A_FUNC("f", traced->function), TW_A_BOOL("preserve_cardinality", true),
+                              TW_A_STRING("deterministic", tw__data_determinism(args->deterministic)) };
+    const tw_op *op = calls ? &tw__op_ParallelMapDatasetV2 : &tw__op_MapDataset;
     tw_status status =
-        inputs ? tw__dataset_apply(self, op, inputs, count, attrs, 2 + more_count, specs, f->output_count) : tw__error_status();
+        inputs ? tw__dataset_apply(self, op, inputs, count, attrs, calls ? 3 : 2, specs, f->output_count) : tw__error_status();
     tw__free(inputs);
     tw__free(specs);
     return status;
@@ -172,27 +171,27 @@ static tw_status apply_map(struct tw_dataset *self, const struct tw_dataset *inp
 static tw_status map_init(void *self, const void *arguments)
 {
     const tw_dataset_map_args *args = arguments;
-    return apply_map(self, args->input_dataset, args->map_func, &tw__op_MapDataset, NULL, NULL, 0);
-}
-
-TW_CLASS(dataset_map, "data._MapDataset(input_dataset: dataset, map_func: function) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = map_init, .drop_config = true,
-         .doc = "What a function makes of every element of a dataset.");
-
-static tw_status parallel_init(void *self, const void *arguments)
-{
-    const tw_dataset_parallel_map_args *args = arguments;
-    tw_auto tw_tensor *calls = tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls");
-    if (!calls)
+    bool parallel = tw__data_given(args->num_parallel_calls, args->num_parallel_calls_object);
+    tw_auto tw_tensor *calls =
+        parallel ? tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls") : NULL;
+    tw__traced traced = { 0 };
+    if (parallel && !calls)
         return tw__error_status();
-    return apply_map(self, args->input_dataset, args->map_func, &tw__op_ParallelMapDatasetV2, calls,
-                     TW_WITH(TW_A_STRING("deterministic", args->deterministic)), 1);
+    TW_TRY(tw__data_trace(args->map_func, "map", TW_STRUCTURES(&args->self->structure), 1, &traced));
+    if (parallel)
+        tw__dataset_become(self, &parallel_map_class);
+    tw_status status = apply_map(self, args, &traced, calls);
+    status = tw__dataset_settle(self, status, traced.result, false);
+    traced.result.kind = TW_VALUE_NONE;
+    tw__data_traced_end(&traced);
+    return status;
 }
 
 TW_CLASS(
-    dataset_parallel_map,
-    "data._ParallelMapDataset(input_dataset: dataset, map_func: function, num_parallel_calls: number = -1, deterministic: str = default) -> "
-    "dataset",
-    .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_init, .drop_config = true,
+    dataset_map,
+    "data._MapDataset|data.Dataset.map(self: dataset, map_func: function, num_parallel_calls: number = None, deterministic: int = None, "
+    "name: str = None) -> dataset",
+    TW_STEP(map_init),
     .doc =
-        "What a function makes of every element of a dataset, for several elements at a time; -1: as many as there are processors.");
+        "What a function makes of every element; with num_parallel_calls of several elements at a time (-1: as many as there are "
+        "processors).");

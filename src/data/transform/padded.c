@@ -177,7 +177,7 @@ TW_OP(
 static tw_status padded_init(void *pointer, const void *arguments)
 {
     const tw_dataset_padded_batch_args *args = arguments;
-    const struct tw_dataset *input = args->input_dataset;
+    const struct tw_dataset *input = args->self;
     int count = input->count, all = 2 * count + 3;
     if (args->padded_shapes.count != count || args->padding_values.count != count)
         return tw__fail(TW_INVALID_ARGUMENT, "Dataset.padded_batch: %lld padded_shapes and %lld padding_values for %d components",
@@ -208,12 +208,12 @@ static tw_status padded_init(void *pointer, const void *arguments)
     }
     tw__free(inputs);
     tw__free(specs);
-    return status;
+    return tw__dataset_settle(pointer, status, tw__value_copy(&input->structure), false);
 }
 
 TW_CLASS(
     dataset_padded_batch,
-    "data._PaddedBatchDataset(input_dataset: dataset, batch_size: number, padded_shapes: tensors, padding_values: tensors, drop_remainder: bool "
+    "data._PaddedBatchDataset(self: dataset, batch_size: number, padded_shapes: tensors, padding_values: tensors, drop_remainder: bool "
     "= False) -> dataset",
     TW_STEP(padded_init),
     .doc = "Elements stacked, smaller ones filled up to padded_shapes (-1: to the largest of the batch) with padding_values.");

@@ -232,45 +232,49 @@ TW_OP(
 static tw_status take_init(void *self, const void *arguments)
 {
     const tw_dataset_take_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_TakeDataset,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_TakeDataset,
                             TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_take, "data._TakeDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true,
+TW_CLASS(dataset_take, "data._TakeDataset|data.Dataset.take(self: dataset, count: number, name: str = None) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true,
          .doc = "The first elements of a dataset; -1: all.");
 
 static tw_status skip_init(void *self, const void *arguments)
 {
     const tw_dataset_skip_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_SkipDataset,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_SkipDataset,
                             TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
 }
 
-TW_CLASS(dataset_skip, "data._SkipDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
-         .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true,
+TW_CLASS(dataset_skip, "data._SkipDataset|data.Dataset.skip(self: dataset, count: number, name: str = None) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true,
          .doc = "A dataset without its first elements; -1: without all.");
 
 static tw_status repeat_init(void *self, const void *arguments)
 {
     const tw_dataset_repeat_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_RepeatDataset,
-                            TW_IN(tw__data_number(args->count, args->count_object, "count")), 1, NULL, 0);
+    bool given = tw__data_given(args->count, args->count_object);
+    return tw__dataset_step(self, args->self, NULL, &tw__op_RepeatDataset,
+                            TW_IN(given ? tw__data_number(args->count, args->count_object, "count") : tw_tensor_int64(-1)), 1,
+                            NULL, 0);
 }
 
-TW_CLASS(dataset_repeat, "data._RepeatDataset(input_dataset: dataset, count: number = -1) -> dataset",
+TW_CLASS(dataset_repeat,
+         "data._RepeatDataset|data.Dataset.repeat(self: dataset, count: number = None, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = repeat_init, .drop_config = true,
-         .doc = "A dataset several times; -1: without end.");
+         .doc = "A dataset several times; None or -1: without end.");
 
 static tw_status shard_init(void *self, const void *arguments)
 {
     const tw_dataset_shard_args *args = arguments;
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_ShardDataset,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_ShardDataset,
                             TW_IN(tw__data_number(args->num_shards, args->num_shards_object, "num_shards"),
                                   tw__data_number(args->index, args->index_object, "index")),
                             2, NULL, 0);
 }
 
-TW_CLASS(dataset_shard, "data._ShardDataset(input_dataset: dataset, num_shards: number, index: number) -> dataset",
+TW_CLASS(dataset_shard,
+         "data._ShardDataset|data.Dataset.shard(self: dataset, num_shards: number, index: number, name: str = None) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = shard_init, .drop_config = true,
          .doc = "Every num_shards-th element, from the one at index on.");

@@ -158,18 +158,19 @@ TW_OP(RebatchDatasetV2, .inputs = "input_dataset: variant, batch_sizes: int64, d
 static tw_status rebatch_init(void *self, const void *arguments)
 {
     const tw_dataset_rebatch_args *args = arguments;
-    const struct tw_dataset *input = args->input_dataset;
+    const struct tw_dataset *input = args->self;
     tw_spec *specs = tw__alloc_array((size_t)input->count + 1, sizeof *specs);
-    bool known = args->drop_remainder && args->batch_sizes->data && args->batch_sizes->count == 1;
+    bool known = args->drop_remainder && args->batch_size->data && args->batch_size->count == 1;
     for (int i = 0; specs && i < input->count; i++) {
         specs[i] = input->specs[i];
         if (specs[i].shape.rank > 0)
-            specs[i].shape.dims[0] = known ? tw_tensor_int_at(args->batch_sizes, 0) : -1;
+            specs[i].shape.dims[0] = known ? tw_tensor_int_at(args->batch_size, 0) : -1;
     }
     return tw__dataset_step(self, input, specs, &tw__op_RebatchDatasetV2,
-                            TW_IN(tw_retain(args->batch_sizes), tw_tensor_bool(args->drop_remainder)), 2, NULL, 0);
+                            TW_IN(tw_retain(args->batch_size), tw_tensor_bool(args->drop_remainder)), 2, NULL, 0);
 }
 
-TW_CLASS(dataset_rebatch,
-         "data._RebatchDataset(input_dataset: dataset, batch_sizes: tensor<int64>, drop_remainder: bool = False) -> dataset",
-         TW_STEP(rebatch_init), .doc = "The rows of batches in batches of other sizes, which are taken in turns.");
+TW_CLASS(
+    dataset_rebatch,
+    "data._RebatchDataset|data.Dataset.rebatch(self: dataset, batch_size: tensor<int64>, drop_remainder: bool = False, name: str = None) -> dataset",
+    TW_STEP(rebatch_init), .doc = "The rows of batches in batches of other sizes, which are taken in turns.");

@@ -307,6 +307,38 @@ static tw_status zip_init(void *self, const void *arguments)
 TW_CLASS(dataset_zip, "data._ZipDataset(datasets: list<dataset>) -> dataset", TW_STEP(zip_init),
          .doc = "Elements of several datasets side by side.");
 
+static tw_status zip_leaf(__attribute__((unused)) void *context, const tw_value *leaf, tw_value *mapped)
+{
+    const struct tw_dataset *dataset = leaf->kind == TW_VALUE_OBJECT ? leaf->object : NULL;
+    if (!dataset || !tw__is(dataset, &tw__class_dataset))
+        return tw__fail(TW_TYPE_ERROR, "Dataset.zip: a structure of datasets is expected, found %s",
+                        dataset ? tw_class_name(dataset) : "a value of another kind");
+    *mapped = tw__value_copy(&dataset->structure);
+    return mapped->kind == dataset->structure.kind ? TW_OK : tw__error_status();
+}
+
+TW_API(dataset_zip_structure, "data._zip(datasets: value<element>) -> dataset",
+       "Elements of several datasets, in the structure in which the datasets are given.")
+{
+    tw_value structure = { .kind = TW_VALUE_NONE };
+    int64_t count = 0;
+    struct tw_dataset *made = NULL;
+    if (tw__structure_map(&args->datasets, zip_leaf, NULL, &structure) != TW_OK)
+        return NULL;
+    const tw_value **leaves = tw__structure_leaves(&args->datasets, &count);
+    void **datasets = leaves ? tw__alloc_array((size_t)count + 1, sizeof *datasets) : NULL;
+    for (int64_t i = 0; datasets && i < count; i++)
+        datasets[i] = leaves[i]->object;
+    if (datasets)
+        made = tw_class_make(&tw__class_dataset_zip, &(tw_dataset_zip_args){ .datasets = { datasets, count } });
+    tw__free((void *)leaves);
+    tw__free(datasets);
+    if (made && tw__dataset_settle(made, TW_OK, structure, true) == TW_OK)
+        return made;
+    tw_value_free(&structure);
+    return NULL;
+}
+
 /* What holds of the elements of all: dtypes must be equal, dimensions that differ are unknown. */
 static tw_spec *common_specs(tw_objects datasets, const char *who)
 {
@@ -340,14 +372,22 @@ static tw_spec *common_specs(tw_objects datasets, const char *who)
 static tw_status concatenate_init(void *self, const void *arguments)
 {
     const tw_dataset_concatenate_args *args = arguments;
-    tw_spec *specs = common_specs(TW_OBJECTS(args->input_dataset, args->dataset), "Dataset.concatenate");
+    if (!tw__element_fits(&args->self->structure, &args->dataset->structure)) {
+        char *own = tw__element_text(&args->self->structure), *other = tw__element_text(&args->dataset->structure);
+        tw__fail(TW_TYPE_ERROR, "Incompatible dataset elements:\n  %s vs.   %s", own ? own : "", other ? other : "");
+        tw__free(own);
+        tw__free(other);
+        return tw__error_status();
+    }
+    tw_spec *specs = common_specs(TW_OBJECTS(args->self, args->dataset), "Dataset.concatenate");
     if (!specs)
         return tw__error_status();
-    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_ConcatenateDataset,
-                            TW_IN(tw_retain(args->dataset->variant)), 1, NULL, 0);
+    return tw__dataset_step(self, args->self, specs, &tw__op_ConcatenateDataset, TW_IN(tw_retain(args->dataset->variant)), 1,
+                            NULL, 0);
 }
 
-TW_CLASS(dataset_concatenate, "data._ConcatenateDataset(input_dataset: dataset, dataset: dataset) -> dataset",
+TW_CLASS(dataset_concatenate,
+         "data._ConcatenateDataset|data.Dataset.concatenate(self: dataset, dataset: dataset, name: str = None) -> dataset",
          TW_STEP(concatenate_init), .doc = "One dataset behind the other.");
 
 static tw_status choose_init(void *self, const void *arguments)
@@ -364,7 +404,8 @@ static tw_status choose_init(void *self, const void *arguments)
                               : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
-    return status;
+    return tw__dataset_settle(self, status, tw__value_copy(&((const struct tw_dataset *)args->datasets.items[0])->structure),
+                              false);
 }
 
 TW_CLASS(

@@ -229,7 +229,7 @@ static tw_status shuffle_init(void *self, const void *arguments)
     tw_tensor *generator = NULL;
     int count = 1;
     TW_TRY(tw__apply(&tw__op_DummySeedGenerator, NULL, 0, NULL, 0, &generator, &count));
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_ShuffleDatasetV3,
+    return tw__dataset_step(self, args->self, NULL, &tw__op_ShuffleDatasetV3,
                             TW_IN(tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size"),
                                   tw_tensor_int64(seeds.seed), tw_tensor_int64(seeds.seed2), generator),
                             4, TW_WITH(TW_A_BOOL("reshuffle_each_iteration", args->reshuffle_each_iteration)), 1);
@@ -237,7 +237,7 @@ static tw_status shuffle_init(void *self, const void *arguments)
 
 TW_CLASS(
     dataset_shuffle,
-    "data._ShuffleDataset(input_dataset: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool = True) -> dataset",
+    "data._ShuffleDataset|data.Dataset.shuffle(self: dataset, buffer_size: number, seed: int = None, reshuffle_each_iteration: bool? = True, name: str = None) -> dataset",
     TW_STEP(shuffle_init),
     .doc = "The elements in an order that chance gives: one of the next buffer_size elements at a time. buffer_size -2: of all.");
 
@@ -322,5 +322,7 @@ static tw_status random_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_random, "data._RandomDataset(seed: int = None, rerandomize_each_iteration: bool = False) -> dataset",
-         TW_STEP(random_init), .doc = "Random numbers below 2**32, without end.");
+TW_CLASS(
+    dataset_random,
+    "data._RandomDataset|data.Dataset.random(seed: int = None, rerandomize_each_iteration: bool = None, name: str = None) -> dataset",
+    TW_STEP(random_init), .doc = "Random numbers below 2**32, without end.");

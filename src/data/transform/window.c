@@ -1,6 +1,9 @@
 /* Elements in groups without stacking them: window (a dataset per component), group_by_window; and unbatch, the inverse of batch.
  */
 #include "data/state.h"
+#include <math.h>
+
+#include "data/element_spec.h"
 #include "rows.h"
 
 /* ---- window ---- */
@@ -162,28 +165,38 @@ TW_OP(WindowDataset, .inputs = "input_dataset: variant, size: int64, shift: int6
       .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = window_compute,
       .doc = "Datasets of size elements, every stride-th; the next one begins shift elements farther.");
 
+static tw_status window_leaf(__attribute__((unused)) void *context, const tw_value *leaf, tw_value *mapped)
+{
+    *mapped = tw__dataset_spec_new(leaf);
+    return mapped->kind == TW_VALUE_OBJECT ? TW_OK : tw__error_status();
+}
+
 static tw_status window_init(void *self, const void *arguments)
 {
     const tw_dataset_window_args *args = arguments;
     bool shifted = args->shift_object || args->shift == args->shift;
-    tw_spec *specs = tw__alloc_array((size_t)args->input_dataset->count + 1, sizeof *specs);
-    for (int i = 0; specs && i < args->input_dataset->count; i++)
+    tw_spec *specs = tw__alloc_array((size_t)args->self->count + 1, sizeof *specs);
+    for (int i = 0; specs && i < args->self->count; i++)
         specs[i] = (tw_spec){ TW_VARIANT, TW_SCALAR };
     if (!specs)
         return tw__error_status();
-    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_WindowDataset,
-                            TW_IN(tw__data_number(args->size, args->size_object, "size"),
-                                  shifted ? tw__data_number(args->shift, args->shift_object, "shift")
-                                          : tw__data_number(args->size, args->size_object, "size"),
-                                  tw__data_number(args->stride, args->stride_object, "stride"),
-                                  tw_tensor_bool(args->drop_remainder)),
-                            4, NULL, 0);
+    tw_value structure = { .kind = TW_VALUE_NONE };
+    tw_status status = tw__dataset_step(self, args->self, specs, &tw__op_WindowDataset,
+                                        TW_IN(tw__data_number(args->size, args->size_object, "size"),
+                                              shifted ? tw__data_number(args->shift, args->shift_object, "shift")
+                                                      : tw__data_number(args->size, args->size_object, "size"),
+                                              tw__data_number(args->stride, args->stride_object, "stride"),
+                                              tw_tensor_bool(args->drop_remainder)),
+                                        4, NULL, 0);
+    if (status == TW_OK)
+        status = tw__structure_map(&args->self->structure, window_leaf, NULL, &structure);
+    return tw__dataset_settle(self, status, structure, true);
 }
 
 TW_CLASS(
     dataset_window,
-    "data._WindowDataset(input_dataset: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = False) -> "
-    "dataset",
+    "data._WindowDataset|data.Dataset.window(self: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = "
+    "False, name: str = None) -> dataset",
     TW_STEP(window_init), .doc = "Elements in groups: each component of an element is a dataset of the group's.");
 
 /* ---- group_by_window ---- */
@@ -398,46 +411,139 @@ TW_OP(
     .doc =
         "Elements grouped by a key; a group that has its size, and at the end every group, becomes the dataset that reduce_func makes of it.");
 
-static tw_status grouped_init(void *self, const void *arguments)
+/* A function whose only result becomes an int64. */
+typedef struct cast_body {
+    tw__function *function;
+} cast_body;
+
+static tw_tensors cast_result(void *user, tw_tensors in)
 {
-    const tw_dataset_group_by_window_args *args = arguments;
-    const struct tw_dataset *input = args->input_dataset;
-    const tw_spec key_spec = { TW_INT64, TW_SCALAR }, pair[2] = { key_spec, { TW_VARIANT, TW_SCALAR } };
-    tw_auto tw__function *key = tw__data_function_for(args->key_func, input->specs, input->count, "Dataset.group_by_window");
-    tw_auto tw__function *reduce = key ? tw__data_function_for(args->reduce_func, pair, 2, "Dataset.group_by_window") : NULL;
-    tw_auto tw__function *size =
-        reduce ? tw__data_function_for(args->window_size_func, &key_spec, 1, "Dataset.group_by_window") : NULL;
-    tw_spec *specs = NULL;
-    int count = 0, elements = 0;
-    tw_status status =
-        size ? tw__data_inner_specs(reduce, args->element, "Dataset.group_by_window", &specs, &elements) : tw__error_status();
-    const tw__function *functions[3] = { key, reduce, size };
-    tw_tensor **inputs = status == TW_OK ? tw__data_inputs(&input->variant, 1, functions, 3, NULL, 0, &count) : NULL;
+    tw_auto tw_tensor *number = NULL;
+    if (tw__function_call(((cast_body *)user)->function, in.items, &number) != TW_OK)
+        return TW_GIVE_FAILURE;
+    return tw_give(TW_CALL(Cast, TW_IN(number), TW_WITH(TW_A_TYPE("DstT", TW_INT64))));
+}
+
+/* The traced function, or one around it that casts its number. */
+static tw_status as_int64(tw__traced *traced, const tw_spec *specs, int count)
+{
+    const tw_tensor_spec *spec = tw__element_leaf(&traced->result, &tw__class_tensor_spec);
+    if (!spec || spec->dtype == TW_INT64 || !tw__dtype_is_integer(spec->dtype))
+        return TW_OK;
+    tw_auto tw_function *around =
+        tw_function_new(cast_result, &(cast_body){ traced->function }, .name = "key", .signature = { specs, count });
+    tw__function *made = around ? tw__function_concrete(around, specs, count) : NULL;
+    if (!made)
+        return tw__error_status();
+    tw_release(traced->function);
+    traced->function = made;
+    return TW_OK;
+}
+
+static tw_tensors constant_size(void *user, __attribute__((unused)) tw_tensors in)
+{
+    return tw_give(tw_retain(user));
+}
+
+/* The function of a key that tells how many elements a group has: given, or a number. */
+static tw_status trace_size(const tw_dataset_group_by_window_args *args, const tw_value *key, tw__traced *traced)
+{
+    const tw_spec spec = { TW_INT64, TW_SCALAR };
+    if (args->window_size_func) {
+        TW_TRY(tw__data_trace(args->window_size_func, "group_by_window", TW_STRUCTURES(key), 1, traced));
+        return as_int64(traced, &spec, 1);
+    }
+    tw_auto tw_tensor *size = tw__data_number(args->window_size, args->window_size_object, "window_size");
+    tw_auto tw_function *constant =
+        size ? tw_function_new(constant_size, size, .name = "window_size", .signature = { &spec, 1 }) : NULL;
+    return constant ? tw__data_trace(constant, "group_by_window", TW_STRUCTURES(key), 1, traced) : tw__error_status();
+}
+
+/* functions: of the key, of the group, of the group's size. */
+static tw_status apply_grouped(struct tw_dataset *self, const struct tw_dataset *input, tw__traced *functions,
+                               const struct tw_dataset *like)
+{
+    const tw__function *all[3] = { functions[0].function, functions[1].function, functions[2].function };
     tw_dtype *captured[3] = { NULL };
+    int count = 0;
+    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, all, 3, NULL, 0, &count);
+    tw_status status = inputs ? TW_OK : tw__error_status();
     if (inputs) {
-        tw_attr attrs[] = { TW_A_FUNC("key_func", key),
-                            TW_A_FUNC("reduce_func", reduce),
-                            TW_A_FUNC("window_size_func", size),
-                            tw__data_capture_types("Tkey_func_other_arguments", key, &captured[0]),
-                            tw__data_capture_types("Treduce_func_other_arguments", reduce, &captured[1]),
-                            tw__data_capture_types("Twindow_size_func_other_arguments", size, &captured[2]) };
+        tw_attr attrs[] = { TW_A_FUNC("key_func", functions[0].function),
+                            TW_A_FUNC("reduce_func", functions[1].function),
+                            TW_A_FUNC("window_size_func", functions[2].function),
+                            tw__data_capture_types("Tkey_func_other_arguments", all[0], &captured[0]),
+                            tw__data_capture_types("Treduce_func_other_arguments", all[1], &captured[1]),
+                            tw__data_capture_types("Twindow_size_func_other_arguments", all[2], &captured[2]) };
         status = captured[0] && captured[1] && captured[2]
-                     ? tw__dataset_apply(self, &tw__op_GroupByWindowDataset, inputs, count, attrs, 6, specs, elements)
+                     ? tw__dataset_apply(self, &tw__op_GroupByWindowDataset, inputs, count, attrs, 6, like->specs, like->count)
                      : tw__error_status();
-    } else {
-        status = tw__error_status();
     }
     for (int i = 0; i < 3; i++)
         tw__free(captured[i]);
-    tw__free(specs);
     tw__free(inputs);
+    return status;
+}
+
+/* What the elements of the function's datasets are. */
+static tw_status group_structure(const tw__traced *reduce, const struct tw_dataset *element, struct tw_dataset *like)
+{
+    const tw_dataset_spec *spec = tw__element_leaf(&reduce->result, &tw__class_dataset_spec);
+    const tw_tensor_spec *variant = tw__element_leaf(&reduce->result, &tw__class_tensor_spec);
+    if (!spec && !element && variant && variant->dtype == TW_VARIANT) {
+        TW_TRY(tw__data_inner_specs(reduce->function, NULL, "Dataset.group_by_window", &like->specs, &like->count));
+        return tw__element_of_specs(like->specs, like->count, &like->structure);
+    }
+    if (!spec && !element) {
+        char *text = tw__element_text(&reduce->result);
+        tw__fail(TW_TYPE_ERROR,
+                 "Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object but its return type is %s.",
+                 text ? text : "");
+        tw__free(text);
+        return tw__error_status();
+    }
+    like->structure = tw__value_copy(spec ? &spec->element : &element->structure);
+    like->specs = tw__element_specs(&like->structure, &like->count);
+    return like->specs ? TW_OK : tw__error_status();
+}
+
+static tw_status grouped_init(void *self, const void *arguments)
+{
+    const tw_dataset_group_by_window_args *args = arguments;
+    const struct tw_dataset *input = args->self;
+    struct tw_dataset like = { .count = 0 };
+    tw__traced functions[3] = { { 0 } };
+    if (!tw__data_given(args->window_size, args->window_size_object) == !args->window_size_func)
+        return tw__fail(TW_VALUE_ERROR,
+                        "Either the `window_size` argument or the `window_size_func` argument must be specified.");
+    tw_value key = { .kind = TW_VALUE_OBJECT, .object = tw__tensor_spec_new(TW_INT64, &TW_SCALAR, NULL) };
+    tw_value members = tw__dataset_spec_new(&input->structure);
+    tw_status status = key.object && members.object ? TW_OK : tw__error_status();
+    if (status == TW_OK)
+        status = tw__data_trace(args->key_func, "group_by_window", TW_STRUCTURES(&input->structure), 1, &functions[0]);
+    if (status == TW_OK)
+        status = as_int64(&functions[0], input->specs, input->count);
+    if (status == TW_OK)
+        status = trace_size(args, &key, &functions[2]);
+    if (status == TW_OK)
+        status = tw__data_trace(args->reduce_func, "group_by_window", TW_STRUCTURES(&key, &members), 2, &functions[1]);
+    if (status == TW_OK)
+        status = group_structure(&functions[1], args->element, &like);
+    if (status == TW_OK)
+        status = apply_grouped(self, input, functions, &like);
+    status = tw__dataset_settle(self, status, like.structure, false);
+    for (int i = 0; i < 3; i++)
+        tw__data_traced_end(&functions[i]);
+    tw__free(like.specs);
+    tw_value_free(&key);
+    tw_value_free(&members);
     return status;
 }
 
 TW_CLASS(
     dataset_group_by_window,
-    "data._GroupByWindowDataset(input_dataset: dataset, key_func: function, reduce_func: function, window_size_func: function, element: "
-    "dataset = None) -> dataset",
+    "data._GroupByWindowDataset|data.Dataset.group_by_window(self: dataset, key_func: function, reduce_func: function, window_size: number "
+    "= None, window_size_func: function = None, name: str = None, *, element: dataset = None) -> dataset",
     TW_STEP(grouped_init), .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.");
 
 /* ---- unbatch ---- */
@@ -539,9 +645,45 @@ static tw_status unbatch_compute(tw__kernel *kernel)
 TW_OP(UnbatchDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
       .shape = tw__scalars_shape, .compute = unbatch_compute, .doc = "The rows of elements.");
 
+/* Ragged and sparse tensors have no rows that could be taken by themselves: each element becomes the tensors whose rows are its
+ * rows. */
+static tw_tensors rows_of_element(void *user, tw_tensors in)
+{
+    const struct tw_dataset *dataset = user;
+    tw_value value = { .kind = TW_VALUE_NONE }, row = { .kind = TW_VALUE_NONE };
+    int count = 0;
+    tw_tensor **tensors = tw__alloc_array((size_t)in.count + 1, sizeof *tensors);
+    for (int64_t i = 0; tensors && i < in.count; i++)
+        tensors[i] = tw_retain(in.items[i]);
+    tw_status status = tensors ? tw__element_pack(&dataset->structure, tensors, (int)in.count, &value) : tw__error_status();
+    tw__free(tensors);
+    tw_tensor **rows = status == TW_OK ? tw__element_rows(&value, &row, &count) : NULL;
+    tw_tensors given = rows ? tw_give_((tw_tensors){ rows, count }) : TW_GIVE_FAILURE;
+    tw__free(rows);
+    tw_value_free(&value);
+    tw_value_free(&row);
+    return given;
+}
+
+static struct tw_dataset *rows_as_variants(const struct tw_dataset *given)
+{
+    tw_auto tw_function *function = tw_function_new(rows_of_element, (void *)(uintptr_t)given, .name = "unbatch",
+                                                    .signature = { given->specs, given->count });
+    return function ? tw_class_make(&tw__class_dataset_map, &(tw_dataset_map_args){ .self = (tw_dataset *)(uintptr_t)given,
+                                                                                    .map_func = function,
+                                                                                    .num_parallel_calls = NAN,
+                                                                                    .deterministic = TW_NO_INT })
+                    : NULL;
+}
+
 static tw_status unbatch_init(void *self, const void *arguments)
 {
-    const struct tw_dataset *input = ((const tw_dataset_unbatch_args *)arguments)->input_dataset;
+    const struct tw_dataset *given = ((const tw_dataset_unbatch_args *)arguments)->self;
+    tw_auto struct tw_dataset *mapped = tw__element_is_composite(&given->structure) ? rows_as_variants(given) : NULL;
+    const struct tw_dataset *input = mapped ? mapped : given;
+    tw_value structure = { .kind = TW_VALUE_NONE };
+    if (!mapped && tw_error_code() != TW_OK)
+        return tw__error_status();
     tw_spec *specs = tw__alloc_array((size_t)input->count + 1, sizeof *specs);
     for (int i = 0; specs && i < input->count; i++) {
         if (input->specs[i].shape.rank == 0) {
@@ -550,8 +692,12 @@ static tw_status unbatch_init(void *self, const void *arguments)
         }
         specs[i] = (tw_spec){ input->specs[i].dtype, tw__shape_row(&input->specs[i].shape) };
     }
-    return specs ? tw__dataset_step(self, input, specs, &tw__op_UnbatchDataset, NULL, 0, NULL, 0) : tw__error_status();
+    tw_status status =
+        specs ? tw__dataset_step(self, input, specs, &tw__op_UnbatchDataset, NULL, 0, NULL, 0) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__element_row(&given->structure, &structure);
+    return tw__dataset_settle(self, status, structure, false);
 }
 
-TW_CLASS(dataset_unbatch, "data._UnbatchDataset(input_dataset: dataset) -> dataset", TW_STEP(unbatch_init),
-         .doc = "The rows of elements: the inverse of batch.");
+TW_CLASS(dataset_unbatch, "data._UnbatchDataset|data.Dataset.unbatch(self: dataset, name: str = None) -> dataset",
+         TW_STEP(unbatch_init), .doc = "The rows of elements: the inverse of batch.");

@@ -1,0 +1,291 @@
+/* Elements of datasets and their specs (src/data/element.h) from Python and to Python. Tuples and mappings are structures; named
+ * tuples and mappings of other types keep a form, which makes them again. Functions of elements are traced by
+ * thalweg._data.function. */
+#include "extension.h"
+
+#include "base/language.h"
+#include "data/data.h"
+#include "data/element_spec.h"
+#include "rows.h"
+
+/* ---- forms ---- */
+
+typedef struct form {
+    tw_object object;
+    PyObject *type;  /* NULL: dict */
+    PyObject *keys;  /* of a mapping, as sorted: a list; NULL: a named tuple */
+    PyObject *order; /* its keys as they stood */
+    PyObject *factory;
+} form;
+
+static void form_destroy(void *self)
+{
+    tw__py_lock_state state = tw__py_enter();
+    form *own = self;
+    Py_XDECREF(own->type);
+    Py_XDECREF(own->keys);
+    Py_XDECREF(own->order);
+    Py_XDECREF(own->factory);
+    tw__py_leave(state);
+}
+
+static const tw_class form_class = { .name = "Form", .size = sizeof(form), .destroy = form_destroy };
+
+static PyObject *mapping_type(void)
+{
+    static PyObject *type;
+    PyObject *module = type ? NULL : PyImport_ImportModule("collections.abc");
+    if (module)
+        type = PyObject_GetAttrString(module, "Mapping");
+    Py_XDECREF(module);
+    return type;
+}
+
+/* Whether it is one of the wrappers that attributes of models become: they stand for what they wrap. */
+static bool is_wrapper(PyObject *value)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__module__");
+    bool is = module && PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "thalweg._containers") == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return is;
+}
+
+/* The dict or object that members in the order of the form's keys make; takes the list. */
+static PyObject *make_formed(const form *own, PyObject *members)
+{
+    if (!own->keys) {
+        PyObject *tuple = members ? PyList_AsTuple(members) : NULL, *made = tuple ? PyObject_CallObject(own->type, tuple) : NULL;
+        Py_XDECREF(tuple);
+        Py_XDECREF(members);
+        return made;
+    }
+    PyObject *sorted = PyDict_New(), *pairs = sorted && members ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; pairs && i < PyList_Size(own->keys); i++) {
+        if (PyDict_SetItem(sorted, PyList_GetItem(own->keys, i), PyList_GetItem(members, i)) < 0)
+            Py_CLEAR(pairs);
+    }
+    for (Py_ssize_t i = 0; pairs && i < PyList_Size(own->order); i++) {
+        PyObject *key = PyList_GetItem(own->order, i), *member = PyDict_GetItem(sorted, key);
+        if (!member || PyDict_SetItem(pairs, key, member) < 0)
+            Py_CLEAR(pairs);
+    }
+    Py_XDECREF(sorted);
+    Py_XDECREF(members);
+    if (!pairs || !own->type)
+        return pairs;
+    PyObject *made = own->factory ? PyObject_CallFunctionObjArgs(own->type, own->factory, pairs, NULL)
+                                  : PyObject_CallFunctionObjArgs(own->type, pairs, NULL);
+    Py_DECREF(pairs);
+    return made;
+}
+
+PyObject *tw__py_formed(tw_value *value)
+{
+    int64_t step = value->kind == TW_VALUE_DICT ? 2 : 1;
+    PyObject *members = PyList_New((Py_ssize_t)(value->list.count / step));
+    for (int64_t i = step - 1; members && i < value->list.count; i += step) {
+        PyObject *item = tw__py_value(&value->list.items[i]);
+        value->list.items[i].kind = TW_VALUE_NONE;
+        if (!item || PyList_SetItem(members, (Py_ssize_t)(i / step), item) < 0)
+            Py_CLEAR(members);
+    }
+    return members ? make_formed(value->list.form, members) : NULL;
+}
+
+static char *form_text(const tw_value *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_value copy = tw__value_copy(value);
+    PyObject *made = tw__py_value(&copy), *text = made ? PyObject_Repr(made) : NULL;
+    const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    char *out = bytes ? tw__strdup(bytes) : NULL;
+    if (!bytes)
+        tw__py_failed();
+    Py_XDECREF(made);
+    Py_XDECREF(text);
+    tw__py_leave(state);
+    return out;
+}
+
+/* ---- reading ---- */
+
+static bool read_members(PyObject *members, PyObject *keys, bool specs, tw_value *out);
+
+/* The form of a mapping, if it is no dict of texts in order; false: an exception. */
+static bool form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
+{
+    bool plain = PyDict_CheckExact(mapping) || is_wrapper(mapping), needed = !plain;
+    PyObject *order = PySequence_List(mapping);
+    for (Py_ssize_t i = 0; order && !needed && i < PyList_Size(keys); i++)
+        needed = PyList_GetItem(order, i) != PyList_GetItem(keys, i) || !PyUnicode_CheckExact(PyList_GetItem(keys, i));
+    if (!order || !needed) {
+        Py_XDECREF(order);
+        return !PyErr_Occurred();
+    }
+    form *made = tw__object_new(&form_class);
+    *out = made;
+    if (!made) {
+        Py_DECREF(order);
+        return tw__py_raise() != NULL;
+    }
+    made->order = order;
+    made->keys = Py_NewRef(keys);
+    made->type = plain ? NULL : Py_NewRef((PyObject *)Py_TYPE(mapping));
+    made->factory = plain ? NULL : PyObject_GetAttrString(mapping, "default_factory");
+    PyErr_Clear();
+    return true;
+}
+
+static bool read_mapping(PyObject *mapping, bool specs, tw_value *out)
+{
+    PyObject *keys = PySequence_List(mapping);
+    if (keys && PyList_Sort(keys) < 0) {
+        PyErr_Clear();
+        tw__py_error(PyExc_TypeError, "the keys of a dict in an element can't be sorted: %R", keys);
+        Py_CLEAR(keys);
+    }
+    PyObject *members = keys ? PyList_New(PyList_Size(keys)) : NULL;
+    for (Py_ssize_t i = 0; members && i < PyList_Size(keys); i++) {
+        PyObject *member = PyObject_GetItem(mapping, PyList_GetItem(keys, i));
+        if (!member || PyList_SetItem(members, i, member) < 0)
+            Py_CLEAR(members);
+    }
+    out->kind = TW_VALUE_DICT;
+    bool good = members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, specs, out);
+    Py_XDECREF(keys);
+    Py_XDECREF(members);
+    return good;
+}
+
+static bool read_tuple(PyObject *tuple, bool specs, tw_value *out)
+{
+    out->kind = TW_VALUE_TUPLE;
+    if (!PyTuple_CheckExact(tuple) && PyObject_HasAttrString(tuple, "_fields")) {
+        form *made = tw__object_new(&form_class);
+        out->list.form = made;
+        if (!made)
+            return tw__py_raise() != NULL;
+        made->type = Py_NewRef((PyObject *)Py_TYPE(tuple));
+    }
+    PyObject *members = PySequence_List(tuple);
+    bool good = members && read_members(members, NULL, specs, out);
+    Py_XDECREF(members);
+    return good;
+}
+
+static bool read_key(PyObject *key, tw_value *out)
+{
+    if (PyUnicode_CheckExact(key) || PyLong_CheckExact(key))
+        return tw__py_read_value(key, out);
+    PyObject *text = PyObject_Repr(key); /* the form has the key itself */
+    bool good = text && tw__py_read_value(text, out);
+    Py_XDECREF(text);
+    return good;
+}
+
+static bool read_members(PyObject *members, PyObject *keys, bool specs, tw_value *out)
+{
+    if (Py_EnterRecursiveCall(" in an element of a dataset"))
+        return false;
+    Py_ssize_t count = PyList_Size(members), step = keys ? 2 : 1;
+    out->list.items = tw__alloc_array((size_t)(count * step) + 1, sizeof *out->list.items);
+    bool good = out->list.items || tw__py_raise() != NULL;
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        tw_value *items = out->list.items + i * step;
+        out->list.count = (i + 1) * step;
+        good = (!keys || read_key(PyList_GetItem(keys, i), &items[0])) &&
+               tw__py_read_element(PyList_GetItem(members, i), specs, &items[step - 1]);
+    }
+    Py_LeaveRecursiveCall();
+    return good;
+}
+
+/* A leaf: a spec, or a value of several tensors, or what becomes a tensor. */
+static bool read_leaf(PyObject *value, bool specs, tw_value *out)
+{
+    tw_object *object = tw__py_is_object(value) ? tw__py_self(value) : NULL;
+    if (PyErr_Occurred())
+        return false;
+    bool known =
+        object && (specs ? tw__is(object, &tw__class_type_spec)
+                         : tw__is_composite(object) || tw__is(object, &tw__class_dataset) || tw__is(object, &tw__class_optional));
+    if (known) {
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(object) };
+        return true;
+    }
+    if (specs) {
+        tw__py_error(PyExc_TypeError, "a structure of `tf.TypeSpec`s is expected, found %R of type %R", value, Py_TYPE(value));
+        return false;
+    }
+    tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+    if (tensor)
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
+    return tensor != NULL;
+}
+
+bool tw__py_read_element(PyObject *value, bool specs, tw_value *out)
+{
+    *out = (tw_value){ .kind = TW_VALUE_NONE };
+    if (value == Py_None)
+        return true;
+    if (TW_IS_TENSOR(value) && !specs) {
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(TW_TENSOR(value)) };
+        return true;
+    }
+    if (PyTuple_Check(value))
+        return read_tuple(value, specs, out);
+    if (tw__py_is_object(value) || PyList_Check(value) || PyUnicode_Check(value) || PyLong_Check(value) || PyFloat_Check(value))
+        return read_leaf(value, specs, out);
+    int mapping = PyDict_Check(value) ? 1 : mapping_type() ? PyObject_IsInstance(value, mapping_type()) : -1;
+    if (mapping < 0)
+        return false;
+    return mapping ? read_mapping(value, specs, out) : read_leaf(value, specs, out);
+}
+
+/* ---- functions ---- */
+
+static tw_status trace_function(tw__element_function *self, const char *name, const tw_value *const *arguments, int count,
+                                tw__traced *traced)
+{
+    tw__py_lock_state state = tw__py_enter();
+    const tw__py_object *peer = self->object.peer;
+    PyObject *function = peer && peer->dict ? PyDict_GetItemString(peer->dict, "function") : NULL;
+    PyObject *specs = function ? PyTuple_New(count) : NULL;
+    for (int i = 0; specs && i < count; i++) {
+        tw_value copy = tw__value_copy(arguments[i]);
+        PyObject *spec = tw__py_value(&copy);
+        if (!spec || PyTuple_SetItem(specs, i, spec) < 0)
+            Py_CLEAR(specs);
+    }
+    PyObject *module = specs ? PyImport_ImportModule("thalweg._data.function") : NULL;
+    PyObject *pair = module ? PyObject_CallMethod(module, "trace", "OsO", function, name, specs) : NULL;
+    PyObject *graph = pair ? PyTuple_GetItem(pair, 0) : NULL;
+    bool good = graph && tw__py_read_element(PyTuple_GetItem(pair, 1), true, &traced->result);
+    if (good)
+        traced->function = tw_retain(tw__py_graph_function_of(graph));
+    tw_status status = good && traced->function ? TW_OK : tw__py_failed();
+    Py_XDECREF(specs);
+    Py_XDECREF(module);
+    Py_XDECREF(pair);
+    tw__py_leave(state);
+    return status;
+}
+
+/* The peer carries the function in its __dict__, so that the collector sees cycles through it. */
+void *tw__py_element_function(PyObject *function)
+{
+    tw__element_function *made = tw__object_new(&tw__element_function_class);
+    if (!made)
+        return tw__py_raise();
+    made->trace = trace_function;
+    PyObject *peer = tw__py_wrap(made);
+    if (peer && PyObject_SetAttrString(peer, "function", function) < 0)
+        Py_CLEAR(peer);
+    return peer ? made : NULL;
+}
+
+void tw__py_elements_start(void)
+{
+    tw__language.structure_text = form_text;
+}

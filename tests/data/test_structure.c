@@ -1,0 +1,145 @@
+/* Datasets of tuples and dicts from C: elements as values, in their structure through every step; damaged structures are refused.
+ */
+#include <thalweg/thalweg.h>
+
+#include "data/data.h"
+#include "rows.h"
+#include "test.h"
+
+static tw_tensor *numbers(void)
+{
+    return tw_tensor_new(TW_FLOAT32, TW_SHAPE(4, 2), (float[]){ 1, 2, 3, 4, 5, 6, 7, 8 });
+}
+
+static tw_tensor *labels(void)
+{
+    return tw_tensor_new(TW_INT32, TW_SHAPE(4), (int32_t[]){ 10, 20, 30, 40 });
+}
+
+static tw_dataset *features(void)
+{
+    tw_auto tw_tensor *x = numbers(), *y = labels();
+    return tw_dataset_rows_of_structure(TW_TUPLE(TW_DICT(TW_TEXT("pixels"), TW_LEAF(x), TW_TEXT("id"), TW_LEAF(y)), TW_LEAF(y)));
+}
+
+static void expect_spec(tw_dataset *dataset, const char *expected)
+{
+    expect_no_error();
+    assert_non_null(dataset);
+    tw_value spec = tw_dataset_element_spec(dataset);
+    char *text = tw__element_text(&spec);
+    assert_string_equal(text, expected);
+    tw__free(text);
+    tw_value_free(&spec);
+}
+
+static void dicts_and_tuples(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *batches = tw_dataset_batch(tw_dataset_shuffle(features(), 1), 3);
+    expect_spec(batches, "({'id': TensorSpec(shape=(None,), dtype=tf.int32, name=None), 'pixels': TensorSpec(shape=(None, 2), "
+                         "dtype=tf.float32, name=None)}, TensorSpec(shape=(None,), dtype=tf.int32, name=None))");
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(batches));
+    int64_t rows[] = { 3, 1 };
+    for (int i = 0; i < 2; i++) {
+        tw_value element = tw_iterator_element(iterator);
+        expect_no_error();
+        const tw_value *dict = tw_value_at(&element, 0), *label = tw_value_at(&element, 1);
+        const tw_value *pixels = tw_value_get(dict, "pixels"), *id = tw_value_get(dict, "id");
+        assert_non_null(pixels);
+        assert_non_null(id);
+        assert_null(tw_value_get(dict, "other"));
+        assert_null(tw_value_at(&element, 2));
+        assert_int_equal(tw_tensor_dim(pixels->tensor, 0), rows[i]);
+        assert_int_equal(tw_tensor_int_at(id->tensor, 0), tw_tensor_int_at(label->tensor, 0));
+        tw_value_free(&element);
+    }
+    tw_value end = tw_iterator_element(iterator);
+    expect_no_error();
+    assert_int_equal(end.kind, TW_VALUE_NONE);
+}
+
+/* A function gets the flat tensors: those of a dict in the order of its keys. */
+static tw_tensors pixels_and_label(void *user, tw_tensors in)
+{
+    (void)user;
+    return tw_give(tw_retain(in.items[1]), tw_retain(in.items[2]));
+}
+
+static tw_tensors sum_of_both(void *user, tw_tensors in)
+{
+    (void)user; /* count, sum; x, y */
+    tw_auto tw_tensor *one = tw_tensor_int64(1);
+    tw_auto tw_tensor *y = tw_cast(in.items[3], TW_INT64);
+    return tw_give(tw_add(in.items[0], one), tw_add(in.items[1], y));
+}
+
+static void functions_and_states(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *mapped = tw_dataset_map(features(), tw_function_new(pixels_and_label, NULL));
+    expect_spec(mapped, "(TensorSpec(shape=(2,), dtype=tf.float32, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None))");
+    tw_auto tw_dataset *parallel = tw_dataset_map(features(), tw_function_new(pixels_and_label, NULL), 2);
+    assert_string_equal(tw_class_name(parallel), "_ParallelMapDataset");
+    tw_auto tw_tensor *zero = tw_tensor_int64(0);
+    tw_auto tw_function *f = tw_function_new(sum_of_both, NULL);
+    tw_value sums = tw_dataset_reduce(mapped, TW_TUPLE(TW_LEAF(zero), TW_LEAF(zero)), f);
+    expect_no_error();
+    assert_int_equal(tw_tensor_int_at(tw_value_at(&sums, 0)->tensor, 0), 4);
+    assert_int_equal(tw_tensor_int_at(tw_value_at(&sums, 1)->tensor, 0), 100);
+    tw_value_free(&sums);
+}
+
+static void several_datasets(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *first = features(), *second = tw_dataset_range(TW_ZERO, 9);
+    tw_value one = { .kind = TW_VALUE_OBJECT, .object = first }, other = { .kind = TW_VALUE_OBJECT, .object = second };
+    tw_auto tw_dataset *zipped = tw_dataset_zip_structure(TW_DICT(TW_TEXT("a"), other, TW_TEXT("b"), one));
+    expect_no_error();
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(zipped));
+    tw_value element = tw_iterator_element(iterator);
+    expect_no_error();
+    assert_int_equal(tw_tensor_int_at(tw_value_get(&element, "a")->tensor, 0), 0);
+    assert_int_equal(tw_tensor_int_at(tw_value_at(tw_value_get(&element, "b"), 1)->tensor, 0), 10);
+    tw_value_free(&element);
+    assert_null(tw_dataset_concatenate(tw_retain(first), tw_retain(second)));
+    expect_error(TW_TYPE_ERROR, "Incompatible dataset elements");
+    tw_auto tw_dataset *windows = tw_dataset_window(tw_retain(second), 3);
+    expect_spec(windows, "DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))");
+    tw_auto tw_iterator *groups = tw_iterator(.dataset = tw_retain(windows));
+    tw_value group = tw_iterator_element(groups);
+    expect_no_error();
+    assert_int_equal(group.kind, TW_VALUE_OBJECT);
+    assert_true(tw_is(group.object, &tw__class_dataset));
+    tw_value_free(&group);
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    tw_auto tw_tensor *x = numbers();
+    assert_null(tw_dataset_rows_of_structure(TW_DICT(TW_LEAF(x), TW_LEAF(x))));
+    expect_error(TW_TYPE_ERROR, "must be a text or an integer");
+    assert_null(tw_dataset_rows_of_structure(TW_TUPLE(TW_TEXT("text"))));
+    expect_error(TW_TYPE_ERROR, "only tensors have rows");
+    tw_value nothing = { .kind = TW_VALUE_NONE };
+    assert_null(tw_dataset_rows_of_structure(nothing));
+    expect_error(TW_VALUE_ERROR, "should not be empty");
+    tw_auto tw_dataset *dataset = tw_dataset_range(TW_ZERO, 3);
+    tw_auto tw_tensor_spec *spec = tw_tensor_spec(TW_SCALAR, TW_INT64);
+    tw_value leaf = { .kind = TW_VALUE_OBJECT, .object = spec };
+    assert_null(tw_dataset_set_structure(dataset, TW_TUPLE(leaf, leaf)));
+    expect_error(TW_INVALID_ARGUMENT, "a structure of 2 tensors for elements of 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dicts_and_tuples),
+        cmocka_unit_test(functions_and_states),
+        cmocka_unit_test(several_datasets),
+        cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

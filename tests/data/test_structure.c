@@ -93,7 +93,7 @@ static void functions_and_states(void **state)
 static void several_datasets(void **state)
 {
     (void)state;
-    tw_auto tw_dataset *first = features(), *second = tw_dataset_range(TW_ZERO, 9);
+    tw_auto tw_dataset *first = features(), *second = tw_dataset_range(0, 9);
     tw_value one = { .kind = TW_VALUE_OBJECT, .object = first }, other = { .kind = TW_VALUE_OBJECT, .object = second };
     tw_auto tw_dataset *zipped = tw_dataset_zip_structure(TW_DICT(TW_TEXT("a"), other, TW_TEXT("b"), one));
     expect_no_error();
@@ -126,7 +126,7 @@ static void mistakes(void **state)
     tw_value nothing = { .kind = TW_VALUE_NONE };
     assert_null(tw_dataset_rows_of_structure(nothing));
     expect_error(TW_VALUE_ERROR, "should not be empty");
-    tw_auto tw_dataset *dataset = tw_dataset_range(TW_ZERO, 3);
+    tw_auto tw_dataset *dataset = tw_dataset_range(0, 3);
     tw_auto tw_tensor_spec *spec = tw_tensor_spec(TW_SCALAR, TW_INT64);
     tw_value leaf = { .kind = TW_VALUE_OBJECT, .object = spec };
     assert_null(tw_dataset_set_structure(dataset, TW_TUPLE(leaf, leaf)));

@@ -27,107 +27,7 @@ def _run_functions_eagerly(run_eagerly):
 config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly  # noqa: F821
 
 
-def _devices_later(module, names):
-    """The devices of tf.config, likewise."""
-    def get(name):
-        if name in ("experimental_connect_to_cluster", "experimental_connect_to_host") and names == "CONFIG":
-            from thalweg import _cluster
-            return getattr(_cluster, name)
-        from thalweg import _device
-        if name not in getattr(_device, names):
-            raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-        return getattr(_device, name)
-    module.__getattr__ = get
-
-
-_devices_later(config, "CONFIG")  # noqa: F821
-_devices_later(config.experimental, "EXPERIMENTAL")  # noqa: F821
-
-
-def _autodiff_later(name):
-    """tf.autodiff.ForwardAccumulator, likewise."""
-    if name != "ForwardAccumulator":
-        raise AttributeError("module 'thalweg.autodiff' has no attribute %r" % name)
-    import thalweg._gradients as gradients  # "from thalweg import" would find the row of that name
-    return gradients.ForwardAccumulator
-
-
-autodiff.__getattr__ = _autodiff_later  # noqa: F821
-
-
-def _values_later(module, name):
-    """tf.ragged.map_flat_values and tf.sparse.map_values, likewise."""
-    def get(asked):
-        if asked != name:
-            raise AttributeError("module %r has no attribute %r" % (module.__name__, asked))
-        from thalweg import _ragged
-        return getattr(_ragged, name)
-    module.__getattr__ = get
-
-
-_values_later(ragged, "map_flat_values")  # noqa: F821
-_values_later(sparse, "map_values")  # noqa: F821
 SparseTensorSpec.value_type, RaggedTensorSpec.value_type = SparseTensor, RaggedTensor  # noqa: F821
-
-
-def _debugging_later(name):
-    """The assertions of tf.debugging, likewise."""
-    from thalweg import _debugging
-    found = _debugging.member(name)
-    if found is None:
-        raise AttributeError("module 'thalweg.debugging' has no attribute %r" % name)
-    setattr(debugging, name, found)  # noqa: F821
-    return found
-
-
-debugging.__getattr__ = _debugging_later  # noqa: F821
-
-
-def _io_later(name):
-    """The records of tf.io and the parsing of Examples, likewise."""
-    from thalweg import _parsing, _records
-    found = _records.IO.get(name) or _parsing.IO.get(name)
-    if found is None:
-        raise AttributeError("module 'thalweg.io' has no attribute %r" % name)
-    setattr(io, name, found)  # noqa: F821
-    return found
-
-
-def _train_later(name):
-    """The messages of tf.train, likewise."""
-    if name == "checkpoints_iterator":
-        from thalweg import _records
-        return _records.checkpoints_iterator
-    if name not in _EXAMPLES:
-        raise AttributeError("module 'thalweg.train' has no attribute %r" % name)
-    from thalweg import _messages
-    setattr(train, name, getattr(_messages, name))  # noqa: F821
-    return getattr(_messages, name)
-
-
-def _summary_later(name):
-    """The writers of tf.summary, likewise."""
-    from thalweg import _summary
-    if name not in _summary.SUMMARY:
-        raise AttributeError("module 'thalweg.summary' has no attribute %r" % name)
-    setattr(summary, name, _summary.SUMMARY[name])  # noqa: F821
-    return _summary.SUMMARY[name]
-
-
-def _summary_experimental_later(name):
-    """tf.summary.experimental.summary_scope, likewise."""
-    if name != "summary_scope":
-        raise AttributeError("module 'thalweg.summary.experimental' has no attribute %r" % name)
-    from thalweg import _summary
-    return _summary.SummaryScope
-
-
-def _profiler_later(name):
-    """The context managers of tf.profiler.experimental, likewise."""
-    from thalweg import _summary
-    if name not in _summary.PROFILER:
-        raise AttributeError("module 'thalweg.profiler.experimental' has no attribute %r" % name)
-    return _summary.PROFILER[name]
 
 
 def make_ndarray(tensor):
@@ -148,40 +48,6 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
             raise TypeError("Expected Tensor's shape: %s, got %s." % (tuple(TensorShape(shape)), tuple(made.shape)))  # noqa: F821
         made = reshape(made, shape) if size(made) == reduce_prod(constant(shape, int64)) or not allow_broadcast else broadcast_to(made, shape)  # noqa: F821
     return _messages.TensorProto.FromString(io._tensor_message(made).numpy())  # noqa: F821
-
-
-def _contrib_later(name):
-    """tf.contrib.summary, likewise."""
-    from thalweg import _summary
-    if name not in _summary.CONTRIB:
-        raise AttributeError("module 'thalweg.contrib.summary' has no attribute %r" % name)
-    return _summary.CONTRIB[name]
-
-
-def _backend_later(name):
-    """The functions of keras.backend, likewise."""
-    from thalweg import _backend
-    if name not in _backend.BACKEND:
-        raise AttributeError("module 'thalweg.keras.backend' has no attribute %r" % name)
-    setattr(keras.backend, name, _backend.BACKEND[name])  # noqa: F821
-    return _backend.BACKEND[name]
-
-
-keras.backend.__getattr__ = _backend_later  # noqa: F821
-
-
-def _saved_model_later(name):
-    """tf.saved_model, likewise."""
-    if name.startswith("__"):
-        raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
-    from thalweg import _saved_model, _saving
-    if name not in _saved_model.PUBLIC:
-        raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
-    setattr(saved_model, name, getattr(_saving if name == "save" else _saved_model, name))  # noqa: F821
-    return getattr(saved_model, name)  # noqa: F821
-
-
-saved_model.__getattr__ = _saved_model_later  # noqa: F821
 
 
 def _saving_later(name):
@@ -215,12 +81,6 @@ class _Reduction:
 
 image.ResizeMethod = _ResizeMethod  # noqa: F821
 keras.losses.Reduction = _Reduction  # noqa: F821
-_EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
-io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
-summary.__getattr__, summary.experimental.__getattr__ = _summary_later, _summary_experimental_later  # noqa: F821
-profiler.experimental.__getattr__ = _profiler_later  # noqa: F821
-
-
 def _module(name, **members):
     """A module with members."""
     made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)
@@ -235,7 +95,8 @@ def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
 
 
 version = _module("version", VERSION=__version__)
-contrib = _module("contrib", summary=_module("contrib.summary", __getattr__=_contrib_later))
+contrib = _module("contrib", summary=_module("contrib.summary"))
+tpu = _module("tpu", experimental=_module("tpu.experimental"))
 test = _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
                gpu_device_name=lambda: "")
 keras.__version__ = "2.15.0"  # noqa: F821
@@ -405,7 +266,7 @@ _data_later()
 
 
 def _distribute_later():
-    """So is tf.distribute; tf.tpu and tf.config.experimental_connect_to_cluster come with it."""
+    """So is tf.distribute."""
     rows = {name: value for name, value in distribute.__dict__.items() if not name.startswith("__")}  # noqa: F821
     for name in rows:
         delattr(distribute, name)  # noqa: F821
@@ -417,55 +278,63 @@ def _distribute_later():
         _distribute.fill()
     _later([distribute], fill)  # noqa: F821
 
-    def get_tpu(name):
-        from thalweg import _cluster
-        if name not in _cluster.TPU:
-            raise AttributeError("module 'thalweg.tpu.experimental' has no attribute %r" % name)
-        return _cluster.TPU[name]
-    return _module("tpu", experimental=_module("tpu.experimental", __getattr__=get_tpu))
+
+_distribute_later()
 
 
-tpu = _distribute_later()
+# What modules have once it is asked for: the file it is in, and the names, or the name of the table there.
+_LATER = {
+    config: [("_device", "CONFIG"), ("_cluster", ("experimental_connect_to_cluster", "experimental_connect_to_host"))],  # noqa: F821
+    config.experimental: [("_device", "EXPERIMENTAL")],  # noqa: F821
+    autodiff: [("_gradients", ("ForwardAccumulator",))],  # noqa: F821
+    ragged: [("_ragged", ("map_flat_values",))],  # noqa: F821
+    sparse: [("_ragged", ("map_values",))],  # noqa: F821
+    debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor"))],  # noqa: F821
+    io: [("_records", "IO"), ("_parsing", "IO")],  # noqa: F821
+    train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
+                           "FeatureList")), ("_records", ("checkpoints_iterator",))],
+    summary: [("_summary", "SUMMARY")],  # noqa: F821
+    summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
+    profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
+    contrib.summary: [("_summary", "CONTRIB")],
+    keras.backend: [("_backend", "BACKEND")],  # noqa: F821
+    saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
+    tpu.experimental: [("_cluster", "TPU")],
+}
 
 
-def _dirs():
-    """dir() of a module lists also what is loaded when it is first asked for."""
-    def add(module, later):
-        module.__dir__ = lambda: sorted(set(later()) | set(module.__dict__))  # in this order: `later` may fill the module
+def _members_later(module, sources):
+    """Gives a module what its row of the table says."""
+    def table(source, names):
+        __import__("thalweg." + source)
+        found = _sys.modules["thalweg." + source]
+        return found, getattr(found, names) if type(names) is str else names
 
-    def members(name, attribute):
-        def later():
-            import importlib
-            found = getattr(importlib.import_module("thalweg." + name), attribute)
-            return found() if callable(found) else found
-        return later
-
-    def filled(module):
-        def later():
-            getattr(module, {data: "AUTOTUNE", compat: "v1", distribute: "ReduceOp"}.get(module, "Session"), None)  # noqa: F821
-            return ()
-        return later
-    add(config, lambda: members("_device", "CONFIG")() + ["experimental_connect_to_cluster", "experimental_connect_to_host"])  # noqa: F821
-    add(config.experimental, members("_device", "EXPERIMENTAL"))  # noqa: F821
-    add(autodiff, lambda: ["ForwardAccumulator"])  # noqa: F821
-    add(saved_model, members("_saved_model", "PUBLIC"))  # noqa: F821
-    add(ragged, lambda: ["map_flat_values"])  # noqa: F821
-    add(sparse, lambda: ["map_values"])  # noqa: F821
-    add(debugging, members("_debugging", "members"))  # noqa: F821
-    parsing = members("_parsing", "IO")
-    add(io, lambda: list(members("_records", "IO")()) + list(parsing()))  # noqa: F821
-    add(train, lambda: _EXAMPLES)  # noqa: F821
-    add(summary, members("_summary", "SUMMARY"))  # noqa: F821
-    add(keras.backend, members("_backend", "BACKEND"))  # noqa: F821
-    add(summary.experimental, lambda: ["summary_scope"])  # noqa: F821
-    add(profiler.experimental, members("_summary", "PROFILER"))  # noqa: F821
-    add(contrib.summary, members("_summary", "CONTRIB"))
-    add(tpu.experimental, members("_cluster", "TPU"))
-    for module in (data, compat, compat.v1, compat.v2, distribute):  # noqa: F821
-        add(module, filled(module))
+    def get(name):
+        for source, names in () if name.startswith("__") else sources:
+            if type(names) is str or name in names:
+                found, known = table(source, names)
+                if name in known:
+                    value = module.__dict__[name] = known[name] if type(known) is dict else getattr(found, name)
+                    return value
+        raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+    module.__getattr__ = get
+    module.__dir__ = lambda: sorted({name for source in sources for name in table(*source)[1]} | {*module.__dict__})  # noqa: F821
 
 
-_dirs()
+def _filled_later(module, member):
+    """dir() of a module that is filled whole: asked for a member, it is."""
+    def names():
+        getattr(module, member, None)
+        return sorted(module.__dict__)
+    module.__dir__ = names
+
+
+for _asked, _sources in _LATER.items():
+    _members_later(_asked, _sources)
+for _asked, _sources in ((data, "AUTOTUNE"), (compat, "v1"), (compat.v1, "Session"), (compat.v2, "Session"), (distribute, "ReduceOp")):  # noqa: F821
+    _filled_later(_asked, _sources)
+del _asked, _sources
 
 
 def _training_later():

@@ -74,16 +74,3 @@ def grad_pass_through(f):
             return f(*inner, **kwargs), gradient
         return passing(*args)
     return wrapper
-
-
-MEMBERS = ("assert_proper_iterable", "is_numeric_tensor")
-
-
-def member(name):
-    """What tf.debugging has beside the library's own functions."""
-    return globals()[name] if name in MEMBERS else None
-
-
-def members():
-    """The names of all these."""
-    return list(MEMBERS)

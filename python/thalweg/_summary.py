@@ -273,3 +273,4 @@ CONTRIB = {"create_file_writer": _contrib_create_file_writer, "always_record_sum
 
 SUMMARY = {f.__name__: f for f in (create_file_writer, create_noop_writer, record_if, graph, trace_on, trace_export, trace_off, SummaryWriter, flush)}
 SUMMARY["write"] = write
+EXPERIMENTAL = {"summary_scope": SummaryScope}

@@ -430,5 +430,5 @@ def install():
     for name in ("TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"):
         setattr(_v1.io, name, getattr(_records, name))
         setattr(_v1.python_io, name, getattr(_records, name))
-    for name in tf._EXAMPLES:
+    for name in tf._LATER[tf.train][0][1]:
         setattr(_train, name, getattr(_messages, name))

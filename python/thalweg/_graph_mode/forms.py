@@ -1,8 +1,99 @@
-"""The forms that functions have in tf.compat.v1: old names of arguments (keep_dims, dimension, keep_prob …) and functions that are gone from tf."""
+"""The forms that functions have in tf.compat.v1: arguments in another order and with old names (a table), and functions that do more than tf's."""
+import re
+
 import thalweg as tf
 from thalweg import _core
 
 _v1 = tf.compat.v1
+
+# Where a form stands in tf.compat.v1, the function of tf it calls, and its arguments: `old>new` is another name of an argument, `-old` has no effect. What
+# is None is left to tf's own default.
+_FORMS = """
+reduce_sum math.reduce_sum = reduce_sum(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_mean math.reduce_mean = reduce_mean(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_max math.reduce_max = reduce_max(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_min math.reduce_min = reduce_min(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_prod math.reduce_prod = reduce_prod(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_any math.reduce_any = reduce_any(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_all math.reduce_all = reduce_all(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+reduce_logsumexp math.reduce_logsumexp = reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+argmax math.argmax arg_max = argmax(input, axis=None, name=None, dimension>axis=None, output_type=tf.int64)
+argmin math.argmin arg_min = argmin(input, axis=None, name=None, dimension>axis=None, output_type=tf.int64)
+squeeze = squeeze(input, axis=None, name=None, squeeze_dims>axis=None)
+norm = norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims>keepdims=None)
+count_nonzero math.count_nonzero = math.count_nonzero(input_tensor>input=None, axis=None, keepdims=None, dtype=tf.int64, name=None, reduction_indices>axis=None, keep_dims>keepdims=None, input=None)
+nn.softmax math.softmax = nn.softmax(logits, axis=None, name=None, dim>axis=None)
+nn.log_softmax math.log_softmax = nn.log_softmax(logits, axis=None, name=None, dim>axis=None)
+nn.softmax_cross_entropy_with_logits_v2 = nn.softmax_cross_entropy_with_logits(labels, logits, axis=None, name=None, dim>axis=None)
+nn.conv2d = nn.conv2d(input, filter>filters=None, strides=None, padding=None, -use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None)
+nn.max_pool = nn.max_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
+nn.avg_pool = nn.avg_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
+nn.moments = nn.moments(x, axes, -shift=None, name=None, keep_dims>keepdims=None, keepdims=None)
+pad = pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0)
+gather_nd = gather_nd(params, indices, name=None, batch_dims=0)
+transpose = transpose(a, perm=None, name="transpose", conjugate=False)
+boolean_mask = boolean_mask(tensor, mask, name="boolean_mask", axis=None)
+strings.length = strings.length(input, name=None, unit="BYTE")
+case = case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case")
+map_fn = map_fn(fn, elems, dtype>fn_output_signature=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None, fn_output_signature=None)
+scan = scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None)
+gradients = gradients(ys, xs, grad_ys=None, name="gradients", -colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients=tf.UnconnectedGradients.NONE)
+hessians = hessians(ys, xs, name="hessians", -colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None)
+convert_to_tensor = convert_to_tensor(value, dtype=None, name=None, preferred_dtype>dtype_hint=None, dtype_hint=None)
+zeros_like = zeros_like(tensor>input, dtype=None, name=None, -optimize=True)
+ones_like = ones_like(tensor>input, dtype=None, name=None, -optimize=True)
+shape = shape(input, name=None, out_type=None)
+size = size(input, name=None, out_type=None)
+nn.l2_normalize = nn.l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim>axis=None)
+nn.weighted_cross_entropy_with_logits = nn.weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets>labels=None)
+nn.in_top_k math.in_top_k = math.in_top_k(predictions, targets, k, name=None)
+nn.conv1d = nn.conv1d(value>input=None, filters=None, stride=None, padding=None, -use_cudnn_on_gpu=None, data_format=None, name=None, input=None, dilations=None)
+nn.conv2d_transpose = nn.conv2d_transpose(value>input=None, filter>filters=None, output_shape=None, strides=None, padding="SAME", data_format="NHWC", name=None, input=None, filters=None, dilations=None)
+nn.depthwise_conv2d = nn.depthwise_conv2d(input, filter, strides, padding, rate>dilations=None, name=None, data_format=None, dilations=None)
+nn.zero_fraction math.zero_fraction = math.zero_fraction(value, name="zero_fraction")
+"""
+
+
+def _call(inner, given, renamed):
+    """Calls a function of tf with what was given; `renamed` has old names, new ones and values."""
+    for old_name, name, old in renamed:
+        given[name] = _one_of(name, given.get(name), old_name, old)
+    return inner(**{name: value for name, value in given.items() if value is not None})
+
+
+def _form(name, inner, arguments):
+    """The function that a row of the table describes."""
+    shown, given, renamed = [], [], []
+    for argument in re.split(r", (?![^(]*\))", arguments):
+        word, equal, default = argument.partition("=")
+        word, _, new = word.partition(">")
+        shown.append(word.lstrip("-") + equal + default)
+        if new:
+            renamed.append("(%r, %r, %s)" % (word, new, word))
+        elif not word.startswith("-"):
+            given.append("%r: %s" % (word, word))
+    space = {"tf": tf, "_call": _call, "inner": inner}
+    exec("def %s(%s):\n    return _call(inner, {%s}, (%s))" % (name, ", ".join(shown), ", ".join(given), "".join(r + ", " for r in renamed)), space)
+    made = space[name]
+    made.__doc__, made.__module__ = inner.__doc__, __name__
+    return made
+
+
+def _found(path):
+    found = tf
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _install_forms():
+    for line in _FORMS.strip().splitlines():
+        places, target, arguments = re.fullmatch(r"(.*?) = ([\w.]+)\((.*)\)", line).groups()
+        inner = _found(target)
+        made = inner and _form(places.split()[0].rpartition(".")[2], inner, arguments)
+        for place in places.split() if made else ():
+            module, _, name = place.rpartition(".")
+            setattr(_module(module, getattr(tf, module)) if module else _v1, name, made)
 
 
 def _one_of(name, value, old_name, old):
@@ -14,50 +105,12 @@ def _one_of(name, value, old_name, old):
     return old
 
 
-def _reduction(name):
-    inner = getattr(tf, name)
-
-    def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-        axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
-        keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
-        return inner(input_tensor, axis, bool(keepdims), name=name)
-    reduce.__name__, reduce.__doc__ = name, inner.__doc__
-    return reduce
-
-
-def _arg(name):
-    inner = getattr(tf, name)
-
-    def find(input, axis=None, name=None, dimension=None, output_type=tf.int64):
-        axis = _one_of("axis", axis, "dimension", dimension)
-        return inner(input, 0 if axis is None else axis, output_type, name=name)
-    find.__name__, find.__doc__ = name, inner.__doc__
-    return find
-
-
 def expand_dims(input, axis=None, name=None, dim=None):
     """A dimension of size 1 at an axis."""
     axis = _one_of("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return tf.expand_dims(input, axis, name=name)
-
-
-def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """Without dimensions of size 1."""
-    return tf.squeeze(input, _one_of("axis", axis, "squeeze_dims", squeeze_dims), name=name)
-
-
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
-    """The norm of vectors or matrices."""
-    return tf.norm(tensor, ord, axis, bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
-
-
-def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=tf.int64, name=None, reduction_indices=None, keep_dims=None, input=None):
-    """How many elements are not zero."""
-    tensor = _one_of("input", input, "input_tensor", input_tensor)
-    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
-    return tf.math.count_nonzero(tensor, axis, bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims)), dtype, name=name)
 
 
 def _cast(name, dtype):
@@ -76,16 +129,6 @@ def div(x, y, name=None):
 
 # ---- tf.nn ----
 
-def _softmax(name):
-    inner = getattr(tf.nn, name)
-
-    def softmax(logits, axis=None, name=None, dim=None):
-        axis = _one_of("axis", axis, "dim", dim)
-        return inner(logits, -1 if axis is None else axis, name=name)
-    softmax.__name__, softmax.__doc__ = name, inner.__doc__
-    return softmax
-
-
 def _by_name_only(name, sentinel, labels, logits):
     if sentinel is not None:
         raise ValueError("Only call `%s` with named arguments (labels=..., logits=..., ...). Received unnamed argument: %s" % (name, sentinel))
@@ -98,12 +141,6 @@ def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
     _by_name_only("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     labels = tf.stop_gradient(tf.convert_to_tensor(labels))
     return tf.nn.softmax_cross_entropy_with_logits(labels, logits, dim if axis is None else axis, name=name)
-
-
-def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
-    """The cross-entropy of distributions."""
-    axis = _one_of("axis", axis, "dim", dim)
-    return tf.nn.softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis, name=name)
 
 
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
@@ -136,22 +173,6 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         return out
 
 
-def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None):
-    """A convolution over two dimensions."""
-    del use_cudnn_on_gpu  # there is no GPU
-    return tf.nn.conv2d(input, _one_of("filters", filters, "filter", filter), strides, padding, data_format or "NHWC", list(dilations), name=name)
-
-
-def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The maxima of windows."""
-    return tf.nn.max_pool2d(_one_of("input", input, "value", value), ksize, strides, padding, data_format, name=name)
-
-
-def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The means of windows."""
-    return tf.nn.avg_pool2d(_one_of("input", input, "value", value), ksize, strides, padding, data_format, name=name)
-
-
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """The rows of a table that ids name."""
     del partition_strategy, validate_indices  # of tables in several parts; ids are always checked
@@ -163,12 +184,6 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         params = params[0]
     with _v1.name_scope(name or "embedding_lookup"):
         return tf.identity(tf.gather(params, ids))
-
-
-def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
-    """Mean and variance over axes."""
-    del shift  # an old hint for the arithmetic
-    return tf.nn.moments(x, axes, None, bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
 
 
 def _module(name, fallback):
@@ -184,28 +199,15 @@ def _module(name, fallback):
     return own
 
 
-def _put(places, name, value):
-    for place in places:
-        setattr(place, name, value)
-
-
 def install():
     """Puts the forms into tf.compat.v1, tf.compat.v1.math and tf.compat.v1.nn."""
-    math, nn = _module("math", tf.math), _module("nn", tf.nn)
-    both = (_v1, math)
-    for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all", "reduce_logsumexp"):
-        if hasattr(tf, name):
-            _put(both, name, _reduction(name))
-    for name in ("argmax", "argmin"):
-        _put(both, name, _arg(name))
-        setattr(_v1, name.replace("arg", "arg_"), getattr(_v1, name))
-    for function in (expand_dims, squeeze, norm, div):
+    _install_forms()
+    nn = _module("nn", tf.nn)
+    _module("math", tf.math)
+    for function in (expand_dims, div):
         setattr(_v1, function.__name__, function)
-    _put(both, "count_nonzero", count_nonzero)
-    for name in ("softmax", "log_softmax"):
-        _put((nn, math), name, _softmax(name))
-    for function in (softmax_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2, sparse_softmax_cross_entropy_with_logits,
-                     sigmoid_cross_entropy_with_logits, dropout, conv2d, max_pool, avg_pool, embedding_lookup, moments):
+    for function in (softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits, dropout,
+                     embedding_lookup):
         setattr(nn, function.__name__, function)
     nn.max_pool_v2, nn.xw_plus_b = tf.nn.max_pool2d, lambda x, weights, biases, name=None: tf.nn.bias_add(tf.matmul(x, weights), biases, name=name)
     for name, dtype in (("to_float", tf.float32), ("to_double", tf.float64), ("to_int32", tf.int32), ("to_int64", tf.int64),

@@ -83,8 +83,49 @@ static void test_replicas(void **state)
     assert_float_equal(loss_of(strategy, x, y), loss_of(NULL, x, y), 1e-6); /* 4, 4 and 2 rows are halved */
 }
 
+/* Two inputs and two outputs, from a dataset of a tuple and a dict: labels belong to the outputs of their names. */
+static void test_several(void **state)
+{
+    (void)state;
+    float points[40], twice[40], thrice[40];
+    for (int i = 0; i < 40; i++) {
+        points[i] = (float)i / 40;
+        twice[i] = 2 * points[i];
+        thrice[i] = 3 * points[i];
+    }
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), points),
+                      *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), twice),
+                      *z = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), thrice);
+    tw_auto tw_keras_tensor *a = tw_input(.shape = TW_SHAPE(1), .name = "a"), *b = tw_input(.shape = TW_SHAPE(1), .name = "b");
+    tw_auto tw_keras_tensor *sum = tw_connect_all(tw_layers_add(), TW_OBJECTS(a, b));
+    tw_auto tw_keras_tensor *second = tw_connect(tw_layers_dense(1, .name = "twice", .kernel_initializer = "zeros"), sum),
+                            *first = tw_connect(tw_layers_dense(1, .name = "thrice", .kernel_initializer = "zeros"), sum);
+    tw_auto tw_model *model = tw_model_connect(TW_OBJECTS(b, a), TW_OBJECTS(second, first), NULL);
+    assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse"), TW_OK);
+    tw_auto tw_dataset *data =
+        tw_dataset_batch(tw_dataset_rows_of_structure(
+                             TW_TUPLE(TW_DICT(TW_TEXT("a"), TW_LEAF(x), TW_TEXT("b"), TW_LEAF(x)),
+                                      TW_DICT(TW_TEXT("thrice"), TW_LEAF(z), TW_TEXT("twice"), TW_LEAF(y)))),
+                         10);
+    expect_no_error();
+    tw_auto tw_callback *history = tw_model_fit(model, data, .epochs = 60, .verbose = TW_ZERO, .validation_data = data);
+    expect_no_error();
+    assert_true(tw_history_value(history, "loss", -1) < 0.01);
+    assert_true(tw_history_value(history, "twice_loss", 0) < tw_history_value(history, "thrice_loss", 0));
+    assert_true(isfinite(tw_history_value(history, "val_twice_loss", -1)));
+    tw_value logs = tw_model_evaluate(model, data, .verbose = TW_ZERO);
+    expect_no_error();
+    assert_true(tw_log_value(&logs, "thrice_loss") < 0.01);
+    tw_value_free(&logs);
+    tw_auto tw_dataset *wrong =
+        tw_dataset_batch(tw_dataset_rows_of_structure(TW_TUPLE(TW_LEAF(x), TW_DICT(TW_TEXT("once"), TW_LEAF(y)))), 10);
+    assert_null(tw_model_fit(model, wrong, .verbose = TW_ZERO));
+    tw_clear_error();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_replicas) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_replicas),
+                                        cmocka_unit_test(test_several) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

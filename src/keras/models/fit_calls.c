@@ -317,14 +317,8 @@ static tw_status gather(const char *who, const tw_model *model, void *x, tw_tens
         *dataset = x;
         if (y || weights)
             return tw__fail(TW_VALUE_ERROR, "`y` argument is not supported when using dataset as input.");
-        if ((*dataset)->count < 1 || (*dataset)->count > 3)
-            return tw__fail(
-                TW_VALUE_ERROR,
-                "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %d tensors",
-                (*dataset)->count);
-        for (int i = 0; i < 3; i++)
-            parts[i] = i < (*dataset)->count;
-        return TW_OK;
+        tw__trainer *t = tw__trainer_of((tw_layer *)(uintptr_t)model);
+        return t ? tw__trainer_take_structure(t, *dataset, parts) : tw__error_status();
     }
     if (!tw__is(x, &tw__tensor_class))
         return tw__fail(TW_TYPE_ERROR, "%s: x is a %s, expected a tensor or a dataset", who, tw_class_name(x));
@@ -335,6 +329,13 @@ static tw_status gather(const char *who, const tw_model *model, void *x, tw_tens
             arrays[data->count++] = all[i];
     }
     return TW_OK;
+}
+
+static void forget_structure(tw_model *model)
+{
+    tw__trainer *t = model && tw__is(model, &tw__class_layer) ? tw__trainer_of(model) : NULL;
+    if (t)
+        tw__trainer_drop_structure(t);
 }
 
 /* The caller's options, with the defaults of those that it does not know of. */
@@ -380,6 +381,7 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *options)
         given.validation_parts = (tw_ints){ other_parts, 3, true, false };
     }
     tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
+    forget_structure(model);
     return history;
 }
 
@@ -399,6 +401,7 @@ tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *options
         gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true, false };
     tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
+    forget_structure(model);
     return logs;
 }
 

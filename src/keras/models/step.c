@@ -47,6 +47,14 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
     *output_count = 0;
     if (t->own & TW_OWN_CALL && tw__language.forward) {
         TW_TRY(tw__language.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
+    } else if (tw__trainer_is_structured(t)) {
+        tw_status called = tw__trainer_call(t, mode, x, count, outputs, output_count, &names);
+        if (called != TW_OK) {
+            tw__names_free(names, *output_count);
+            release_all(*outputs, *output_count);
+            *outputs = NULL;
+            return called;
+        }
     } else {
         tw__trainer_forget_places(t);
         tw_tensors given = { (tw_tensor **)(uintptr_t)x, count }, made = call_model(t->model, given, mode == TW_TRAIN_MODE);

@@ -68,6 +68,7 @@ void tw__trainer_clear(void *self)
 {
     tw__trainer *t = self;
     tw__trainer_forget_places(t);
+    tw__trainer_drop_structure(t);
     tw__trainer was = *t;
     t->frozen = NULL;
     t->frozen_count = 0;

@@ -84,6 +84,8 @@ struct tw__trainer {
      * i-th. */
     int *places[TW_PLACED];
     int place_counts[TW_PLACED];
+    tw_value
+        given[3]; /* the structures of x, y and weights in a C program's dataset, while it is gone through; None: plain tensors */
     tw__frozen *frozen; /* what compile found */
     int64_t frozen_count;
     tw_loss **losses;  /* per output; NULL: none */
@@ -103,6 +105,16 @@ void tw__trainer_forget_streams(tw__trainer *trainer);
 /* What a fit needs to go on exactly; a string scalar. */
 tw_tensor *tw__trainer_save_state(tw__trainer *trainer);
 tw_status tw__trainer_restore_state(tw__trainer *trainer, const tw_tensor *saved);
+
+/* ---- structured.c ---- */
+/* How many tensors of a dataset's elements are x, y and weights; the trainer keeps their structures until it is told NULL. */
+tw_status tw__trainer_take_structure(tw__trainer *trainer, const struct tw_dataset *dataset, int64_t parts[3]);
+void tw__trainer_drop_structure(tw__trainer *trainer);
+bool tw__trainer_is_structured(const tw__trainer *trainer); /* x is nested, or labels and weights have names */
+/* Calls the model with x in its structure: the outputs (references, in an array for tw__free), their names if they are known, and
+ * which labels and weights are whose. */
+tw_status tw__trainer_call(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
+                           int *output_count, char ***names);
 
 /* ---- trainer.c, compile.c ---- */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */

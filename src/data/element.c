@@ -256,33 +256,33 @@ const void *tw__element_leaf(const tw_value *structure, const tw_class *class_ro
 
 /* ---- states ---- */
 
-static tw_status state_fails(const char *what, const tw_value *before, const tw_value *after, const tw_dtype *dtypes)
+typedef struct state_leaves {
+    const tw_value **news; /* those of the new state that are left */
+    bool scans;
+} state_leaves;
+
+static tw_status state_fails(const state_leaves *state, const char *what, const char *before, const char *after)
 {
-    char *own = tw__element_text(before), *other = own ? tw__element_text(after) : NULL;
-    tw_status status =
-        dtypes
-            ? tw__fail(
-                  TW_TYPE_ERROR,
-                  "The element %s for the new state must match the initial state. Expected <dtype: '%s'> but got <dtype: '%s'>.",
-                  what, tw_dtype_name(dtypes[0]), tw_dtype_name(dtypes[1]))
-            : tw__fail(TW_TYPE_ERROR, "The element %s for the new state must match the initial state. Expected %s but got %s.",
-                       what, own ? own : "", other ? other : "");
-    tw__free(own);
-    tw__free(other);
-    return status;
+    return tw__fail(TW_TYPE_ERROR, "%sThe element %s for the new state must match the initial state. Expected %s%s got %s.",
+                    state->scans ? "Invalid `scan_func`. " : "", what, before ? before : "", state->scans ? "," : " but",
+                    after ? after : "");
 }
 
 static tw_status state_leaf(void *context, const tw_value *leaf, tw_value *mapped)
 {
-    const tw_value ***news = context;
-    const tw_value *other = *(*news)++;
+    state_leaves *leaves = context;
+    const tw_value *other = *leaves->news++;
     if (tw__leaf_kind_of(leaf->object) != TENSOR || tw__leaf_kind_of(other->object) != TENSOR) {
         *mapped = tw__leaf_of(tw_retain(leaf->object));
         return TW_OK;
     }
     const tw_tensor_spec *before = leaf->object, *after = other->object;
-    if (before->dtype != after->dtype)
-        return state_fails("types", leaf, other, (tw_dtype[]){ before->dtype, after->dtype });
+    if (before->dtype != after->dtype) {
+        char own[40], its[40];
+        snprintf(own, sizeof own, "<dtype: '%s'>", tw_dtype_name(before->dtype));
+        snprintf(its, sizeof its, "<dtype: '%s'>", tw_dtype_name(after->dtype));
+        return state_fails(leaves, "types", own, its);
+    }
     tw_shape shape = before->shape;
     if (shape.rank != after->shape.rank)
         shape = TW_UNKNOWN_SHAPE;
@@ -292,16 +292,21 @@ static tw_status state_leaf(void *context, const tw_value *leaf, tw_value *mappe
     return mapped->kind == TW_VALUE_OBJECT ? TW_OK : tw__error_status();
 }
 
-tw_status tw__element_state(const tw_value *before, const tw_value *after, tw_value *state)
+tw_status tw__element_state(const tw_value *before, const tw_value *after, bool scans, tw_value *state)
 {
     int64_t count = 0;
     *state = (tw_value){ .kind = TW_VALUE_NONE };
     TW_TRY(tw__element_check(before));
     TW_TRY(tw__element_check(after));
-    if (!tw__structure_alike(before, after))
-        return state_fails("structure", before, after, NULL);
-    const tw_value **news = tw__structure_leaves(after, &count), **at = news;
-    tw_status status = news ? tw__structure_map(before, state_leaf, &at, state) : tw__error_status();
+    if (!tw__structure_alike(before, after)) {
+        char *own = tw__element_text(before), *other = tw__element_text(after);
+        tw_status failed = state_fails(&(state_leaves){ NULL, scans }, "structure", own, other);
+        tw__free(own);
+        tw__free(other);
+        return failed;
+    }
+    const tw_value **news = tw__structure_leaves(after, &count);
+    tw_status status = news ? tw__structure_map(before, state_leaf, &(state_leaves){ news, scans }, state) : tw__error_status();
     tw__free((void *)news);
     return status;
 }

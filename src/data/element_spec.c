@@ -319,14 +319,6 @@ TW_API(element_same, "data._same(one: value<spec>, other: value<spec>) -> bool",
     return good && tw__element_same(&args->one, &args->other);
 }
 
-TW_API(element_state_spec, "data._state_spec(before: value<spec>, after: value<spec>) -> value",
-       "The structure that holds of a state in every round: dimensions that change are unknown. An error if more changes.")
-{
-    tw_value state = { .kind = TW_VALUE_NONE };
-    tw__element_state(&args->before, &args->after, &state);
-    return state;
-}
-
 TW_API(element_fits, "data._fits(one: value<spec>, other: value<spec>) -> bool",
        "Whether two structures have the same nesting, dtypes and kinds.")
 {

@@ -115,6 +115,48 @@ static void several_datasets(void **state)
     tw_value_free(&group);
 }
 
+static tw_tensors as_many(void *user, tw_tensors in)
+{
+    (void)user;
+    tw_auto tw_tensor *one = tw_tensor_int64(1);
+    tw_auto tw_tensor *size = tw_reshape(in.items[0], one);
+    return tw_give(tw_fill(size, in.items[0]), tw_retain(in.items[0]));
+}
+
+static void filled_up(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *padded =
+        tw_dataset_padded_batch(tw_dataset_map(tw_dataset_range(1, 4), tw_function_new(as_many, NULL)), 3);
+    expect_no_error();
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(padded));
+    tw_value element = tw_iterator_element(iterator);
+    expect_no_error();
+    const tw_tensor *rows = tw_value_at(&element, 0)->tensor;
+    assert_int_equal(tw_tensor_dim(rows, 1), 3);
+    int64_t expected[] = { 1, 0, 0, 2, 2, 0, 3, 3, 3 };
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(tw_tensor_int_at(rows, i), expected[i]);
+    tw_value_free(&element);
+    assert_null(tw_dataset_padded_batch(features(), 2, .padded_shapes = TW_TUPLE(TW_TEXT("no shape"), TW_TEXT("none"))));
+    expect_error(TW_TYPE_ERROR, "not nested like the elements");
+}
+
+static void numbered(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *own = features(), *counted = tw_dataset_enumerate(own, .start = 5);
+    expect_no_error();
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(counted));
+    tw_value element = tw_iterator_element(iterator);
+    assert_int_equal(tw_tensor_int_at(tw_value_at(&element, 0)->tensor, 0), 5);
+    assert_int_equal(tw_value_at(&element, 1)->kind, TW_VALUE_TUPLE);
+    tw_value_free(&element);
+    tw_auto tw_tensor *pattern = tw_tensor_string("/nowhere/at/all*", 16);
+    assert_null(tw_dataset_list_files(pattern));
+    expect_error(TW_INVALID_ARGUMENT, "No files matched pattern: /nowhere/at/all*");
+}
+
 static void mistakes(void **state)
 {
     (void)state;
@@ -135,11 +177,8 @@ static void mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dicts_and_tuples),
-        cmocka_unit_test(functions_and_states),
-        cmocka_unit_test(several_datasets),
-        cmocka_unit_test(mistakes),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(dicts_and_tuples), cmocka_unit_test(functions_and_states),
+                                        cmocka_unit_test(several_datasets), cmocka_unit_test(filled_up),
+                                        cmocka_unit_test(numbered),         cmocka_unit_test(mistakes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

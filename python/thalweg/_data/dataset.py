@@ -110,21 +110,6 @@ class Methods:
         return rows._DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
 
     @staticmethod
-    def list_files(file_pattern, shuffle=None, seed=None, name=None):
-        """The names of the files that fit a pattern."""
-        shuffle = True if shuffle is None else shuffle
-        pattern = tf.convert_to_tensor(file_pattern, dtype=tf.string)
-        found = tf.raw_ops.MatchingFiles(pattern=pattern)
-        if tf.executing_eagerly() and not int(tf.size(found)):
-            raise tf.errors.InvalidArgumentError(None, None, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: %r" % (
-                tf.strings.reduce_join(tf.strings.join(["No files matched pattern: ", tf.strings.reduce_join(
-                    tf.reshape(pattern, [-1]), separator=", ")])).numpy(),))
-        made = tf.data.Dataset.from_tensor_slices(found)
-        if shuffle:
-            made = made.shuffle(tf.maximum(tf.shape(found, out_type=tf.int64)[0], 1), seed=seed)
-        return made
-
-    @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
         """The elements that a Python generator yields."""
         from thalweg._data.generator import from_generator
@@ -138,16 +123,6 @@ class Methods:
         if not isinstance(made, tf.data.Dataset):
             raise TypeError("`transformation_func` must return a `tf.data.Dataset` object. Got %s." % type(made))
         return made
-
-    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
-        """Elements of different shapes stacked, smaller ones filled up."""
-        from thalweg._data import padding
-        shapes, values = padding.padding(self.element_spec, padded_shapes, padding_values)
-        return rows._PaddedBatchDataset(self, batch_size, shapes, values, bool(drop_remainder))
-
-    def enumerate(self, start=0, name=None):
-        """Elements with their numbers."""
-        return tf.data.Dataset.zip((tf.data.Dataset.range(start, (1 << 63) - 1), self))
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
                                   pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):

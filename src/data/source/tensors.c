@@ -263,6 +263,51 @@ TW_API(dataset_rows_of_structure, "data.Dataset.from_tensor_slices(tensors: valu
     return NULL;
 }
 
+/* ---- names of files ---- */
+
+/* The error of a pattern that nothing fits, as TensorFlow's assertion words it. */
+static tw_status no_files(const tw_tensor *pattern)
+{
+    tw__text text = { 0 };
+    for (int64_t i = 0; i < pattern->count; i++) {
+        tw_string one = tw_tensor_string_at(pattern, i);
+        tw__text_format(&text, "%s%.*s", i ? ", " : "", (int)one.size, one.data);
+    }
+    tw_status status =
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'No files matched pattern: %s'",
+                 text.data ? text.data : "");
+    tw__text_free(&text);
+    return status;
+}
+
+TW_API(
+    dataset_list_files,
+    "data.Dataset.list_files(file_pattern: tensor<string>, shuffle: bool? = True, seed: int = None, name: str = None) -> dataset",
+    "The names of the files that fit a pattern, or one of several, in an order that chance gives.")
+{
+    tw_auto tw_tensor *found = TW_UNARY(MatchingFiles, args->file_pattern);
+    if (!found || (found->data && !found->count)) {
+        if (found)
+            no_files(args->file_pattern);
+        return NULL;
+    }
+    struct tw_dataset *names =
+        tw_class_make(&tw__class_dataset_from_tensor_slices, &(tw_dataset_from_tensor_slices_args){ .tensors = { &found, 1 } });
+    if (!names || args->no_shuffle)
+        return names;
+    tw_auto tw_tensor *sizes = TW_CALL(Shape, TW_IN(found), TW_WITH(TW_A_TYPE("out_type", TW_INT64)));
+    tw_auto tw_tensor *one = tw_tensor_int64(1), *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL);
+    tw_auto tw_tensor *number = sizes && one && none ? TW_BINARY(Reshape, sizes, none) : NULL,
+                      *buffer = number ? TW_BINARY(Maximum, number, one) : NULL;
+    struct tw_dataset *shuffled =
+        buffer ? tw_class_make(&tw__class_dataset_shuffle,
+                               &(tw_dataset_shuffle_args){ .self = names, .buffer_size_object = buffer, .seed = args->seed })
+               : NULL;
+    tw_release(names);
+    return shuffled;
+}
+
 /* ---- RangeDataset ---- */
 
 typedef struct range_dataset {

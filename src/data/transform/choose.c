@@ -356,7 +356,7 @@ static tw_status stateful_trace(stateful *s, void *function, const char *name, c
             return TW_OK;
         if (pairs && !(s->f.result.kind == TW_VALUE_TUPLE && s->f.result.list.count == 2))
             return no_pair(&s->f);
-        TW_TRY(tw__element_state(&s->spec, pairs ? &s->f.result.list.items[0] : &s->f.result, &relaxed));
+        TW_TRY(tw__element_state(&s->spec, pairs ? &s->f.result.list.items[0] : &s->f.result, pairs, &relaxed));
         bool same = tw__element_same(&relaxed, &s->spec);
         tw_value_free(&s->spec);
         s->spec = relaxed;
@@ -399,20 +399,6 @@ static tw_dtype *state_types(tw_tensors state)
     return types;
 }
 
-/* How a scan's errors about the state begin. */
-static tw_status explain_scan(tw_status status)
-{
-    const char *text = tw_error_message();
-    if (status != TW_TYPE_ERROR || strncmp(text, "The element ", 12) != 0)
-        return status;
-    const char *but = strstr(text, " but got");
-    char *copy = but ? tw__format("Invalid `scan_func`. %.*s, got%s", (int)(but - text), text, but + 8) : NULL;
-    if (copy)
-        status = tw__fail(TW_TYPE_ERROR, "%s", copy);
-    tw__free(copy);
-    return status;
-}
-
 static tw_status apply_scan(struct tw_dataset *self, const struct tw_dataset *input, const stateful *s)
 {
     tw_spec *specs = NULL;
@@ -437,7 +423,7 @@ static tw_status scan_init(void *self, const void *arguments)
 {
     const tw_dataset_scan_args *args = arguments;
     stateful s = { .spec = { .kind = TW_VALUE_NONE } };
-    tw_status status = explain_scan(stateful_begin(&s, &args->initial_state, args->scan_func, "scan", args->self, true));
+    tw_status status = stateful_begin(&s, &args->initial_state, args->scan_func, "scan", args->self, true);
     tw_value element = { .kind = TW_VALUE_NONE };
     if (status == TW_OK) {
         status = apply_scan(self, args->self, &s);

@@ -1,6 +1,7 @@
 /* padded_batch: elements of different shapes stacked, the smaller ones filled up. */
 #include "data/state.h"
 #include "op/list/list.h"
+#include "api/tensor_spec.h"
 #include "rows.h"
 
 typedef struct padded_dataset {
@@ -174,46 +175,235 @@ TW_OP(
         "parallel_copy: bool = false, Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, N: int >= 1, metadata: string = ''",
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = padded_compute, .doc = "Elements stacked, smaller ones filled up.");
 
-static tw_status padded_init(void *pointer, const void *arguments)
+/* ---- the method ---- */
+
+typedef struct padding {
+    const struct tw_dataset *input;
+    tw_tensor **shapes, **values; /* per component; references */
+    int count;                    /* of the components that have been seen */
+} padding;
+
+static tw_status not_nested_alike(const padding *p, const char *what)
 {
-    const tw_dataset_padded_batch_args *args = arguments;
-    const struct tw_dataset *input = args->self;
-    int count = input->count, all = 2 * count + 3;
-    if (args->padded_shapes.count != count || args->padding_values.count != count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Dataset.padded_batch: %lld padded_shapes and %lld padding_values for %d components",
-                        (long long)args->padded_shapes.count, (long long)args->padding_values.count, count);
-    tw_auto tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
-    tw_auto tw_tensor *drop = tw_tensor_bool(args->drop_remainder);
+    char *text = tw__element_text(&p->input->structure);
+    tw_status status = tw__fail(TW_TYPE_ERROR, "the %s are not nested like the elements: %s", what, text ? text : "");
+    tw__free(text);
+    return status;
+}
+
+static tw_status read_size(const tw_value *given, int64_t *size)
+{
+    bool tensor = given->kind == TW_VALUE_TENSOR && given->tensor->data && given->tensor->count == 1 &&
+                  tw__dtype_is_integer(given->tensor->dtype);
+    if (given->kind != TW_VALUE_NONE && given->kind != TW_VALUE_INT && !tensor)
+        return tw__fail(TW_TYPE_ERROR, "padded_shapes: a dimension must be an integer or None");
+    *size = given->kind == TW_VALUE_NONE ? -1 : tensor ? tw_tensor_int_at(given->tensor, 0) : given->i;
+    return TW_OK;
+}
+
+/* The shape that a value says: a list of sizes, one size, a shape; None: the component's own. */
+static tw_status read_shape(const tw_value *given, const tw_shape *own, tw_shape *shape)
+{
+    *shape = given->kind == TW_VALUE_SHAPE ? *given->shape : given->kind == TW_VALUE_NONE ? *own : (tw_shape){ .rank = 1 };
+    if (given->kind == TW_VALUE_INT)
+        return read_size(given, &shape->dims[0]);
+    if (given->kind == TW_VALUE_SHAPE || given->kind == TW_VALUE_NONE)
+        return TW_OK;
+    if ((given->kind != TW_VALUE_LIST && given->kind != TW_VALUE_TUPLE) || given->list.count > TW_MAX_RANK)
+        return tw__fail(TW_TYPE_ERROR, "padded_shapes: a shape is expected for every component");
+    shape->rank = (int32_t)given->list.count;
+    for (int d = 0; d < shape->rank; d++)
+        TW_TRY(read_size(&given->list.items[d], &shape->dims[d]));
+    return TW_OK;
+}
+
+static tw_tensor *shape_tensor(const tw_value *given, const tw_shape *own)
+{
+    tw_shape shape = TW_UNKNOWN_SHAPE;
+    if (given->kind == TW_VALUE_TENSOR && given->tensor->shape.rank != 0) {
+        if (given->tensor->dtype == TW_INT64)
+            return tw_retain(given->tensor);
+        tw__text text = { 0 };
+        tw__tensor_text(&text, given->tensor);
+        tw__fail(TW_TYPE_ERROR, "Padded shape %s must be a `tf.int64` vector tensor, but its type was %s.",
+                 text.data ? text.data : "", tw_dtype_name(given->tensor->dtype));
+        tw__text_free(&text);
+        return NULL;
+    }
+    if (read_shape(given, own, &shape) != TW_OK)
+        return NULL;
+    bool fits = own->rank < 0 || shape.rank == own->rank;
+    for (int d = 0; fits && d < shape.rank && own->rank >= 0; d++)
+        fits = shape.dims[d] < 0 || own->dims[d] < 0 || own->dims[d] <= shape.dims[d];
+    if (shape.rank < 0) {
+        tw__fail(TW_VALUE_ERROR, "the padded shape of a component has unknown rank");
+        return NULL;
+    }
+    if (fits)
+        return tw_tensor_new(TW_INT64, TW_SHAPE(shape.rank), shape.dims);
+    char *wanted = tw__shape_tuple(&shape), *is = tw__shape_tuple(own);
+    tw__fail(TW_VALUE_ERROR, "The padded shape %s is not compatible with the shape %s of the corresponding input component.",
+             wanted ? wanted : "", is ? is : "");
+    tw__free(wanted);
+    tw__free(is);
+    return NULL;
+}
+
+/* What a component is filled up with; None: zeros, or empty texts. */
+static tw_tensor *value_tensor(const tw_value *given, tw_dtype dtype)
+{
+    if (given->kind == TW_VALUE_NONE && dtype == TW_STRING)
+        return tw_tensor_string("", 0);
+    if (given->kind == TW_VALUE_NONE) {
+        tw_auto tw_tensor *zero = tw_tensor_int(0);
+        return zero ? TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", dtype))) : NULL;
+    }
+    tw_auto tw_tensor *value = tw__value_tensor(given, TW_DTYPE_NONE, "padding_values");
+    if (value && value->dtype == dtype && value->shape.rank == 0)
+        return tw_retain(value);
+    tw__text text = { 0 };
+    if (value)
+        tw__tensor_text(&text, value);
+    if (value && value->shape.rank != 0)
+        tw__fail(TW_VALUE_ERROR, "Padding value %s should be a scalar.", text.data ? text.data : "");
+    else if (value)
+        tw__fail(
+            TW_TYPE_ERROR,
+            "Invalid `padding_values`. `padding_values` values type <dtype: '%s'> does not match type <dtype: '%s'> of the corresponding input "
+            "component.",
+            tw_dtype_name(value->dtype), tw_dtype_name(dtype));
+    tw__text_free(&text);
+    return NULL;
+}
+
+/* The member of what is given that belongs to a member of the elements' structure; NULL: there is none. */
+static const tw_value *member_of(const tw_value *given, const tw_value *structure, int64_t at)
+{
+    if (structure->kind != TW_VALUE_DICT)
+        return (given->kind == TW_VALUE_TUPLE || given->kind == TW_VALUE_LIST) && given->list.count == structure->list.count
+                   ? &given->list.items[at]
+                   : NULL;
+    const tw_value *key = &structure->list.items[at - 1];
+    for (int64_t i = 0; given->kind == TW_VALUE_DICT && given->list.count == structure->list.count && i + 1 < given->list.count;
+         i += 2) {
+        const tw_value *own = &given->list.items[i];
+        bool same =
+            own->kind == key->kind &&
+            (key->kind == TW_VALUE_INT ? own->i == key->i
+                                       : own->s.size == key->s.size && memcmp(own->s.data, key->s.data, key->s.size) == 0);
+        if (same)
+            return &given->list.items[i + 1];
+    }
+    return NULL;
+}
+
+/* Shapes (values: false) or values of the structure's components. */
+static tw_status read_given(padding *p, const tw_value *structure, const tw_value *given, bool values)
+{
+    static const tw_value none = { .kind = TW_VALUE_NONE };
+    bool all = given->kind == TW_VALUE_NONE || (values && given->kind != TW_VALUE_TUPLE && given->kind != TW_VALUE_DICT);
+    if (!tw__is_nested(structure)) {
+        const tw_tensor_spec *spec = structure->object;
+        tw_tensor *made = values ? value_tensor(given, spec->dtype) : shape_tensor(given, &spec->shape);
+        if (!made)
+            return tw__error_status();
+        (values ? p->values : p->shapes)[p->count++] = made;
+        return TW_OK;
+    }
+    int64_t step = structure->kind == TW_VALUE_DICT ? 2 : 1;
+    for (int64_t i = step - 1; i < structure->list.count; i += step) {
+        const tw_value *own = given->kind == TW_VALUE_NONE ? &none : all ? given : member_of(given, structure, i);
+        if (!own)
+            return not_nested_alike(p, values ? "padding_values" : "padded_shapes");
+        TW_TRY(read_given(p, &structure->list.items[i], own, values));
+    }
+    return TW_OK;
+}
+
+static tw_status check_component(void *context, const tw_value *leaf)
+{
+    const tw_value *shapes = context;
+    if (!tw__is(leaf->object, &tw__class_tensor_spec)) {
+        char *text = tw__spec_text(leaf->object);
+        tw__fail(
+            TW_TYPE_ERROR,
+            "`padded_batch` is only supported for datasets that produce tensor elements but type spec of elements in the input dataset is not "
+            "a subclass of TensorSpec: `%s`.",
+            text ? text : "");
+        tw__free(text);
+        return tw__error_status();
+    }
+    return shapes->kind == TW_VALUE_NONE && ((const tw_tensor_spec *)leaf->object)->shape.rank < 0 ? TW_OUT_OF_RANGE : TW_OK;
+}
+
+static tw_status check_components(const struct tw_dataset *input, const tw_value *shapes)
+{
+    tw_status status = tw__structure_each(&input->structure, check_component, (void *)(uintptr_t)shapes);
+    for (int i = 0; status == TW_OUT_OF_RANGE && i < input->count; i++) {
+        if (input->specs[i].shape.rank < 0)
+            return tw__fail(TW_VALUE_ERROR, "You must provide `padded_shapes` argument because component %d has unknown rank.",
+                            i);
+    }
+    return status;
+}
+
+static tw_status apply_padded(struct tw_dataset *self, const padding *p, tw_tensor *size, bool drop_remainder)
+{
+    int count = p->input->count, all = 2 * count + 3;
+    tw_auto tw_tensor *drop = tw_tensor_bool(drop_remainder);
     tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
     tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
-    tw_status status = size && drop && inputs && specs ? TW_OK : tw__error_status();
-    int64_t known = status == TW_OK && args->drop_remainder && size->data ? tw_tensor_int_at(size, 0) : -1;
+    tw_status status = drop && inputs && specs ? TW_OK : tw__error_status();
+    int64_t known = drop_remainder && size->data ? tw_tensor_int_at(size, 0) : -1;
     for (int i = 0; status == TW_OK && i < count; i++) {
-        const tw_tensor *dims = args->padded_shapes.items[i];
+        const tw_tensor *dims = p->shapes[i];
         tw_shape shape = TW_UNKNOWN_SHAPE;
         if (dims->data && dims->shape.rank == 1 && dims->count <= TW_MAX_RANK) {
             shape.rank = (int32_t)dims->count;
             for (int d = 0; d < shape.rank; d++)
                 shape.dims[d] = tw_tensor_int_at(dims, d);
         }
-        specs[i] = (tw_spec){ input->specs[i].dtype, tw__shape_stacked(&shape, known) };
-        inputs[2 + i] = args->padded_shapes.items[i];
-        inputs[2 + count + i] = args->padding_values.items[i];
+        specs[i] = (tw_spec){ p->input->specs[i].dtype, tw__shape_stacked(&shape, known) };
+        inputs[2 + i] = p->shapes[i];
+        inputs[2 + count + i] = p->values[i];
     }
     if (status == TW_OK) {
-        inputs[0] = input->variant;
+        inputs[0] = p->input->variant;
         inputs[1] = size;
         inputs[all - 1] = drop;
-        status = tw__dataset_apply(pointer, &tw__op_PaddedBatchDatasetV2, inputs, all, NULL, 0, specs, count);
+        status = tw__dataset_apply(self, &tw__op_PaddedBatchDatasetV2, inputs, all, NULL, 0, specs, count);
     }
     tw__free(inputs);
     tw__free(specs);
-    return tw__dataset_settle(pointer, status, tw__value_copy(&input->structure), false);
+    return tw__dataset_settle(self, status, tw__value_copy(&p->input->structure), false);
+}
+
+static tw_status padded_init(void *self, const void *arguments)
+{
+    const tw_dataset_padded_batch_args *args = arguments;
+    padding p = { .input = args->self };
+    TW_TRY(check_components(p.input, &args->padded_shapes));
+    tw_auto tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
+    p.shapes = tw__alloc_array((size_t)p.input->count + 1, sizeof *p.shapes);
+    p.values = tw__alloc_array((size_t)p.input->count + 1, sizeof *p.values);
+    tw_status status =
+        size && p.shapes && p.values ? read_given(&p, &p.input->structure, &args->padded_shapes, false) : tw__error_status();
+    int shapes = p.count;
+    p.count = 0;
+    if (status == TW_OK)
+        status = read_given(&p, &p.input->structure, &args->padding_values, true);
+    if (status == TW_OK)
+        status = apply_padded(self, &p, size, args->drop_remainder);
+    tw__element_tensors_free(p.shapes, shapes);
+    tw__element_tensors_free(p.values, p.count);
+    return status;
 }
 
 TW_CLASS(
     dataset_padded_batch,
-    "data._PaddedBatchDataset(self: dataset, batch_size: number, padded_shapes: tensors, padding_values: tensors, drop_remainder: bool "
-    "= False) -> dataset",
+    "data._PaddedBatchDataset|data.Dataset.padded_batch(self: dataset, batch_size: number, padded_shapes: value = None, padding_values: value "
+    "= None, drop_remainder: bool = False, name: str = None) -> dataset",
     TW_STEP(padded_init),
-    .doc = "Elements stacked, smaller ones filled up to padded_shapes (-1: to the largest of the batch) with padding_values.");
+    .doc =
+        "Elements of different shapes stacked, smaller ones filled up: to padded_shapes, a structure like the elements' (-1, None: to the largest "
+        "of the batch), with padding_values.");

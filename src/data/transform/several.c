@@ -412,3 +412,15 @@ TW_CLASS(
     dataset_choose,
     "data._DirectedInterleaveDataset(choice_dataset: dataset, datasets: list<dataset>, stop_on_empty_dataset: bool = False) -> dataset",
     TW_STEP(choose_init), .doc = "Elements of the datasets whose numbers choice_dataset gives.");
+
+TW_METHOD(dataset_enumerate, "data.Dataset.enumerate(self: dataset, start: int = 0, name: str = None) -> dataset",
+          "Elements with their numbers.")
+{
+    tw_auto struct tw_dataset *numbers =
+        tw_class_make(&tw__class_dataset_range,
+                      &(tw_dataset_range_args){ .start = args->start, .stop = INT64_MAX, .step = 1, .output_type = TW_INT64 });
+    tw_value both[] = { { .kind = TW_VALUE_OBJECT, .object = numbers }, { .kind = TW_VALUE_OBJECT, .object = args->self } };
+    return numbers ? tw__impl_dataset_zip_structure(&(tw_dataset_zip_structure_args){
+                         .datasets = { .kind = TW_VALUE_TUPLE, .list = { .items = both, .count = 2 } } })
+                   : NULL;
+}

@@ -26,7 +26,7 @@ typedef struct tw__language_parts {
     /* ---- text ---- */
     void (*write)(const char *text, size_t size);            /* progress lines and summaries, instead of to stdout */
     bool (*error_words)(const char *head, const char *tail); /* puts words around those of the kept exception */
-    char *(*structure_text)(const struct tw_value *value);   /* a container with a form, as the language writes it; for tw__free */
+    char *(*structure_text)(const struct tw_value *value); /* a container with a form, as the language writes it; for tw__free */
 
     /* ---- exceptions that change threads ---- */
     tw_status (*error_plain)(void); /* turns the kept exception into a code and a text, which any thread may tell */

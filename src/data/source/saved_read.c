@@ -265,9 +265,8 @@ static tw_status load_init(void *self, const void *arguments)
     tw_spec *specs = inputs ? tw__element_specs(&args->element_spec, &elements) : NULL;
     const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""),
                               TW_A_FUNC("reader_func", f) };
-    tw_status status = specs
-                           ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, elements)
-                           : tw__error_status();
+    tw_status status =
+        specs ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, elements) : tw__error_status();
     tw__free(specs);
     tw__free(inputs);
     return tw__dataset_settle(self, status, tw__value_copy(&args->element_spec), false);
@@ -277,5 +276,6 @@ TW_CLASS(
     dataset_load,
     "data._LoadDataset(path: tensor<string>, reader_func: function, element_spec: value<spec>, compression: str = None) -> dataset",
     TW_STEP(load_init),
-    .doc = "The elements of a dataset that was saved, of that structure. The function makes a dataset of the dataset of the shards' "
-           "datasets.");
+    .doc =
+        "The elements of a dataset that was saved, of that structure. The function makes a dataset of the dataset of the shards' "
+        "datasets.");

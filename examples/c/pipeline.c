@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     tw_tensors row;
     write_pictures();
     tw_dataset *files = tw_dataset_list_files(TW_S(inside("*.png")), .shuffle = false);
-    tw_dataset *loaded = tw_dataset_parallel_map(files, tw_function_new(load, NULL), 2);
+    tw_dataset *loaded = tw_dataset_map(files, tw_function_new(load, NULL), .num_parallel_calls = 2);
     tw_iterator *batches = tw_iterator(.dataset = tw_dataset_prefetch(tw_dataset_batch(loaded, 4), 1));
     while (next(batches, &row)) {
         char *numbers = tw_made_text(tw_tensor_values_text(row.items[1]));

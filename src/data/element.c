@@ -2,8 +2,8 @@
  * them, a dataset or an optional by its own variant, None by nothing. Values of other kinds are carried by their parts. */
 #include "data/element.h"
 
-#include "api/ragged.h"
-#include "api/sparse.h"
+#include "api/ragged/ragged.h"
+#include "api/sparse/sparse.h"
 #include "data/data.h"
 #include "data/element_leaf.h"
 #include "rows.h"

@@ -1,8 +1,8 @@
 /* Elements as values and as the flat tensors that carry them; see element.h. */
 #include "data/element.h"
 
-#include "api/ragged.h"
-#include "api/sparse.h"
+#include "api/ragged/ragged.h"
+#include "api/sparse/sparse.h"
 #include "data/data.h"
 #include "data/element_leaf.h"
 #include "graph/graph.h"

@@ -42,7 +42,7 @@ struct tw_dataset *tw_strategy_distribute_dataset(tw_strategy *strategy, struct 
         tw_function_new(deal, &count, .name = "deal", .signature = { dataset->specs, dataset->count }); /* traced now */
     tw_dataset_map_args args;
     tw_args_default(&tw__signature_dataset_map, &args);
-    args.input_dataset = dataset;
+    args.self = dataset;
     args.map_func = function;
     return function ? tw_class_make(&tw__class_dataset_map, &args) : NULL;
 }

@@ -108,18 +108,18 @@ static void test_several(void **state)
                                       TW_DICT(TW_TEXT("thrice"), TW_LEAF(z), TW_TEXT("twice"), TW_LEAF(y)))),
                          10);
     expect_no_error();
-    tw_auto tw_callback *history = tw_model_fit(model, data, .epochs = 60, .verbose = TW_ZERO, .validation_data = data);
+    tw_auto tw_callback *history = tw_model_fit(model, data, .epochs = 60, .verbose = 0, .validation_data = data);
     expect_no_error();
     assert_true(tw_history_value(history, "loss", -1) < 0.01);
     assert_true(tw_history_value(history, "twice_loss", 0) < tw_history_value(history, "thrice_loss", 0));
     assert_true(isfinite(tw_history_value(history, "val_twice_loss", -1)));
-    tw_value logs = tw_model_evaluate(model, data, .verbose = TW_ZERO);
+    tw_value logs = tw_model_evaluate(model, data, .verbose = 0);
     expect_no_error();
     assert_true(tw_log_value(&logs, "thrice_loss") < 0.01);
     tw_value_free(&logs);
     tw_auto tw_dataset *wrong =
         tw_dataset_batch(tw_dataset_rows_of_structure(TW_TUPLE(TW_LEAF(x), TW_DICT(TW_TEXT("once"), TW_LEAF(y)))), 10);
-    assert_null(tw_model_fit(model, wrong, .verbose = TW_ZERO));
+    assert_null(tw_model_fit(model, wrong, .verbose = 0));
     tw_clear_error();
 }
 

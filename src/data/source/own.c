@@ -1,5 +1,5 @@
 /* Datasets of a C function's results (tw_dataset_from_generator), over GeneratorDataset: its three functions call the program. A
- * pass is known by a number; and the files that fit a pattern. */
+ * pass is known by a number. */
 #include <thalweg/generator.h>
 
 #include "data/data.h"
@@ -223,33 +223,4 @@ tw_dataset *tw_dataset_from_generator_(tw_generate generate, void *state, tw_spe
         g->state = state;
     }
     return dataset;
-}
-
-/* ---- files ---- */
-
-TW_API(dataset_list_files, "data._list_files(pattern: tensor<string>, shuffle: bool = True, seed: int = None) -> dataset",
-       "The names of the files that fit a pattern, or one of several.")
-{
-    tw_auto tw_tensor *found = TW_UNARY(MatchingFiles, args->pattern);
-    if (!found)
-        return NULL;
-    if (found->data && !found->count) {
-        tw_string pattern = args->pattern->count ? tw_tensor_string_at(args->pattern, 0) : (tw_string){ "", 0 };
-        tw__fail(TW_INVALID_ARGUMENT, "No files matched pattern: %.*s", (int)pattern.size, pattern.data);
-        return NULL;
-    }
-    tw_dataset_from_tensor_slices_args slices;
-    tw_args_default(&tw__signature_dataset_from_tensor_slices, &slices);
-    slices.tensors = (tw_tensors){ &found, 1 };
-    tw_dataset *names = tw_class_make(&tw__class_dataset_from_tensor_slices, &slices);
-    if (!names || !args->shuffle)
-        return names;
-    tw_dataset_shuffle_args shuffle;
-    tw_args_default(&tw__signature_dataset_shuffle, &shuffle);
-    shuffle.input_dataset = names;
-    shuffle.buffer_size = found->count > 1 ? (double)found->count : 1;
-    shuffle.seed = args->seed;
-    tw_dataset *shuffled = tw_class_make(&tw__class_dataset_shuffle, &shuffle);
-    tw_release(names);
-    return shuffled;
 }

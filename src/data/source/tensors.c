@@ -294,7 +294,7 @@ TW_API(
     }
     struct tw_dataset *names =
         tw_class_make(&tw__class_dataset_from_tensor_slices, &(tw_dataset_from_tensor_slices_args){ .tensors = { &found, 1 } });
-    if (!names || args->no_shuffle)
+    if (!names || !args->shuffle)
         return names;
     tw_auto tw_tensor *sizes = TW_CALL(Shape, TW_IN(found), TW_WITH(TW_A_TYPE("out_type", TW_INT64)));
     tw_auto tw_tensor *one = tw_tensor_int64(1), *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL);

@@ -51,7 +51,7 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
         tw_status called = tw__trainer_call(t, mode, x, count, outputs, output_count, &names);
         if (called != TW_OK) {
             tw__names_free(names, *output_count);
-            release_all(*outputs, *output_count);
+            tw__trainer_release_list(*outputs, *output_count);
             *outputs = NULL;
             return called;
         }

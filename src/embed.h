@@ -31,6 +31,7 @@
 #include "api/ragged/ragged_call.h"
 #include "api/tensor_spec.h"
 #include "data/data.h"
+#include "data/element_spec.h"
 #include "distribute/distribute.h"
 #include "keras/callable.h"
 #include "keras/callbacks/callbacks.h"

@@ -15,6 +15,8 @@ import os
 import re
 import sys
 
+from c_headers import KEYWORDS, api_headers, cpp_header
+
 ROW = re.compile(r"^([ \t]*)(TW_OP|TW_API|TW_METHOD|TW_PROPERTY|TW_CLASS)\(\s*(\w+)\s*[,)]", re.M)
 ROLE = {"TW_API": "FUNCTION", "TW_METHOD": "METHOD", "TW_PROPERTY": "PROPERTY", "TW_CLASS": "CLASS"}
 DTYPES = {"float16": 19, "bfloat16": 14, "float32": 1, "float64": 2, "int8": 6, "int16": 5, "int32": 3, "int64": 9, "uint8": 4,
@@ -27,16 +29,7 @@ C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", 
           "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
           "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
 C_RESULT = {**C_TYPE, "STR": "char *"}
-OWNERSHIP = {"HANDLE": "for tw_release; NULL: an error", "TENSOR": "for tw_release; NULL: an error",
-             "TENSORS": "for tw_tensors_free; items is NULL after an error", "HANDLES": "for tw_objects_free; items is NULL after an error",
-             "VALUE": "for tw_value_free; NONE after an error", "STR": "for free(); NULL: an error, or None"}
 C_MEMBER = {**C_TYPE, "BOOL": "tw_flag ", "DTYPE": "tw_dtype_option "}  # each begins at a multiple of 8 bytes
-# Words that cannot be members' names in C++; those of C are among them.
-KEYWORDS = set("""alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do double
-else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or
-private protected public register restrict return short signed sizeof static struct switch template this throw true try typedef typeid
-typename union unsigned using virtual void volatile while xor""".split())
-
 
 class Bad(Exception):
     pass
@@ -407,126 +400,6 @@ def scan(src):
         if row.role in ("METHOD", "PROPERTY") and row.fields and row.fields[0].kind == "HANDLE":
             row.fields[0].owner = owners.get(row.path.split("|")[0].rsplit(".", 1)[0])
     return [ops[k] for k in sorted(ops)], [rows[k] for k in sorted(rows)], problems
-
-
-def handles(rows):
-    words = {f.word for r in rows for f in r.fields if f.kind == "HANDLE"} | {r.result_word for r in rows if r.result == "HANDLE"}
-    return sorted(words - {"tensor"})
-
-
-# The headers of <thalweg/api.h>, and which rows stand in each: by the path in Python. The first that fits has the row.
-AREAS = [
-    ("layers", "Keras's layers", r"keras\.layers\."),
-    ("training", "optimizers, schedules, losses, metrics, initializers, regularizers, constraints, activations",
-     r"keras\.(optimizers|losses|metrics|initializers|regularizers|constraints|activations)\b"),
-    ("models", "Keras's models, callbacks, data sets and tools", r"keras\."),
-    ("data", "datasets and iterators", r"data\.|compat\.v1\.data\."),
-    ("nn", "neural networks: convolutions, activations, normalization, losses", r"nn\."),
-    ("image", "pictures and sound", r"(image|audio)\."),
-    ("io", "files, records and encodings", r"(io|compat\.v1\.io)\."),
-    ("text", "strings", r"strings\."),
-    ("summary", "summaries, traces and profiles", r"(summary|profiler|compat\.v1\.summary)\."),
-    ("linalg", "linear algebra", r"linalg\."),
-    ("random", "random numbers", r"random\."),
-    ("ragged", "sparse and ragged tensors", r"(sparse|ragged|RaggedTensor|SparseTensor|IndexedSlices)"),
-    ("v1", "graphs, operations and sessions; TensorFlow 1's variables and training", r"(compat\.v1|Graph|Operation)\b"),
-    ("checkpoint", "checkpoints and SavedModels", r"(train|saved_model|python\.checkpoint)\."),
-    ("devices", "devices, settings and strategies", r"(distribute|config)\.|_(current|enter|exit)_device|_DeviceSpec|_device_spec"),
-    ("debugging", "checks", r"debugging\."),
-    ("core", "variables, tapes, arrays of tensors, specs, modules",
-     r"(Variable|GradientTape|TensorArray|TensorSpec|TypeSpec|Module|autodiff|name_scope|_VariableSpec)\b|_tape_start|_gradients"),
-    ("math", "arrays and arithmetic", r""),
-]
-# What only the Python package needs: <thalweg/python.h>, which <thalweg.h> does not include.
-PLUMBING = re.compile(r"""(
-    .*_(hash|repr|equal|truth|type_spec|begins|ends|component_specs|from_components|to_components|parts|colocation|origin|mirror_kind) |
-    graph_values.* | structure_(bytes|read) | (thread|trace)_(begin|end) | (group|inside)_(effects|function) |
-    model_(\w+_flat|compile_values|place|forget_steps|set_inputs|set_stop|train_graph|training_state|update_metrics|on_batch|load_optimizer) |
-    layer_(set_built|set_name|set_supports_masking|set_trainable|build_shape) | call_keras_op | callback_(event|state) |
-    saved_(concrete_(keywords|set_keywords|name|inputs|outputs)|function_\w+|constant\w*|object_(directory|graph|identifier|names|session)|model_(bytes|objects|write)) |
-    v1_(pop_controls|push_controls|wrap_slices|saver_(forget|read|record|remember|scope|write)) | graph_(variable_adopt|variable_collections|unfinalize) |
-    variable_(allow_any_shape|components|handle_op|snapshot|graph) | partial_run.* | wrapper_(add|match) | metric_note |
-    mask_(of|set) | keras_(object_count|tensor_(history|text)) | load_model_training | (de)?serialize_(object|class) | set_safe_mode |
-    random_(algorithm|any_state|create_rng_state|state_of_key_counter) | generator_(split_states|uniform) | strings_\w+_flat | io_tensor_message |
-    tensor_consumers | (pop|push)_colocation | summary_(profile_\w+|write_graph) | dataset_(shapes|types|saved_spec) |
-    per_replica.* | replica_now | debugging_is_numeric_tensor | get_static_value | config_session_threads | operation_bytes | ragged_tensor_(get|operate) | constraints_get
-    )$""", re.X)
-
-
-def area(row):
-    if PLUMBING.match(row.id) and all(any(part.startswith("_") for part in path.split(".")) for path in row.path.split("|")):
-        return "python"
-    return next(name for name, _, paths in AREAS if re.match(paths, row.path))
-
-
-def comment(text):
-    return text.replace("\\n", " ").replace('\\"', '"').replace("*/", "* /")
-
-
-def declaration(row):
-    """A row as C sees it: what it does, its arguments with their defaults, what its result is, and its name in Python."""
-    paths = [p for p in row.path.split("|") if not any(part.startswith("_") for part in p.split("."))]
-    lines = ["tw_%s: %s" % (row.id, comment(row.doc))]
-    if OWNERSHIP.get(row.result):
-        lines.append("The result is the caller's, %s." % OWNERSHIP[row.result])
-    if paths:
-        lines.append("In Python: tf.%s" % ", tf.".join(paths))
-    return ["", "/* " + "\n * ".join(lines) + " */", row.struct(), "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
-            row.defaults(), "#define tw_%s(...) %s" % (row.id, row.made("TW_WITH_DEFAULTS(%s, __VA_ARGS__)" % row.id))]
-
-
-def guarded(name, head, lines, include):
-    guard = "THALWEG_%s_H" % name.upper()
-    return "\n".join(["/* " + head + " */", "#ifndef " + guard, "#define " + guard, ""] + ["#include <thalweg/%s.h>" % i for i in include] + [
-        "", "#ifdef __cplusplus", 'extern "C" {', "#endif"] + lines + ["", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
-
-
-MADE = "\n * Made from the definition rows by tools/collect_rows.py."
-
-
-def api_headers(rows):
-    """Name and text of every public header that is made."""
-    known = ["typedef struct tw_%s tw_%s;" % (h, h) if h != "model" else "typedef struct tw_layer tw_model; /* a model is a layer */"
-             for h in handles(rows)]
-    yield "handles", guarded("handles", "The classes of handles." + MADE, [""] + known, ["describe"])
-    for name, title, _ in AREAS + [("python", "what the Python package alone needs; it may change in every release", None)]:
-        lines = [line for row in rows if area(row) == name for line in declaration(row)]
-        yield name, guarded(name, "%s: required arguments first, then options by name; see <thalweg/base.h>.%s" % (
-            title[0].upper() + title[1:], MADE), lines, ["handles"])
-    yield "api", guarded("api", "Every function and class as C calls: required arguments first, then options by name.\n"
-                         " *     tw_auto tw_tensor *p = tw_nn_softmax(logits, .axis = 1);" + MADE, [], [name for name, _, _ in AREAS])
-
-
-CPP_RESULT = {"TENSORS": "tensors", "HANDLES": "objects", "VALUE": "value"}
-
-
-def cpp_function(row):
-    """The row as a C++ function: required arguments, then a function that sets options."""
-    required = [f for f in row.fields if f.required]
-    call = "tw_%s_(&args)" % row.id
-    if row.result in ("HANDLE", "TENSOR"):
-        call = "tw::made(%s)" % call
-    elif row.result in CPP_RESULT:
-        call = "tw::%s(%s)" % (CPP_RESULT[row.result], call)
-    elif row.result == "STR":
-        call = "tw::text(%s)" % call
-    arguments = ["%s%s" % (f.c_type(), f.member()) for f in required]
-    lines = ["template <class... Options> auto %s(%s)" % (row.id + "_" if row.id in KEYWORDS else row.id, ", ".join(arguments + ["Options... options"])), "{",
-             "    tw_%s_args args{};" % row.id, "    args.tw_size = sizeof args;"]
-    for f in row.fields:
-        given = f.c_default()
-        if given:
-            lines.append("    args%s;" % given.replace("{ .rank = -1 }", "tw_shape{ -1, {} }").replace("= { ", "= tw_shape{ "))
-    lines += ["    args.%s = %s;" % (f.member(), f.member()) for f in required]
-    return lines + ["    (options(args), ...);", "    return %s;" % call, "}", ""]
-
-
-def cpp_header(rows):
-    out = ["/* Every C call as a C++ function; <thalweg.hpp> includes it.%s */" % MADE, "#ifndef THALWEG_API_HPP", "#define THALWEG_API_HPP", "", "namespace tw {", ""]
-    for row in rows:
-        if area(row) != "python":
-            out += cpp_function(row)
-    return "\n".join(out + ["} // namespace tw", "", "#endif", ""])
 
 
 def rows_header(ops, rows):

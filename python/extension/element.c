@@ -3,10 +3,7 @@
  * thalweg._data.function. */
 #include "extension.h"
 
-#include "base/language.h"
-#include "data/data.h"
-#include "data/element_spec.h"
-#include "rows.h"
+#include "embed.h"
 
 /* ---- forms ---- */
 

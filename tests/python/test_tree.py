@@ -65,7 +65,7 @@ NAMES_OPS = {  # files outside of src/op that compare with ops by name, and why 
     "src/exec/pass_tidy.c": "a pattern of several ops",
     "src/function/cond.c": "the ops stand in this file",
     "src/function/while_gradient.c": "the pattern of a counter",
-    "src/api/image_color.c": "chooses among three ops that it calls itself",
+    "src/api/image/image_color.c": "chooses among three ops that it calls itself",
     "src/api/static_value.c": "the ops that TensorFlow's constant_value knows",
     "src/lookup/graph.c": "the ops that fill tables",
     "src/keras/activation.c": "the one activation whose rank Keras checks",
@@ -216,3 +216,32 @@ def test_an_op_with_a_function_gives_a_call_and_declares_its_loop(tmp_path):
     assert 'return tw__call(&tw__op_Zeta, TW_IN(args->x, args->q), 2, TW_WITH(TW_A_BOOL("up", args->up)), 1);' in source
     assert source.count(".ragged = true") == 2 and '"math.zeta"' in source
     assert "extern const struct tw__binary tw__binary_zeta;" in rows
+
+
+def literal_end(text, at):
+    depth = 1
+    while depth:
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+def test_filled_options_have_their_defaults():
+    """Zero is zero in an option struct: a literal in src/ names every option whose default is something else."""
+    headers = os.path.join(os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build")), "generated", "include", "thalweg")
+    defaults = {}
+    for name in os.listdir(headers):
+        with open(os.path.join(headers, name)) as f:
+            for row, text in re.findall(r"#define tw_(\w+)_defaults ([^\n]*)", f.read()):
+                defaults[row] = set(re.findall(r"\.(\w+) =", re.sub(r"\{[^{}]*\}", "", text))) - {"tw_size"}
+    assert len(defaults) > 1000
+    bad = []
+    for path in sources("src", (".c", ".h")):
+        with open(path) as f:
+            text = f.read()
+        for m in re.finditer(r"\(tw_(\w+)_args\)\{", text):
+            body = text[m.end():literal_end(text, m.end())]
+            missing = [name for name in sorted(defaults.get(m.group(1), ())) if not re.search(r"\.%s\b" % name, body)]
+            if missing:
+                bad.append("%s:%d: tw_%s_args without %s" % (os.path.relpath(path, ROOT), text.count("\n", 0, m.start()) + 1, m.group(1), ", ".join(missing)))
+    assert not bad, "\n".join(bad)

@@ -301,8 +301,10 @@ TW_API(
     tw_auto tw_tensor *number = sizes && one && none ? TW_BINARY(Reshape, sizes, none) : NULL,
                       *buffer = number ? TW_BINARY(Maximum, number, one) : NULL;
     struct tw_dataset *shuffled =
-        buffer ? tw_class_make(&tw__class_dataset_shuffle,
-                               &(tw_dataset_shuffle_args){ .self = names, .buffer_size_object = buffer, .seed = args->seed })
+        buffer ? tw_class_make(&tw__class_dataset_shuffle, &(tw_dataset_shuffle_args){ .self = names,
+                                                                                       .buffer_size_object = buffer,
+                                                                                       .seed = args->seed,
+                                                                                       .reshuffle_each_iteration = true })
                : NULL;
     tw_release(names);
     return shuffled;

@@ -10,7 +10,6 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build")))
 PREFIX = "/usr/somewhere"
-C_OUTPUT = "tf.Tensor(\n[[3.]\n [4.]], shape=(2, 1), dtype=float32)\n"
 WARNINGS = ["-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -83,6 +82,12 @@ def test_size(tree):
     assert os.path.getsize(os.path.join(tree, "lib/libthalweg.so")) < 5 << 20  # unwind tables are a tenth of it
 
 
+def check_c_output(out):
+    """What TensorFlow's Adam gives; the last digits differ with the processor."""
+    assert out.startswith("tf.Tensor(\n[[") and out.endswith("]], shape=(2, 1), dtype=float32)\n")
+    assert [round(float(number), 4) for number in re.findall(r"\d+\.\d+", out)] == [0.8573, 1.8573]
+
+
 @pytest.mark.parametrize("kind", ["shared", "static"])
 def test_pkg_config(tree, tmp_path, kind):
     source, program = tmp_path / "program.c", tmp_path / "program"
@@ -92,7 +97,7 @@ def test_pkg_config(tree, tmp_path, kind):
     if kind == "static":
         flags = ["-l:libthalweg.a" if f == "-lthalweg" else f for f in flags]
     run("cc", *WARNINGS, str(source), "-o", str(program), *flags)
-    assert run(str(program), env=environment(LD_LIBRARY_PATH=os.path.join(tree, "lib"))) == C_OUTPUT
+    check_c_output(run(str(program), env=environment(LD_LIBRARY_PATH=os.path.join(tree, "lib"))))
     assert run("pkg-config", "--modversion", "thalweg", env=own) == "0.1.0\n"
 
 
@@ -101,7 +106,7 @@ def test_c_example_leaks_nothing(tree, tmp_path):
     source.write_text(example("c"))
     run("cc", *WARNINGS, "-fsanitize=address,undefined", "-I" + os.path.join(tree, "include"), str(source), "-o", str(program),
         os.path.join(tree, "lib/libthalweg.a"), "-lz", "-lm", "-ldl", "-lpthread")
-    assert run(str(program), env=environment(ASAN_OPTIONS="detect_leaks=1")) == C_OUTPUT
+    check_c_output(run(str(program), env=environment(ASAN_OPTIONS="detect_leaks=1")))
 
 
 def test_find_package(tree, tmp_path):
@@ -118,8 +123,8 @@ target_link_libraries(with_static thalweg::thalweg_static)
 """ % " ".join(WARNINGS[1:]))
     run("cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + tree)
     run("ninja", "-C", str(tmp_path / "build"))
-    assert run(str(tmp_path / "build/with_shared")) == C_OUTPUT
-    assert run(str(tmp_path / "build/with_static")) == C_OUTPUT
+    check_c_output(run(str(tmp_path / "build/with_shared")))
+    check_c_output(run(str(tmp_path / "build/with_static")))
 
 
 def check_python_output(out):

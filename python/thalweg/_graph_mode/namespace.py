@@ -6,7 +6,7 @@ from thalweg import _core, _messages
 from thalweg._graph_mode import checkpoint as _checkpoint
 from thalweg._graph_mode import data as _data
 from thalweg._graph_mode import forms as _forms
-from thalweg._graph_mode import forms_more as _forms_more
+from thalweg._graph_mode import composed as _composed
 from thalweg._graph_mode import graph as _graph
 from thalweg._graph_mode import graph_util as _graph_util
 from thalweg._graph_mode import host as _host
@@ -133,7 +133,7 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
-    for module in (_checkpoint, _data, _forms, _forms_more, _layers, _losses, _meta_graph, _metrics, _old_names, _saved_model, _summary, _wrapped, _train, _host, _monitored, _rnn):
+    for module in (_checkpoint, _data, _forms, _composed, _layers, _losses, _meta_graph, _metrics, _old_names, _saved_model, _summary, _wrapped, _train, _host, _monitored, _rnn):
         module.install()
     _v1.Variable = _variables.VariableV1
     for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "set_random_seed"):

@@ -21,6 +21,9 @@ typedef struct tw__loss_methods {
 } tw__loss_methods;
 
 /* ---- shared compositions (losses/shapes.c) ---- */
+/* The mean over the last axis, the sum over an axis; they take x. */
+tw_tensor *tw__mean_last(tw_tensor *x);
+tw_tensor *tw__sum_axis(tw_tensor *x, int64_t axis);
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */
 /* Takes a last axis of size 1 off the one that has it more than the other. Sets two new references. */
 tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out);
@@ -44,5 +47,17 @@ tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra);
 tw_tensor *tw__smooth_classes(tw_tensor *y_true,
                               double smoothing); /* the same; extra is the smoothing over the number of classes */
 tw_tensor *tw__clip_probabilities(tw_tensor *p); /* so that logarithms are finite */
+
+/* ---- classes of losses ---- */
+
+#define TW_LOSS_CLASS .parent = &tw__class_loss, .size = sizeof(tw_loss)
+/* The methods of a class whose loss is a function without settings. */
+#define TW_LOSS_CALL(name, expression)                                                       \
+    static tw_tensor *name##_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred) \
+    {                                                                                        \
+        (void)self;                                                                          \
+        return expression;                                                                   \
+    }                                                                                        \
+    static const tw__loss_methods name##_methods = { name##_call, #name };
 
 #endif

@@ -2,6 +2,20 @@
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
 
+tw_tensor *tw__mean_last(tw_tensor *x)
+{
+    tw_tensor *mean = x ? tw__reduce_axis(&tw__op_Mean, x, -1, false) : NULL;
+    tw_release(x);
+    return mean;
+}
+
+tw_tensor *tw__sum_axis(tw_tensor *x, int64_t axis)
+{
+    tw_tensor *sum = x ? tw__reduce_axis(&tw__op_Sum, x, axis, false) : NULL;
+    tw_release(x);
+    return sum;
+}
+
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
 {
     tw_shape shape = tensor->shape;

@@ -1,4 +1,4 @@
-"""More functions of tf.compat.v1 that do more than tf's, or are gone from tf."""
+"""Functions of tf.compat.v1 that are composed of others: control flow, where, gather, and those of tf.nn that are gone from tf."""
 import thalweg as tf
 from thalweg._graph_mode.forms import _module, _one_of
 

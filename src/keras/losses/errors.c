@@ -1,0 +1,99 @@
+/* Losses of numbers: absolute, relative and logarithmic errors, Huber, log-cosh. */
+#include "keras/losses/losses.h"
+#include "op/array/array.h"
+#include "op/calls.h"
+
+#define P tw_retain(y_pred)
+#define T tw_retain(labels)
+#define N(value) tw__float_scalar(y_pred->dtype, value)
+
+TW_API(
+    mean_absolute_error,
+    "keras.losses.mean_absolute_error|keras.losses.mae|keras.losses.MAE|keras.metrics.mean_absolute_error|keras.metrics.mae|keras.metrics.MAE"
+    "(y_true: tensor, y_pred: tensor) -> tensor",
+    "The absolute differences, averaged over the last axis.")
+{
+    tw_tensor *y_pred = args->y_pred;
+    return tw__mean_last(TW_G1(Abs, TW_G2(Sub, P, tw__cast(args->y_true, y_pred->dtype))));
+}
+
+TW_API(
+    mean_absolute_percentage_error,
+    "keras.losses.mean_absolute_percentage_error|keras.losses.mape|keras.losses.MAPE|keras.metrics.mean_absolute_percentage_error|"
+    "keras.metrics.mape|keras.metrics.MAPE(y_true: tensor, y_pred: tensor) -> tensor",
+    "The absolute differences in percent of the labels, averaged over the last axis.")
+{
+    tw_tensor *y_pred = args->y_pred;
+    tw_auto tw_tensor *labels = tw__cast(args->y_true, y_pred->dtype);
+    tw_tensor *size = TW_G2(Maximum, TW_G1(Abs, T), N(tw__keras_epsilon()));
+    return TW_G2(Mul, N(100), tw__mean_last(TW_G1(Abs, TW_G2(RealDiv, TW_G2(Sub, T, P), size))));
+}
+
+TW_API(
+    mean_squared_logarithmic_error,
+    "keras.losses.mean_squared_logarithmic_error|keras.losses.msle|keras.losses.MSLE|keras.metrics.mean_squared_logarithmic_error|"
+    "keras.metrics.msle|keras.metrics.MSLE(y_true: tensor, y_pred: tensor) -> tensor",
+    "The squared differences of log(1 + x), averaged over the last axis.")
+{
+    tw_tensor *y_pred = args->y_pred;
+    tw_auto tw_tensor *labels = tw__cast(args->y_true, y_pred->dtype);
+    tw_tensor *first = TW_G1(Log, TW_G2(AddV2, TW_G2(Maximum, P, N(tw__keras_epsilon())), N(1)));
+    tw_tensor *second = TW_G1(Log, TW_G2(AddV2, TW_G2(Maximum, T, N(tw__keras_epsilon())), N(1)));
+    return tw__mean_last(TW_G2(SquaredDifference, first, second));
+}
+
+TW_API(huber, "keras.losses.huber(y_true: tensor, y_pred: tensor, delta: float = 1.0) -> tensor",
+       "Half the square of differences up to delta, straight on from there; averaged over the last axis.")
+{
+    tw_auto tw_tensor *y_pred = tw__cast(args->y_pred, TW_FLOAT32), *labels = y_pred ? tw__cast(args->y_true, TW_FLOAT32) : NULL;
+    if (!labels)
+        return NULL;
+    tw_auto tw_tensor *error = TW_BINARY(Sub, y_pred, labels), *size = TW_UNARY(Abs, error);
+    tw_tensor *near = TW_G2(Mul, N(0.5), TW_G1(Square, tw_retain(error)));
+    tw_tensor *far = TW_G2(Sub, TW_G2(Mul, N(args->delta), tw_retain(size)), TW_G2(Mul, N(0.5), TW_G1(Square, N(args->delta))));
+    return tw__mean_last(TW_G3(SelectV2, TW_G2(LessEqual, tw_retain(size), N(args->delta)), near, far));
+}
+
+TW_API(
+    log_cosh,
+    "keras.losses.log_cosh|keras.losses.logcosh|keras.metrics.log_cosh|keras.metrics.logcosh(y_true: tensor, y_pred: tensor) -> tensor",
+    "The logarithm of the hyperbolic cosine of the differences, averaged over the last axis.")
+{
+    tw_tensor *y_pred = args->y_pred;
+    tw_auto tw_tensor *error = TW_G2(Sub, P, tw__cast(args->y_true, y_pred->dtype));
+    tw_tensor *soft = TW_G1(Softplus, TW_G2(Mul, N(-2), tw_retain(error)));
+    return tw__mean_last(TW_G2(Sub, TW_G2(AddV2, tw_retain(error), soft), N((double)0.693147180559945309f)));
+}
+
+/* ---- the classes ---- */
+
+TW_LOSS_CALL(mean_absolute_error, tw_mean_absolute_error(y_true, y_pred))
+TW_LOSS_CALL(mean_absolute_percentage_error, tw_mean_absolute_percentage_error(y_true, y_pred))
+TW_LOSS_CALL(mean_squared_logarithmic_error, tw_mean_squared_logarithmic_error(y_true, y_pred))
+TW_LOSS_CALL(log_cosh, tw_log_cosh(y_true, y_pred))
+
+TW_CLASS(losses_mean_absolute_error,
+         "keras.losses.MeanAbsoluteError(reduction: str = auto, name: str = mean_absolute_error) -> loss", TW_LOSS_CLASS,
+         .methods = &mean_absolute_error_methods, .doc = "The absolute differences.");
+TW_CLASS(losses_mean_absolute_percentage_error,
+         "keras.losses.MeanAbsolutePercentageError(reduction: str = auto, name: str = mean_absolute_percentage_error) -> loss",
+         TW_LOSS_CLASS, .methods = &mean_absolute_percentage_error_methods,
+         .doc = "The absolute differences in percent of the labels.");
+TW_CLASS(losses_mean_squared_logarithmic_error,
+         "keras.losses.MeanSquaredLogarithmicError(reduction: str = auto, name: str = mean_squared_logarithmic_error) -> loss",
+         TW_LOSS_CLASS, .methods = &mean_squared_logarithmic_error_methods, .doc = "The squared differences of log(1 + x).");
+TW_CLASS(losses_log_cosh, "keras.losses.LogCosh(reduction: str = auto, name: str = log_cosh) -> loss", TW_LOSS_CLASS,
+         .methods = &log_cosh_methods, .doc = "The logarithm of the hyperbolic cosine of the differences.");
+
+static tw_tensor *huber_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    tw_huber_args given = { .y_true = y_true,
+                            .y_pred = y_pred,
+                            .delta = ((const tw_losses_huber_args *)tw_object_config(self))->delta };
+    return tw__impl_huber(&given);
+}
+
+static const tw__loss_methods huber_methods = { huber_call, "huber" };
+
+TW_CLASS(losses_huber, "keras.losses.Huber(delta: float = 1.0, reduction: str = auto, name: str = huber_loss) -> loss",
+         TW_LOSS_CLASS, .methods = &huber_methods, .doc = "Half the square of differences up to delta, straight on from there.");

@@ -1,5 +1,6 @@
 /* Datasets of tuples and dicts from C: elements as values, in their structure through every step; damaged structures are refused.
  */
+#define TW_TEST_SCOPES
 #include <thalweg/thalweg.h>
 
 #include "data/data.h"
@@ -39,7 +40,7 @@ static void dicts_and_tuples(void **state)
     tw_auto tw_dataset *batches = tw_dataset_batch(tw_dataset_shuffle(features(), 1), 3);
     expect_spec(batches, "({'id': TensorSpec(shape=(None,), dtype=tf.int32, name=None), 'pixels': TensorSpec(shape=(None, 2), "
                          "dtype=tf.float32, name=None)}, TensorSpec(shape=(None,), dtype=tf.int32, name=None))");
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(batches));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = batches);
     int64_t rows[] = { 3, 1 };
     for (int i = 0; i < 2; i++) {
         tw_value element = tw_iterator_element(iterator);
@@ -63,7 +64,7 @@ static void dicts_and_tuples(void **state)
 static tw_tensors pixels_and_label(void *user, tw_tensors in)
 {
     (void)user;
-    return tw_give(tw_retain(in.items[1]), tw_retain(in.items[2]));
+    return tw_give(in.items[1], in.items[2]);
 }
 
 static tw_tensors sum_of_both(void *user, tw_tensors in)
@@ -97,17 +98,17 @@ static void several_datasets(void **state)
     tw_value one = { .kind = TW_VALUE_OBJECT, .object = first }, other = { .kind = TW_VALUE_OBJECT, .object = second };
     tw_auto tw_dataset *zipped = tw_dataset_zip_structure(TW_DICT(TW_TEXT("a"), other, TW_TEXT("b"), one));
     expect_no_error();
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(zipped));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = zipped);
     tw_value element = tw_iterator_element(iterator);
     expect_no_error();
     assert_int_equal(tw_tensor_int_at(tw_value_get(&element, "a")->tensor, 0), 0);
     assert_int_equal(tw_tensor_int_at(tw_value_at(tw_value_get(&element, "b"), 1)->tensor, 0), 10);
     tw_value_free(&element);
-    assert_null(tw_dataset_concatenate(tw_retain(first), tw_retain(second)));
+    assert_null(tw_dataset_concatenate(first, second));
     expect_error(TW_TYPE_ERROR, "Incompatible dataset elements");
-    tw_auto tw_dataset *windows = tw_dataset_window(tw_retain(second), 3);
+    tw_auto tw_dataset *windows = tw_dataset_window(second, 3);
     expect_spec(windows, "DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))");
-    tw_auto tw_iterator *groups = tw_iterator(.dataset = tw_retain(windows));
+    tw_auto tw_iterator *groups = tw_iterator(.dataset = windows);
     tw_value group = tw_iterator_element(groups);
     expect_no_error();
     assert_int_equal(group.kind, TW_VALUE_OBJECT);
@@ -120,7 +121,7 @@ static tw_tensors as_many(void *user, tw_tensors in)
     (void)user;
     tw_auto tw_tensor *one = tw_tensor_int64(1);
     tw_auto tw_tensor *size = tw_reshape(in.items[0], one);
-    return tw_give(tw_fill(size, in.items[0]), tw_retain(in.items[0]));
+    return tw_give(tw_fill(size, in.items[0]), in.items[0]);
 }
 
 static void filled_up(void **state)
@@ -129,7 +130,7 @@ static void filled_up(void **state)
     tw_auto tw_dataset *padded =
         tw_dataset_padded_batch(tw_dataset_map(tw_dataset_range(1, 4), tw_function_new(as_many, NULL)), 3);
     expect_no_error();
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(padded));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = padded);
     tw_value element = tw_iterator_element(iterator);
     expect_no_error();
     const tw_tensor *rows = tw_value_at(&element, 0)->tensor;
@@ -147,7 +148,7 @@ static void numbered(void **state)
     (void)state;
     tw_auto tw_dataset *own = features(), *counted = tw_dataset_enumerate(own, .start = 5);
     expect_no_error();
-    tw_auto tw_iterator *iterator = tw_iterator(.dataset = tw_retain(counted));
+    tw_auto tw_iterator *iterator = tw_iterator(.dataset = counted);
     tw_value element = tw_iterator_element(iterator);
     assert_int_equal(tw_tensor_int_at(tw_value_at(&element, 0)->tensor, 0), 5);
     assert_int_equal(tw_value_at(&element, 1)->kind, TW_VALUE_TUPLE);

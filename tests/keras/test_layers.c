@@ -7,9 +7,8 @@
 
 static int clear_names(void **state)
 {
-    (void)state;
     tw_backend_clear_session();
-    return 0;
+    return begin_test_scope(state);
 }
 
 static tw_tensor *ones(int64_t rows, int64_t columns)
@@ -106,7 +105,8 @@ static void names_of_variables(void **state)
     tw_model *m = tw_model_new(call_parts, &in_m, .name = "m");
     in_m.first = tw_track(m, "a", tw_layers_dense(2));
     in_m.second = tw_track(m, "b", tw_layers_dense(2, .name = "bb"));
-    tw_trackable *list = tw_track(m, "l", tw__container_new());
+    tw_auto tw_trackable *list = tw__container_new();
+    tw_track(m, "l", list);
     in_m.third = tw_layers_dense(2);
     tw__container_append(list, in_m.third);
     tw_release(in_m.third);
@@ -459,12 +459,12 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(auto_names, clear_names),
-        cmocka_unit_test_setup(names_of_variables, clear_names),
-        cmocka_unit_test_setup(weights_of_layers, clear_names),
-        cmocka_unit_test_setup(set_and_get, clear_names),
-        cmocka_unit_test_setup(inputs, clear_names),
-        cmocka_unit_test_setup(sequential, clear_names),
+        cmocka_unit_test_setup_teardown(auto_names, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(names_of_variables, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(weights_of_layers, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(set_and_get, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(inputs, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(sequential, clear_names, end_test_scope),
         cmocka_unit_test(predict),
         cmocka_unit_test(configs),
         cmocka_unit_test(failing_memory),

@@ -182,7 +182,7 @@ static void init_function(void **state)
 {
     (void)state;
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
-    tw_callable *function = tw__callable_new("initialize", initialize, NULL, NULL);
+    tw_auto tw_callable *function = tw__callable_new("initialize", initialize, NULL, NULL);
     tw_auto tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, in_directory("init"), 3, .init_fn = function);
     expect_text(tw_checkpoint_manager_restore_or_initialize(manager), NULL);
     assert_int_equal(initialized, 1);

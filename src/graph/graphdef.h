@@ -122,8 +122,9 @@ typedef struct tw__references {
 /* `given`: texts of inputs ("x", "x:0", "^x") that edges from elsewhere stand for; may be NULL. */
 tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
                               const tw__map *given);
-/* The same of a graph, which may have cycles: without the order. */
-tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count);
+/* The same where there may be cycles: without the order. */
+tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                              const tw__map *given);
 tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given,
                               tw__reference *out);
 void tw__references_free(tw__references *references);

@@ -144,27 +144,45 @@ int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_gr
 
 /* ---- from messages and back ---- */
 
-static tw_status read_graph(tw__low_graph *graph, const tw__node_message *nodes, size_t count)
+static tw_status input_of(const tw__low_graph *graph, const tw__reference *r, size_t base, bool function, tw__low_input *input)
+{
+    if (r->given) {
+        *input = (tw__low_input){ r->given->output, r->control ? TW_LOW_CONTROL : 0 };
+        return TW_OK;
+    }
+    *input = (tw__low_input){ (int32_t)base + r->node, r->control ? TW_LOW_CONTROL : (int32_t)r->port };
+    if (function && !r->control)
+        input->port = tw__low_output_port(&graph->nodes[input->node], r->output, r->port);
+    return input->port == -1 && !r->control ? tw__error_status() : TW_OK;
+}
+
+/* Nodes behind those that are there: the arguments, whose edges are their numbers. */
+static tw_status read_graph(tw__low_graph *graph, const tw__node_message *nodes, size_t count, const tw__map *arguments)
 {
     tw__references references;
-    graph->nodes = tw__alloc_array(count + 1, sizeof *graph->nodes);
-    graph->capacity = count + 1;
-    if (!graph->nodes)
-        return TW_RESOURCE_EXHAUSTED;
-    tw_status status = tw__references_find(&references, nodes, count);
+    size_t base = graph->count;
+    TW_TRY(TW_GROW(graph->nodes, graph->capacity, base + count + 1));
+    tw_status status = tw__references_find(&references, nodes, count, arguments != NULL, arguments);
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         tw__low_node *node = &graph->nodes[graph->count++];
         const tw__node_message *m = &nodes[i];
         *node = (tw__low_node){ .name = m->name, .op = m->op, .device = m->device, .instead = -1 };
-        status = tw__map_put(&graph->names, m->name.data, m->name.size, (void *)(intptr_t)(i + 1));
+        if (tw__map_has(&graph->names, m->name.data, m->name.size))
+            status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has the name of an argument", TW_SHOWN(m->name));
+        if (status == TW_OK)
+            status = tw__map_put(&graph->names, m->name.data, m->name.size, (void *)(intptr_t)(base + i + 1));
         if (status == TW_OK)
             status = TW_GROW(node->attrs, node->attr_capacity, m->attr_count + 1);
         if (status == TW_OK && m->attr_count)
             memcpy(node->attrs, m->attrs, m->attr_count * sizeof *m->attrs);
         node->attr_count = status == TW_OK ? m->attr_count : 0;
+    }
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
         for (size_t k = references.first[i]; status == TW_OK && k < references.first[i + 1]; k++) {
-            const tw__reference *r = &references.items[k];
-            status = tw__low_input_add(node, (tw__low_input){ r->node, r->control ? TW_LOW_CONTROL : (int32_t)r->port });
+            tw__low_input input;
+            status = input_of(graph, &references.items[k], base, arguments != NULL, &input);
+            if (status == TW_OK)
+                status = tw__low_input_add(&graph->nodes[base + i], input);
         }
     }
     tw__references_free(&references);
@@ -333,46 +351,135 @@ tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw_
 
 static bool needs(const tw__node_message *nodes, size_t count, int64_t producer)
 {
-    static const char *const ops[] = { "Switch",    "RefSwitch",        "Merge",          "RefMerge",
-                                       "Enter",     "RefEnter",         "VariableV2",     "Variable",
-                                       "HashTable", "MutableHashTable", "FusedBatchNorm", "FusedBatchNormV2" };
+    static const char *const ops[] = { "Switch",   "RefSwitch",  "Merge",    "RefMerge",  "Enter",
+                                       "RefEnter", "VariableV2", "Variable", "HashTable", "MutableHashTable" };
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
             if (tw__string_is(nodes[i].op, ops[k]))
                 return true;
         }
-        if (tw__lower_is_old(nodes[i].op) || (producer < 24 && tw__string_is(nodes[i].op, "Placeholder")))
+        if (tw__lower_fresh(nodes[i].op) || tw__lower_older(nodes[i].op) ||
+            (producer < 24 && tw__string_is(nodes[i].op, "Placeholder")))
             return true;
     }
     return false;
 }
 
+/* All steps; then the graph is freed and its nodes stand in the place of those that it was read from. */
+static tw_status lower_nodes(tw__low_graph *graph, tw__node_message **nodes, size_t *count, size_t *capacity)
+{
+    tw__node_message *fresh = NULL;
+    size_t fresh_count = 0, fresh_capacity = 0;
+    tw_status status = tw__lower_old(graph);
+    if (status == TW_OK)
+        status = tw__lower_refs(graph);
+    if (status == TW_OK)
+        status = tw__lower_loops(graph);
+    if (status == TW_OK)
+        status = tw__lower_conds(graph, 0);
+    if (status == TW_OK)
+        status = write_graph(graph, &fresh, &fresh_count, &fresh_capacity);
+    if (status != TW_OK) {
+        tw__node_messages_free(fresh, fresh_count);
+        return status;
+    }
+    tw__node_messages_free(*nodes, *count);
+    *nodes = fresh;
+    *count = fresh_count;
+    *capacity = fresh_capacity;
+    return TW_OK;
+}
+
+/* The arguments of a function: nodes _Arg, and what bodies call them, "x" and "^x". */
+static tw_status read_arguments(tw__low_graph *graph, const tw__function_message *function, tw__edge *edges, tw__map *names)
+{
+    for (size_t i = 0; i < function->argument_count; i++) {
+        tw_string name = function->arguments[i].name;
+        if (tw__map_has(&graph->names, name.data, name.size))
+            return tw__fail(TW_INVALID_ARGUMENT, "two arguments are named '%.*s'", TW_SHOWN(name));
+        int32_t made = tw__low_add(graph, name, "_Arg");
+        char *text = made < 0 ? NULL : tw__format("^%.*s", (int)name.size, name.data);
+        tw_status status =
+            text ? tw__low_attr_type(graph, &graph->nodes[made], "T", function->arguments[i].dtype) : TW_RESOURCE_EXHAUSTED;
+        edges[i] = (tw__edge){ NULL, made };
+        if (status == TW_OK)
+            status = tw__map_put(names, text, name.size + 1, &edges[i]);
+        if (status == TW_OK)
+            status = tw__map_put(names, text + 1, name.size, &edges[i]);
+        tw__free(text);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+/* What a function returns goes through an Identity each, which no step takes away. */
+static tw_status read_returns(tw__low_graph *graph, tw__function_message *function, const tw__map *arguments)
+{
+    tw__references names = { .names = graph->names };
+    for (size_t i = 0; i < function->return_count; i++) {
+        tw__pair *given = &function->returns[i];
+        tw__reference r;
+        tw__low_input input;
+        TW_TRY(tw__reference_parse(&names, given->value, true, arguments, &r));
+        TW_TRY(r.control ? tw__fail(TW_INVALID_ARGUMENT, "the result '%.*s' is no tensor", TW_SHOWN(given->name)) : TW_OK);
+        TW_TRY(input_of(graph, &r, 0, true, &input));
+        tw_dtype dtype = TW_DTYPE_NONE;
+        for (size_t k = 0; k < function->result_count; k++) {
+            tw_string name = function->results[k].name;
+            if (name.size == given->name.size && memcmp(name.data, given->name.data, name.size) == 0)
+                dtype = function->results[k].dtype;
+        }
+        tw_string name = tw__low_text(graph->message, given->name, "/.result");
+        int32_t made = name.data ? tw__low_add(graph, name, "Identity") : -1;
+        if (made < 0)
+            return TW_RESOURCE_EXHAUSTED;
+        names.names = graph->names;
+        TW_TRY(tw__low_attr_type(graph, &graph->nodes[made], "T", dtype));
+        TW_TRY(tw__low_input_add(&graph->nodes[made], input));
+        given->value = graph->nodes[made].name;
+    }
+    return TW_OK;
+}
+
+/* By its number: the list of functions may grow meanwhile. */
+static tw_status lower_function(tw__graph_message *message, size_t index)
+{
+    tw__function_message function = message->functions[index];
+    tw__low_graph graph = { .message = message };
+    tw__map arguments = { 0 };
+    tw__edge *edges = tw__alloc_array(function.argument_count + 1, sizeof *edges);
+    tw_status status = edges ? read_arguments(&graph, &function, edges, &arguments) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = read_graph(&graph, function.nodes, function.node_count, &arguments);
+    if (status == TW_OK)
+        status = read_returns(&graph, &function, &arguments);
+    if (status == TW_OK)
+        status = lower_nodes(&graph, &function.nodes, &function.node_count, &function.node_capacity);
+    if (status == TW_OK) {
+        function.flat = true;
+        message->functions[index] = function;
+    } else {
+        tw__error_prefix("function '%.*s': ", TW_SHOWN(function.name));
+    }
+    tw__low_graph_free(&graph);
+    tw__map_free(&arguments, NULL);
+    tw__free(edges);
+    return status;
+}
+
 tw_status tw__graph_lower(tw__graph_message *message)
 {
+    for (size_t i = 0, count = message->function_count; i < count; i++) {
+        const tw__function_message *function = &message->functions[i];
+        if (!function->generic && needs(function->nodes, function->node_count, TW_GRAPH_PRODUCER))
+            TW_TRY(lower_function(message, i));
+    }
     if (!needs(message->nodes, message->node_count, message->producer))
         return TW_OK;
     tw__low_graph graph = { .message = message };
-    tw__node_message *nodes = NULL;
-    size_t count = 0, capacity = 0;
-    tw_status status = read_graph(&graph, message->nodes, message->node_count);
+    tw_status status = read_graph(&graph, message->nodes, message->node_count, NULL);
     if (status == TW_OK)
-        status = tw__lower_old(&graph);
-    if (status == TW_OK)
-        status = tw__lower_refs(&graph);
-    if (status == TW_OK)
-        status = tw__lower_loops(&graph);
-    if (status == TW_OK)
-        status = tw__lower_conds(&graph, 0);
-    if (status == TW_OK)
-        status = write_graph(&graph, &nodes, &count, &capacity);
+        status = lower_nodes(&graph, &message->nodes, &message->node_count, &message->node_capacity);
     tw__low_graph_free(&graph);
-    tw__node_message *old = status == TW_OK ? message->nodes : nodes;
-    size_t old_count = status == TW_OK ? message->node_count : count;
-    if (status == TW_OK) {
-        message->nodes = nodes;
-        message->node_count = count;
-        message->node_capacity = capacity;
-    }
-    tw__node_messages_free(old, old_count);
     return status;
 }

@@ -10,6 +10,8 @@
  *     lower_loops.c   the nodes of a frame become the two functions of a While, inner frames first
  *     lower_conds.c   nodes between Switch and Merge become the functions of an If, outer conditions first
  *
+ * The functions of the library are rewritten in the same way, each by itself, before the graph.
+ *
  * They work on nodes whose inputs are numbers (below). Nodes that others can name keep their names: variables, assignments,
  * Merge, Exit. */
 #ifndef TW_LOWER_H
@@ -40,10 +42,12 @@ typedef struct tw__low_graph {
     tw__map names; /* name -> index + 1 */
 } tw__low_graph;
 
-/* Rewrites a message, if it has anything to rewrite. */
+/* Rewrites a message and the functions of its library, where there is anything to rewrite. */
 tw_status tw__graph_lower(tw__graph_message *message);
 
-bool tw__lower_is_old(tw_string op);
+/* The later form of an old op, whose first outputs are the old one's; NULL: it is none. */
+const char *tw__lower_fresh(tw_string op);
+const char *tw__lower_older(tw_string op); /* the same, of those that lower_refs.c turns */
 tw_status tw__lower_old(tw__low_graph *graph);
 tw_status tw__lower_refs(tw__low_graph *graph);
 tw_status tw__lower_loops(tw__low_graph *graph);
@@ -86,6 +90,8 @@ int64_t tw__low_number(const tw__low_node *node, const char *attr); /* 0: there 
 tw_dtype tw__low_type(const tw__low_node *node, const char *attr);
 /* The dtype of an output, by the op's row; TW_DTYPE_NONE with an error if it is not known. */
 tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output);
+/* Which output "name:port" is, as inputs are written in functions; -1 with an error if the op has none of that name. */
+int32_t tw__low_output_port(const tw__low_node *node, tw_string name, int64_t port);
 
 /* ---- functions ---- */
 /* The graph, whose arguments are its nodes _Arg, the first `argument_count` ones, as a function of the message; *name: how it is

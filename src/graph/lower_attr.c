@@ -141,6 +141,42 @@ static tw_dtype type_at(const tw__low_node *node, const char *attr, int64_t plac
     return dtype;
 }
 
+static const tw__op_signature *signature_of(tw_string op)
+{
+    char *name = tw__strndup(op.data, op.size);
+    const tw_op *found = name ? tw__op_find(name) : NULL;
+    tw__free(name);
+    const char *fresh = found ? NULL : tw__lower_fresh(op);
+    if (!found && !fresh)
+        fresh = tw__lower_older(op);
+    if (fresh)
+        found = tw__op_find(fresh);
+    return found ? tw__op_signature_of(found) : NULL;
+}
+
+int32_t tw__low_output_port(const tw__low_node *node, tw_string name, int64_t port)
+{
+    const tw__op_signature *signature = signature_of(node->op);
+    if (!signature) /* nodes of loops and branches, changes of references; ops that are not known are refused later */
+        return tw__string_is(name, "output_true") || tw__string_is(name, "value_index") ? 1 : (int32_t)port;
+    int64_t at = 0, members = 1;
+    for (int i = 0; i < signature->output_count; i++, at += members) {
+        const tw__arg *arg = &signature->outputs[i];
+        members = 1;
+        if (arg->count_attr >= 0)
+            members = tw__low_number(node, signature->attrs[arg->count_attr].name);
+        else if (arg->types_attr >= 0)
+            type_at(node, signature->attrs[arg->types_attr].name, 0, &members);
+        if (members < 0 || members > INT32_MAX / 4 || at > INT32_MAX / 4)
+            break;
+        if (tw__string_is(name, arg->name) && port < members)
+            return (int32_t)(at + port);
+    }
+    tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (%.*s) has no output '%.*s:%lld'", TW_SHOWN(node->name), TW_SHOWN(node->op),
+             TW_SHOWN(name), (long long)port);
+    return -1;
+}
+
 tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
 {
     const tw__low_node *node = &graph->nodes[output.node];

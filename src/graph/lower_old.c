@@ -32,18 +32,13 @@ static const renamed names[] = {
     { "Reverse", "ReverseV2" },
 };
 
-static const char *fresh_name(tw_string op)
+const char *tw__lower_fresh(tw_string op)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (tw__string_is(op, names[i].old))
             return names[i].fresh;
     }
     return NULL;
-}
-
-bool tw__lower_is_old(tw_string op)
-{
-    return fresh_name(op) != NULL;
 }
 
 static void drop_attr(tw__low_node *node, const char *name)
@@ -153,7 +148,7 @@ tw_status tw__lower_old(tw__low_graph *graph)
 {
     size_t count = graph->count;
     for (size_t i = 0; i < count; i++) {
-        const char *fresh = graph->nodes[i].gone ? NULL : fresh_name(graph->nodes[i].op);
+        const char *fresh = graph->nodes[i].gone ? NULL : tw__lower_fresh(graph->nodes[i].op);
         if (fresh)
             TW_TRY(turn(graph, (int32_t)i, fresh));
     }

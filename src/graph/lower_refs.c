@@ -70,6 +70,12 @@ static const char *find(const renamed *list, size_t count, tw_string op)
 }
 #define FIND(list, op) find(list, sizeof(list) / sizeof *(list), op)
 
+const char *tw__lower_older(tw_string op)
+{
+    const char *fresh = FIND(older, op);
+    return fresh ? fresh : FIND(older_gradients, op);
+}
+
 static bool is_variable(tw_string op)
 {
     return tw__string_is(op, "VariableV2") || tw__string_is(op, "Variable");

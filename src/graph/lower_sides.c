@@ -167,12 +167,13 @@ static tw_status add_group(tw__conds *c, int32_t key)
     return TW_OK;
 }
 
-/* Whether all inputs are done. Inputs that are gone count as done. */
-static bool is_ready(const tw__conds *c, int32_t index, const bool *done)
+/* Whether all inputs are done. Inputs that are gone count as done. A Merge is done behind its group. */
+static bool is_ready(const tw__conds *c, int32_t index, int32_t group, const bool *done)
 {
     const tw__low_node *node = &c->graph->nodes[index];
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!c->graph->nodes[node->inputs[i].node].gone && !done[node->inputs[i].node])
+        int32_t input = node->inputs[i].node;
+        if (!c->graph->nodes[input].gone && (!done[input] || (c->joins[input] && c->group[input] == group)))
             return false;
     }
     return true;
@@ -184,7 +185,7 @@ static size_t pass(tw__conds *c, int32_t scope, int32_t group, bool *done)
     size_t count = 0;
     for (size_t i = 0; i < c->order_count; i++) {
         int32_t index = c->order[i];
-        if (done[index] || c->scope[index] != scope || !is_ready(c, index, done))
+        if (done[index] || c->scope[index] != scope || !is_ready(c, index, group, done))
             continue;
         done[index] = true;
         c->group[index] = group;

@@ -174,9 +174,10 @@ tw_status tw__references_read(tw__references *references, const tw__node_message
     return find_order(references, nodes, count);
 }
 
-tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count)
+tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count, bool function,
+                              const tw__map *given)
 {
-    return find_all(references, nodes, count, false, NULL);
+    return find_all(references, nodes, count, function, given);
 }
 
 void tw__references_free(tw__references *references)

@@ -285,6 +285,83 @@ def asserts():
     yield {"x:0": [4.0, 9.0]}, ["root:0"]
 
 
+def old_function(*dtypes):
+    """A function whose body has the control flow of TensorFlow 1, called in the graph."""
+    def make(function):
+        from tensorflow.python.ops import control_flow_util
+        concrete = tf.function(function, autograph=False)
+        given = [v1.placeholder(dtype, shape) for dtype, shape in dtypes]
+        enabled, control_flow_util.EnableControlFlowV2 = control_flow_util.EnableControlFlowV2, lambda graph: False
+        try:
+            return concrete.get_concrete_function(*given)
+        finally:
+            control_flow_util.EnableControlFlowV2 = enabled
+    return make
+
+
+@case
+def function_ops():
+    raw = tf.raw_ops
+
+    @old_function((tf.float32, [2, 3]), (tf.float32, [2, 2, 2, 3]))
+    def body(x, images):
+        y, mean, variance, _, _ = raw.FusedBatchNorm(x=images, scale=[1.0, 2.0, 3.0], offset=[0.5, 0.0, -0.5], mean=[], variance=[])
+        z = raw.FusedBatchNormV2(x=images, scale=[1.0, 2.0, 3.0], offset=[0.5, 0.0, -0.5], mean=[0.1, 0.2, 0.3], variance=[1.0, 2.0, 3.0],
+                                 is_training=False).y
+        within = raw.InTopK(predictions=x, targets=[2, 0], k=1)
+        joined = raw.Concat(concat_dim=1, values=[x, raw.Gather(params=x, indices=[1, 0])])
+        first, second = tf.split(raw.Reverse(tensor=joined, dims=[False, True]), 2, axis=1)
+        return y, mean, variance, z, within, raw.AccumulateNV2(inputs=[first, second], shape=[2, 3]), x
+
+    x, images = place("x", [2, 3]), place("images", [2, 2, 2, 3])
+    for i, value in enumerate(body(x, images)):
+        tf.identity(value, name="y%d" % i)
+    yield {}, ["init"]
+    yield {"x:0": X, "images:0": (np.arange(24.0) ** 1.5).reshape(2, 2, 2, 3).tolist()}, ["y%d:0" % i for i in range(7)]
+
+
+@case
+def function_flow():
+    @old_function((tf.float32, [3]), (tf.bool, []), (tf.int32, []))
+    def body(x, p, n):
+        low = v1.cond(p, lambda: x * 2.0, lambda: v1.cond(x[0] > 1.0, lambda: x + 10.0, lambda: tf.zeros([3])))
+
+        def step(i, a):
+            return i + 1, v1.cond(tf.equal(i % 2, 0), lambda: a + x, lambda: a * 2.0)
+        i, total = v1.while_loop(lambda i, a: i < n, step, [0, low])
+        double, index = tf.raw_ops.Switch(data=x, pred=p)
+        merged = tf.raw_ops.Merge(inputs=[double * 3.0, index - 1.0])
+        return low, i, total, merged.output, merged.value_index
+
+    x, p, n = place("x", [3]), place("p", [], tf.bool), place("n", [], tf.int32)
+    for i, value in enumerate(body(x, p, n)):
+        tf.identity(value, name="y%d" % i)
+    yield {}, ["init"]
+    for start in (0.5, 1.5):
+        for choice in (True, False):
+            yield {"x:0": [start, 2.0, 3.0], "p:0": choice, "n:0": 5}, ["y%d:0" % i for i in range(5)]
+
+
+@case
+def function_variables():
+    raw = tf.raw_ops
+
+    @old_function((tf.float32, [3]))
+    def body(x):
+        v = raw.VariableV2(shape=[3], dtype=tf.float32, shared_name="kept")
+        with tf.control_dependencies([raw.Assign(ref=v, value=x * 2.0)]):
+            more = raw.AssignAdd(ref=v, value=[1.0, 2.0, 3.0])
+        with tf.control_dependencies([more]):
+            return tf.identity(v) * 10.0, more + 0.5
+
+    x = place("x", [3])
+    for i, value in enumerate(body(x)):
+        tf.identity(value, name="y%d" % i)
+    yield {}, ["init"]
+    for start in (1.0, 5.0):
+        yield {"x:0": [start, 2.0, 3.0]}, ["y0:0", "y1:0"]
+
+
 def plain(value):
     value = np.asarray(value)
     if value.dtype == object:

@@ -256,6 +256,15 @@ def _callbacks(callbacks):
         callbacks, collections.abc.Iterable) else [callbacks]
 
 
+def _predict(model, data, batch_size, verbose, steps, callbacks, whole=False):
+    """The outputs in the structure that the model gives; `whole`: the arrays are one batch."""
+    own = _own(model, data, _PREDICT)
+    outputs = model._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, verbose, steps, callbacks, sum(data.parts[1:3]), data.parts[3],
+                             whole)
+    structure = model.__dict__.get("_outputs_by_number", {}).get(data.parts[3], model.__dict__.get("_outputs")) if own else None
+    return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
+
+
 class _CompiledLoss:
     """model.compiled_loss: the loss as a function."""
 
@@ -370,13 +379,10 @@ class Methods:
         data = _Batches(x, who="predict")
         if data.dataset is not None:
             batch_size = None  # batches are the dataset's own
-        own = _own(self, data, _PREDICT)
-        outputs = self._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, _verbosity(verbose),
-                                data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:3]), data.parts[3])
+        outputs = _predict(self, data, batch_size, _verbosity(verbose), data.steps if steps is None else steps, _callbacks(callbacks))
         if data.sequence is not None:
             data.sequence.on_epoch_end()
-        structure = self.__dict__.get("_outputs_by_number", {}).get(data.parts[3], self.__dict__.get("_outputs")) if own else None
-        return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
+        return outputs
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
         """One step of training."""
@@ -394,8 +400,9 @@ class Methods:
 
     def predict_on_batch(self, x):
         """The outputs for one batch."""
+        _outside("predict_on_batch")
         data = _Batches(x, who="predict_on_batch")
-        return self.predict(data, data.tensors[0].shape[0], verbose=0)
+        return _predict(self, data, data.tensors[0].shape[0], 0, None, None, True)
 
     def train_step(self, data):
         """One step of training: subclasses may have their own."""

@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import pytest
 
 import thalweg as tf
 from steady import SANITIZED
@@ -90,3 +91,13 @@ def test_denormals_are_zero():
         assert not np.any(multiply(small, tiny).numpy()) and float(multiply(small[0], tiny[0])) == 0
         assert not np.any(multiply(tf.fill([100000], 1e-40), 1e10).numpy())
     assert 1e-300 * 1e-10 > 0 and np.float32(1e-30) * np.float32(1e-10) > 0
+
+
+def test_wrong_width_is_told_with_the_batch():
+    """predict has batches of any size; what is given to predict_on_batch is one."""
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    with pytest.raises(ValueError, match=r"expected shape=\(None, 2\), found shape=\(4, 5\)"):
+        model.predict_on_batch(np.ones((4, 5), "float32"))
+    with pytest.raises(ValueError, match=r"expected shape=\(None, 2\), found shape=\(None, 5\)"):
+        model.predict(np.ones((4, 5), "float32"), verbose=0)
+    assert model.predict_on_batch(np.ones((4, 2), "float32")).shape == (4, 1)

@@ -91,6 +91,7 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
         f->specs[i].shape.dims[0] = f->rows % f->batch_size ? -1 : f->batch_size;
     }
     f->shuffles = o->shuffle;
+    f->whole = o->whole;
     return f->shuffles ? prepare_shuffle(f) : TW_OK;
 }
 

@@ -130,7 +130,7 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
 TW_METHOD(
     model_predict_flat,
     "keras.Model._predict(self: layer, data: tensors, count: int, dataset: dataset = None, own: int = 0, batch_size: int = None, verbose: int = 1, "
-    "steps: int = None, callbacks: list<callback> = None, ignored: int = 0, structure: int = 0) -> tensors<numpy>",
+    "steps: int = None, callbacks: list<callback> = None, ignored: int = 0, structure: int = 0, whole: bool = False) -> tensors<numpy>",
     "The outputs for all rows; of a dataset's elements the first `count` tensors are the inputs.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
@@ -145,6 +145,7 @@ TW_METHOD(
         .batch_size = args->batch_size,
         .steps = args->steps,
         .rows = -1,
+        .whole = args->whole,
         .parts = { .x = (int)args->count, .y = (int)args->ignored, .structure = (int)args->structure, .own = (int)args->own }
     };
     if (!args->dataset && args->data.count != args->count) {

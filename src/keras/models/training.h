@@ -191,7 +191,7 @@ typedef struct tw__feed {
     /* of arrays */
     tw_tensor **arrays; /* references */
     int64_t rows, batch_size, at;
-    bool shuffles;
+    bool shuffles, whole; /* whole: they are one batch */
     tw__function *shuffler;
     tw__kernel_stream *stream;  /* of the shuffler's random numbers */
     tw_tensor *numbers, *order; /* 0 … rows - 1, and shuffled */
@@ -210,7 +210,7 @@ typedef struct tw__feed_options {
     int64_t batch_size;  /* TW_NO_INT: as the steps say, or 32 */
     int64_t steps;       /* that are asked for; 0 or TW_NO_INT: none are */
     int64_t first, rows; /* of the arrays; rows -1: all */
-    bool shuffle;
+    bool shuffle, whole; /* whole: the arrays are one batch, whose size errors tell */
     const tw_value *class_weight;
 } tw__feed_options;
 tw_status tw__feed_open(tw__feed *feed, const tw__feed_options *options, const char *who);

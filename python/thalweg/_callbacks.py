@@ -67,6 +67,10 @@ def tell(callback, event, index, logs):
         method(logs)
 
 
+def _arrays(weights):
+    return None if weights is None else [weight.numpy() for weight in weights]
+
+
 def _define():
     Callback = rows["Callback"]
 
@@ -221,6 +225,7 @@ def install(found):
                         ("ModelCheckpoint", ("best", "epochs_since_last_save"))):
         for member in state:
             setattr(rows[name], member, property(lambda self, member=member: self._state()[member]))
+    rows["EarlyStopping"].best_weights = property(lambda self: _arrays(self._state()["best_weights"]), doc="The weights of the best epoch; None: there is none.")
     names.update(rows)
     names.update(_define())
     from thalweg import _tensorboard

@@ -2,10 +2,12 @@
 subclasses by their attributes; values of several tensors and their types by their parts. Optimizers, datasets and functions are refused, as TensorFlow
 refuses them. copy.copy of a model copies it whole; that of layers and metrics with variables would have to share them: it is refused, too. What a copy
 shares altogether (an optimizer's variables, a dataset's steps, an iterator's place, a table) is its own shallow copy."""
+import inspect
 import os
 import tempfile
 
 import thalweg as tf
+from thalweg import _callbacks
 from thalweg import _keras_objects as _objects
 
 keras = tf.keras
@@ -117,13 +119,38 @@ def history(values, epochs, attributes):
     return made
 
 
-def _reduce_history(self):
+def callback(cls, own, config, state, attributes):
+    """A callback that has these arguments and has seen what the state says."""
+    made = cls.__new__(cls)
+    own.__init__(made, **config)
+    made._restore(state)
+    for name in ("model", "params"):
+        if name in attributes:
+            getattr(own, "_set_" + name)(made, attributes.pop(name))
+    made.__dict__.update(attributes)
+    return made
+
+
+def _reduce_callback(self):
+    rows = _callbacks.rows.values()
+    own = next(base for base in type(self).__mro__ if base in rows)
+    config = {name: getattr(self, name) for name in inspect.signature(own).parameters}
+    if config.get("update_freq") == "epoch":
+        config["update_freq"] = 0  # as the class of C's takes it
+    return callback, (type(self), own, config, self._state(), _callback_attributes(self))
+
+
+def _callback_attributes(self):
     attributes = {name: value for name, value in self.__dict__.items() if not name.startswith("__")}
     for name in ("model", "params"):
         value = getattr(self, name, None)
         if value is not None:
             attributes[name] = value
-    return history, (self.history, list(self.epoch or []), attributes)
+    return attributes
+
+
+def _reduce_history(self):
+    return history, (self.history, list(self.epoch or []), _callback_attributes(self))
 
 
 def ragged(values, splits):
@@ -151,6 +178,8 @@ def reduce(self, protocol):
     own = _own_class(cls)
     if cls is keras.callbacks.History:
         return _reduce_history(self)
+    if isinstance(self, keras.callbacks.Callback) and not isinstance(self, keras.callbacks.History):
+        return _reduce_callback(self)
     if cls is not own:
         return _reduce_attributes(self)
     if hasattr(cls, "get_config"):

@@ -216,3 +216,58 @@ def test_what_copies_share():
 def test_callbacks_have_no_configs():
     """Nor have Keras's: there is nothing to round-trip."""
     assert not [name for name in dir(keras.callbacks) if hasattr(getattr(keras.callbacks, name), "get_config")]
+
+
+class OwnStopping(keras.callbacks.EarlyStopping):
+    """A callback of the program's, with a setting."""
+
+    def __init__(self, note, **kwargs):
+        super().__init__(**kwargs)
+        self.note = note
+
+
+def noted(epoch, rate):
+    """A schedule that pickle finds."""
+    return rate / (epoch + 1)
+
+
+CALLBACKS = {
+    "Callback": (lambda: keras.callbacks.Callback(), ()),
+    "EarlyStopping": (lambda: keras.callbacks.EarlyStopping("loss", 0.5, 3, 1, "max", 0.25, True, 2),
+                      ("monitor", "min_delta", "patience", "verbose", "mode", "baseline", "restore_best_weights", "start_from_epoch", "best", "wait")),
+    "own": (lambda: OwnStopping("n", patience=7), ("note", "patience", "monitor")),
+    "ModelCheckpoint": (lambda: keras.callbacks.ModelCheckpoint("a.keras", "loss", save_best_only=True, mode="max"), ("filepath", "monitor", "save_best_only", "mode", "best")),
+    "TerminateOnNaN": (lambda: keras.callbacks.TerminateOnNaN(), ()),
+    "ReduceLROnPlateau": (lambda: keras.callbacks.ReduceLROnPlateau("loss", 0.5, 4), ("monitor", "factor", "patience", "best", "cooldown_counter")),
+    "LearningRateScheduler": (lambda: keras.callbacks.LearningRateScheduler(noted, 1), ("schedule", "verbose")),
+    "LambdaCallback": (lambda: keras.callbacks.LambdaCallback(on_epoch_end=noted), ("on_epoch_end",)),
+    "CSVLogger": (lambda: keras.callbacks.CSVLogger("a.csv", ";", True), ("filename", "append")),
+    "ProgbarLogger": (lambda: keras.callbacks.ProgbarLogger(), ()),
+    "BaseLogger": (lambda: keras.callbacks.BaseLogger(["a"]), ("stateful_metrics",)),
+    "TensorBoard": (lambda: keras.callbacks.TensorBoard("logs", 2, update_freq="epoch"), ("log_dir", "histogram_freq", "update_freq")),
+    "BackupAndRestore": (lambda: keras.callbacks.BackupAndRestore("backup", save_freq=4), ("backup_dir", "save_freq")),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CALLBACKS))
+def test_callbacks(name):
+    make, settings = CALLBACKS[name]
+    callback = make()
+    for other in (copy.copy(callback), copy.deepcopy(callback)):
+        assert type(other) is type(callback) and other is not callback
+        for setting in settings:
+            assert getattr(other, setting) == getattr(callback, setting), setting
+
+
+def test_callback_that_was_used():
+    model = keras.Sequential([keras.layers.Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    callback = keras.callbacks.EarlyStopping("loss", patience=5, restore_best_weights=True)
+    assert callback.best_weights is None
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, verbose=0, callbacks=[callback])
+    shallow, deep = copy.copy(callback), copy.deepcopy(callback)
+    assert shallow.model is model and deep.model is not model and deep.params == callback.params
+    for other in (shallow, deep):
+        assert (other.best, other.best_epoch, other.wait) == (callback.best, callback.best_epoch, callback.wait)
+        assert [w.tolist() for w in other.best_weights] == [w.tolist() for w in callback.best_weights]
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=1, verbose=0, callbacks=[deep])

@@ -94,6 +94,16 @@ TW_METHOD(callback_state, "keras.callbacks.Callback._state(self: callback) -> va
     return tw__dict_take(&state);
 }
 
+TW_METHOD(callback_restore, "keras.callbacks.Callback._restore(self: callback, state: value)", "Takes over what _state gave.")
+{
+    const tw__callback_methods *methods = tw__methods(args->self);
+    if (!methods || !methods->restore)
+        return TW_OK;
+    if (args->state.kind != TW_VALUE_DICT)
+        return tw__fail(TW_TYPE_ERROR, "_restore: state is no dict");
+    return methods->restore(args->self, &(tw__dict){ .items = args->state.list.items, .count = (size_t)args->state.list.count });
+}
+
 void tw__callback_print(const char *format, ...)
 {
     tw__text text = { 0 };

@@ -23,7 +23,8 @@ struct tw_callback {
 typedef struct tw__callback_methods {
     uint32_t events;
     tw_status (*on)(tw_callback *self, tw_event event, int64_t index, tw__dict *logs);
-    void (*state)(const tw_callback *self, tw__dict *state); /* what users may look at; or NULL */
+    void (*state)(const tw_callback *self, tw__dict *state);        /* what users may look at; or NULL */
+    tw_status (*restore)(tw_callback *self, const tw__dict *state); /* a copy takes that over; or NULL */
 } tw__callback_methods;
 
 /* ---- callback.c ---- */

@@ -113,8 +113,18 @@ static void saver_state(const tw_callback *self, tw__dict *state)
     tw__dict_put(state, "epochs_since_last_save", (tw_value){ .kind = TW_VALUE_INT, .i = ((const saver *)self)->epochs });
 }
 
+static tw_status saver_restore(tw_callback *self, const tw__dict *state)
+{
+    saver *s = (saver *)self;
+    double epochs = (double)s->epochs;
+    tw__logs_number(state, "best", &s->best);
+    tw__logs_number(state, "epochs_since_last_save", &epochs);
+    s->epochs = (int64_t)epochs;
+    return TW_OK;
+}
+
 static const tw__callback_methods saver_methods = { TW_ON(TW_EPOCH_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END),
-                                                    saver_on, saver_state };
+                                                    saver_on, saver_state, saver_restore };
 
 TW_CLASS(
     callbacks_model_checkpoint,

@@ -1,5 +1,6 @@
 /* Callbacks that watch a value: EarlyStopping, ReduceLROnPlateau, TerminateOnNaN. */
 #include <math.h>
+#include <stddef.h>
 
 #include "keras/models/training.h"
 
@@ -40,19 +41,54 @@ static bool larger_is_better(const char *who, const char *mode, const char *moni
     return tw__ends_with(monitor, "acc") || tw__ends_with(monitor, "accuracy") || tw__ends_with(monitor, "auc");
 }
 
+static const struct {
+    const char *name;
+    size_t at;
+} watcher_numbers[] = { { "wait", offsetof(watcher, wait) },
+                        { "stopped_epoch", offsetof(watcher, stopped_epoch) },
+                        { "best_epoch", offsetof(watcher, best_epoch) },
+                        { "cooldown_counter", offsetof(watcher, cooldown) } };
+enum { WATCHER_NUMBERS = sizeof watcher_numbers / sizeof watcher_numbers[0] };
+
 static void watcher_state(const tw_callback *self, tw__dict *state)
 {
     const watcher *w = (const watcher *)self;
     tw__dict_put(state, "best", (tw_value){ .kind = TW_VALUE_FLOAT, .f = w->best });
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = { { "wait", w->wait },
-                    { "stopped_epoch", w->stopped_epoch },
-                    { "best_epoch", w->best_epoch },
-                    { "cooldown_counter", w->cooldown } };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        tw__dict_put(state, numbers[i].name, (tw_value){ .kind = TW_VALUE_INT, .i = numbers[i].value });
+    for (size_t i = 0; i < WATCHER_NUMBERS; i++) {
+        int64_t number = *(const int64_t *)((const char *)w + watcher_numbers[i].at);
+        tw__dict_put(state, watcher_numbers[i].name, (tw_value){ .kind = TW_VALUE_INT, .i = number });
+    }
+    tw_value weights = { .kind = w->weights ? TW_VALUE_LIST : TW_VALUE_NONE };
+    weights.list.items = w->weights ? tw__alloc_array((size_t)w->weight_count + 1, sizeof *weights.list.items) : NULL;
+    state->failed |= w->weights && !weights.list.items;
+    for (int64_t i = 0; weights.list.items && i < w->weight_count; i++)
+        weights.list.items[weights.list.count++] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(w->weights[i]) };
+    tw__dict_put(state, "best_weights", weights);
+}
+
+static tw_status watcher_restore(tw_callback *self, const tw__dict *state)
+{
+    watcher *w = (watcher *)self;
+    double number;
+    if (tw__logs_number(state, "best", &number))
+        w->best = number;
+    for (size_t i = 0; i < WATCHER_NUMBERS; i++) {
+        if (tw__logs_number(state, watcher_numbers[i].name, &number))
+            *(int64_t *)((char *)w + watcher_numbers[i].at) = (int64_t)number;
+    }
+    const tw_value *weights = tw__logs_find(state, "best_weights");
+    drop_weights(w);
+    if (!weights || weights->kind != TW_VALUE_LIST)
+        return TW_OK;
+    w->weights = tw__alloc_array((size_t)weights->list.count + 1, sizeof *w->weights);
+    TW_TRY(w->weights ? TW_OK : tw__error_status());
+    for (int64_t i = 0; i < weights->list.count; i++) {
+        const tw_value *item = &weights->list.items[i];
+        if (item->kind != TW_VALUE_TENSOR)
+            return tw__fail(TW_TYPE_ERROR, "%s: weight %lld of the state is no tensor", tw_class_name(self), (long long)i);
+        w->weights[w->weight_count++] = tw_retain(item->tensor);
+    }
+    return TW_OK;
 }
 
 static tw_status read_watched(const char *what, const char *monitor, const tw__dict *logs, double *current, bool *found)
@@ -163,7 +199,7 @@ static tw_status stopping_on(tw_callback *self, tw_event event, int64_t index, t
 }
 
 static const tw__callback_methods stopping_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END),
-                                                       stopping_on, watcher_state };
+                                                       stopping_on, watcher_state, watcher_restore };
 
 TW_CLASS(
     callbacks_early_stopping,
@@ -240,7 +276,8 @@ static tw_status plateau_on(tw_callback *self, tw_event event, int64_t index, tw
     return TW_OK;
 }
 
-static const tw__callback_methods plateau_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END), plateau_on, watcher_state };
+static const tw__callback_methods plateau_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END), plateau_on, watcher_state,
+                                                      watcher_restore };
 
 TW_CLASS(
     callbacks_reduce_lr,

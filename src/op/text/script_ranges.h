@@ -1,5 +1,5 @@
 /* The scripts of Unicode's characters in order, for script.c: how many characters follow each other that have one (seven bits in
- * a byte, the low ones first, the top bit: more follow), and its number. Made by tests/golden/unicode_script.py. */
+ * a byte, the low ones first, the top bit: more follow), and its number. Made by tools/unicode_script.py. */
 65, 0, 26, 25, 6, 0, 26, 25, 47, 0, 1, 25, 15, 0, 1, 25, 5, 0, 23, 25, 1, 0, 31, 25, 1, 0, 193, 3, 25, 39, 0, 5, 25, 5, 0, 2, 5,
     20, 0, 112, 1, 4, 14, 1, 0, 3, 14, 2, 103, 4, 14, 1, 0, 1, 14, 4, 103, 1, 14, 1, 0, 1, 14, 1, 0, 3, 14, 1, 103, 1, 14, 1, 103,
     20, 14, 1, 103, 63, 14, 14, 7, 16, 14, 133, 1, 8, 2, 1, 169, 1, 8, 1, 103, 38, 3, 2, 103, 50, 3, 2, 103, 3, 3, 1, 103, 55, 19,

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = """/* The scripts of Unicode's characters in order, for script.c: how many characters follow each other that have one (seven bits in a byte, the low
- * ones first, the top bit: more follow), and its number. Made by tests/golden/unicode_script.py. */
+ * ones first, the top bit: more follow), and its number. Made by tools/unicode_script.py. */
 """
 
 
@@ -29,7 +29,7 @@ def main():
             line = ""
         line += "%d, " % n
     lines.append(line.rstrip())
-    with open(os.path.join(HERE, "..", "..", "src", "op", "text", "script_ranges.h"), "w") as f:
+    with open(os.path.join(HERE, "..", "src", "op", "text", "script_ranges.h"), "w") as f:
         f.write(HEAD + "\n".join(lines) + "\n")
 
 

@@ -11,7 +11,7 @@
 #include "rows.h"
 #include "scratch.h"
 
-#define GOLDEN TW_TEST_DATA "/golden/v1train/events.tfevents"
+#define GOLDEN TW_TEST_DATA "/golden/v1train_events/events.tfevents"
 
 static void write_file(const char *path, const void *data, size_t size)
 {

@@ -61,7 +61,7 @@ void fuzz_seeds(fuzz_add add)
 {
     add_plain = add;
     first = 1;
-    fuzz_seed_files(add_behind_first, "v1train", ".tfevents");
+    fuzz_seed_files(add_behind_first, "v1train_events", ".tfevents");
     first = 2;
     fuzz_seed_files(add_behind_first, "records", "gzip.tfrecord");
     first = 4;

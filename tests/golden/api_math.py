@@ -1,4 +1,4 @@
-"""Make tests/python/api_math.json: calls of TensorFlow 2.15.1's functions with their results, and their signatures, for test_api_math.py."""
+"""Make tests/golden/api_math/api_math.json: calls of TensorFlow 2.15.1's functions with their results, and their signatures, for test_api_math.py."""
 import inspect
 import json
 import os
@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-from op_cases import HERE, tensor
+from op_cases import tensor
+import golden
 
 NAMES = """add subtract multiply divide truediv pow maximum minimum abs negative sign square sqrt exp sin cos tan asin acos atan atan2 sinh cosh asinh acosh
 atanh tanh sigmoid floor round less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not cast where clip_by_value
@@ -183,7 +184,7 @@ signatures = {}
 for n in NAMES:
     parameters = inspect.signature(find(n)).parameters.values()
     signatures[n] = [[p.name, None if p.default is p.empty else repr(p.default)] for p in parameters]
-path = os.path.join(HERE, "..", "python", "api_math.json")
+path = golden.path(__file__, "api_math.json")
 with open(path, "w") as out:
     json.dump({"signatures": signatures, "calls": calls}, out, separators=(",", ":"))
     out.write("\n")

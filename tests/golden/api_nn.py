@@ -1,4 +1,4 @@
-"""Write tests/python/api_nn.json with TensorFlow 2.15.1: calls of tf.matmul, tf.nn, keras.activations and tf.random with their results, and for
+"""Write tests/golden/api_nn/api_nn.json with TensorFlow 2.15.1: calls of tf.matmul, tf.nn, keras.activations and tf.random with their results, and for
 some the gradient of the result's sum by the first tensor. tests/python/test_api_nn.py replays them in this order."""
 import json
 import os
@@ -8,7 +8,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 import tensorflow as tf
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import golden
+
 rng = np.random.RandomState(3)
 cases = []
 
@@ -179,6 +180,6 @@ add("nn.dropout", tf.ones(4), 0.0)
 add("nn.dropout", tf.ones(4), 1.0)
 add("nn.dropout", tf.ones(4, tf.int32), 0.5)
 add("random.uniform", [2], tolerance=0)
-with open(os.path.join(HERE, "..", "python", "api_nn.json"), "w") as f:
+with open(golden.path(__file__, "api_nn.json"), "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases) + "\n]\n")
 print(len(cases), "calls,", sum("error" in case for case in cases), "errors")

@@ -1,4 +1,4 @@
-"""What functions give in TensorFlow, called as users call them: makes tests/python/api_values.json for tests/python/test_api_values.py.
+"""What functions give in TensorFlow, called as users call them: makes tests/golden/api_values/api_values.json for tests/python/test_api_values.py.
 
 The expressions stand in tests/golden/api_values/*.txt, one per line, by family; `#` begins a comment. Each is evaluated with the names of `names`
 below; what it gives is kept as arrays, or the class of its error. Usage: api_values.py (needs tensorflow)"""
@@ -133,7 +133,8 @@ def main():
         if "error" in result:
             print("%-10s %s: %s: %s" % (family, line, result["error"], result.pop("text").split("\n")[0][:100]))
         made.append([family, line, result])
-    path = os.path.join(HERE, "..", "python", "api_values.json")
+    import golden
+    path = golden.path(__file__, "api_values.json")
     with open(path, "w") as out:
         out.write("[\n" + ",\n".join(json.dumps(m, separators=(",", ":")) for m in made) + "\n]\n")
     print("%s: %d expressions, %d bytes" % (path, len(made), os.path.getsize(path)))

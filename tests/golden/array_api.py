@@ -1,4 +1,4 @@
-"""What TensorFlow 2.15.1 gives for calls of the array functions: writes tests/python/array_api.json, replayed by tests/python/test_array_api.py.
+"""What TensorFlow 2.15.1 gives for calls of the array functions: writes tests/golden/array_api/array_api.json, replayed by tests/python/test_array_api.py.
 Each entry is an expression over tf, np and x, and the repr of its value or the class of its error."""
 import json
 import os
@@ -6,6 +6,8 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
+
+import golden
 
 EXPRESSIONS = [
     'tf.linspace(0,10,5)',
@@ -177,6 +179,6 @@ for e in EXPRESSIONS:
         out.append([e, repr(eval(e)), None])
     except Exception as error:
         out.append([e, None, type(error).__name__])
-path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "array_api.json")
+path = golden.path(__file__, "array_api.json")
 with open(path, "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(o) for o in out) + "\n]\n")

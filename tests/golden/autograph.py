@@ -1,4 +1,4 @@
-"""Makes tests/python/autograph_code.json: what tf.autograph.to_code gives for each function of tests/golden/autograph/,
+"""Makes tests/golden/autograph/autograph_code.json: what tf.autograph.to_code gives for each function of tests/golden/autograph/,
 "text" by default and "all" with every optional feature.
 
 The order of names after `nonlocal`, and of the lines that make variables undefined, changes from run to run in TensorFlow;
@@ -40,7 +40,8 @@ def main():
                 answer[kind] = tf.autograph.to_code(function, experimental_optional_features=features)
             except Exception as e:
                 answer[kind + "_error"] = [type(e).__name__, re.sub(r"__autograph_generated_file\w*", "FILE", str(e))]
-    with open(os.path.join(HERE, "..", "python", "autograph_code.json"), "w") as f:
+    import golden
+    with open(golden.path(__file__, "autograph_code.json"), "w") as f:
         json.dump(answers, f, indent=1)
         f.write("\n")
 

@@ -1,4 +1,4 @@
-"""What expressions on tensors, variables, random generators, ragged tensors and strings give in TensorFlow: makes tests/python/basics.json for
+"""What expressions on tensors, variables, random generators, ragged tensors and strings give in TensorFlow: makes tests/golden/basics/basics.json for
 tests/python/test_basics.py.
 
 Usage: basics.py (needs tensorflow)"""
@@ -9,6 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import expressions
+import golden
 
 # ---- floats that are too large for float32
 LARGE = r"""
@@ -396,7 +397,7 @@ GROUPS = {"large": LARGE, "einsum": EINSUM, "variables": VARIABLES, "random": RA
 def main():
     import tensorflow as tf
     answers = [dict(expressions.answer(e, tf), group=g) for g, text in GROUPS.items() for e in text.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "basics.json"), "w") as f:
+    with open(golden.path(__file__, "basics.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/python/config_values.json.gz: for every row of tests/python/config_cases.py the config that TensorFlow gives, of layers also the
+"""Makes tests/golden/config_values/config_values.json.gz: for every row of tests/python/config_cases.py the config that TensorFlow gives, of layers also the
 JSON text of a model of it, and its output for a given input. Run under TensorFlow 2.15."""
 import gzip
 import json
@@ -12,6 +12,7 @@ os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 import config_cases as cases  # noqa: E402
+import golden  # noqa: E402
 
 
 def plain(value):
@@ -37,6 +38,6 @@ for key, kind, name, keywords in cases.object_cases(tf):
     tf.keras.backend.clear_session()
     made = getattr(cases.module_of(tf, kind), name)(**keywords)
     out["objects"][key] = {"config": plain(made.get_config()), "serialized": plain(tf.keras.saving.serialize_keras_object(made))}
-with gzip.GzipFile(os.path.join(HERE, "..", "python", "config_values.json.gz"), "wb", mtime=0) as file:
+with gzip.GzipFile(golden.path(__file__, "config_values.json.gz"), "wb", mtime=0) as file:
     file.write(json.dumps(out, sort_keys=True).encode())
 print(len(out["layers"]), len(out["objects"]))

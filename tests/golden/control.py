@@ -1,4 +1,4 @@
-"""Write tests/python/control.json: what the programs of tests/python/control_cases.py, debugging_cases.py, function_cases.py and raw_cases.py give in TensorFlow 2.15.1,
+"""Write tests/golden/control/control.json: what the programs of tests/python/control_cases.py, debugging_cases.py, function_cases.py and raw_cases.py give in TensorFlow 2.15.1,
 eagerly and inside a tf.function. Tensors as dtype, shape and values; errors as class and text. Run by hand under TensorFlow."""
 import json
 import os
@@ -15,6 +15,7 @@ import debugging_cases  # noqa: E402
 import function_cases  # noqa: E402
 import raw_cases  # noqa: E402
 from control_values import outcome  # noqa: E402
+import golden  # noqa: E402
 
 tf.get_logger().setLevel("ERROR")
 results = {}
@@ -22,6 +23,6 @@ for module in (control_cases, debugging_cases, function_cases, raw_cases):
     for mode, cases in (("eager", module.EAGER), ("graph", module.GRAPH)):
         for name, case in cases.items():
             results["%s %s" % (mode, name)] = outcome(tf, case, mode)
-with open(os.path.join(PYTHON, "control.json"), "w") as out:
+with open(golden.path(__file__, "control.json"), "w") as out:
     json.dump(results, out, indent=0, sort_keys=True)
     out.write("\n")

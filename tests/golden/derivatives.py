@@ -1,4 +1,4 @@
-"""What is connected to what, derivatives of derivatives, and numbers of rarely used dtypes in TensorFlow: makes tests/python/derivatives.json for
+"""What is connected to what, derivatives of derivatives, and numbers of rarely used dtypes in TensorFlow: makes tests/golden/derivatives/derivatives.json for
 tests/python/test_derivatives.py.
 
 Usage: derivatives.py (needs tensorflow)"""
@@ -9,6 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import expressions
+import golden
 
 SETUP = r"""
 z = tf.constant([3 + 4j, 0j, -1j, 2 + 0j], tf.complex64)
@@ -135,7 +136,7 @@ jvp(None), jvp(1)
 def main():
     import tensorflow as tf
     answers = [expressions.answer(e, tf, SETUP) for e in EXPRESSIONS]
-    with open(os.path.join(HERE, "..", "python", "derivatives.json"), "w") as f:
+    with open(golden.path(__file__, "derivatives.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

@@ -1,4 +1,4 @@
-"""Write tests/python/devices.json: what the expressions of tests/python/device_cases.py give under TensorFlow 2.15.1 without accelerators."""
+"""Write tests/golden/devices/devices.json: what the expressions of tests/python/device_cases.py give under TensorFlow 2.15.1 without accelerators."""
 import json
 import os
 import sys
@@ -9,7 +9,8 @@ import tensorflow as tf
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python")
 sys.path.insert(0, FOLDER)
 import device_cases
+import golden
 
-with open(os.path.join(FOLDER, "devices.json"), "w") as f:
+with open(golden.path(__file__, "devices.json"), "w") as f:
     json.dump(device_cases.run(tf), f, indent=0)
     f.write("\n")

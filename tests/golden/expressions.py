@@ -1,4 +1,4 @@
-"""What Python expressions give in TensorFlow: makes tests/python/expressions.json for tests/python/test_expressions.py.
+"""What Python expressions give in TensorFlow: makes tests/golden/expressions/expressions.json for tests/python/test_expressions.py.
 
 Each expression is evaluated with fresh names of SETUP; the text of its value, or the class and text of the exception, is kept.
 Usage: expressions.py (needs tensorflow)"""
@@ -576,8 +576,8 @@ def answer(expression, tf, setup=""):
 def main():
     import tensorflow as tf
     answers = [answer(e, tf) for e in EXPRESSIONS.strip().split("\n")]
-    here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "..", "python", "expressions.json"), "w") as f:
+    import golden
+    with open(golden.path(__file__, "expressions.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

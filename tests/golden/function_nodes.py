@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tests/python/function_nodes.py under TensorFlow 2.15.1 and writes function_nodes.json beside it. usage:
+"""Runs tests/python/function_nodes.py under TensorFlow 2.15.1 and writes function_nodes/function_nodes.json. usage:
 function_nodes.py [all]   all: also the cases that are listed as different"""
 import json
 import os
@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "python"))
 import tensorflow as tf  # noqa: E402
 
 import function_nodes  # noqa: E402
+import golden  # noqa: E402
 
 
 def main():
@@ -20,7 +21,7 @@ def main():
         case, rows = function_nodes.split(name)
         if name not in function_nodes.different() or len(sys.argv) > 1:
             found[name] = function_nodes.nodes(tf, cases[case], rows)
-    with open(os.path.join(HERE, "..", "python", "function_nodes.json"), "w") as f:
+    with open(golden.path(__file__, "function_nodes.json"), "w") as f:
         f.write("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(nodes, separators=(',', ':'))}" for name, nodes in found.items()) + "\n}\n")
 
 

@@ -1,4 +1,4 @@
-"""Write tests/python/function_programs.json: what the programs of tests/python/function_programs.py and
+"""Write tests/golden/function_programs/function_programs.json: what the programs of tests/python/function_programs.py and
 function_state_programs.py print under TensorFlow 2.15.1."""
 import json
 import os
@@ -12,8 +12,9 @@ FOLDER = os.path.join(HERE, "..", "python")
 sys.path.insert(0, FOLDER)
 import function_programs
 import function_state_programs
+import golden
 
 printed = {p.__name__: function_programs.run(p, tf) for p in function_programs.PROGRAMS + function_state_programs.PROGRAMS}
-with open(os.path.join(FOLDER, "function_programs.json"), "w") as f:
+with open(golden.path(__file__, "function_programs.json"), "w") as f:
     json.dump(printed, f, indent=0, ensure_ascii=False)
     f.write("\n")

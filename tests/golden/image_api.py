@@ -1,4 +1,4 @@
-"""What expressions with tf.image give in TensorFlow: makes tests/python/image_api.json for tests/python/test_image.py.
+"""What expressions with tf.image give in TensorFlow: makes tests/golden/image_api/image_api.json for tests/python/test_image.py.
 
 Usage: image_api.py (needs tensorflow)"""
 import json
@@ -139,7 +139,8 @@ traced(lambda c: tf.io.decode_jpeg(c, channels=3), [], tf.string, tf.io.encode_j
 def main():
     import tensorflow as tf
     answers = [expressions.answer(e, tf, SETUP) for e in EXPRESSIONS.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "image_api.json"), "w") as f:
+    import golden
+    with open(golden.path(__file__, "image_api.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/python/image_shapes.json: what TensorFlow 2.15.1 knows of the shapes of pictures whose own are not known (image_shape_cases.py). Run with
+"""Makes tests/golden/image_shapes/image_shapes.json: what TensorFlow 2.15.1 knows of the shapes of pictures whose own are not known (image_shape_cases.py). Run with
 TensorFlow's Python, from the root of the tree."""
 import json
 import os
@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join("tests", "python"))
 import tensorflow as tf  # noqa: E402
 
 import image_shape_cases  # noqa: E402
+import golden  # noqa: E402
 
-with open(os.path.join("tests", "python", "image_shapes.json"), "w") as file:
+with open(golden.path(__file__, "image_shapes.json"), "w") as file:
     file.write("[\n%s\n]\n" % ",\n".join(json.dumps(row) for row in image_shape_cases.run(tf)))

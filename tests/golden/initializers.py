@@ -1,4 +1,4 @@
-"""Write tests/keras/initializers.txt with TensorFlow 2.15.1: what Keras's initializers give, bit for bit. A line is
+"""Write tests/golden/initializers/initializers.txt with TensorFlow 2.15.1: what Keras's initializers give, bit for bit. A line is
 class name, dtype, seed, rank, dimensions, the values' bytes in hex. Seed 0 stands for: none given, after set_random_seed(9)."""
 import os
 
@@ -6,7 +6,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import tensorflow as tf
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import golden
+
 RANDOM = ["RandomUniform", "RandomNormal", "TruncatedNormal", "VarianceScaling", "GlorotUniform", "GlorotNormal", "HeUniform", "HeNormal",
           "LecunUniform", "LecunNormal"]
 SHAPES = [[2, 3], [5], [], [3, 2, 2, 3], [0, 4]]
@@ -36,6 +37,6 @@ line("Identity", tf.keras.initializers.Identity(), tf.float32, 7, [2, 3])
 tf.keras.utils.set_random_seed(9)
 for name in RANDOM:
     line(name, getattr(tf.keras.initializers, name)(), tf.float32, 0, [2, 2])
-with open(os.path.join(HERE, "..", "keras", "initializers.txt"), "w") as f:
+with open(golden.path(__file__, "initializers.txt"), "w") as f:
     f.write("\n".join(lines) + "\n")
 print(len(lines), "lines")

@@ -1,4 +1,4 @@
-"""Write tests/python/keras_fit.txt: what the programs of tests/python/keras_fit_cases.py print under TensorFlow 2.15.1."""
+"""Write tests/golden/keras_fit/keras_fit.txt: what the programs of tests/python/keras_fit_cases.py print under TensorFlow 2.15.1."""
 import contextlib
 import io
 import os
@@ -11,9 +11,10 @@ import tensorflow as tf
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python")
 sys.path.insert(0, FOLDER)
 import keras_fit_cases
+import golden
 
 out = io.StringIO()
 with contextlib.redirect_stdout(out):
     keras_fit_cases.run(tf)
-with open(os.path.join(FOLDER, "keras_fit.txt"), "w") as f:
+with open(golden.path(__file__, "keras_fit.txt"), "w") as f:
     f.write(out.getvalue())

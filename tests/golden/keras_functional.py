@@ -1,5 +1,5 @@
-"""Makes tests/python/keras_functional.json (JSON text, summaries, values and gradients of functional models) and the checkpoints
-tests/python/keras_functional_NAME.* of one of them. Run under TensorFlow 2.15."""
+"""Makes tests/golden/keras_functional/keras_functional.json (JSON text, summaries, values and gradients of functional models) and a checkpoint
+of one of them. Run under TensorFlow 2.15."""
 import json
 import os
 import sys
@@ -9,6 +9,7 @@ sys.path.insert(0, HERE)
 import numpy  # noqa: E402
 import tensorflow as tf  # noqa: E402
 import keras_models  # noqa: E402
+import golden  # noqa: E402
 
 out = {}
 for name, make in keras_models.FUNCTIONAL.items():
@@ -25,7 +26,7 @@ for name, make in keras_models.FUNCTIONAL.items():
                  "gradients": [None if g is None else float(tf.reduce_sum(g)) for g in gradients], "weights": [w.name for w in model.weights],
                  "layers": [layer.name for layer in model.layers]}
     if name == "several":
-        model.save_weights(os.path.join(HERE, "keras_functional_several"))
-os.remove(os.path.join(HERE, "checkpoint"))
-with open(os.path.join(HERE, "keras_functional.json"), "w") as file:
+        model.save_weights(golden.path(__file__, "keras_functional_several"))
+os.remove(golden.path(__file__, "checkpoint"))
+with open(golden.path(__file__, "keras_functional.json"), "w") as file:
     json.dump(out, file, indent=0)

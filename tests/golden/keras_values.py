@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make tests/golden/keras_values.txt with TensorFlow 2.15: losses and their gradients, optimizers' steps, schedules, metrics, activations.
+"""Make tests/golden/keras_values/keras_values.txt with TensorFlow 2.15: losses and their gradients, optimizers' steps, schedules, metrics, activations.
 
 One line per result: a name, a colon, the values. tests/keras compares with them."""
 import os
@@ -9,8 +9,10 @@ os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import numpy as np
 import tensorflow as tf
 
+import golden
+
 K = tf.keras
-out = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "keras_values.txt"), "w")
+out = open(golden.path(__file__, "keras_values.txt"), "w")
 
 
 def put(name, value):

@@ -1,4 +1,4 @@
-"""Write what TensorFlow 2.15.1 gives for layers and functions of convolution, pooling and normalization: tests/python/layers_conv.json, and a
+"""Write what TensorFlow 2.15.1 gives for layers and functions of convolution, pooling and normalization: tests/golden/layers_conv/layers_conv.json, and a
 checkpoint of a small trained model, tests/golden/layers_conv/. tests/python/test_layers_conv.py replays both. Inputs follow from `values`,
 which stands in the test too; calls are kept as their source text."""
 import json
@@ -9,6 +9,8 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import numpy as np
 import tensorflow as tf
+
+import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 L = tf.keras.layers
@@ -154,7 +156,7 @@ for _ in range(6):
 tf.train.Checkpoint(model=model, optimizer=optimizer).write(os.path.join(HERE, "layers_conv", "model"))
 training = {"losses": losses, "names": [v.name for v in model.weights], "prediction": array(model(x))}
 
-path = os.path.join(HERE, "..", "python", "layers_conv.json")
+path = golden.path(__file__, "layers_conv.json")
 with open(path, "w") as f:
     text = json.dumps({"layers": layers, "calls": calls, "errors": errors, "first": first, "training": training}, separators=(",", ":"))
     f.write(text.replace('{"make"', '\n{"make"').replace('{"call"', '\n{"call"') + "\n")

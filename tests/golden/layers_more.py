@@ -1,14 +1,13 @@
-"""Makes tests/python/layers_more.json: what TensorFlow's layers give for the cases of tests/python/layer_cases.py.
-
-usage: layers_more.py tests/python"""
+"""Makes tests/golden/layers_more/layers_more.json: what TensorFlow's layers give for the cases of tests/python/layer_cases.py."""
 import json
 import os
 import sys
 
 import tensorflow as tf
 
-sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 import layer_cases  # noqa: E402
+import golden  # noqa: E402
 
 out = {}
 for name in layer_cases.cases(tf):
@@ -16,5 +15,5 @@ for name in layer_cases.cases(tf):
         out[name] = layer_cases.run(tf, name)
     except Exception as error:
         print(name, type(error).__name__, str(error)[:300], file=sys.stderr)
-with open(os.path.join(sys.argv[1], "layers_more.json"), "w") as f:
+with open(golden.path(__file__, "layers_more.json"), "w") as f:
     f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in out.items()) + "\n}\n")

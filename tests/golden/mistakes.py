@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/python/mistakes.json: what TensorFlow 2.15.1 answers to the mistakes that users make.
+"""Makes tests/golden/mistakes/mistakes.json: what TensorFlow 2.15.1 answers to the mistakes that users make.
 
 Every case is a name, the lines of a program and the phrase of the message that tells the user what is wrong. A case whose phrase TensorFlow
 does not say is refused here, so that the phrases are TensorFlow's and not ours. Run with TensorFlow's Python, from the root of the tree."""
@@ -13,6 +13,8 @@ import numpy as np
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import tensorflow as tf
+
+import golden
 
 CASES = [
     # creation and dtypes
@@ -191,7 +193,7 @@ def main():
             print("%s: %s: %s" % (name, kind, text[:400]), file=sys.stderr)
             continue
         made.append({"name": name, "code": code, "error": kind, "phrase": phrase})
-    with open(os.path.join("tests", "python", "mistakes.json"), "w") as file:
+    with open(golden.path(__file__, "mistakes.json"), "w") as file:
         json.dump(made, file, indent=1, ensure_ascii=False)
         file.write("\n")
     sys.exit(bad > 0)

@@ -1,4 +1,4 @@
-"""Which ways of running each call of a public function TensorFlow knows: makes tests/python/modes.json for tests/python/test_modes.py.
+"""Which ways of running each call of a public function TensorFlow knows: makes tests/golden/modes/modes.json for tests/python/test_modes.py.
 
 The calls are those of the other tables: of api_math.json and api_nn.json, and the outermost call of tf.* in each expression of the tables of
 expressions. Tensors and arrays among the arguments become arguments of a function, or are fed. Usage: modes.py (needs tensorflow)"""
@@ -10,7 +10,6 @@ import os
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PYTHON = os.path.join(HERE, "..", "python")
 MODES = ("function", "dimensions", "ranks", "session")
 # What makes values, random or not, keeps state, takes functions, or needs Python values is not called in a graph with arguments fed.
 LEFT_OUT = ("tf.constant", "tf.Variable", "tf.data", "tf.keras.", "tf.random.", "tf.function", "tf.train.", "tf.TensorS", "tf.nest", "tf.as_dtype", "tf.TypeSpec",
@@ -28,7 +27,7 @@ def load(name):
 
 
 def table(name):
-    with open(os.path.join(PYTHON, name + ".json")) as file:
+    with open(os.path.join(HERE, name, name + ".json")) as file:
         return json.load(file)
 
 
@@ -195,7 +194,8 @@ def main():
     import tensorflow as tf
     tf.get_logger().setLevel("ERROR")
     found = {name: outcomes(tf, make) for name, make in cases(tf).items()}
-    with open(os.path.join(PYTHON, "modes.json"), "w") as file:
+    import golden
+    with open(golden.path(__file__, "modes.json"), "w") as file:
         json.dump({n: [o[m] for m in MODES] for n, o in found.items() if o}, file, indent=0)
         file.write("\n")
 

@@ -1,4 +1,4 @@
-"""What tf.nest, tf.TensorSpec, tf.io.gfile, tf.device, tf.config and keras.backend expressions give in TensorFlow: makes tests/python/names.json for
+"""What tf.nest, tf.TensorSpec, tf.io.gfile, tf.device, tf.config and keras.backend expressions give in TensorFlow: makes tests/golden/names/names.json for
 tests/python/test_names.py.
 
 Usage: names.py (needs tensorflow)"""
@@ -9,6 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import expressions
+import golden
 
 EXPRESSIONS = r"""
 tf.nest.flatten({'b':1,'a':(2,[3])})
@@ -133,7 +134,7 @@ tf.device('/device:GPU').__enter__()
 def main():
     import tensorflow as tf
     answers = [expressions.answer(e, tf) for e in EXPRESSIONS.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "names.json"), "w") as f:
+    with open(golden.path(__file__, "names.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

@@ -5,7 +5,7 @@ A family's generator (ops_<family>.py beside this file) says
     c.add("MatMul", a=np.float32([[1, 2]]), b=np.float32([[3], [4]]), transpose_a=False, gradient=True)
     c.error("AddV2", x=np.float32([1, 2]), y=np.float32([1, 2, 3]), code="InvalidArgumentError", text="Incompatible shapes")
     c.write()
-and is run by hand: python tests/golden/ops_math.py. Its output, tests/op/cases/<family>.json, is committed.
+and is run by hand: python tests/golden/ops_math.py. Its output, tests/golden/op_cases/<family>.json, is committed.
 """
 import inspect
 import json
@@ -19,7 +19,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import golden
 
 
 def number(v):
@@ -136,8 +136,7 @@ class Cases:
         self.cases.append(case)
 
     def write(self):
-        path = os.path.join(HERE, "..", "op", "cases", self.family + ".json")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        path = golden.path(__file__, self.family + ".json")
         with open(path, "w") as f:
             f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in self.cases) + "\n]\n")
         print("%s: %d cases, %d ops, %d bytes" % (path, len(self.cases), len({c["op"] for c in self.cases}), os.path.getsize(path)))

@@ -1,4 +1,4 @@
-"""Write what TensorFlow 2.15.1 says of the ops that thalweg has: tests/op/definitions.txt, one line per op, tab separated:
+"""Write what TensorFlow 2.15.1 says of the ops that thalweg has: tests/golden/op_definitions/definitions.txt, one line per op, tab separated:
 name, inputs, outputs, attrs. An input or output is name:type (N*T for lists); an attr is name:kind:default:allowed.
 Run by hand under TensorFlow whenever ops were added."""
 import os
@@ -7,6 +7,8 @@ import re
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import dtypes, op_def_registry
+
+import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.join(HERE, "..", "..", "src")
@@ -66,7 +68,7 @@ for name in ours():
         raise SystemExit("TensorFlow has no op " + name)
     lines.append("\t".join([name, " ".join(map(argument, d.input_arg)), " ".join(map(argument, d.output_arg)), " ".join(map(attribute, d.attr)),
                             "stateful" if d.is_stateful else "stateless"]))
-path = os.path.join(HERE, "..", "op", "definitions.txt")
+path = golden.path(__file__, "definitions.txt")
 with open(path, "w") as f:
     f.write("\n".join(lines) + "\n")
 print("%s: %d ops" % (path, len(lines)))

@@ -1,4 +1,4 @@
-"""Op cases of the array ops: writes tests/op/cases/array.json. See op_cases.py."""
+"""Op cases of the array ops: writes tests/golden/op_cases/array.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

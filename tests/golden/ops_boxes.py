@@ -1,4 +1,4 @@
-"""Op cases of the choice of boxes: writes tests/op/cases/boxes.json. See op_cases.py."""
+"""Op cases of the choice of boxes: writes tests/golden/op_cases/boxes.json. See op_cases.py."""
 import numpy as np
 
 from op_cases import Cases

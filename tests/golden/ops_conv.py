@@ -1,4 +1,4 @@
-"""Op cases of convolution, pooling and batch normalization: writes tests/op/cases/conv.json. See op_cases.py.
+"""Op cases of convolution, pooling and batch normalization: writes tests/golden/op_cases/conv.json. See op_cases.py.
 TensorFlow's own kernels are asked, not oneDNN's: their messages are the ones that users know."""
 import os
 

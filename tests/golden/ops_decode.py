@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/decode.json: raw bytes, TensorProtos, compressed bytes, comma-separated values, SequenceExamples, serialized sparse tensors.
+"""Makes tests/golden/op_cases/decode.json: raw bytes, TensorProtos, compressed bytes, comma-separated values, SequenceExamples, serialized sparse tensors.
 Usage: ops_decode.py (needs tensorflow)"""
 import gzip
 import zlib

@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/einsum.json: sums of products over labelled dimensions. Usage: ops_einsum.py (needs tensorflow)"""
+"""Makes tests/golden/op_cases/einsum.json: sums of products over labelled dimensions. Usage: ops_einsum.py (needs tensorflow)"""
 import numpy as np
 import tensorflow as tf
 

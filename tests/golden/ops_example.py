@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/example.json: ParseExampleV2. Usage: ops_example.py (needs tensorflow)"""
+"""Makes tests/golden/op_cases/example.json: ParseExampleV2. Usage: ops_example.py (needs tensorflow)"""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/image.json: pictures decoded and encoded, resized, recoloured. Usage: ops_image.py (needs tensorflow, and Pillow for CMYK,
+"""Makes tests/golden/op_cases/image.json: pictures decoded and encoded, resized, recoloured. Usage: ops_image.py (needs tensorflow, and Pillow for CMYK,
 palettes and animations)."""
 import io
 import struct

@@ -1,4 +1,4 @@
-"""Op cases of linear algebra: tests/op/cases/linalg.json. Run under TensorFlow. Vectors that are unique up to a sign only are compared by
+"""Op cases of linear algebra: tests/golden/op_cases/linalg.json. Run under TensorFlow. Vectors that are unique up to a sign only are compared by
 tests/python/test_linalg.py instead."""
 import numpy as np
 

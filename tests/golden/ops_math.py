@@ -1,4 +1,4 @@
-"""Make tests/op/cases/math.json: arithmetic, functions, comparisons, casts and selection, by TensorFlow 2.15.1. See op_cases.py."""
+"""Make tests/golden/op_cases/math.json: arithmetic, functions, comparisons, casts and selection, by TensorFlow 2.15.1. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

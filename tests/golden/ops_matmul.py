@@ -1,4 +1,4 @@
-"""Op cases of the matrix products: writes tests/op/cases/matmul.json. See op_cases.py."""
+"""Op cases of the matrix products: writes tests/golden/op_cases/matmul.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Op cases of neural networks: writes tests/op/cases/nn.json. See op_cases.py."""
+"""Op cases of neural networks: writes tests/golden/op_cases/nn.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Op cases of random numbers: writes tests/op/cases/random.json. Values must be TensorFlow's own bits (tolerance 0). Stateful ops continue their
+"""Op cases of random numbers: writes tests/golden/op_cases/random.json. Values must be TensorFlow's own bits (tolerance 0). Stateful ops continue their
 stream from call to call, so each case has seeds of its own. See op_cases.py."""
 import numpy as np
 import tensorflow as tf

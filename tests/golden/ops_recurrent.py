@@ -1,4 +1,4 @@
-"""Op cases of BlockLSTMV2 and its gradient: tests/op/cases/recurrent.json. Run under TensorFlow.
+"""Op cases of BlockLSTMV2 and its gradient: tests/golden/op_cases/recurrent.json. Run under TensorFlow.
 
 The gradient op has errors alone: TensorFlow 2.15's values for x and h_prev are not the derivatives. Those of the layers built on it are
 compared with TensorFlow's own (layers_more.py)."""

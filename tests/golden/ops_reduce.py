@@ -1,4 +1,4 @@
-"""Op cases of the reductions and scans: writes tests/op/cases/reduce.json. See op_cases.py."""
+"""Op cases of the reductions and scans: writes tests/golden/op_cases/reduce.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Op cases of sorted segments: greatest, least, products and means by segment: tests/op/cases/segment.json. Run under TensorFlow."""
+"""Op cases of sorted segments: greatest, least, products and means by segment: tests/golden/op_cases/segment.json. Run under TensorFlow."""
 import numpy as np
 import tensorflow as tf
 

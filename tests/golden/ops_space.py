@@ -1,4 +1,4 @@
-"""Op cases of the ops between space, batch and depth: writes tests/op/cases/space.json. See op_cases.py."""
+"""Op cases of the ops between space, batch and depth: writes tests/golden/op_cases/space.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

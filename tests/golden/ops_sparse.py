@@ -1,4 +1,4 @@
-"""Op cases of the ops on sparse and ragged tensors: writes tests/op/cases/sparse.json and ragged.json. See op_cases.py."""
+"""Op cases of the ops on sparse and ragged tensors: writes tests/golden/op_cases/sparse.json and ragged.json. See op_cases.py."""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Make tests/op/state.json: ops that change or ask variables, by TensorFlow 2.15.1. tests/python/test_state_ops.py replays it.
+"""Make tests/golden/ops_state/state.json: ops that change or ask variables, by TensorFlow 2.15.1. tests/python/test_state_ops.py replays it.
 
 A case has the variables' values before and after the op, its other inputs and attrs, and its outputs or error."""
 import json
@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-from op_cases import HERE, attr, tensor
+from op_cases import attr, tensor
+import golden
 
 cases = []
 rng = np.random.RandomState(3)
@@ -222,7 +223,7 @@ case("RngReadAndSkip", {"resource": tf.constant(STATE, tf.int64)}, {"alg": 2, "d
      text="Non-XLA devices don't support the ThreeFry algorithm.")
 case("RngReadAndSkip", {"resource": tf.constant(STATE, tf.int64)}, {"alg": 7, "delta": tf.constant(5, tf.uint64)}, error=BAD, text="Unsupported algorithm id: 7")
 
-path = os.path.join(HERE, "..", "op", "state.json")
+path = golden.path(__file__, "state.json")
 with open(path, "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print("%s: %d cases, %d bytes" % (path, len(cases), os.path.getsize(path)))

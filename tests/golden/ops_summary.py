@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/summary.json: summaries as ops. Usage: ops_summary.py (needs tensorflow)"""
+"""Makes tests/golden/op_cases/summary.json: summaries as ops. Usage: ops_summary.py (needs tensorflow)"""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Makes tests/op/cases/text.json: strings, regular expressions, files. Usage: ops_text.py (needs tensorflow)"""
+"""Makes tests/golden/op_cases/text.json: strings, regular expressions, files. Usage: ops_text.py (needs tensorflow)"""
 import numpy as np
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Op cases of convolution and pooling of volumes: writes tests/op/cases/volume.json. See op_cases.py."""
+"""Op cases of convolution and pooling of volumes: writes tests/golden/op_cases/volume.json. See op_cases.py."""
 import os
 
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"

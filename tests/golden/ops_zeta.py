@@ -1,4 +1,4 @@
-"""Op cases of Zeta, Polygamma and of gradients that go through them: tests/op/cases/zeta.json. Run under TensorFlow."""
+"""Op cases of Zeta, Polygamma and of gradients that go through them: tests/golden/op_cases/zeta.json. Run under TensorFlow."""
 import numpy as np
 
 from op_cases import Cases

@@ -42,5 +42,5 @@ if __name__ == "__main__":
         batches = [list(b) if isinstance(b, tuple) else [b] for b in batches]
         expected[case] = {"arguments": arguments, "samples": flow.samples, "class_indices": flow.class_indices, "filenames": flow.filenames,
                           "length": len(flow), "batches": [[np.asarray(v, np.float64).round(5).tolist() for v in b] for b in batches]}
-    with open(OUT + ".json", "w") as f:
+    with open(OUT + "/pictures.json", "w") as f:
         json.dump(expected, f)

@@ -1,4 +1,4 @@
-"""How TensorFlow 2.15.1 prints tensors: writes tests/tensor/print.txt, read by tests/tensor/test_print.c.
+"""How TensorFlow 2.15.1 prints tensors: writes tests/golden/print/print.txt, read by tests/tensor/test_print.c.
 
 Each record: a line "tensor DTYPE RANK DIM… DATA" with the elements' bytes as hex digits (strings: hex separated by "/"; an empty tensor: "-"),
 then "str N" and N lines, "repr N" and N lines."""
@@ -8,7 +8,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import golden
+
 rng = np.random.RandomState(3)
 tensors = []
 
@@ -84,7 +85,7 @@ def data(t):
     return t.numpy().tobytes().hex()
 
 
-with open(os.path.join(HERE, "..", "tensor", "print.txt"), "w") as f:
+with open(golden.path(__file__, "print.txt"), "w") as f:
     for t in tensors:
         f.write("tensor %s %d %s %s\n" % (t.dtype.name, t.shape.rank, " ".join(map(str, t.shape)), data(t) or "-"))
         for name, text in (("str", str(t)), ("repr", repr(t))):

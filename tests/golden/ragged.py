@@ -1,4 +1,4 @@
-"""What tf.ragged expressions give in TensorFlow: makes tests/python/ragged.json for tests/python/test_ragged.py.
+"""What tf.ragged expressions give in TensorFlow: makes tests/golden/ragged/ragged.json for tests/python/test_ragged.py.
 
 Usage: ragged.py (needs tensorflow)"""
 import json
@@ -228,7 +228,8 @@ def main():
     import expressions
     import tensorflow as tf
     answers = [expressions.answer(e, tf, SETUP) for e in EXPRESSIONS.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "ragged.json"), "w") as f:
+    import golden
+    with open(golden.path(__file__, "ragged.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

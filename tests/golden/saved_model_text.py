@@ -1,4 +1,4 @@
-"""Write a SavedModel whose saved_model.pb stands there as text, saved_model.pbtxt, with TensorFlow 2.15.1: tests/golden/saved_model_text.zip, which
+"""Write a SavedModel whose saved_model.pb stands there as text, saved_model.pbtxt, with TensorFlow 2.15.1: tests/golden/saved_model_text/saved_model_text.zip, which
 tests/python/test_saved_model_text.py loads. Texts with all bytes, infinities, loops and branches are in it."""
 import os
 import shutil
@@ -10,7 +10,8 @@ import tensorflow as tf
 from google.protobuf import text_format
 from tensorflow.core.protobuf import saved_model_pb2
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import golden
+
 
 
 class Model(tf.Module):
@@ -37,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
         meta.meta_info_def.ClearField("stripped_op_list")
     with open(folder + "/saved_model.pbtxt", "w") as f:
         f.write(text_format.MessageToString(model))
-    with zipfile.ZipFile(os.path.join(HERE, "saved_model_text.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(golden.path(__file__, "saved_model_text.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         for root, _, files in os.walk(folder):
             for name in files:
                 if name != "fingerprint.pb":

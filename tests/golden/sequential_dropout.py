@@ -1,9 +1,11 @@
-"""Which elements Dropout keeps inside Sequential models: makes tests/python/sequential_dropout.json for tests/python/test_sequential_dropout.py.
+"""Which elements Dropout keeps inside Sequential models: makes tests/golden/sequential_dropout/sequential_dropout.json for tests/python/test_sequential_dropout.py.
 
 TensorFlow calls the layers of a Sequential whose input shape is not known once in a graph before the first real call, and a Dropout with a seed
 counts that call. Usage: sequential_dropout.py (needs tensorflow)"""
 import json
 import os
+
+import golden
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
@@ -38,6 +40,5 @@ def all_kept(tf):
 if __name__ == "__main__":
     import tensorflow
 
-    here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "..", "python", "sequential_dropout.json"), "w") as file:
+    with open(golden.path(__file__, "sequential_dropout.json"), "w") as file:
         file.write("[\n" + ",\n".join(json.dumps(row) for row in all_kept(tensorflow)) + "\n]\n")

@@ -1,4 +1,4 @@
-"""Write tests/python/shape_errors.json: what TensorFlow 2.15.1 says of the calls of tests/python/shape_error_cases.py."""
+"""Write tests/golden/shape_errors/shape_errors.json: what TensorFlow 2.15.1 says of the calls of tests/python/shape_error_cases.py."""
 import json
 import os
 import sys
@@ -9,8 +9,9 @@ import tensorflow as tf
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python")
 sys.path.insert(0, FOLDER)
 import shape_error_cases
+import golden
 
 said = {name: shape_error_cases.outcome(tf, call, arguments) for name, call, arguments in shape_error_cases.cases(tf)}
-with open(os.path.join(FOLDER, "shape_errors.json"), "w") as f:
+with open(golden.path(__file__, "shape_errors.json"), "w") as f:
     json.dump(said, f, indent=0)
     f.write("\n")

@@ -1,4 +1,4 @@
-"""Makes tests/golden/slices.zip: a checkpoint with partitioned tensors, as TensorFlow's SaveV2 writes it; checks, given a prefix, one that was written here.
+"""Makes tests/golden/slices/slices.zip: a checkpoint with partitioned tensors, as TensorFlow's SaveV2 writes it; checks, given a prefix, one that was written here.
 Run it with TensorFlow's Python: python tests/golden/slices.py [PREFIX]"""
 import os
 import sys
@@ -11,6 +11,7 @@ import tensorflow as tf
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "python"))
 import slice_cases  # noqa: E402
+import golden  # noqa: E402
 
 if len(sys.argv) > 1:
     slice_cases.check(tf, sys.argv[1])
@@ -18,6 +19,6 @@ else:
     with tempfile.TemporaryDirectory() as scratch:
         slice_cases.write(tf, os.path.join(scratch, "c"))
         slice_cases.check(tf, os.path.join(scratch, "c"))
-        with zipfile.ZipFile(os.path.join(HERE, "slices.zip"), "w", zipfile.ZIP_LZMA) as archive:
+        with zipfile.ZipFile(golden.path(__file__, "slices.zip"), "w", zipfile.ZIP_LZMA) as archive:
             for file in sorted(os.listdir(scratch)):
                 archive.write(os.path.join(scratch, file), file)

@@ -1,4 +1,4 @@
-"""What tf.sparse expressions give in TensorFlow: makes tests/python/sparse.json for tests/python/test_sparse.py.
+"""What tf.sparse expressions give in TensorFlow: makes tests/golden/sparse/sparse.json for tests/python/test_sparse.py.
 
 Usage: sparse.py (needs tensorflow)"""
 import json
@@ -155,7 +155,8 @@ def main():
     import expressions
     import tensorflow as tf
     answers = [expressions.answer(e, tf, SETUP) for e in EXPRESSIONS.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "sparse.json"), "w") as f:
+    import golden
+    with open(golden.path(__file__, "sparse.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

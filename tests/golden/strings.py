@@ -1,4 +1,4 @@
-"""What tf.strings and tf.io expressions give in TensorFlow: makes tests/python/strings.json for tests/python/test_strings.py.
+"""What tf.strings and tf.io expressions give in TensorFlow: makes tests/golden/strings/strings.json for tests/python/test_strings.py.
 
 Usage: strings.py (needs tensorflow)"""
 import json
@@ -8,6 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import expressions
+import golden
 
 EXPRESSIONS = r"""
 tf.strings.join(['a', ['b', 'c']], '-')
@@ -93,7 +94,7 @@ tf.io.read_file(['a'])
 def main():
     import tensorflow as tf
     answers = [expressions.answer(e, tf) for e in EXPRESSIONS.strip().split("\n")]
-    with open(os.path.join(HERE, "..", "python", "strings.json"), "w") as f:
+    with open(golden.path(__file__, "strings.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
 
 

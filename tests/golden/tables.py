@@ -1,7 +1,9 @@
-"""Makes tests/python/MODULE.json: what TensorFlow 2.15.1 gives for the cases of tests/python/MODULE.py.
+"""Makes tests/golden/tables/MODULE.json: what TensorFlow 2.15.1 gives for the cases of tests/python/MODULE.py.
 
-usage: tables.py MODULE…
+usage: tables.py              all that are there
+       tables.py MODULE…
        tables.py MODULE=TEXT…    only the cases with the text in their names; the others stay as they are"""
+import glob
 import importlib
 import json
 import os
@@ -11,11 +13,12 @@ import tensorflow as tf
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python")
 sys.path.insert(0, FOLDER)
+import golden  # noqa: E402
 import table  # noqa: E402
 
-for argument in sys.argv[1:]:
+for argument in sys.argv[1:] or sorted(os.path.basename(p)[:-5] for p in glob.glob(golden.path(__file__, "*.json"))):
     module, _, text = argument.partition("=")
-    path = os.path.join(FOLDER, module + ".json")
+    path = golden.path(__file__, module + ".json")
     known = json.load(open(path)) if text else {}
     results = {name: table.run(case) if text in name or name not in known else known[name]
                for name, case in importlib.import_module(module).cases(tf).items()}

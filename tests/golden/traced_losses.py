@@ -1,10 +1,11 @@
-"""Makes tests/python/traced_losses.json: Keras's cross-entropies of a softmax and a sigmoid, in eager code and in a function, by TensorFlow 2.15.1.
+"""Makes tests/golden/traced_losses/traced_losses.json: Keras's cross-entropies of a softmax and a sigmoid, in eager code and in a function, by TensorFlow 2.15.1.
 In a graph they work on what went into the activation, so values where probabilities have run into 0 differ from the eager ones.
 
     python tests/golden/traced_losses.py
 """
 import json
-import os
+
+import golden
 
 X, Y = [[100., 0., -100.], [3., 1., 2.]], [2, 0]
 
@@ -39,7 +40,7 @@ def main():
         return {name: value.numpy().tolist() for name, value in function(tf.constant(X), tf.constant(Y)).items()}
 
     losses, gradient = functions(tf)
-    path = os.path.join(os.path.dirname(__file__), "..", "python", "traced_losses.json")
+    path = golden.path(__file__, "traced_losses.json")
     with open(path, "w") as file:
         json.dump({"x": X, "y": Y,
                    "eager": {**values(losses), **values(gradient)},

@@ -1,5 +1,5 @@
 """200 batches of the specification's multilayer perceptron under TensorFlow 2.15.1: seeds, custom loop, Adam, Fashion-MNIST. Writes
-tests/python/training.json (losses, first weights, sums of the last weights) and, small enough to commit, a checkpoint of a narrower model
+tests/golden/training/training.json (losses, first weights, sums of the last weights) and, small enough to commit, a checkpoint of a narrower model
 with its optimizer after 5 batches (tests/golden/training/narrow-1.*)."""
 import gzip
 import json
@@ -8,6 +8,8 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
+
+import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = "/usr/share/datasets/fashion-mnist/"
@@ -54,7 +56,7 @@ def main():
     names = [v.name for v in model.variables]
     losses = [step(model, optimizer, *batch(x, y, i)) for i in range(200)]
     last = [float(np.abs(v.numpy().astype(np.float64)).sum()) for v in model.variables]
-    with open(os.path.join(HERE, "..", "python", "training.json"), "w") as f:
+    with open(golden.path(__file__, "training.json"), "w") as f:
         json.dump({"names": names, "first": first, "losses": losses, "last": last}, f)
 
     tf.keras.utils.set_random_seed(2)

@@ -1,4 +1,4 @@
-"""Write tests/python/v1_nodes.json: the nodes that the cases of tests/python/v1_nodes.py make under TensorFlow 2.15.1, and v1_names.json for its
+"""Write tests/golden/v1_nodes/v1_nodes.json: the nodes that the cases of tests/python/v1_nodes.py make under TensorFlow 2.15.1, and v1_names.json for its
 gradient_cases."""
 import json
 import os
@@ -10,11 +10,12 @@ import tensorflow as tf
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python")
 sys.path.insert(0, FOLDER)
 import v1_nodes
+import golden
 
 tf.compat.v1.disable_eager_execution()
-with open(os.path.join(FOLDER, "v1_nodes.json"), "w") as f:
+with open(golden.path(__file__, "v1_nodes.json"), "w") as f:
     f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(name), json.dumps(v1_nodes.nodes(tf, name), separators=(",", ":")))
                                for name in v1_nodes.cases(tf)) + "\n}\n")
-with open(os.path.join(FOLDER, "v1_names.json"), "w") as f:
+with open(golden.path(__file__, "v1_names.json"), "w") as f:
     f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(name), json.dumps(v1_nodes.names(tf, name), separators=(",", ":")))
                                for name in v1_nodes.gradient_cases(tf)) + "\n}\n")

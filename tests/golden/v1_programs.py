@@ -1,4 +1,4 @@
-"""Write tests/python/v1_programs.json: what the programs of tests/python/v1_programs.py note under TensorFlow 2.15.1."""
+"""Write tests/golden/v1_programs/v1_programs.json: what the programs of tests/python/v1_programs.py note under TensorFlow 2.15.1."""
 import json
 import os
 import sys
@@ -10,8 +10,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "python")
 sys.path.insert(0, FOLDER)
 import v1_programs
+import golden
 
 tf.compat.v1.disable_eager_execution()
-with open(os.path.join(FOLDER, "v1_programs.json"), "w") as f:
+with open(golden.path(__file__, "v1_programs.json"), "w") as f:
     json.dump({p.__name__: v1_programs.run(p, tf) for p in v1_programs.PROGRAMS}, f, indent=0)
     f.write("\n")

@@ -1,17 +1,16 @@
-"""Makes tests/golden/v1train/events.tfevents: an event file as TensorFlow 1's FileWriter writes it (a graph, two scalars, a session log).
+"""Makes tests/golden/v1train_events/events.tfevents: an event file as TensorFlow 1's FileWriter writes it (a graph, two scalars, a session log).
 
 Run under TensorFlow 2.15.1."""
 import glob
-import os
 import shutil
 import tempfile
 
 import tensorflow as tf
 
+import golden
+
 v1 = tf.compat.v1
 v1.disable_eager_execution()
-here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1train")
-os.makedirs(here, exist_ok=True)
 
 graph = v1.Graph()
 with graph.as_default():
@@ -23,4 +22,4 @@ with tempfile.TemporaryDirectory() as folder:
         writer.add_summary(v1.Summary(value=[v1.Summary.Value(tag="loss", simple_value=value)]), step)
     writer.add_session_log(v1.SessionLog(status=v1.SessionLog.START), 5)
     writer.close()
-    shutil.copy(glob.glob(folder + "/events*")[0], os.path.join(here, "events.tfevents"))
+    shutil.copy(glob.glob(folder + "/events*")[0], golden.path(__file__, "events.tfevents"))

@@ -1,4 +1,4 @@
-"""Makes tests/python/v1_messages.json: messages as TensorFlow 2.15.1 makes, writes and prints them, and the numbers of all their fields.
+"""Makes tests/golden/v1train_messages/v1_messages.json: messages as TensorFlow 2.15.1 makes, writes and prints them, and the numbers of all their fields.
 
 An entry is the Python that makes the message m from the class C, the class's name, the bytes in hex and the text."""
 import importlib
@@ -7,6 +7,8 @@ import os
 import re
 
 from google.protobuf.descriptor import FieldDescriptor
+
+import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.saver_pb2", "tensorflow.core.protobuf.meta_graph_pb2", "tensorflow.core.protobuf.saved_model_pb2",
@@ -72,6 +74,6 @@ with open(os.path.join(HERE, "..", "..", "python", "thalweg", "_messages.py")) a
             kind = "message" if field.message_type else "enum" if field.enum_type else field.type
             fields[field.name] = [field.number, kind, field.label == FieldDescriptor.LABEL_REPEATED]
         ours[name] = fields
-with open(os.path.join(HERE, "..", "python", "v1_messages.json"), "w") as f:
+with open(golden.path(__file__, "v1_messages.json"), "w") as f:
     f.write(json.dumps({"cases": out, "fields": ours}, indent=0, sort_keys=True) + "\n")
 print(len(out), "cases", len(ours), "classes")

@@ -1,4 +1,4 @@
-"""Makes tests/python/v1_train.json: small programs of TensorFlow 1's kind and what they give under TensorFlow 2.15.1.
+"""Makes tests/golden/v1train_values/v1_train.json: small programs of TensorFlow 1's kind and what they give under TensorFlow 2.15.1.
 
 A case is Python code that sets `result`; it runs inside a new default graph, with tf, v1, np and a folder tmp. `run` gives values of fetches in a new
 session with all variables initialized; `error` gives the class and the beginning of the text of what a function raises."""
@@ -8,6 +8,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
+
+import golden
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 v1 = tf.compat.v1
@@ -278,6 +280,6 @@ if __name__ == "__main__":
                 raise RuntimeError(case["name"]) from e
             case["result"] = plain(space["result"])
             os.chdir(HERE)
-    with open(os.path.join(HERE, "..", "python", "v1_train.json"), "w") as f:
+    with open(golden.path(__file__, "v1_train.json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(c) for c in CASES) + "\n]\n")
     print(len(CASES), "cases")

@@ -12,7 +12,7 @@ static inline int golden_read(const char *name, double *values, int limit)
     static char *text;
     size_t size;
     if (!text)
-        text = tw__file_read_all(TW_TEST_DATA "/golden/keras_values.txt", 1 << 20, &size);
+        text = tw__file_read_all(TW_TEST_DATA "/golden/keras_values/keras_values.txt", 1 << 20, &size);
     assert_non_null(text);
     char key[128];
     snprintf(key, sizeof key, "\n%s: ", name);

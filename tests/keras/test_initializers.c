@@ -80,7 +80,7 @@ static void check_line(char *line)
 static void as_keras(void **state)
 {
     (void)state;
-    FILE *file = fopen(TW_TEST_DATA "/keras/initializers.txt", "r");
+    FILE *file = fopen(TW_TEST_DATA "/golden/initializers/initializers.txt", "r");
     assert_non_null(file);
     char line[4096];
     bool drawn = false;

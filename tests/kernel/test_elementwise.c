@@ -36,7 +36,7 @@ static void tanh_is_tensorflows(void **state)
 {
     (void)state;
     static const uint32_t pairs[][2] = {
-#include "tanh_bits.h"
+#include "golden/tanh_bits/tanh_bits.inc"
     };
     enum { COUNT = sizeof pairs / sizeof *pairs };
     float x[COUNT], y[COUNT];

@@ -1,5 +1,5 @@
-/* Our op table against TensorFlow's own (tests/op/definitions.txt): the same inputs, outputs, attrs, kinds and defaults, in the
- * same order; the dtypes that an op takes are among TensorFlow's. */
+/* Our op table against TensorFlow's own (tests/golden/op_definitions/definitions.txt): the same inputs, outputs, attrs, kinds and
+ * defaults, in the same order; the dtypes that an op takes are among TensorFlow's. */
 #include <stdio.h>
 
 #include "test.h"
@@ -139,7 +139,7 @@ static int check_line(char *line)
 static void definitions(void **state)
 {
     (void)state;
-    FILE *file = fopen(TW_TEST_DATA "/op/definitions.txt", "r");
+    FILE *file = fopen(TW_TEST_DATA "/golden/op_definitions/definitions.txt", "r");
     assert_non_null(file);
     char *line = NULL;
     size_t room = 0;

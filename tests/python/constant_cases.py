@@ -1,13 +1,8 @@
-"""Constants of everything that a program may have, made in every way: the cases of test_constants.py.
-
-usage: constant_cases.py OUT.json          under TensorFlow: writes what each case gives
+"""Constants of everything that a program may have, made in every way: the cases of test_constants.py and tests/golden/constants.py.
 
 A case is a way (tf.constant, …), a source, a dtype and a shape. What it gives is one line: dtype, shape and values, or the word "error". Where the same
 stands in a function and in a session, it must give the same.
 """
-import json
-import sys
-
 import numpy as np
 
 NUMBERS = [0, 1, 2, 3, 100, 7]
@@ -73,17 +68,3 @@ def in_session(tf, way, source, dtype, shape):
             return line(session.run(made))
     except Exception:
         return "error"
-
-
-def main():
-    import tensorflow as tf
-    known, table = {}, {}
-    for name, how in (("eager", eager), ("function", in_function), ("session", in_session)):
-        table[name] = [known.setdefault(how(tf, *case), len(known)) for case in cases() if name == "eager" or case[0] != "variable" or name == "session"]
-    with open(sys.argv[1], "w") as file:
-        json.dump({"lines": list(known), **table}, file, separators=(",", ":"))
-        file.write("\n")
-
-
-if __name__ == "__main__":
-    main()

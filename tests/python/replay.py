@@ -6,6 +6,7 @@ import os
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,7 +25,7 @@ _golden = _load("expressions")
 def test_of(name, own_setup=False):
     """The test of the expressions in NAME.json. own_setup: what they need besides is SETUP of tests/golden/NAME.py."""
     setup = _load(name).SETUP if own_setup else ""
-    with open(os.path.join(HERE, name + ".json")) as file:
+    with open(golden_file(name, name + ".json")) as file:
         cases = json.load(file)
 
     @pytest.mark.parametrize("case", cases, ids=[c["expression"][:60] for c in cases])

@@ -2,15 +2,14 @@
 import builtins
 import inspect
 import json
-import os
 
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 from test_op_cases import array, back, close, flatten, tensor
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "api_math.json")) as f:
+with open(golden_file("api_math", "api_math.json")) as f:
     DATA = json.load(f)
 
 

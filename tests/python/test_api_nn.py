@@ -1,14 +1,14 @@
 """Calls of tf.matmul, tf.nn, keras.activations and tf.random against what TensorFlow gave (tests/golden/api_nn.py), in order: random functions
 depend on those before them."""
 import json
-import os
 
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "api_nn.json")) as f:
+with open(golden_file("api_nn", "api_nn.json")) as f:
     CASES = json.load(f)
 TOLERANCE = {"float16": 1e-3, "float32": 2e-6, "float64": 1e-12, "complex64": 2e-6}
 

@@ -6,13 +6,14 @@ import os
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 _spec = importlib.util.spec_from_file_location("api_values", os.path.join(HERE, "..", "golden", "api_values.py"))
 _golden = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_golden)
-with open(os.path.join(HERE, "api_values.json")) as file:
+with open(golden_file("api_values", "api_values.json")) as file:
     CASES = json.load(file)
 TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
 

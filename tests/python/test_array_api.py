@@ -1,14 +1,14 @@
 """Array functions and indexing, called as users call them, against TensorFlow's results (array_api.json, made by tests/golden/array_api.py)."""
 import json
-import os
 
 import numpy as np
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "array_api.json")) as f:
+with open(golden_file("array_api", "array_api.json")) as f:
     CASES = json.load(f)
 x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 

@@ -1,16 +1,16 @@
 """TensorArrays and loops over rows do what they do in TensorFlow 2.15.1: values and errors of the programs of array_cases.py, nodes of those of array_nodes.py."""
 import json
-import os
 
 import pytest
 
 import array_cases
 import array_nodes
+from golden_files import golden_file
 import thalweg as tf
 from control_values import outcome
 from test_control_cases import judge
 
-with open(os.path.join(os.path.dirname(__file__), "array_cases.json")) as _file:
+with open(golden_file("array_cases", "array_cases.json")) as _file:
     EXPECTED = json.load(_file)
 
 # What a list holds is known only when it runs; places that nobody wrote are zeros.

@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,7 +19,7 @@ _spec.loader.exec_module(golden)
 CASES = golden.load_cases(tf)
 BETTER = {"annotated_in_branch"}  # TensorFlow can't convert it
 
-with open(os.path.join(HERE, "autograph_code.json")) as f:
+with open(golden_file("autograph", "autograph_code.json")) as f:
     ANSWERS = json.load(f)
 
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -13,7 +14,7 @@ _spec = importlib.util.spec_from_file_location("expressions", os.path.join(HERE,
 golden = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(golden)
 
-with open(os.path.join(HERE, "basics.json")) as f:
+with open(golden_file("basics", "basics.json")) as f:
     CASES = json.load(f)
 
 

@@ -1,15 +1,15 @@
 """The programs of checks_cases.py give what they give in TensorFlow 2.15.1: values, and errors with their whole texts."""
 import json
-import os
 
 import numpy as np
 import pytest
 
 import checks_cases
+from golden_files import golden_file
 import thalweg as tf
 from checks_values import outcome
 
-with open(os.path.join(os.path.dirname(__file__), "checks.json")) as _file:
+with open(golden_file("checks", "checks.json")) as _file:
     EXPECTED = json.load(_file)
 
 

@@ -2,15 +2,15 @@
 import gzip
 import inspect
 import json
-import os
 
 import numpy as np
 import pytest
 
 import config_cases as cases
+from golden_files import golden_file
 import thalweg as tf
 
-with gzip.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "config_values.json.gz")) as file:
+with gzip.open(golden_file("config_values", "config_values.json.gz")) as file:
     GOLDEN = json.load(file)
 OBJECTS = {key: row for key, *row in cases.object_cases(tf)}
 

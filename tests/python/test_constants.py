@@ -1,14 +1,14 @@
 """Constants of lists, numbers and arrays of every kind (constant_cases.py), at once, in functions and in sessions: what TensorFlow gives
 (constants.json), and the same in all three places."""
 import json
-import os
 
 import pytest
 
 import constant_cases
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "constants.json")) as file:
+with open(golden_file("constants", "constants.json")) as file:
     GOLDEN = json.load(file)
 PLACES = {"eager": constant_cases.eager, "function": constant_cases.in_function, "session": constant_cases.in_session}
 

@@ -1,7 +1,6 @@
 """The programs of control_cases.py, debugging_cases.py, function_cases.py and raw_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
 begin alike (up to names of nodes and descriptions of tensors)."""
 import json
-import os
 import re
 
 import numpy as np
@@ -11,10 +10,11 @@ import control_cases
 import debugging_cases
 import function_cases
 import raw_cases
+from golden_files import golden_file
 import thalweg as tf
 from control_values import outcome
 
-with open(os.path.join(os.path.dirname(__file__), "control.json")) as _file:
+with open(golden_file("control", "control.json")) as _file:
     EXPECTED = json.load(_file)
 
 # Errors that in TensorFlow come from somewhere else by accident, or only when the graph runs: here a class and text of their own.

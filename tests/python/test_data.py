@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 from steady import SANITIZED, resident
 from data_cases import outcome, programs
 
 D = tf.data.Dataset
-with open(os.path.join(os.path.dirname(__file__), "data.json")) as _file:
+with open(golden_file("data", "data.json")) as _file:
     EXPECTED = json.load(_file)
 
 # Of these errors only the class is compared: TensorFlow's text is its own machinery's.

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,7 +27,7 @@ def in_process(source):
 
 
 def test_expressions():
-    with open(os.path.join(HERE, "devices.json")) as f:
+    with open(golden_file("devices", "devices.json")) as f:
         expected = json.load(f)
     found = json.loads(in_process(RUN).stdout)
     assert [f for f, e in zip(found, expected) if f != e] == []
@@ -78,7 +79,7 @@ def test_no_device_is_left():
 
 
 def test_places_of_tensors_and_variables():
-    with open(os.path.join(HERE, "places.json")) as f:
+    with open(golden_file("places", "places.json")) as f:
         expected = json.load(f)
     found = json.loads(in_process(RUN.replace("device_cases", "place_cases")).stdout)
     assert [(at, f, e) for at, (f, e) in enumerate(zip(found, expected)) if f != e] == []

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -17,18 +18,18 @@ def run(program, *arguments):
     return done
 
 
-def compare(name, got):
-    with open(os.path.join(HERE, name), encoding="utf-8") as f:
+def compare(script, name, got):
+    with open(golden_file(script, name), encoding="utf-8") as f:
         printed.check(got, f.read(), absolute=2e-3)
 
 
 def test_program():
-    compare("distribute.txt", run(os.path.join(HERE, "distribute_program.py")).stdout)
+    compare("distribute", "distribute.txt", run(os.path.join(HERE, "distribute_program.py")).stdout)
 
 
 @pytest.mark.parametrize("count", "123")
 def test_fit_program(count, tmp_path):
-    compare("distribute_fit_%s.txt" % count, run(os.path.join(HERE, "distribute_fit_program.py"), count, str(tmp_path)).stdout)
+    compare("distribute_fit", "distribute_fit_%s.txt" % count, run(os.path.join(HERE, "distribute_fit_program.py"), count, str(tmp_path)).stdout)
 
 
 def test_checkpoint_of_copies(tmp_path):

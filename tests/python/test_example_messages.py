@@ -1,15 +1,15 @@
 """tf.train.Example and its parts against TensorFlow's (example_messages.json, made by tests/golden/message_cases.py), damage, and what nobody asks TensorFlow."""
 import gc
 import json
-import os
 import random
 
 import message_cases
 import numpy as np
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "example_messages.json")) as file:
+with open(golden_file("message_cases", "example_messages.json")) as file:
     GOLDEN = json.load(file)
 FOUND = message_cases.results(tf)
 

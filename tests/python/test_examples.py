@@ -1,4 +1,4 @@
-"""tf.train.Example and tf.io.parse_example; what TensorFlow gives for the same calls. The op's own cases are in tests/op/cases/example.json."""
+"""tf.train.Example and tf.io.parse_example; what TensorFlow gives for the same calls. The op's own cases are in tests/golden/op_cases/example.json."""
 import numpy as np
 import pytest
 import thalweg as tf

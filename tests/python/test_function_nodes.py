@@ -1,13 +1,13 @@
 """The graphs of functions: TensorFlow's nodes, by name, op and inputs."""
 import json
-import os
 
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 import function_nodes
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "function_nodes.json")) as f:
+with open(golden_file("function_nodes", "function_nodes.json")) as f:
     EXPECTED = json.load(f)
 CASES = function_nodes.cases(tf)
 

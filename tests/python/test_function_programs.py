@@ -1,15 +1,15 @@
 """The programs of function_programs.py and function_state_programs.py print here what they print under TensorFlow 2.15.1."""
 import json
-import os
 
 import pytest
 
 import function_programs
 import function_state_programs
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(__file__), "function_programs.json")) as _file:
+with open(golden_file("function_programs", "function_programs.json")) as _file:
     EXPECTED = json.load(_file)
 
 

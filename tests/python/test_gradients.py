@@ -1,15 +1,15 @@
 """Gradients of every order, of every kind of call, against TensorFlow's (gradients.json, made by tests/golden/gradients.py) and against
 finite differences."""
 import json
-import os
 
 import numpy as np
 import pytest
 
 import gradient_cases
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(__file__), "gradients.json")) as f:
+with open(golden_file("gradients", "gradients.json")) as f:
     EXPECTED = json.load(f)
 
 

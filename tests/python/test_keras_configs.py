@@ -1,13 +1,13 @@
 """Models as JSON text and back: the text is TensorFlow's own."""
 import json
-import os
 
 import pytest
 
 import keras_models
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(__file__), "keras_configs.json")) as file:
+with open(golden_file("keras_configs", "keras_configs.json")) as file:
     EXPECTED = json.load(file)
 
 

@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,10 +35,10 @@ def close(mine, theirs):
 
 @pytest.mark.parametrize("name", ["sequential", "functional", "own_layer"])
 def test_of_tensorflow(cases, name):
-    with open(os.path.join(HERE, "keras_file.json"), encoding="utf-8") as f:
+    with open(golden_file("keras_file", "keras_file.json"), encoding="utf-8") as f:
         expected = json.load(f)[name]
     labels = cases.CASES[name]()[1]
-    close(cases.say(cases.load(os.path.join(HERE, "keras_file_%s.keras" % name)), labels), expected)
+    close(cases.say(cases.load(golden_file("keras_file", "keras_file_%s.keras" % name)), labels), expected)
 
 
 @pytest.mark.parametrize("name", ["sequential", "functional", "own_layer"])
@@ -49,7 +50,7 @@ def test_there_and_back(cases, name, tmp_path):
     with zipfile.ZipFile(path) as z:
         assert z.testzip() is None and z.namelist() == ["metadata.json", "config.json", "model.weights.h5"]
         mine = json.loads(z.read("config.json"))
-    with zipfile.ZipFile(os.path.join(HERE, "keras_file_%s.keras" % name)) as z:
+    with zipfile.ZipFile(golden_file("keras_file", "keras_file_%s.keras" % name)) as z:
         assert mine.keys() == json.loads(z.read("config.json")).keys()
     loaded = cases.load(path)
     assert loaded.optimizer.iterations.numpy() == 2
@@ -69,7 +70,7 @@ def test_not_compiled(tmp_path):
 
 
 def test_damaged(cases, tmp_path):
-    with open(os.path.join(HERE, "keras_file_sequential.keras"), "rb") as f:
+    with open(golden_file("keras_file", "keras_file_sequential.keras"), "rb") as f:
         whole = f.read()
     path = str(tmp_path / "model.keras")
     for end in range(5, len(whole), 997):

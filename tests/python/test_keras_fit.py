@@ -8,9 +8,9 @@ import pytest
 
 import keras_fit_cases
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def sections(text):
@@ -26,7 +26,7 @@ def output(_made=[]):
     return _made[0]
 
 
-with open(os.path.join(HERE, "keras_fit.txt")) as _f:
+with open(golden_file("keras_fit", "keras_fit.txt")) as _f:
     EXPECTED = sections(_f.read())
 
 

@@ -1,18 +1,17 @@
 """Functional models: JSON text, summaries, values, gradients and checkpoints are TensorFlow's; mistakes are told in its words."""
 import gc
 import json
-import os
 import weakref
 
 import numpy as np
 import pytest
 
 import keras_models
+from golden_files import golden_file
 import thalweg as tf
 
-HERE = os.path.dirname(__file__)
 L = tf.keras.layers
-with open(os.path.join(HERE, "keras_functional.json")) as file:
+with open(golden_file("keras_functional", "keras_functional.json")) as file:
     EXPECTED = json.load(file)
 
 
@@ -67,11 +66,11 @@ def test_values(name, again):
 
 def test_checkpoint(tmp_path):
     model = made("several")
-    model.load_weights(os.path.join(HERE, "keras_functional_several"))
+    model.load_weights(golden_file("keras_functional", "keras_functional_several"))
     x = keras_models.inputs(model, np)
     np.testing.assert_allclose(model(x)["one"].numpy(), EXPECTED["several"]["values"][0], rtol=1e-5)
     model.save_weights(str(tmp_path / "w"))
-    names = [n for n, _ in tf.train.list_variables(os.path.join(HERE, "keras_functional_several"))]
+    names = [n for n, _ in tf.train.list_variables(golden_file("keras_functional", "keras_functional_several"))]
     assert [n for n, _ in tf.train.list_variables(str(tmp_path / "w"))] == names
 
 

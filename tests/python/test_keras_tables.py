@@ -1,17 +1,16 @@
 """Keras and datasets where features meet: masks, weights, structures, states, errors. Results are TensorFlow's (tests/golden/tables.py)."""
 import importlib
 import json
-import os
 
 import numpy as np
 import pytest
 import table
+from golden_files import golden_file
 import thalweg as tf
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases",
            "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases"]
-EXPECTED = {module: json.load(open(os.path.join(FOLDER, module + ".json"))) for module in MODULES}
+EXPECTED = {module: json.load(open(golden_file("tables", module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 
 

@@ -8,11 +8,12 @@ import shutil
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 L = tf.keras.layers
-with open(os.path.join(HERE, "layers_conv.json")) as f:
+with open(golden_file("layers_conv", "layers_conv.json")) as f:
     DATA = json.load(f)
 
 

@@ -1,14 +1,14 @@
 """Recurrent layers, attention, padding, normalization …: values, gradients, configs and names as TensorFlow's (tests/golden/layers_more.py)."""
 import json
-import os
 
 import numpy as np
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 import layer_cases
 
-EXPECTED = json.load(open(os.path.join(os.path.dirname(__file__), "layers_more.json")))
+EXPECTED = json.load(open(golden_file("layers_more", "layers_more.json")))
 
 
 def same(got, expected):

@@ -6,10 +6,11 @@ import zipfile
 import lookup_cases
 import pytest
 import table
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "lookup_cases.json")) as _file:
+with open(golden_file("tables", "lookup_cases.json")) as _file:
     EXPECTED = json.load(_file)
 CASES = lookup_cases.cases(tf)
 

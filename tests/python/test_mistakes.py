@@ -1,13 +1,13 @@
 """The mistakes that users make get TensorFlow's class of error and the phrase that tells what is wrong (mistakes.json, made by tests/golden/mistakes.py)."""
 import json
 import linecache
-import os
 
 import numpy as np
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(__file__), "mistakes.json")) as file:
+with open(golden_file("mistakes", "mistakes.json")) as file:
     CASES = json.load(file)
 
 

@@ -1,4 +1,4 @@
-"""Replay the op cases that real TensorFlow made (tests/op/cases/*.json, see tests/golden/op_cases.py): values, shapes, dtypes, errors;
+"""Replay the op cases that real TensorFlow made (tests/golden/op_cases/*.json, see tests/golden/op_cases.py): values, shapes, dtypes, errors;
 gradients against TensorFlow's and against finite differences. Every op of the table must have a case."""
 import glob
 import json
@@ -9,12 +9,13 @@ import re
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 from thalweg import _core
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = []
-for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json"))):
+for path in sorted(glob.glob(golden_file("op_cases", "*.json"))):
     family = os.path.basename(path)[:-5]
     with open(path) as f:
         CASES += [(family, i, c) for i, c in enumerate(json.load(f))]

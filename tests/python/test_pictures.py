@@ -8,7 +8,7 @@ import pytest
 import thalweg as tf
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
-EXPECTED = json.load(open(GOLDEN + "/pictures.json"))
+EXPECTED = json.load(open(GOLDEN + "/pictures/pictures.json"))
 
 
 def generator():

@@ -5,9 +5,10 @@ import zipfile
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "saved_model_text.zip")
+GOLDEN = golden_file("saved_model_text", "saved_model_text.zip")
 
 
 @pytest.fixture

@@ -4,13 +4,14 @@ import os
 import sys
 
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "golden"))
 import sequential_dropout  # noqa: E402
 
-with open(os.path.join(HERE, "sequential_dropout.json")) as file:
+with open(golden_file("sequential_dropout", "sequential_dropout.json")) as file:
     ROWS = json.load(file)
 
 

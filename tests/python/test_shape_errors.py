@@ -1,13 +1,13 @@
 """Shapes that do not fit while a graph is made: the error's class and text are TensorFlow's (tests/golden/shape_errors.py)."""
 import json
-import os
 
 import pytest
 
 import shape_error_cases
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(__file__), "shape_errors.json")) as _file:
+with open(golden_file("shape_errors", "shape_errors.json")) as _file:
     EXPECTED = json.load(_file)
 
 

@@ -4,9 +4,10 @@ import zipfile
 
 import pytest
 import slice_cases
+from golden_files import golden_file
 import thalweg as tf
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "slices.zip")
+GOLDEN = golden_file("slices", "slices.zip")
 
 
 def test_checkpoint_of_tensorflow(tmp_path):

@@ -1,13 +1,13 @@
 """Steps by gradients of gathered rows give TensorFlow's bits (tests/golden/sparse_steps.py)."""
 import json
-import os
 
 import pytest
 
 import sparse_steps_cases as cases
+from golden_files import golden_file
 import thalweg as tf
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sparse_steps.json")) as f:
+with open(golden_file("sparse_steps", "sparse_steps.json")) as f:
     EXPECTED = json.load(f)
 
 

@@ -1,15 +1,14 @@
-"""Replay tests/op/state.json (made by tests/golden/ops_state.py): ops on variables, the variables' values before and after."""
+"""Replay tests/golden/ops_state/state.json (made by tests/golden/ops_state.py): ops on variables, the variables' values before and after."""
 import json
-import os
 
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 from test_op_cases import array, attr, back, close, flatten, tensor
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "..", "op", "state.json")) as f:
+with open(golden_file("ops_state", "state.json")) as f:
     CASES = json.load(f)
 
 # Every op on variables; test_op_cases.py looks for the names here.

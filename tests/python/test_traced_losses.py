@@ -7,13 +7,14 @@ import sys
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "golden"))
 import traced_losses  # noqa: E402
 
-with open(os.path.join(HERE, "traced_losses.json")) as file:
+with open(golden_file("traced_losses", "traced_losses.json")) as file:
     EXPECTED = json.load(file)
 
 

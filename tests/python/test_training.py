@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 from steady import SANITIZED
 
@@ -45,7 +46,7 @@ def step(model, optimizer, X, Y):
 
 
 def test_two_hundred_batches():
-    with open(os.path.join(HERE, "training.json")) as f:
+    with open(golden_file("training", "training.json")) as f:
         expected = json.load(f)
     x, y = images()
     tf.keras.backend.clear_session()

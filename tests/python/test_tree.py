@@ -151,6 +151,16 @@ def test_files_are_short():
     assert not long, "\n".join(long)
 
 
+def test_golden_data_is_with_its_script():
+    """tests/golden/NAME.py makes the files of tests/golden/NAME/, and there are no other data in the tests."""
+    golden = os.path.join(ROOT, "tests", "golden")
+    folders = sorted(name for name in os.listdir(golden) if os.path.isdir(os.path.join(golden, name)) and name != "__pycache__")
+    assert [name for name in folders if not os.path.isfile(os.path.join(golden, name + ".py"))] == []
+    inside = tuple(os.path.join(golden, name) + os.sep for name in folders)
+    code = (".py", ".pyc", ".c", ".h", "CMakeLists.txt")
+    assert [os.path.relpath(path, ROOT) for path in sources("tests", "") if not path.startswith(inside) and not path.endswith(code)] == []
+
+
 @pytest.mark.skipif(not shutil.which("clang-format"), reason="clang-format is not installed")
 def test_c_is_formatted():
     files = [path for top in ("src", "include", "python", "programs", "tests", "examples") for path in sources(top, (".c", ".h", ".hpp"))]

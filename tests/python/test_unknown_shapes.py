@@ -1,10 +1,10 @@
 """Functions whose arguments have unknown dimensions or ranks while they are traced: values and gradients are those of eager calls."""
 import json
-import os
 
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 import image_shape_cases
@@ -126,7 +126,7 @@ def test_equality_of_shapes_that_may_not_fit():
 
 
 def test_static_shapes_of_pictures():
-    with open(os.path.join(os.path.dirname(__file__), "image_shapes.json")) as file:
+    with open(golden_file("image_shapes", "image_shapes.json")) as file:
         expected = json.load(file)
     found = image_shape_cases.run(tf)
     assert [(f, e) for f, e in zip(found, expected) if f != e] == [] and len(found) == len(expected)

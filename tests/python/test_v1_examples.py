@@ -7,11 +7,12 @@ import sys
 import pytest
 
 import printed
+from golden_files import golden_file
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = "import json, sys; sys.path.insert(0, %r); import thalweg as tf, v1_examples; json.dump(v1_examples.run(tf, sys.argv[1]), sys.stdout)" % HERE
-with open(os.path.join(HERE, "v1_examples.json")) as f:
+with open(golden_file("v1_examples", "v1_examples.json")) as f:
     EXPECTED = json.load(f)
 
 

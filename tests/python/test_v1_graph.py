@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 import printed
@@ -31,7 +32,7 @@ def in_graph_mode(source, *arguments):
 
 @pytest.mark.parametrize("program", [p.__name__ for p in v1_programs.PROGRAMS])
 def test_program(program):
-    with open(os.path.join(HERE, "v1_programs.json")) as f:
+    with open(golden_file("v1_programs", "v1_programs.json")) as f:
         expected = json.load(f)[program]
     found = json.loads(in_graph_mode(RUN, program))
     printed.check(found, expected)

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 import v1_library
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_library.json")) as f:
+with open(golden_file("v1_library", "v1_library.json")) as f:
     EXPECTED = json.load(f)
 
 

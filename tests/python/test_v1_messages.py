@@ -1,15 +1,15 @@
 """Messages against TensorFlow's: bytes, text and field numbers (v1_messages.json, made by tests/golden/v1train_messages.py); damaged bytes."""
 import copy
 import json
-import os
 import pickle
 import random
 
 import pytest
 
+from golden_files import golden_file
 from thalweg import _message, _messages
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_messages.json")) as f:
+with open(golden_file("v1train_messages", "v1_messages.json")) as f:
     GOLDEN = json.load(f)
 TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32", 8: "bool", 9: "string", 12: "bytes", 13: "uint32"}
 

@@ -1,14 +1,14 @@
 """What calls add to a graph that a program builds: TensorFlow's nodes, by name, op, inputs and seeds, and its random numbers."""
 import json
-import os
 
 import numpy as np
 import pytest
+from golden_files import golden_file
 import thalweg as tf
 
 import v1_nodes
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_nodes.json")) as f:
+with open(golden_file("v1_nodes", "v1_nodes.json")) as f:
     EXPECTED = json.load(f)
 
 
@@ -28,7 +28,7 @@ def test_nodes(name):
         np.testing.assert_allclose(mine, theirs, rtol=2e-6, atol=1e-7)
 
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_names.json")) as f:
+with open(golden_file("v1_nodes", "v1_names.json")) as f:
     NAMES = json.load(f)
 
 

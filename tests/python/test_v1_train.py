@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from golden_files import golden_file
 import thalweg as tf
 
 
@@ -21,8 +22,7 @@ class _V1:
 
 
 v1 = _V1()
-HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "v1_train.json")) as f:
+with open(golden_file("v1train_values", "v1_train.json")) as f:
     CASES = json.load(f)
 
 
@@ -169,7 +169,7 @@ def test_file_writer_from_threads(tmp_path):
 
 
 def test_summary_iterator_of_tensorflows_file():
-    found = list(v1.train.summary_iterator(os.path.join(HERE, "..", "golden", "v1train", "events.tfevents")))
+    found = list(v1.train.summary_iterator(golden_file("v1train_events", "events.tfevents")))
     assert [e.WhichOneof("what") for e in found] == ["file_version", "graph_def", "meta_graph_def", "summary", "summary", "session_log"]
     assert [e.summary.value[0].simple_value for e in found[3:5]] == [0.5, -2.0]
 

@@ -1,4 +1,5 @@
-/* Tensors as text, against what TensorFlow prints (tests/tensor/print.txt, made by tests/golden/print.py, which has the format).
+/* Tensors as text, against what TensorFlow prints (tests/golden/print/print.txt, made by tests/golden/print.py, which has the
+ * format).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static char *read_lines(FILE *file, const char *word)
 static void golden(void **state)
 {
     (void)state;
-    FILE *file = fopen(TW_TEST_DATA "/tensor/print.txt", "r");
+    FILE *file = fopen(TW_TEST_DATA "/golden/print/print.txt", "r");
     assert_non_null(file);
     char *line = NULL;
     size_t capacity = 0;

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize tsan check-long bench format install clean setup
+.PHONY: all demo test sanitize tsan check-long bench golden format install clean setup
 
 all: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -41,6 +41,10 @@ check-long: all
 
 bench: all
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) bench/run.py
+
+# Asks TensorFlow 2.15.1 for the tests' data again: TENSORFLOW is a Python that has it. SCRIPTS="ops_math modes" runs some of tests/golden.
+golden:
+	@$(PYTHON) tools/run_golden.py $(or $(TENSORFLOW),$(error TENSORFLOW=/path/to/python is needed)) $(SCRIPTS)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -90,7 +90,10 @@ static tw_status attention_build(tw_layer *self, const tw_value *given)
         return tw__fail(TW_VALUE_ERROR,
                         "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].",
                         tw_class_name(self));
-    tw_shape scalar = TW_SCALAR, vector = TW_SHAPE(value->shape.dims[value->shape.rank - 1]);
+    if (layer->additive && value->shape.rank < 1)
+        return tw__fail(TW_INDEX_ERROR, "%s: the value has shape %s, expected [batch, time, features]", tw_class_name(self),
+                        tw__shape_text(&value->shape));
+    tw_shape scalar = TW_SCALAR, vector = layer->additive ? TW_SHAPE(value->shape.dims[value->shape.rank - 1]) : scalar;
     if (layer->use_scale && !tw__layer_add_weight(self, "scale", layer->additive ? &vector : &scalar, self->dtype,
                                                   layer->additive ? "glorot_uniform" : "ones", true))
         return tw__error_status();

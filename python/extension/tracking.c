@@ -211,9 +211,34 @@ static int track(PyObject *self, tw_trackable *parent, PyObject *name, const cha
     return result;
 }
 
+/* The library reads its settings when an object is made: another value for one would be believed and do nothing. Classes of the
+ * program may use these names for themselves. */
+static bool changes_a_setting(PyObject *self, const tw_object *object, PyObject *name, PyObject *value)
+{
+    const tw_signature *signature = object->class->signature;
+    const char *text = signature && tw_object_config(object) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text || tw__py_type_of(object->class) != Py_TYPE(self) || has_setter(self, name))
+        return false;
+    const tw_field *field = NULL;
+    for (int i = 0; i < signature->field_count && !field; i++) {
+        if (!signature->fields[i].inherited && strcmp(signature->fields[i].name, text) == 0)
+            field = &signature->fields[i];
+    }
+    PyObject *known = field ? tw__py_get_attribute(self, name) : NULL;
+    int equal = !field ? 1 : known && value ? PyObject_RichCompareBool(known, value, Py_EQ) : 0;
+    Py_XDECREF(known);
+    PyErr_Clear();
+    return equal != 1;
+}
+
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
     tw_object *object = ((tw__py_object *)self)->object;
+    if (object && PyUnicode_Check(name) && changes_a_setting(self, object, name, value)) {
+        tw__py_error(PyExc_NotImplementedError, "%s.%U: a setting can't be changed once the object is made; make another %s",
+                     tw_class_name(object), name, tw_class_name(object));
+        return -1;
+    }
     bool tracks = object && tw__is(object, &tw__trackable_class) && !tw__is(object, &tw__class_variable);
     if (!object && value && tw__py_is_object(value)) { /* before __init__: a model says so, others note it later */
         const tw_signature *row = tw__py_row_of(Py_TYPE(self));

@@ -88,6 +88,29 @@ const tw__saved_error *tw__error_now(void); /* the thread's */
             return try_status_;                        \
     } while (0)
 
+/* The same for a pointer, or a condition: where it is NULL, the error was set. */
+#define TW_NEED(pointer)                     \
+    do {                                     \
+        if (__builtin_expect(!(pointer), 0)) \
+            return tw__error_status();       \
+    } while (0)
+
+/* ---- what ends with its block ---- */
+/* tw_auto (<thalweg/base.h>) releases an object, tw__owned frees memory, tw__auto(f) calls f with the variable's address. */
+static inline void tw__owned_end(void *pointer)
+{
+    tw__free(*(void **)pointer);
+}
+#define tw__owned __attribute__((cleanup(tw__owned_end)))
+#define tw__auto(end) __attribute__((cleanup(end)))
+/* Moves a pointer out of a variable, which is NULL then. */
+#define TW_TAKE(pointer)                        \
+    __extension__({                             \
+        __typeof__(pointer) taken_ = (pointer); \
+        (pointer) = NULL;                       \
+        taken_;                                 \
+    })
+
 /* ---- objects (object.c) ---- */
 /* The first byte of an object is 1, which no name begins with: so a tw_named can be either. */
 #define TW_OBJECT_MAGIC 0x54570001u
@@ -185,6 +208,10 @@ tw_status tw__map_put(tw__map *map, const void *key, size_t key_size, void *valu
 void *tw__map_get(const tw__map *map, const void *key, size_t key_size);            /* NULL if not there */
 bool tw__map_has(const tw__map *map, const void *key, size_t key_size);
 void tw__map_free(tw__map *map, void (*free_value)(void *));
+static inline void tw__map_end(tw__map *map) /* whose values belong to others */
+{
+    tw__map_free(map, NULL);
+}
 
 /* ---- map from pointers to integers (pointer_map.c) ---- */
 typedef struct tw__pointer_map {

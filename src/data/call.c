@@ -19,8 +19,7 @@ tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s takes %d inputs, and %d are captured", function->name,
                           function->input_count, captures);
     f->captures = tw__alloc_array((size_t)captures + 1, sizeof *f->captures);
-    if (!f->captures)
-        return tw__error_status();
+    TW_NEED(f->captures);
     f->function = tw_retain(function);
     for (int i = 0; i < captures; i++)
         f->captures[i] = tw_retain(kernel->inputs[first + i]);
@@ -44,8 +43,7 @@ tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int
     if (count != f->function->input_count)
         return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d inputs, got %d", f->function->name, f->function->input_count, count);
     tw_tensor *few[FEW], **inputs = count <= FEW ? few : tw__alloc_array((size_t)count, sizeof *inputs);
-    if (!inputs)
-        return tw__error_status();
+    TW_NEED(inputs);
     for (int i = 0; i < first_count; i++)
         inputs[i] = first[i];
     for (int i = 0; i < second_count; i++)

@@ -21,8 +21,7 @@ tw_status tw__dataset_set_types(tw__dataset *dataset, const tw_dtype *dtypes, co
 {
     dataset->dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     dataset->shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
-    if (!dataset->dtypes || !dataset->shapes)
-        return tw__error_status();
+    TW_NEED(dataset->dtypes && dataset->shapes);
     memcpy(dataset->dtypes, dtypes, (size_t)count * sizeof *dtypes);
     for (int i = 0; i < count; i++)
         dataset->shapes[i] = shapes ? shapes[i] : TW_UNKNOWN_SHAPE;

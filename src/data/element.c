@@ -185,11 +185,8 @@ static tw_dtype dtype_of(const void *spec)
 
 static bool equal_specs(const void *one, const void *other)
 {
-    char *own = tw__spec_text(one), *text = own ? tw__spec_text(other) : NULL;
-    bool equal = text && strcmp(own, text) == 0;
-    tw__free(own);
-    tw__free(text);
-    return equal;
+    tw__owned char *own = tw__spec_text(one), *text = own ? tw__spec_text(other) : NULL;
+    return text && strcmp(own, text) == 0;
 }
 
 /* Of leaves of the same dtype and kind `exactly` asks for equal ones. */
@@ -223,9 +220,8 @@ bool tw__element_fits(const tw_value *one, const tw_value *other)
 
 static void leaf_text(tw__text *text, const tw_value *leaf)
 {
-    char *own = leaf->kind == TW_VALUE_OBJECT ? tw__spec_text(leaf->object) : NULL;
+    tw__owned char *own = leaf->kind == TW_VALUE_OBJECT ? tw__spec_text(leaf->object) : NULL;
     tw__text_add(text, own ? own : "None");
-    tw__free(own);
 }
 
 char *tw__element_text(const tw_value *structure)

@@ -13,10 +13,9 @@ static int one_variant(__attribute__((unused)) const void *self, tw_shape *shape
 
 static void add_element(tw__text *text, const tw_value *element)
 {
-    char *own = tw__element_text(element);
+    tw__owned char *own = tw__element_text(element);
     text->failed |= !own;
     tw__text_add(text, own ? own : "");
-    tw__free(own);
 }
 
 /* ---- datasets ---- */
@@ -214,14 +213,13 @@ TW_PROPERTY(optional_variant_tensor, "data._Optional._variant_tensor(self: optio
 
 TW_API(optional_from_value, "data._Optional.from_value(value: value<element>) -> optional", "The optional of a value.")
 {
-    tw_value structure = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value structure = { .kind = TW_VALUE_NONE };
     int count = 0;
     tw_status status = tw__element_structure(&args->value, &structure);
     tw_tensor **tensors = status == TW_OK ? tw__element_tensors(&args->value, &structure, &count) : NULL;
     tw_auto tw_tensor *variant = tensors ? tw__call(&tw__op_OptionalFromValue, tensors, count, NULL, 0) : NULL;
     tw_optional *made = variant ? tw__optional_new(variant, &structure) : NULL;
     tw__element_tensors_free(tensors, count);
-    tw_value_free(&structure);
     return made;
 }
 
@@ -262,7 +260,7 @@ TW_API(element_flat_specs, "data._flat_specs(structure: value<spec>) -> list<ten
        "What the tensors are that carry an element.")
 {
     int count = 0;
-    tw_spec *specs = tw__element_specs(&args->structure, &count);
+    tw__owned tw_spec *specs = tw__element_specs(&args->structure, &count);
     void **items = specs ? tw__alloc_array((size_t)count + 1, sizeof *items) : NULL;
     tw_objects list = { items, 0 };
     for (; items && list.count < count; list.count++) {
@@ -270,7 +268,6 @@ TW_API(element_flat_specs, "data._flat_specs(structure: value<spec>) -> list<ten
         if (!items[list.count])
             break;
     }
-    tw__free(specs);
     if (items && list.count < count)
         tw_objects_free(&list);
     return list;
@@ -293,10 +290,9 @@ TW_API(element_tensors, "data._tensors(value: value<element>, structure: value<s
 
 TW_API(element_rows, "data._rows_of(value: value<element>) -> tensors", "The tensors whose rows are the rows of a value.")
 {
-    tw_value row = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value row = { .kind = TW_VALUE_NONE };
     int count = 0;
     tw_tensor **tensors = tw__element_rows(&args->value, &row, &count);
-    tw_value_free(&row);
     return (tw_tensors){ tensors, tensors ? count : 0 };
 }
 
@@ -304,12 +300,11 @@ TW_API(element_pack, "data._pack(structure: value<spec>, tensors: tensors) -> va
 {
     tw_value value = { .kind = TW_VALUE_NONE };
     int count = (int)args->tensors.count;
-    tw_tensor **tensors = tw__alloc_array((size_t)count + 1, sizeof *tensors);
+    tw__owned tw_tensor **tensors = tw__alloc_array((size_t)count + 1, sizeof *tensors);
     for (int i = 0; tensors && i < count; i++)
         tensors[i] = tw_retain(args->tensors.items[i]);
     if (tensors)
         tw__element_pack(&args->structure, tensors, count, &value);
-    tw__free(tensors);
     return value;
 }
 

@@ -64,11 +64,8 @@ typedef struct tensor_list {
 
 static tw_status wrong_leaf(const void *spec)
 {
-    char *text = tw__spec_text(spec);
-    tw_status status =
-        tw__fail(TW_TYPE_ERROR, "an element has a value of another kind where %s is expected", text ? text : "a spec");
-    tw__free(text);
-    return status;
+    tw__owned char *text = tw__spec_text(spec);
+    return tw__fail(TW_TYPE_ERROR, "an element has a value of another kind where %s is expected", text ? text : "a spec");
 }
 
 static tw_status add_tensors(void *context, const tw_value *leaf)
@@ -98,8 +95,7 @@ static tw_status add_tensors(void *context, const tw_value *leaf)
         return TW_OK;
     } else
         return wrong_leaf(spec);
-    if (!made)
-        return tw__error_status();
+    TW_NEED(made);
     list->tensors[list->count++] = made;
     return TW_OK;
 }
@@ -145,8 +141,7 @@ static tw_status add_rows(void *context, const tw_value *leaf)
         made = sparse_variant(object, &tw__op_SerializeManySparse);
     else
         return tw__fail(TW_TYPE_ERROR, "only tensors have rows, got %s", object ? tw_class_name(object) : "None");
-    if (!made)
-        return tw__error_status();
+    TW_NEED(made);
     list->tensors[list->count++] = made;
     return TW_OK;
 }
@@ -254,8 +249,7 @@ static tw_status pack_leaf(void *context, const tw_value *leaf, tw_value *value)
                  : kind == DATASET  ? (void *)tw__dataset_of_variant(tensors[0], &((const tw_dataset_spec *)spec)->element)
                  : kind == OPTIONAL ? tw__optional_new(tensors[0], &((const tw_optional_spec *)spec)->element)
                                     : tw__spec_pack(spec, tensors, count);
-    if (!made)
-        return tw__error_status();
+    TW_NEED(made);
     bool tensor = tw__is(made, &tw__tensor_class);
     *value = tensor ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = made } : tw__leaf_of(made);
     return TW_OK;

@@ -40,8 +40,8 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
                             const tw_attr *attrs, int attr_count, const tw_spec *specs, int count)
 {
     const tw__op_signature *signature = tw__op_signature_of(op);
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
     tw_status status =
         signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS ? TW_OK : tw__error_status();
@@ -63,8 +63,6 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
         self->variant = tw__call(op, inputs, input_count, all, known);
         status = self->variant ? tw__element_of_specs(self->specs, count, &self->structure) : tw__error_status();
     }
-    tw__free(dtypes);
-    tw__free(shapes);
     return status;
 }
 
@@ -94,8 +92,7 @@ tw_status tw__dataset_settle(struct tw_dataset *self, tw_status status, tw_value
 tw_status tw__dataset_wrap(struct tw_dataset *self)
 {
     tw_value *items = tw__alloc_array(1, sizeof *items);
-    if (!items)
-        return tw__error_status();
+    TW_NEED(items);
     items[0] = self->structure;
     self->structure = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { .items = items, .count = 1 } };
     return TW_OK;
@@ -238,7 +235,8 @@ tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_da
                                      const tw_attr *attrs, int attr_count)
 {
     int count = 0;
-    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, last, last_count, &count);
+    tw__owned tw_tensor **inputs =
+        tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, last, last_count, &count);
     tw_attr all[TW_MAX_ATTRS] = { TW_A_FUNC(attr, f) };
     for (int i = 0; i < attr_count && i < TW_MAX_ATTRS - 4; i++)
         all[1 + i] = attrs[i];
@@ -246,7 +244,6 @@ tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_da
     tw_status status =
         inputs ? tw__dataset_apply(self, op, inputs, count, all, 1 + attr_count, specs, like ? like->count : input->count)
                : tw__error_status();
-    tw__free(inputs);
     return settle_like(self, status, like ? like : input);
 }
 
@@ -319,8 +316,7 @@ static tw_status cardinality_shape(tw__inference *inference)
 static tw_status cardinality_compute(tw__kernel *kernel)
 {
     tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
-    if (!dataset)
-        return tw__error_status();
+    TW_NEED(dataset);
     *(int64_t *)kernel->outputs[0]->data = tw__dataset_cardinality(dataset);
     return TW_OK;
 }
@@ -352,8 +348,7 @@ static tw_status variant_init(void *pointer, const void *arguments)
     self->count = inner ? inner->count : 0;
     self->specs = inner ? tw__alloc_array((size_t)self->count + 1, sizeof *self->specs)
                         : tw__element_specs(&args->element_spec, &self->count);
-    if (!self->specs)
-        return tw__error_status();
+    TW_NEED(self->specs);
     for (int i = 0; inner && i < self->count; i++)
         self->specs[i] = (tw_spec){ inner->dtypes[i], inner->shapes[i] };
     self->variant = tw_retain(args->variant);
@@ -377,10 +372,10 @@ tw_value tw__data_element_by_op(const tw_op *op, tw_tensor *input, const tw_valu
 {
     int count = 0;
     tw_value value = { .kind = TW_VALUE_NONE };
-    tw_spec *specs = tw__element_specs(structure, &count);
-    tw_tensor **tensors = specs ? tw__alloc_array((size_t)count + 1, sizeof *tensors) : NULL;
-    tw_dtype *dtypes = tensors ? tw__alloc_array((size_t)count + 1, sizeof *dtypes) : NULL;
-    tw_shape *shapes = dtypes ? tw__alloc_array((size_t)count + 1, sizeof *shapes) : NULL;
+    tw__owned tw_spec *specs = tw__element_specs(structure, &count);
+    tw__owned tw_tensor **tensors = specs ? tw__alloc_array((size_t)count + 1, sizeof *tensors) : NULL;
+    tw__owned tw_dtype *dtypes = tensors ? tw__alloc_array((size_t)count + 1, sizeof *dtypes) : NULL;
+    tw__owned tw_shape *shapes = dtypes ? tw__alloc_array((size_t)count + 1, sizeof *shapes) : NULL;
     for (int i = 0; shapes && i < count; i++) {
         dtypes[i] = specs[i].dtype;
         shapes[i] = specs[i].shape;
@@ -392,9 +387,5 @@ tw_value tw__data_element_by_op(const tw_op *op, tw_tensor *input, const tw_valu
         if (tw__apply(op, &input, 1, attrs, 2, tensors, &made) == TW_OK)
             tw__element_pack(structure, tensors, made, &value);
     }
-    tw__free(specs);
-    tw__free(tensors);
-    tw__free(dtypes);
-    tw__free(shapes);
     return value;
 }

@@ -43,8 +43,7 @@ static tw_status iterator_init(void *pointer, const void *arguments)
     if (!args->dataset)
         return TW_OK;
     tw__dataset *dataset = tw__dataset_of("iter", args->dataset->variant);
-    if (!dataset)
-        return tw__error_status();
+    TW_NEED(dataset);
     self->cursor = tw__cursor_new(dataset);
     self->structure = tw__value_copy(&args->dataset->structure);
     return self->cursor && self->structure.kind == args->dataset->structure.kind ? TW_OK : tw__error_status();
@@ -149,17 +148,15 @@ struct tw_iterator *tw__iterator_of(tw__kernel *kernel, int input)
 
 static tw_status anonymous_compute(tw__kernel *kernel)
 {
-    struct tw_iterator *made = tw_class_make(&tw__class_iterator, &(tw_iterator_args){ 0 });
+    tw_auto struct tw_iterator *made = tw_class_make(&tw__class_iterator, &(tw_iterator_args){ 0 });
     tw_tensor *handle = made ? tw__tensor_of_object(TW_RESOURCE, made) : NULL;
-    tw_release(made);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
 tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset)
 {
     tw__cursor *cursor = tw__cursor_new(dataset);
-    if (!cursor)
-        return tw__error_status();
+    TW_NEED(cursor);
     return tw__iterator_install(iterator, cursor, NULL);
 }
 
@@ -225,8 +222,7 @@ TW_METHOD(iterator_restore_state, "data._Iterator._restore_state(self: iterator,
           "Puts the iterator where one over a dataset of the same steps stood.")
 {
     tw__cursor *cursor = tw__iterator_restored(args->self, args->state);
-    if (!cursor)
-        return tw__error_status();
+    TW_NEED(cursor);
     return tw__iterator_install(args->self, cursor, args->state);
 }
 
@@ -255,8 +251,7 @@ static tw_status step(tw__kernel *kernel, tw_tensor ***items, int *count)
 {
     struct tw_iterator *iterator = tw__iterator_of(kernel, 0);
     *items = NULL;
-    if (!iterator)
-        return tw__error_status();
+    TW_NEED(iterator);
     *count = tw__iterator_count(iterator);
     tw_tensor **element = tw__alloc_array((size_t)*count + 1, sizeof *element);
     bool end = false;
@@ -346,8 +341,7 @@ static tw_status next_optional_compute(tw__kernel *kernel)
 static tw_status from_value_compute(tw__kernel *kernel)
 {
     tw_tensor **items = tw__alloc_array((size_t)kernel->input_count + 1, sizeof *items);
-    if (!items)
-        return tw__error_status();
+    TW_NEED(items);
     for (int i = 0; i < kernel->input_count; i++)
         items[i] = tw_retain(kernel->inputs[i]);
     return give_optional(kernel, items, kernel->input_count);
@@ -370,8 +364,7 @@ static optional *optional_of(tw__kernel *kernel)
 static tw_status has_value_compute(tw__kernel *kernel)
 {
     const optional *o = optional_of(kernel);
-    if (!o)
-        return tw__error_status();
+    TW_NEED(o);
     *(bool *)kernel->outputs[0]->data = o->items != NULL;
     return TW_OK;
 }
@@ -379,8 +372,7 @@ static tw_status has_value_compute(tw__kernel *kernel)
 static tw_status get_value_compute(tw__kernel *kernel)
 {
     const optional *o = optional_of(kernel);
-    if (!o)
-        return tw__error_status();
+    TW_NEED(o);
     if (!o->items)
         return tw__fail(TW_INVALID_ARGUMENT, "The given optional does not have a value.");
     TW_TRY(check_types(kernel, o->items, o->count));

@@ -394,22 +394,19 @@ static tw_status widen(tw__workers *w, size_t size)
     if (size <= w->ring_size)
         return TW_OK;
     slot **ring = tw__alloc_array(size, sizeof *ring);
-    if (!ring)
-        return tw__error_status();
+    TW_NEED(ring);
     memcpy(ring, w->ring, w->ring_size * sizeof *ring);
     tw__free(w->ring);
     w->ring = ring;
-    for (; w->ring_size < size; w->ring_size++) {
-        if (!(ring[w->ring_size] = slot_new(w->input_count, w->count)))
-            return tw__error_status();
-    }
+    for (; w->ring_size < size; w->ring_size++)
+        TW_NEED(ring[w->ring_size] = slot_new(w->input_count, w->count));
     return TW_OK;
 }
 
 static void error_state(tw__state *state, tw__saved_error *error)
 {
     int64_t code = error->code;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     if (state->saving)
         tw__text_add(&text, tw__error_message_of(error));
     tw__state_int(state, "code", &code);
@@ -418,7 +415,6 @@ static void error_state(tw__state *state, tw__saved_error *error)
         tw__fail((tw_status)code, "%.*s", (int)text.size, text.data ? text.data : "");
         *error = tw__error_take();
     }
-    tw__text_free(&text);
 }
 
 static void slot_exchange(tw__state *state, slot *s, int count)

@@ -14,7 +14,7 @@ static void variants_state(tw__state *state, tw_tensor **tensor);
 
 static void numbers_state(tw__state *state, tw_tensor **tensor)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     if (state->saving && tw__tensor_message_body(&text, *tensor) != TW_OK)
         state->status = tw__error_status();
     tw__state_text(state, "tensor", &text);
@@ -26,7 +26,6 @@ static void numbers_state(tw__state *state, tw_tensor **tensor)
         if (!*tensor)
             state->status = tw__error_status();
     }
-    tw__text_free(&text);
 }
 
 void tw__state_tensor(tw__state *state, const char *name, tw_tensor **tensor)
@@ -129,8 +128,8 @@ static void dataset_state(tw__state *state, const tw__packed_dataset *kind, tw_o
     tw__state_int(state, "components", &count);
     if (tw__state_good(state) && (count < 0 || count > 1 << 20))
         tw__state_fail(state, TW_DATA_LOSS, "a dataset of %lld components", (long long)count);
-    tw_dtype *dtypes = tw__state_good(state) ? tw__alloc_array((size_t)count + 1, sizeof *dtypes) : NULL;
-    tw_shape *shapes = dtypes ? tw__alloc_array((size_t)count + 1, sizeof *shapes) : NULL;
+    tw__owned tw_dtype *dtypes = tw__state_good(state) ? tw__alloc_array((size_t)count + 1, sizeof *dtypes) : NULL;
+    tw__owned tw_shape *shapes = dtypes ? tw__alloc_array((size_t)count + 1, sizeof *shapes) : NULL;
     if (!shapes && tw__state_good(state))
         state->status = tw__error_status();
     for (int64_t i = 0; tw__state_good(state) && i < count; i++) {
@@ -149,8 +148,6 @@ static void dataset_state(tw__state *state, const tw__packed_dataset *kind, tw_o
         kind->state(dataset, state);
     if (!state->saving)
         *object = (tw_object *)dataset;
-    tw__free(dtypes);
-    tw__free(shapes);
 }
 
 static int64_t object_kind(tw__state *state, const tw_object *object)

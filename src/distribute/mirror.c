@@ -53,14 +53,13 @@ static void ended(tw_variable *variable)
     if (variable->next_mirrored)
         variable->next_mirrored->previous_mirrored = variable->previous_mirrored;
     tw__lock_give(&list_lock);
-    tw__mirror *mirror = variable->mirror;
+    tw_auto tw__mirror *mirror = variable->mirror;
     for (int i = 0; i < mirror->count; i++) {
         tw__resource *resource = tw__resource_of(mirror->handles[i]);
         if (resource->variable == variable)
             resource->variable = NULL;
     }
     variable->mirror = NULL;
-    tw_release(mirror);
 }
 
 void tw__mirrors_turn(const tw_strategy *strategy, int replica)
@@ -78,16 +77,14 @@ void tw__mirrors_turn(const tw_strategy *strategy, int replica)
 static tw_tensor *copy_of(tw_variable *variable, int number)
 {
     const tw__resource *from = variable->resource;
-    char *name = tw__format("%s/replica_%d", from->name, number);
-    tw__resource *resource = name ? tw__resource_new(from->dtype, &from->shape, name) : NULL;
-    tw__free(name);
+    tw__owned char *name = tw__format("%s/replica_%d", from->name, number);
+    tw_auto tw__resource *resource = name ? tw__resource_new(from->dtype, &from->shape, name) : NULL;
     tw_tensor *handle = NULL;
     if (resource && (!from->value || tw__resource_assign(resource, from->value) == TW_OK)) {
         resource->trainable = from->trainable;
         resource->variable = variable;
         handle = tw__tensor_of_object(TW_RESOURCE, resource);
     }
-    tw_release(resource);
     return handle;
 }
 
@@ -105,8 +102,7 @@ static tw_status made(tw_variable *variable)
         return TW_OK;
     }
     tw__mirror *mirror = tw__object_new(&mirror_class);
-    if (!mirror)
-        return tw__error_status();
+    TW_NEED(mirror);
     mirror->strategy = tw_retain(strategy);
     mirror->handles = tw__alloc_array((size_t)strategy->count, sizeof *mirror->handles);
     bool good = mirror->handles != NULL;
@@ -154,7 +150,7 @@ static tw_tensor *read(tw_variable *variable, bool now)
     tw__outside outside = { 0 };
     if (now)
         outside = tw__outside_begin();
-    tw_tensor **values = tw__alloc_array((size_t)mirror->count, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array((size_t)mirror->count, sizeof *values);
     int count = 0;
     while (values && count < mirror->count && (values[count] = read_copy(mirror->handles[count], now)))
         count++;
@@ -162,7 +158,6 @@ static tw_tensor *read(tw_variable *variable, bool now)
         values && count == mirror->count ? tw__replicas_reduce(variable->aggregation == TW_AGGREGATE_MEAN, values, count) : NULL;
     while (count > 0)
         tw_release(values[--count]);
-    tw__free(values);
     if (now)
         tw__outside_end(outside);
     return whole;
@@ -202,10 +197,9 @@ static tw_status apply_at(const tw_variable *variable, tw_tensor *handle, const 
 
 static tw_status apply_everywhere(const tw_variable *variable, const tw_op *op, tw_tensor *value)
 {
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < variable->mirror->count; i++)
-        status = apply_at(variable, variable->mirror->handles[i], op, value);
-    return status;
+    for (int i = 0; i < variable->mirror->count; i++)
+        TW_TRY(apply_at(variable, variable->mirror->handles[i], op, value));
+    return TW_OK;
 }
 
 typedef struct change {
@@ -218,17 +212,15 @@ typedef struct change {
 static tw_status merge_changes(void *const *given, int count, __attribute__((unused)) void *context)
 {
     const change *own = given[0];
-    tw_tensor **values = tw__alloc_array((size_t)count, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array((size_t)count, sizeof *values);
     for (int i = 0; values && i < count; i++)
         values[i] = ((const change *)given[i])->value;
     uint8_t how = own->variable->aggregation;
-    tw_tensor *value = !values                          ? NULL
-                       : how == TW_AGGREGATE_ONLY_FIRST ? tw_retain(values[0])
-                                                        : tw__replicas_reduce(how == TW_AGGREGATE_MEAN, values, count);
-    tw__free(values);
-    tw_status status = value ? apply_everywhere(own->variable, own->op, value) : tw__error_status();
-    tw_release(value);
-    return status;
+    tw_auto tw_tensor *value = !values                          ? NULL
+                               : how == TW_AGGREGATE_ONLY_FIRST ? tw_retain(values[0])
+                                                                : tw__replicas_reduce(how == TW_AGGREGATE_MEAN, values, count);
+    TW_NEED(value);
+    return apply_everywhere(own->variable, own->op, value);
 }
 
 static tw_status update(tw_variable *variable, const tw_op *op, tw_tensor *value)

@@ -71,7 +71,7 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
             return tw__fail(TW_INVALID_ARGUMENT, "all_reduce: replica 0 gives %d tensors and replica %d %d", own->count, r,
                             ((const contribution *)given[r])->count);
     }
-    tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < own->count; i++) {
         int there = 0;
@@ -87,7 +87,6 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
         for (int r = 0; status == TW_OK && r < replicas; r++)
             ((const contribution *)given[r])->results[i] = tw_retain(whole);
     }
-    tw__free(values);
     return status;
 }
 

@@ -58,10 +58,8 @@ static tw__deep_lock one_run = TW__DEEP_LOCK; /* variables have one copy in use 
 
 static tw_status run_body(const tw__run *run, int number)
 {
-    size_t scope = tw_scope_begin();
-    tw_status status = run->body(number, run->context);
-    tw_scope_end(&scope);
-    return status;
+    tw__auto(tw_scope_end) size_t scope = tw_scope_begin();
+    return run->body(number, run->context);
 }
 
 /* ---- errors ---- */
@@ -191,13 +189,12 @@ static void meet(tw__run *run)
                  tw__fail(TW_RUNTIME_ERROR, "Some replicas made a different number of replica_context().merge_call() calls."));
         return;
     }
-    void **given = tw__alloc_array((size_t)count, sizeof *given);
+    tw__owned void **given = tw__alloc_array((size_t)count, sizeof *given);
     for (int i = 0; given && i < count; i++)
         given[i] = run->replicas[i].given;
     tw_status status = given ? run_merge(run, given) : TW_RESOURCE_EXHAUSTED;
     if (status != TW_OK)
         fail_run(run, status);
-    tw__free(given);
 }
 
 tw_status tw_replica_merge(tw_replica_merge_body *merge, void *context, void *given)
@@ -349,12 +346,10 @@ tw_status tw__run_note(tw__run *run, tw_variable *variable)
     if (!run)
         return TW_OK;
     made_variable *grown = tw__realloc(run->made, (run->made_count + 1) * sizeof *grown);
-    if (!grown)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(grown);
     run->made = grown;
     bool *taken = tw__alloc_zero((size_t)run->strategy->count * sizeof *taken);
-    if (!taken)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(taken);
     grown[run->made_count++] = (made_variable){ tw_retain(variable), taken };
     return TW_OK;
 }

@@ -15,8 +15,7 @@ tw_strategy *tw__strategy_now(void)
 tw_status tw__strategy_push(tw_strategy *strategy)
 {
     tw__strategy_level *level = tw__alloc(sizeof *level);
-    if (!level)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(level);
     *level = (tw__strategy_level){ tw_retain(strategy), tw__strategy_top };
     tw__strategy_top = level;
     tw__replicas = strategy->count;
@@ -59,12 +58,10 @@ static char *whole_name(const char *text)
 static tw_status add_device(tw_strategy *strategy, const char *text)
 {
     char **grown = tw__realloc(strategy->devices, ((size_t)strategy->count + 1) * sizeof *grown);
-    if (!grown)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(grown);
     strategy->devices = grown;
     char *name = whole_name(text);
-    if (!name)
-        return tw__error_status();
+    TW_NEED(name);
     grown[strategy->count++] = name;
     return TW_OK;
 }
@@ -73,18 +70,17 @@ static tw_status add_device(tw_strategy *strategy, const char *text)
 static tw_status add_all(tw_strategy *strategy)
 {
     tw__devices_use();
-    char *list = tw__device_list_text("\n");
-    tw_status status = list ? TW_OK : tw__error_status();
-    for (char *at = list, *rest; status == TW_OK && at && *at; at = rest) {
+    tw__owned char *list = tw__device_list_text("\n");
+    TW_NEED(list);
+    for (char *at = list, *rest; at && *at; at = rest) {
         rest = strchr(at, '\n');
         if (rest)
             *rest++ = 0;
-        status = add_device(strategy, at);
+        TW_TRY(add_device(strategy, at));
         if (!rest)
             break;
     }
-    tw__free(list);
-    return status;
+    return TW_OK;
 }
 
 static tw_status add_listed(tw_strategy *strategy, const tw_tensor *devices)

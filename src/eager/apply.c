@@ -41,13 +41,11 @@ static void **find_state(const tw_op *op, const tw_attr *attrs, int attr_count)
 {
     static tw__ending ending = { .end = tw__kernel_states_clear };
     tw__at_shutdown(&ending);
-    tw__text key = { 0 };
+    tw__auto(tw__text_free) tw__text key = { 0 };
     tw__text_bytes(&key, &op, sizeof op);
     tw__attrs_key(&key, attrs, attr_count);
-    if (key.failed) {
-        tw__text_free(&key);
+    if (key.failed)
         return NULL;
-    }
     kernel_state *s = tw__map_get(&states, key.data, key.size);
     if (!s) {
         s = tw__alloc_zero(sizeof *s);
@@ -58,7 +56,6 @@ static void **find_state(const tw_op *op, const tw_attr *attrs, int attr_count)
             s = NULL;
         }
     }
-    tw__text_free(&key);
     return s ? &s->state : NULL;
 }
 
@@ -132,8 +129,7 @@ static tw_status part_many(tw_tensor *const *inputs, int input_count, tw_tensor 
         tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
         tw_release(outputs[i]);
         outputs[i] = view;
-        if (!view)
-            return tw__error_status();
+        TW_NEED(view);
     }
     return TW_OK;
 }
@@ -152,8 +148,7 @@ tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor 
         tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
         tw_release(outputs[i]);
         outputs[i] = view;
-        if (!view)
-            return tw__error_status();
+        TW_NEED(view);
     }
     return TW_OK;
 }
@@ -197,11 +192,10 @@ static tw_status refuse_dtype(const char *input, tw_dtype dtype, uint64_t allowe
         if (allowed >> i & 1)
             tw__text_format(&text, "%s%s", text.size ? ", " : "", tw_dtype_name((tw_dtype)i));
     }
-    char *list = tw__text_take(&text);
+    tw__owned char *list = tw__text_take(&text);
     tw_clear_error();
     tw__fail(TW_TYPE_ERROR, "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s", input,
              tw_dtype_name(dtype), list ? list : "");
-    tw__free(list);
     return TW_TYPE_ERROR;
 }
 
@@ -250,8 +244,7 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         return tw__graph_out_of_scope(outside);
     }
     tw_tensor *few[FEW], **values = input_count <= FEW ? few : tw__alloc_array((size_t)input_count, sizeof *values);
-    if (!values)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(values);
     for (int i = 0; i < input_count; i++)
         values[i] = inputs[i]->data ? inputs[i] : NULL;
     tw_status status = tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, *output_count, &count);
@@ -322,8 +315,7 @@ static tw_status put_outputs(uint32_t place, tw_tensor **outputs, int count)
         if (output->dtype != TW_RESOURCE && output->dtype != TW_VARIANT &&
             (output->object.peer || atomic_load_explicit(&output->object.references, memory_order_relaxed) > 1)) {
             tw_tensor *view = tw__tensor_view(output, &output->shape);
-            if (!view)
-                return tw__error_status();
+            TW_NEED(view);
             tw_release(output);
             outputs[i] = output = view;
         }
@@ -417,17 +409,11 @@ tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, 
                    few.out_shapes);
     }
     size_t in = (size_t)input_count + 1, out = (size_t)*output_count + 1;
-    tw_dtype *dtypes = tw__alloc_array(in, sizeof *dtypes), *out_dtypes = tw__alloc_array(out, sizeof *out_dtypes);
-    const tw_shape **shapes = tw__alloc_array(in, sizeof *shapes);
-    tw_shape *out_shapes = tw__alloc_array(out, sizeof *out_shapes);
-    tw_status status = dtypes && out_dtypes && shapes && out_shapes ? run(op, inputs, input_count, attrs, attr_count, outputs,
-                                                                          output_count, dtypes, shapes, out_dtypes, out_shapes)
-                                                                    : tw__error_status();
-    tw__free(dtypes);
-    tw__free(out_dtypes);
-    tw__free(shapes);
-    tw__free(out_shapes);
-    return status;
+    tw__owned tw_dtype *dtypes = tw__alloc_array(in, sizeof *dtypes), *out_dtypes = tw__alloc_array(out, sizeof *out_dtypes);
+    tw__owned const tw_shape **shapes = tw__alloc_array(in, sizeof *shapes);
+    tw__owned tw_shape *out_shapes = tw__alloc_array(out, sizeof *out_shapes);
+    TW_NEED(dtypes && out_dtypes && shapes && out_shapes);
+    return run(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
 }
 
 tw_status tw_op_apply(const char *name, tw_tensors inputs, const tw_attr *attrs, int attr_count, tw_tensor **outputs,

@@ -15,8 +15,8 @@ static tw_status run_own(tw__own_gradient *self, tw__gradient *g)
 {
     tw__custom_gradient *custom = (tw__custom_gradient *)self;
     int outputs = custom->output_count, inputs = g->input_count - outputs;
-    tw_tensor **given = tw__alloc_array((size_t)outputs + 1, sizeof *given),
-              **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
+    tw__owned tw_tensor **given = tw__alloc_array((size_t)outputs + 1, sizeof *given),
+                        **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
     tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < outputs; i++) {
         given[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
@@ -32,8 +32,6 @@ static tw_status run_own(tw__own_gradient *self, tw__gradient *g)
     }
     for (int i = 0; given && i < outputs; i++)
         tw_release(given[i]);
-    tw__free(given);
-    tw__free(made);
     return status;
 }
 
@@ -88,8 +86,8 @@ tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *con
     int count = custom->output_count + input_count;
     if (custom->output_count == 0)
         return TW_OK;
-    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all),
-              **passed = tw__alloc_array((size_t)count + 1, sizeof *passed);
+    tw__owned tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all),
+                        **passed = tw__alloc_array((size_t)count + 1, sizeof *passed);
     tw_status status = all && passed ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         memcpy(all, results, (size_t)custom->output_count * sizeof *all);
@@ -105,8 +103,6 @@ tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *con
         else
             tw_release(passed[i]);
     }
-    tw__free(all);
-    tw__free(passed);
     return status;
 }
 
@@ -130,10 +126,9 @@ static tw_status call_c(tw__custom_gradient *self, tw_tensor *const *inputs, int
 
 static void end_c(tw__custom_gradient *self)
 {
-    c_functions *c = self->user;
+    tw__owned c_functions *c = self->user;
     if (c && c->end)
         c->end(c->user);
-    tw__free(c);
 }
 
 tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_custom_backward backward, void *user,
@@ -145,7 +140,7 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
         return tw__error_status();
     tw_auto tw__custom_gradient *custom = tw__custom_gradient_new(output_count);
     c_functions *c = custom ? tw__alloc_zero(sizeof *c) : NULL;
-    tw_tensor **results = tw__alloc_array((size_t)output_count + 1, sizeof *results);
+    tw__owned tw_tensor **results = tw__alloc_array((size_t)output_count + 1, sizeof *results);
     tw_status status = c && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (c) {
         *c = (c_functions){ backward, user, end };
@@ -166,6 +161,5 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
         status = tw__custom_gradient_attach(custom, results, inputs.items, (int)inputs.count, outputs);
     for (int i = 0; results && i < output_count; i++)
         tw_release(results[i]);
-    tw__free(results);
     return status;
 }

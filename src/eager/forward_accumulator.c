@@ -23,8 +23,7 @@ static tw_status accumulator_init(void *self, const void *given)
     a->tape = tw_tape(.persistent = true, .watch_accessed_variables = false);
     a->primals = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->primals);
     a->tangents = tw__alloc_array((size_t)args->primals.count + 1, sizeof *a->tangents);
-    if (!a->tape || !a->primals || !a->tangents)
-        return tw__error_status();
+    TW_NEED(a->tape && a->primals && a->tangents);
     for (int64_t i = 0; i < args->primals.count; i++) {
         tw_tensor *primal = tw__watched_tensor(args->primals.items[i]);
         if (!primal)
@@ -99,7 +98,7 @@ static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor
     tw_auto tw_tensor *u = TW_UNARY(ZerosLike, target);
     tw_auto tw_tape *inner = tw_tape(.persistent = true, .watch_accessed_variables = false);
     size_t room = (size_t)a->count + 1;
-    tw_tensor **back = tw__alloc_array(room, sizeof *back), **towards = tw__alloc_array(room, sizeof *towards);
+    tw__owned tw_tensor **back = tw__alloc_array(room, sizeof *back), **towards = tw__alloc_array(room, sizeof *towards);
     tw_status status = u && inner && back && towards ? go_back(a, inner, target, u, back) : tw__error_status();
     int64_t connected = 0;
     for (int64_t i = 0; back && i < a->count; i++) {
@@ -112,8 +111,6 @@ static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor
         status = tw__tape_gradient(inner, back, towards, connected, &u, 1, result);
     for (int64_t i = 0; i < connected; i++)
         tw_release(back[i]);
-    tw__free(back);
-    tw__free(towards);
     return status;
 }
 

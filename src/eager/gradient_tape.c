@@ -98,7 +98,7 @@ static bool is_watched(const tw_tape *tape, const tw__pointer_map *more, const t
 static tw_status note_variables(tw_tape *tape)
 {
     const tw__tape_memory *memory = tape->memory;
-    tw__pointer_map seen = { 0 };
+    tw__auto(tw__pointer_map_free) tw__pointer_map seen = { 0 };
     tw_status status = TW_OK;
     for (size_t i = 0; memory && status == TW_OK && i < memory->tensor_count; i++) {
         tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
@@ -112,7 +112,6 @@ static tw_status note_variables(tw_tape *tape)
         if (status == TW_OK)
             tape->watched[tape->watched_count++] = tw_retain(variable);
     }
-    tw__pointer_map_free(&seen);
     return status;
 }
 
@@ -167,18 +166,16 @@ static tw_tensor *zeros_for(tw_tensor *source)
     if (source->dtype != TW_RESOURCE)
         return TW_UNARY(ZerosLike, source);
     tw__resource *resource = tw__resource_of(source);
-    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
-    tw_tensor *zeros = TW_UNARY(ZerosLike, value);
-    tw_release(value);
-    return zeros;
+    tw_auto tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
+    return TW_UNARY(ZerosLike, value);
 }
 
 tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
 {
     tw_tape *tape = args->self;
     tw_tensors results = { tw__alloc_array((size_t)args->sources.count + 1, sizeof(tw_tensor *)), args->sources.count };
-    tw_tensor **targets = tw__alloc_array((size_t)args->target.count + 1, sizeof *targets);
-    tw_tensor **sources = tw__alloc_array((size_t)args->sources.count + 1, sizeof *sources);
+    tw__owned tw_tensor **targets = tw__alloc_array((size_t)args->target.count + 1, sizeof *targets);
+    tw__owned tw_tensor **sources = tw__alloc_array((size_t)args->sources.count + 1, sizeof *sources);
     tw_status status = TW_OK;
     if (!results.items || !targets || !sources)
         status = tw__error_status();
@@ -215,8 +212,6 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
     }
     for (int64_t i = 0; targets && i < args->target.count; i++)
         tw_release(targets[i]);
-    tw__free(targets);
-    tw__free(sources);
     if (status != TW_OK)
         tw_tensors_free(&results);
     return results;

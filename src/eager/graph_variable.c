@@ -26,7 +26,7 @@ static void graph_ended(tw_object *member)
 static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix, const tw__edge *inputs, int input_count,
                      const tw_attr *attrs, int attr_count, tw_dtype dtype, const tw_shape *shape, int outputs)
 {
-    char *name = tw__format("%s%s", variable->resource->name, suffix);
+    tw__owned char *name = tw__format("%s%s", variable->resource->name, suffix);
     tw_attr complete[TW_MAX_ATTRS];
     tw_dtype in_dtypes[2], out_dtypes[1];
     int count = 0;
@@ -36,7 +36,6 @@ static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix,
     if (name && tw__op_resolve(op, in_dtypes, input_count, attrs, attr_count, complete, out_dtypes, outputs, &count) == TW_OK)
         node = tw__graph_add(variable->graph, op, name, inputs, input_count, complete, tw__op_signature_of(op)->attr_count,
                              &dtype, shape, count);
-    tw__free(name);
     return node;
 }
 
@@ -78,8 +77,7 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     variable->handle_node = add(variable, &tw__op_VarHandleOp, "", NULL, 0, attrs, 4, TW_RESOURCE, &TW_SCALAR, 1);
     tw__free(debug_name);
     tw__colocate(before);
-    if (!variable->handle_node)
-        return tw__error_status();
+    TW_NEED(variable->handle_node);
     edges[0].node = variable->handle_node;
     TW_TRY(tw__graph_capture(graph, variable->handle, variable->handle_node));
     tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
@@ -97,8 +95,8 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
 tw__part tw__first_value_begin(const char *name)
 {
     tw__graph *graph = tw__in_lasting() ? tw__tracing : NULL;
-    char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
-    char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
+    tw__owned char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
+    tw__owned char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
     tw__part part = { 0 };
     if (scope && tw__device_push(NULL) == TW_OK) {
         if (tw__control_push(graph, NULL, 0, true) == TW_OK) {
@@ -112,8 +110,6 @@ tw__part tw__first_value_begin(const char *name)
             tw__device_pop();
         }
     }
-    tw__free(unique);
-    tw__free(scope);
     return part;
 }
 
@@ -147,10 +143,9 @@ tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, t
         return tw__fail(TW_VALUE_ERROR,
                         "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
                         tw__shape_text(&initial->shape), tw__shape_text(whole));
-    char *unique = tw__graph_unique_name(graph, name && *name ? name : "Variable", true);
+    tw__owned char *unique = tw__graph_unique_name(graph, name && *name ? name : "Variable", true);
     variable->name = unique ? tw__format("%s:0", unique) : NULL;
     tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, unique) : NULL;
-    tw__free(unique);
     TW_TRY(tw__variable_hold(variable, resource, trainable));
     variable->graph = graph;
     TW_TRY(tw__control_push(graph, NULL, 0, true)); /* variables belong to no scope */
@@ -166,13 +161,12 @@ tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *no
         return tw__fail(TW_VALUE_ERROR, "the variable %s: node '%s' is a %s, expected a VarHandleOp", name, handle->name,
                         handle->op->name);
     tw_string shared = tw__attr_find(handle->op, handle->attrs, "shared_name")->s;
-    char *key = tw__strndup(shared.size ? shared.data : handle->name, shared.size ? shared.size : strlen(handle->name));
+    tw__owned char *key = tw__strndup(shared.size ? shared.data : handle->name, shared.size ? shared.size : strlen(handle->name));
     variable->name = tw__strdup(name);
     tw__resource *resource = key && variable->name
                                  ? tw__resource_new(tw__attr_find(handle->op, handle->attrs, "dtype")->type,
                                                     tw__attr_find(handle->op, handle->attrs, "shape")->shape, key)
                                  : NULL;
-    tw__free(key);
     TW_TRY(tw__variable_hold(variable, resource, trainable));
     variable->graph = handle->graph;
     variable->handle_node = handle;

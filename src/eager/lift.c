@@ -24,8 +24,7 @@ static tw_tensor *captured(const tw__graph *graph, const tw__node *node)
 static tw_status lift_node(lifting *l, const tw__node *node)
 {
     tw_tensor **out = tw__alloc_array((size_t)node->output_count + 1, sizeof *out);
-    if (!out)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(out);
     l->values[node->id] = out;
     if (tw__node_is(node, TW_ROLE_PLACEHOLDER)) {
         tw_tensor *outside = captured(l->graph, node); /* tw__can_lift saw to it that there is one */
@@ -33,8 +32,7 @@ static tw_status lift_node(lifting *l, const tw__node *node)
         return out[0] ? TW_OK : tw__error_status();
     }
     tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
-    if (!inputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(inputs);
     for (int i = 0; i < node->input_count; i++)
         inputs[i] = l->values[node->inputs[i].node->id][node->inputs[i].output];
     int count = node->output_count;
@@ -81,18 +79,14 @@ static char *explain(const tw_tensor *symbolic, const tw__node *open, const int3
         tw__text_free(&path);
         path = longer;
     }
-    char *way = tw__text_take(&path), *shape = tw__shape_tuple(&symbolic->shape);
-    char *why =
-        way && shape
-            ? tw__format(
-                  "Unable to lift tensor <tf.Tensor '%s:%d' shape=%s dtype=%s> because it depends transitively on placeholder "
-                  "<tf.Operation '%s' type=Placeholder> via at least one path, e.g.: %s",
-                  symbolic->node->name, symbolic->node_output, symbolic->shape.rank < 0 ? "<unknown>" : shape,
-                  tw_dtype_name(symbolic->dtype), open->name, way)
-            : NULL;
-    tw__free(way);
-    tw__free(shape);
-    return why;
+    tw__owned char *way = tw__text_take(&path), *shape = tw__shape_tuple(&symbolic->shape);
+    return way && shape
+               ? tw__format(
+                     "Unable to lift tensor <tf.Tensor '%s:%d' shape=%s dtype=%s> because it depends transitively on placeholder "
+                     "<tf.Operation '%s' type=Placeholder> via at least one path, e.g.: %s",
+                     symbolic->node->name, symbolic->node_output, symbolic->shape.rank < 0 ? "<unknown>" : shape,
+                     tw_dtype_name(symbolic->dtype), open->name, way)
+               : NULL;
 }
 
 bool tw__can_lift(const tw_tensor *symbolic, char **why)
@@ -144,7 +138,7 @@ tw_tensor *tw__lift(tw_tensor *symbolic)
     lifting l = { symbolic->node->graph, NULL };
     size_t count = (size_t)symbolic->node->id + 1;
     l.values = tw__alloc_array(count, sizeof *l.values);
-    bool *needed = tw__alloc_array(count, sizeof *needed);
+    tw__owned bool *needed = tw__alloc_array(count, sizeof *needed);
     tw_tensor *result = NULL;
     if (l.values && needed) {
         tw__outside outside = tw__outside_begin();
@@ -158,6 +152,5 @@ tw_tensor *tw__lift(tw_tensor *symbolic)
         tw__free(l.values[i]);
     }
     tw__free(l.values);
-    tw__free(needed);
     return result;
 }

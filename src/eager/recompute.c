@@ -18,10 +18,9 @@ typedef struct recomputed {
 
 static void end_recomputed(tw__custom_gradient *self)
 {
-    recomputed *r = self->user;
+    tw__owned recomputed *r = self->user;
     if (r->end)
         r->end(r->user);
-    tw__free(r);
 }
 
 /* The body's results on the tape, whose gradients go back to `inner`. */
@@ -53,7 +52,7 @@ static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, 
                            tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
     const recomputed *r = self->user;
-    tw_tensor **inner = tw__alloc_array((size_t)input_count + 1, sizeof *inner);
+    tw__owned tw_tensor **inner = tw__alloc_array((size_t)input_count + 1, sizeof *inner);
     tw_auto tw_tape *tape = tw_tape(.watch_accessed_variables = false);
     tw_status status = inner && tape ? TW_OK : tw__error_status();
     int made = 0;
@@ -66,7 +65,6 @@ static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, 
         status = differentiate(self, tape, inner, input_count, output_gradients, input_gradients);
     while (inner && made-- > 0)
         tw_release(inner[made]);
-    tw__free(inner);
     return status;
 }
 
@@ -128,7 +126,7 @@ tw_tensors tw_recompute_grad(tw_body body, void *user, void (*end)(void *user), 
     recomputed *r = results.count >= 0 ? tw__alloc(sizeof *r) : NULL;
     tw_auto tw__custom_gradient *custom = r ? tw__custom_gradient_new((int)results.count) : NULL;
     int count = 0;
-    tw_tensor **sources = custom ? sources_of(inputs, read, &count) : NULL;
+    tw__owned tw_tensor **sources = custom ? sources_of(inputs, read, &count) : NULL;
     if (custom) {
         *r = (recomputed){ body, user, end, (int)inputs.count };
         custom->user = r;
@@ -141,7 +139,6 @@ tw_tensors tw_recompute_grad(tw_body body, void *user, void (*end)(void *user), 
     }
     if (sources)
         out = attach(custom, results, sources, count);
-    tw__free(sources);
     if (results.count >= 0)
         tw_tensors_free(&results);
     return out;

@@ -82,8 +82,7 @@ tw_status tw__sums_settle(tw__sums *sums, int64_t number, tw_tensor **gradient)
     if (!sums->count)
         return TW_OK;
     tw_tensor *few[16], **all = sums->count < 16 ? few : tw__alloc_array(sums->count + 1, sizeof *all);
-    if (!all)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(all);
     int count = 0;
     size_t left = 0;
     bool dense = true;

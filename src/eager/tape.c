@@ -36,8 +36,7 @@ static int64_t number_of(const tw__tape_memory *memory, const tw_tensor *tensor)
 tw_status tw__tape_watch(tw_tape *tape, tw_tensor *tensor)
 {
     tw__tape_memory *memory = tw__tape_memory_of(tape);
-    if (!memory)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(memory);
     if (number_of(memory, tensor) >= 0)
         return TW_OK;
     if (add_tensors(memory, &tensor, 1) < 0)
@@ -66,8 +65,7 @@ static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inp
     tw_attr *copy = NULL;
     if (attr_count) {
         void *block = tw__tape_memory_block(memory, tw__attrs_bytes(attrs, attr_count));
-        if (!block)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(block);
         copy = tw__attrs_copy(attrs, attr_count, block);
     }
     memory->records[memory->record_count++] =
@@ -196,7 +194,7 @@ tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
     if (!sliced || hands_on(g->op))
         return own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, g) : g->op->gradient(g);
     tw__gradient dense = *g;
-    tw_tensor **gradients = tw__alloc_array((size_t)g->output_count, sizeof *gradients);
+    tw__owned tw_tensor **gradients = tw__alloc_array((size_t)g->output_count, sizeof *gradients);
     dense.output_grads = gradients;
     tw_status status = gradients ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < g->output_count; i++) {
@@ -207,7 +205,6 @@ tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
         status = own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, &dense) : g->op->gradient(&dense);
     for (int i = 0; gradients && i < g->output_count; i++)
         tw_release(gradients[i]);
-    tw__free(gradients);
     return status;
 }
 
@@ -262,9 +259,9 @@ static tw_status call_in_scope(tw__gradient *g, tw_object *own)
     const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
     if (!tw__in_graph() || !node || own)
         return tw__gradient_call(g, own);
-    char *scope = node->scope ? tw__format("gradient_tape/%.*s/", (int)node->scope, node->name) : tw__strdup("gradient_tape/");
+    tw__owned char *scope =
+        node->scope ? tw__format("gradient_tape/%.*s/", (int)node->scope, node->name) : tw__strdup("gradient_tape/");
     tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
-    tw__free(scope);
     TW_TRY(status);
     tw__graph *waiting = tw__naming_wait(NULL);
     bool before = tw__named_as_functions;
@@ -358,8 +355,7 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
     tw__tape_memory *memory = tw__tape_memory_of(tape);
     for (int64_t i = 0; i < source_count; i++)
         results[i] = NULL;
-    if (!memory)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(memory);
     backward b = { .memory = memory, .record_count = memory->record_count, .number_count = memory->next_number };
     /* Taken out of the tape's memory while in use: a gradient function may ask another gradient of a persistent tape. */
     size_t gradient_capacity = memory->gradient_capacity, needed_capacity = memory->needed_capacity,

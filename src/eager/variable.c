@@ -45,8 +45,7 @@ static tw_status note_creation(void)
 
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable)
 {
-    if (!resource)
-        return tw__error_status();
+    TW_NEED(resource);
     resource->trainable = variable->trainable = trainable;
     resource->variable = variable;
     variable->resource = resource;
@@ -80,14 +79,12 @@ static tw_status check_shape(const tw_shape *whole, const tw_shape *initial)
 {
     if (tw__shape_compatible(whole, initial))
         return TW_OK;
-    char *own = tw__shape_tuple(initial);
-    tw_status status =
-        tw__fail(TW_VALUE_ERROR,
-                 "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
-                 "`shape` argument (%s).",
-                 own ? own : "", tw__shape_text(whole));
-    tw__free(own);
-    return status;
+    tw__owned char *own = tw__shape_tuple(initial);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
+        "`shape` argument (%s).",
+        own ? own : "", tw__shape_text(whole));
 }
 
 static tw_status hold_named(tw_variable *variable, tw_dtype dtype, const tw_shape *shape, const char *name, bool trainable)
@@ -147,10 +144,9 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
         tw__free(why);
         return status;
     }
-    tw_tensor *value = tw__lift(initial);
-    tw_status status = value ? setup_with(variable, value, name, trainable, shape) : tw__error_status();
-    tw_release(value);
-    return status;
+    tw_auto tw_tensor *value = tw__lift(initial);
+    TW_NEED(value);
+    return setup_with(variable, value, name, trainable, shape);
 }
 
 /* The place of a word in a list, "AUTO, NONE". The arguments are checked before. */
@@ -177,10 +173,9 @@ static tw_status variable_init(void *self, const void *given)
                         "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both.");
     if (!*tw__variable_scope())
         return setup(self, args->initial_value, args->name, args->trainable, &args->shape);
-    char *name = tw__format("%s%s", tw__variable_scope(), args->name && *args->name ? args->name : "Variable");
-    tw_status status = name ? setup(self, args->initial_value, name, args->trainable, &args->shape) : tw__error_status();
-    tw__free(name);
-    return status;
+    tw__owned char *name = tw__format("%s%s", tw__variable_scope(), args->name && *args->name ? args->name : "Variable");
+    TW_NEED(name);
+    return setup(self, args->initial_value, name, args->trainable, &args->shape);
 }
 
 /* caching_device and import_scope change nothing where there is one device and no variable_def; validate_shape changes nothing in

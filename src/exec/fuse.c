@@ -313,8 +313,7 @@ static tw_status fuse(chain *c, tw__step *reduce, tw__reduction kind)
     tw__plan *plan = c->plan;
     tw__step *root = &plan->steps[c->members[c->member_count - 1]];
     tw__fused *fused = tw__alloc_zero(sizeof *fused);
-    if (!fused)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(fused);
     bool good = make_loops(c, fused, places);
     if (good && reduce) {
         fused->reduces = true;

@@ -56,8 +56,7 @@ static tw_status take_in(tw__draft *draft, const tw__node *node, const tw__body 
     TW_TRY(TW_GROW(plan->owners, plan->owner_capacity, plan->owner_count + 1));
     plan->owners[plan->owner_count++] = tw_retain(body->owner);
     char *path = tw__format("%s%s/", outer ? outer : "", node->name);
-    if (!path)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(path);
     draft->inlined += body->graph->node_count;
     draft->path = path;
     draft->special = true; /* more may be known of arguments than when the function was traced */
@@ -75,8 +74,7 @@ tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t 
         return TW_OK;
     body.output_count = outputs < node->output_count ? outputs : node->output_count;
     int32_t *results = tw__alloc_array((size_t)body.output_count + 1, sizeof *results);
-    if (!results)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(results);
     tw_status status = take_in(draft, node, &body, inputs, results);
     for (int k = 0; status == TW_OK && k < body.output_count; k++)
         draft->stands_for[draft->first_place[node->id] + k] = results[k];

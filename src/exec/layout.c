@@ -79,8 +79,7 @@ static tw_status find_bytes(tw__plan *plan)
 static tw_status choose(tw__plan *plan)
 {
     bool *blocked = tw__alloc_array((size_t)plan->place_count + 1, sizeof *blocked);
-    if (!blocked)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(blocked);
     for (int i = 0; i < plan->output_count; i++)
         blocked[plan->outputs[i]] = true;
     for (int s = plan->step_count; s-- > 0;) {
@@ -126,8 +125,7 @@ static tw_status choose(tw__plan *plan)
 static tw_status append(int32_t **list, int32_t *count, int32_t place)
 {
     int32_t *more = tw__realloc(*list, ((size_t)*count + 1) * sizeof *more);
-    if (!more)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(more);
     *list = more;
     more[(*count)++] = place;
     return TW_OK;
@@ -301,8 +299,7 @@ tw_status tw__plan_layout(tw__plan *plan)
         plan->most_inputs = step->input_count > plan->most_inputs ? step->input_count : plan->most_inputs;
         plan->most_outputs = step->output_count > plan->most_outputs ? step->output_count : plan->most_outputs;
         step->out_dtypes = tw__alloc_array((size_t)step->output_count + 1, sizeof *step->out_dtypes);
-        if (!step->out_dtypes)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(step->out_dtypes);
         step->fixed = step->known;
         bool unknown = false, hands_on = shows_input(plan, step) || (!step->run && tw__op_reads_only(step->op));
         for (int k = 0; k < step->output_count; k++) {

@@ -52,10 +52,9 @@ typedef struct updates {
 
 static void updates_free(void *data)
 {
-    updates *all = data;
+    tw__owned updates *all = data;
     for (int i = 0; i < all->count; i++)
         tw__plain_free(all->each[i].plain);
-    tw__free(all);
 }
 
 /* ResourceApplyAdam computes with numbers of the dtype. */
@@ -314,8 +313,7 @@ static tw_status join_calls(match *m, int end)
     match_product(m);
     qsort(m->members, (size_t)m->member_count, sizeof *m->members, by_number);
     updates *all = tw__alloc_zero(sizeof *all + sizeof *all->each);
-    if (!all)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(all);
     all->count = 1;
     all->each[0].kind = m->kind;
     all->each[0].is_op = m->is_op;
@@ -350,7 +348,7 @@ static tw_status join_steps(tw__plan *plan, int from, int to)
     updates *first = a->data, *second = b->data;
     int count = a->input_count + b->input_count;
     updates *all = tw__alloc_zero(sizeof *all + (size_t)(first->count + second->count) * sizeof *all->each);
-    int32_t *inputs = tw__alloc_array((size_t)count, sizeof *inputs);
+    tw__owned int32_t *inputs = tw__alloc_array((size_t)count, sizeof *inputs);
     tw_status status = all && inputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         memcpy(inputs, a->inputs, (size_t)a->input_count * sizeof *inputs);
@@ -367,7 +365,6 @@ static tw_status join_steps(tw__plan *plan, int from, int to)
     } else {
         tw__free(all);
     }
-    tw__free(inputs);
     return status;
 }
 

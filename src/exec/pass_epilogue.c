@@ -117,8 +117,7 @@ static bool prepare(const tw__plan *plan, const tw__step *step, joined *j)
 static tw_status join(tw__plan *plan, int first, int reshape, int bias, int activation, int bias_at)
 {
     joined *j = tw__alloc_zero(sizeof *j);
-    if (!j)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(j);
     tw__step *from = &plan->steps[first], *last = &plan->steps[activation >= 0 ? activation : bias];
     if (!prepare(plan, from, j)) {
         tw__free(j);
@@ -148,7 +147,7 @@ tw_status tw__pass_epilogue(tw__plan *plan)
 {
     tw__uses uses;
     TW_TRY(tw__uses_find(plan, &uses));
-    int32_t *reader = tw__alloc_array((size_t)plan->place_count + 1, sizeof *reader);
+    tw__owned int32_t *reader = tw__alloc_array((size_t)plan->place_count + 1, sizeof *reader);
     tw_status status = reader ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int32_t p = 0; reader && p < plan->place_count; p++)
         reader[p] = -1;
@@ -179,7 +178,6 @@ tw_status tw__pass_epilogue(tw__plan *plan)
         if (bias >= 0 || activation >= 0)
             status = join(plan, s, reshape, bias, activation, bias_at);
     }
-    tw__free(reader);
     tw__uses_free(&uses);
     return status;
 }

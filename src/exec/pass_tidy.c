@@ -192,8 +192,7 @@ static tw_status take_transposes(tidying *t, tw__step *step)
             continue;
         if (!changed) {
             changed = tw__alloc_zero(sizeof *changed);
-            if (!changed)
-                return TW_RESOURCE_EXHAUSTED;
+            TW_NEED(changed);
             memcpy(changed->attrs, step->attrs, (size_t)signature->attr_count * sizeof *changed->attrs);
         }
         for (int i = 0; i < signature->attr_count; i++) {

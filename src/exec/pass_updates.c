@@ -44,10 +44,9 @@ typedef struct work {
 
 static void updates_free(void *data)
 {
-    updates *all = data;
+    tw__owned updates *all = data;
     for (int i = 0; i < all->count; i++)
         tw__plain_free(all->each[i].plain);
-    tw__free(all);
 }
 
 static bool insert(work *w, tw__resource *resource)
@@ -241,7 +240,7 @@ static tw_status join(tw__plan *plan, int from, int to, match *m)
     updates *before = earlier ? earlier->data : NULL;
     int count = before ? before->count : 0, inputs_before = earlier ? earlier->input_count : 0;
     updates *all = tw__alloc_zero(sizeof *all + (size_t)(count + 1) * sizeof *all->each);
-    int32_t *inputs = tw__alloc_array((size_t)(inputs_before + m->input_count), sizeof *inputs);
+    tw__owned int32_t *inputs = tw__alloc_array((size_t)(inputs_before + m->input_count), sizeof *inputs);
     m->update.plain = tw__plain_new(plan, m->members, m->member_count, m->inputs, m->input_count);
     m->update.first_input = inputs_before;
     tw_status status = all && inputs && m->update.plain ? TW_OK : tw__error_status();
@@ -251,7 +250,6 @@ static tw_status join(tw__plan *plan, int from, int to, match *m)
         memcpy(inputs + inputs_before, m->inputs, (size_t)m->input_count * sizeof *inputs);
         status = tw__step_set_inputs(step, inputs, inputs_before + m->input_count);
     }
-    tw__free(inputs);
     if (status != TW_OK) {
         tw__plain_free(m->update.plain);
         tw__free(all);

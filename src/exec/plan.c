@@ -127,13 +127,11 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     if (draft->path) {
         TW_TRY(TW_GROW(plan->names, plan->name_capacity, plan->name_count + 1));
         step->name = plan->names[plan->name_count] = tw__format("%s%s", draft->path, node->name);
-        if (!step->name)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(step->name);
         plan->name_count++;
     }
     step->outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *step->outputs);
-    if (!step->outputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(step->outputs);
     step->output_count = node->output_count;
     for (int k = 0; k < node->output_count; k++)
         step->outputs[k] = draft->first_place[node->id] + k;
@@ -159,8 +157,7 @@ static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t nod
             continue;
         }
         int32_t *inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
-        if (!inputs)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(inputs);
         for (int k = 0; k < node->input_count; k++)
             inputs[k] = draft->stands_for[draft->first_place[node->inputs[k].node->id] + node->inputs[k].output];
         infer(draft, node, inputs);
@@ -239,13 +236,13 @@ static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_c
 tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *given, tw_tensor *const *values, int32_t *results)
 {
     size_t node_count = body->graph->node_count;
-    int32_t *needed = tw__pass_prune(body->graph, body->outputs, body->output_count), *outer = draft->first_place;
+    tw__owned int32_t *needed = tw__pass_prune(body->graph, body->outputs, body->output_count);
+    int32_t *outer = draft->first_place;
     draft->first_place = tw__alloc_array(node_count + 1, sizeof *draft->first_place);
     draft->open[draft->depth++] = body->graph;
     tw_status status =
         needed && draft->first_place ? take_body(draft, body, node_count, needed, given, values, results) : TW_RESOURCE_EXHAUSTED;
     draft->depth--;
-    tw__free(needed);
     tw__free(draft->first_place);
     draft->first_place = outer;
     return status;

@@ -123,8 +123,7 @@ tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *val
 {
     bool own = false;
     tw__plan *shown = values ? tw__specials_plan(plan, values, &own) : plan;
-    if (!shown)
-        return tw__error_status();
+    TW_NEED(shown);
     size_t room = (size_t)shown->place_count + 1;
     numbers n = { tw__alloc_array(room, sizeof *n.of_place), tw__alloc_array(room, sizeof *n.maker), 0 };
     if (n.of_place && n.maker)

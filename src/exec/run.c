@@ -175,8 +175,7 @@ void tw__plan_frames_free(tw__plan *plan)
 static tw_status detach(const tw__plan *plan, frame *f, int32_t p)
 {
     tw_tensor *kept = f->values[p], *header = make_header(plan, p);
-    if (!header)
-        return tw__error_status();
+    TW_NEED(header);
     if (kept->data != kept->small) {
         tw__buffer *own = tw__buffer_new((size_t)plan->places[p].bytes);
         if (!own) {
@@ -210,8 +209,7 @@ static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *
         for (int k = 0; k < now->output_count; k++) {
             const tw__place *place = &plan->places[now->outputs[k]];
             f->outputs[k] = kept_by_frame(place) ? f->values[now->outputs[k]] : tw__tensor_empty(place->dtype, &place->shape);
-            if (!f->outputs[k])
-                return tw__error_status();
+            TW_NEED(f->outputs[k]);
         }
         return TW_OK;
     }
@@ -406,8 +404,7 @@ static tw_status give_outputs(tw__plan *plan, frame *f, tw_tensor **outputs)
         int32_t p = plan->outputs[i];
         tw_tensor *value = f->values[p];
         outputs[i] = plan->places[p].constant ? tw__tensor_view(value, &value->shape) : tw_retain(value);
-        if (!outputs[i])
-            return tw__error_status();
+        TW_NEED(outputs[i]);
     }
     return TW_OK;
 }
@@ -420,8 +417,7 @@ static void tell_step(const tw__step *step)
 tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
 {
     frame *f = frame_take(plan);
-    if (!f)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(f);
     for (int i = 0; i < plan->argument_count; i++)
         f->values[plan->arguments[i]] = values[i];
     for (int i = 0; i < plan->output_count; i++)

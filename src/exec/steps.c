@@ -25,8 +25,7 @@ void tw__step_remove(tw__step *step)
 static tw_status set_places(int32_t **list, int32_t *list_count, const int32_t *places, int count)
 {
     int32_t *copy = tw__alloc_array((size_t)count + 1, sizeof *copy);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(copy);
     memcpy(copy, places, (size_t)count * sizeof *copy);
     tw__free(*list);
     *list = copy;
@@ -108,8 +107,7 @@ void tw__uses_free(tw__uses *uses)
 tw_status tw__plan_sweep(tw__plan *plan)
 {
     bool *used = tw__alloc_array((size_t)plan->place_count + 1, sizeof *used);
-    if (!used)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(used);
     for (int i = 0; i < plan->output_count; i++)
         used[plan->outputs[i]] = true;
     for (int s = plan->step_count; s-- > 0;) {

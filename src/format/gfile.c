@@ -128,7 +128,7 @@ TW_API(gfile_mkdir, "io.gfile.mkdir(path: str)", "Makes a directory, unless it i
 
 TW_API(gfile_makedirs, "io.gfile.makedirs(path: str)", "Makes a directory and those it is in, unless they are there.")
 {
-    char *path = tw__strdup(args->path);
+    tw__owned char *path = tw__strdup(args->path);
     tw_status status = path ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (char *at = path; status == TW_OK && at && (at = strchr(at + 1, '/'));) {
         *at = '\0';
@@ -137,7 +137,6 @@ TW_API(gfile_makedirs, "io.gfile.makedirs(path: str)", "Makes a directory and th
     }
     if (status == TW_OK)
         status = make_directory(path);
-    tw__free(path);
     return status;
 }
 
@@ -191,7 +190,7 @@ static tw_status copy_bytes(const tw__file_reader *source, const char *path)
 {
     enum { PIECE = 1 << 20 };
     tw__file_writer *target = tw__file_create(path);
-    char *piece = target ? tw__alloc(PIECE) : NULL;
+    tw__owned char *piece = target ? tw__alloc(PIECE) : NULL;
     tw_status status = piece ? TW_OK : tw__error_status();
     for (int64_t at = 0; status == TW_OK && at < source->size; at += PIECE) {
         size_t size = source->size - at < PIECE ? (size_t)(source->size - at) : PIECE;
@@ -199,7 +198,6 @@ static tw_status copy_bytes(const tw__file_reader *source, const char *path)
         if (status == TW_OK)
             status = tw__file_write(target, piece, size);
     }
-    tw__free(piece);
     if (status == TW_OK)
         return tw__file_commit(target);
     tw__file_abandon(target);

@@ -199,8 +199,7 @@ static tw_status copy_key(entry *e, const tw__call_key *key)
     e->key.identities = copy(key->identities, (size_t)key->identity_count * sizeof *key->identities);
     e->key.marks = copy(key->marks, (size_t)key->mark_count * sizeof *key->marks);
     e->shapes = tw__alloc_array(specs + 1, sizeof *e->shapes);
-    if (!e->key.fixed || !e->key.specs || !e->key.identities || !e->key.marks || !e->shapes)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(e->key.fixed && e->key.specs && e->key.identities && e->key.marks && e->shapes);
     for (size_t i = 0; i < specs; i++) {
         e->shapes[i] = *key->specs[i].shape;
         ((tw__call_spec *)e->key.specs)[i].shape = &e->shapes[i];
@@ -303,8 +302,7 @@ static int by_number(const void *a, const void *b)
 tw_status tw__call_cache_list(const tw__call_cache *cache, void **values)
 {
     entry **entries = tw__alloc_array((size_t)cache->count + 1, sizeof *entries);
-    if (!entries)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(entries);
     int count = 0;
     for (entry *e = cache->newest; e; e = e->older)
         entries[count++] = e;

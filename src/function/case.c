@@ -19,19 +19,17 @@ static tw_status check(tw_tensor *condition, const char *message, tw_tensor *pre
 {
     tw_auto tw_tensor *text = tw_tensor_string(message, strlen(message));
     int none = 0;
-    if (!text || !predicates || !condition)
-        return tw__error_status();
+    TW_NEED(text && predicates && condition);
     if (tw__tracing || condition->node)
         return tw__apply(&tw__op_Assert, TW_IN(condition, text, predicates), 3, TW_WITH(TW_A_INT("summarize", count)), 1, NULL,
                          &none);
     if (tw_tensor_int_at(condition, 0))
         return TW_OK;
-    tw__text values = { 0 };
+    tw__auto(tw__text_free) tw__text values = { 0 };
     for (int64_t i = 0; i < count; i++)
         tw__text_format(&values, i ? ", %s" : "%s", tw_tensor_int_at(predicates, i) ? "True" : "False");
     tw__fail(TW_INVALID_ARGUMENT, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'%s'\n%s",
              message, values.data ? values.data : "");
-    tw__text_free(&values);
     return TW_INVALID_ARGUMENT;
 }
 
@@ -88,10 +86,9 @@ static tw_status check_exclusive(const tw__choice *c, const tw__part *part)
     tw_auto tw_tensor *most = one ? tw__part_constant(part, one, "n_true_conds") : NULL;
     tw_auto tw_tensor *good =
         sum && most ? tw__part_call(part, "LessEqual", &tw__op_LessEqual, TW_IN(sum, most), 2, NULL, 0) : NULL;
-    char *text = good ? names_of(c) : NULL;
-    tw_status status = text ? check(good, text, all, c->count) : tw__error_status();
-    tw__free(text);
-    return status;
+    tw__owned char *text = good ? names_of(c) : NULL;
+    TW_NEED(text);
+    return check(good, text, all, c->count);
 }
 
 tw_status tw__case(const tw__choice *c, tw_tensor ***outputs, int *output_count)

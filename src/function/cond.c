@@ -164,8 +164,8 @@ static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __at
     keeping *k = context;
     branch_form *form = k->form;
     tw__function *forward = form->branches[k->which]->forward;
-    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results),
-              **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
+    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results);
+    tw__owned tw_tensor **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
     tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
     int at = 0, mine = form->results;
     for (int i = 0; status == TW_OK && i < form->results; i++)
@@ -184,7 +184,6 @@ static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __at
             at++;
         }
     }
-    tw__free(own);
     *outputs = results;
     *output_count = results ? at : 0;
     return status;
@@ -194,8 +193,8 @@ static tw__function *keep(branch_form *form, int which)
 {
     tw__function *plain = form->branches[which];
     size_t count = (size_t)plain->input_count + 1;
-    tw_dtype *dtypes = tw__alloc_array(count, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array(count, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array(count, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array(count, sizeof *shapes);
     for (int i = 0; dtypes && shapes && i < plain->input_count; i++) {
         dtypes[i] = plain->inputs[i]->out_dtypes[0];
         shapes[i] = plain->inputs[i]->out_shapes[0];
@@ -203,8 +202,6 @@ static tw__function *keep(branch_form *form, int which)
     tw__function *f = dtypes && shapes ? tw__function_trace(plain->name, dtypes, shapes, plain->input_count, keeping_branch,
                                                             &(keeping){ form, which })
                                        : NULL;
-    tw__free(dtypes);
-    tw__free(shapes);
     if (f)
         f->form = tw_retain(form);
     return f;
@@ -215,8 +212,8 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, cons
     const tw__node *rich = tw__node_richest(node);
     int count = form->all;
     tw_attr attrs[TW_MAX_ATTRS];
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
     memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
     for (int i = 0; status == TW_OK && i < count; i++) {
@@ -237,8 +234,6 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, cons
     }
     if (status == TW_OK)
         status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, count);
-    tw__free(dtypes);
-    tw__free(shapes);
     return status;
 }
 
@@ -272,8 +267,7 @@ static tw_status enrich(tw__node *node)
 {
     tw_auto branch_form *form = make_form(tw__node_richest(node));
     tw__function **kept = form ? tw__alloc_array((size_t)form->count, sizeof *kept) : NULL;
-    if (!kept)
-        return tw__error_status();
+    TW_NEED(kept);
     tw_status status = TW_OK;
     tw__graph *outer = tw__tracing;
     tw__tracing = node->graph;
@@ -327,8 +321,8 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
     int shift = 0;
     for (int i = 0; i < b->which; i++)
         shift += form->extras[i];
-    tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
-    tw_tensor **gradients = tw__alloc_array((size_t)g->input_count + 1, sizeof *gradients);
+    tw__owned tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
+    tw__owned tw_tensor **gradients = tw__alloc_array((size_t)g->input_count + 1, sizeof *gradients);
     tw_tensor **results = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
     tw_status status = own && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < f->forward->output_count; i++)
@@ -351,8 +345,6 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
     }
     for (int i = 0; gradients && i < g->input_count; i++)
         tw_release(gradients[i]);
-    tw__free(gradients);
-    tw__free(own);
     *outputs = results;
     *output_count = results ? made : 0;
     return status;
@@ -361,11 +353,11 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
 static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form *form)
 {
     int count = form->all, at = 0, result_count = 0;
-    const tw__function **given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
-    tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs), **results = NULL;
-    tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
-    branch_backward *sides = tw__alloc_array((size_t)form->count, sizeof *sides);
-    tw__branch *branches = tw__alloc_array((size_t)form->count, sizeof *branches);
+    tw__owned const tw__function **given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs), **results = NULL;
+    tw__owned tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
+    tw__owned branch_backward *sides = tw__alloc_array((size_t)form->count, sizeof *sides);
+    tw__owned tw__branch *branches = tw__alloc_array((size_t)form->count, sizeof *branches);
     tw_status status = given && outputs && out_grads && sides && branches ? tw__gradient_outputs(g, node, count, outputs)
                                                                           : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count && i < g->output_count; i++)
@@ -388,12 +380,6 @@ static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form 
     }
     for (int i = 0; outputs && i < count; i++)
         tw_release(outputs[i]);
-    tw__free(results);
-    tw__free(given);
-    tw__free(outputs);
-    tw__free(out_grads);
-    tw__free(sides);
-    tw__free(branches);
     return status;
 }
 
@@ -406,13 +392,12 @@ static tw_status gradient_of_run(tw__gradient *g)
     if (f->stateful)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function",
                           f->name);
-    tw_tensor **outputs = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *outputs);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *outputs);
     tw_status status = outputs ? tw__function_call_plain(f->forward, g->inputs + 1, outputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = tw__derivative_call(f->derivative, g->inputs + 1, outputs, g->output_grads, g->input_grads + 1);
     for (int i = 0; outputs && i < f->forward->output_count; i++)
         tw_release(outputs[i]);
-    tw__free(outputs);
     return status;
 }
 

@@ -6,8 +6,7 @@ tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f
 {
     int captures = f->input_count - f->argument_count;
     tw_tensor **more = tw__realloc(*list, ((size_t)(*count + captures) + 1) * sizeof *more);
-    if (!more)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(more);
     *list = more;
     for (int i = 0; i < captures; i++) {
         bool there = false;
@@ -23,8 +22,7 @@ static tw_status apply(bool by_case, tw__function *const *branches, int count, t
                        tw_tensor **outputs, int output_count)
 {
     tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
-    if (!types)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(types);
     bool stateful = false;
     for (int i = 0; i < output_count; i++)
         types[i] = tw__function_output_dtype(branches[0], i);
@@ -66,12 +64,12 @@ static tw_status build(bool by_case, tw_tensor *selector, tw__function **branche
                        int *output_count)
 {
     TW_TRY(check_alike(by_case, branches, count));
-    tw_tensor **captures = NULL;
+    tw__owned tw_tensor **captures = NULL;
     int captured = 0;
     tw_status status = TW_OK;
     for (int b = 0; status == TW_OK && b < count; b++)
         status = tw__control_unite(&captures, &captured, branches[b]);
-    tw_tensor **inputs = tw__alloc_array((size_t)captured + 2, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)captured + 2, sizeof *inputs);
     *outputs = tw__alloc_array((size_t)branches[0]->output_count + 1, sizeof **outputs);
     if (!inputs || !*outputs)
         status = TW_RESOURCE_EXHAUSTED;
@@ -88,8 +86,6 @@ static tw_status build(bool by_case, tw_tensor *selector, tw__function **branche
         tw__free(*outputs);
         *outputs = NULL;
     }
-    tw__free(inputs);
-    tw__free(captures);
     return status;
 }
 
@@ -97,8 +93,7 @@ static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__br
                                  int *output_count)
 {
     tw__function **made = tw__alloc_array((size_t)count, sizeof *made);
-    if (!made)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(made);
     tw_status status = TW_OK;
     for (int i = 0; status == TW_OK && i < count; i++) {
         char *name = by_case ? tw__format("switch_case_indexed_case_branch%d", i) : tw__strdup(i ? "cond_false" : "cond_true");
@@ -119,8 +114,7 @@ tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then
 {
     *outputs = NULL;
     *output_count = 0;
-    if (!predicate)
-        return tw__error_status();
+    TW_NEED(predicate);
     if (!tw__tracing && !predicate->node) {
         bool truth = false;
         TW_TRY(tw__predicate_is(&tw__op_If, predicate, &truth));
@@ -135,8 +129,7 @@ tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw
 {
     *outputs = NULL;
     *output_count = 0;
-    if (!index)
-        return tw__error_status();
+    TW_NEED(index);
     if (index->dtype != TW_INT32 || index->shape.rank > 0)
         return tw__fail(TW_TYPE_ERROR, "branch_index must be an int32 scalar, got %s %s", tw_dtype_name(index->dtype),
                         tw__shape_text(&index->shape));
@@ -151,9 +144,8 @@ tw_status tw__control_results(tw_tensor **results, int count)
 {
     if (!tw__tracing || !count || !results[0]->node)
         return TW_OK;
-    char *scope = tw__format("%s/", results[0]->node->name);
+    tw__owned char *scope = tw__format("%s/", results[0]->node->name);
     tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
-    tw__free(scope);
     TW_TRY(status);
     const tw__part part = { .graph = tw__tracing };
     for (int i = 0; status == TW_OK && i < count; i++) {

@@ -49,8 +49,7 @@ static tw_status write_down(walk *w)
     w->nodes = tw__alloc_array(w->count + 1, sizeof *w->nodes);
     w->first_output = tw__alloc_array(w->count + 1, sizeof *w->first_output);
     w->first_input = tw__alloc_array(w->count + 1, sizeof *w->first_input);
-    if (!w->nodes || !w->first_output || !w->first_input)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w->nodes && w->first_output && w->first_input);
     for (size_t i = 0; i < w->count; i++) {
         const tw__node *rich = tw__node_richest(graph->nodes[i]);
         w->nodes[i] = graph->nodes[i];
@@ -67,8 +66,7 @@ static tw_status write_down(walk *w)
     w->stopped = tw__alloc_array((size_t)outputs + 1, sizeof *w->stopped);
     w->tensors = tw__alloc_array((size_t)outputs + 1, sizeof *w->tensors);
     w->gradients = tw__alloc_array((size_t)outputs + 1, sizeof *w->gradients);
-    if (!w->inputs || !w->sources || !w->reached || !w->stopped || !w->tensors || !w->gradients)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w->inputs && w->sources && w->reached && w->stopped && w->tensors && w->gradients);
     for (size_t i = 0; i < graph->capture_count; i++) { /* a capture is known by the tensor outside: more may be known of that */
         const tw__node *inside = graph->captures[i].inside;
         if ((size_t)inside->id < w->count)
@@ -150,26 +148,23 @@ static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wante
         int64_t number = w->inputs[w->first_input[i] + k];
         wanted[k] = w->reached[number] && tw__dtype_differentiable(rich->inputs[k].node->out_dtypes[rich->inputs[k].output]);
         any_wanted |= wanted[k];
-        if (!(in[k] = tensor_at(w, number, rich->inputs[k].node, rich->inputs[k].output)))
-            return tw__error_status();
+        TW_NEED(in[k] = tensor_at(w, number, rich->inputs[k].node, rich->inputs[k].output));
     }
     if (!any_wanted)
         return TW_OK;
     for (int k = 0; k < outputs; k++) {
         int64_t number = w->first_output[i] + k;
         out_grads[k] = w->stopped[number] || !w->reached[number] ? NULL : w->gradients[number];
-        if (!(out[k] = tensor_at(w, number, node, k)))
-            return tw__error_status();
+        TW_NEED(out[k] = tensor_at(w, number, node, k));
     }
     tw__gradient g = { node->op, inputs, outputs, in, out, out_grads, in_grads, wanted, rich->attrs };
-    char *name = w->lasting ? tw__format("%s_grad", node->name) : NULL;
+    tw__owned char *name = w->lasting ? tw__format("%s_grad", node->name) : NULL;
     tw__part part = name ? tw__part_begin(NULL, name) : (tw__part){ 0 };
     bool before = tw__named_as_functions;
     tw__named_as_functions = node->op->functions_in_gradient;
     tw_status status = tw__gradient_call(&g, node->gradient), named = tw__part_end(&part);
     tw__named_as_functions = before;
     status = status == TW_OK ? named : status;
-    tw__free(name);
     for (int k = 0; k < inputs; k++) {
         if (in_grads[k] && status == TW_OK && wanted[k] && !node->gradient)
             refine(in_grads[k], in[k]);
@@ -193,12 +188,10 @@ static tw_status step_back(walk *w, size_t i)
     }
     if (!any || !inputs || !passes(w->nodes[i]))
         return TW_OK;
-    tw_tensor **space = tw__alloc_array(2 * ((size_t)inputs + (size_t)outputs), sizeof *space);
-    bool *wanted = tw__alloc_array((size_t)inputs, sizeof *wanted);
-    tw_status status = space && wanted ? call_gradient(w, i, space, wanted, inputs, outputs) : TW_RESOURCE_EXHAUSTED;
-    tw__free(space);
-    tw__free(wanted);
-    return status;
+    tw__owned tw_tensor **space = tw__alloc_array(2 * ((size_t)inputs + (size_t)outputs), sizeof *space);
+    tw__owned bool *wanted = tw__alloc_array((size_t)inputs, sizeof *wanted);
+    TW_NEED(space && wanted);
+    return call_gradient(w, i, space, wanted, inputs, outputs);
 }
 
 /* The gradient of a target: given, or ones. A new reference. */
@@ -235,9 +228,10 @@ static tw_tensor *seed_of(walk *w, int i, int64_t number)
  * all. */
 static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
 {
-    size_t *owner = tw__alloc_array((size_t)w->first_output[w->count] + 1, sizeof *owner),
-           *pending = tw__alloc_array(w->count + 1, sizeof *pending);
-    bool *between = tw__alloc_array(w->count + 1, sizeof *between), *queued = tw__alloc_array(w->count + 1, sizeof *queued);
+    tw__owned size_t *owner = tw__alloc_array((size_t)w->first_output[w->count] + 1, sizeof *owner),
+                     *pending = tw__alloc_array(w->count + 1, sizeof *pending);
+    tw__owned bool *between = tw__alloc_array(w->count + 1, sizeof *between),
+                   *queued = tw__alloc_array(w->count + 1, sizeof *queued);
     tw_status status = owner && pending && between && queued ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < w->count; i++) {
         for (int64_t k = w->first_output[i]; k < w->first_output[i + 1]; k++)
@@ -279,10 +273,6 @@ static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
         }
     }
     *order_count = count;
-    tw__free(owner);
-    tw__free(pending);
-    tw__free(between);
-    tw__free(queued);
     return status;
 }
 
@@ -293,12 +283,13 @@ static tw_status go_back(walk *w)
             TW_TRY(step_back(w, i));
         return TW_OK;
     }
-    size_t *order = tw__alloc_array(w->count + 1, sizeof *order), count = 0;
-    tw_status status = order ? find_order(w, order, &count) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++)
-        status = step_back(w, order[i]);
-    tw__free(order);
-    return status;
+    tw__owned size_t *order = tw__alloc_array(w->count + 1, sizeof *order);
+    size_t count = 0;
+    TW_NEED(order);
+    TW_TRY(find_order(w, order, &count));
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(step_back(w, order[i]));
+    return TW_OK;
 }
 
 static tw_status run(walk *w, tw_tensor **results)

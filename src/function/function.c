@@ -50,15 +50,13 @@ static tw_status finish(tw__function *f, int handles, tw_tensor **results, int c
 {
     tw__graph *graph = f->graph;
     f->outputs = tw__alloc_array((size_t)count + 1, sizeof *f->outputs);
-    if (!f->outputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(f->outputs);
     f->output_count = count;
     for (int i = 0; i < count; i++) {
         if (!results[i])
             return tw__fail(TW_INVALID_ARGUMENT, "%s: result %d is NULL", f->name, i);
         tw_tensor *inside = tw__graph_import(graph, results[i]);
-        if (!inside)
-            return tw__error_status();
+        TW_NEED(inside);
         f->outputs[i] = (tw__edge){ inside->node, inside->node_output };
         tw_release(inside);
     }
@@ -103,8 +101,7 @@ tw_status tw__function_name_results(tw_tensor **results, int count)
         TW_TRY(gather_effects(tw__tracing));
     for (int i = 0; i < count; i++) {
         tw_tensor *named = tw__call(&tw__op_Identity, &results[i], 1, NULL, 0);
-        if (!named)
-            return tw__error_status();
+        TW_NEED(named);
         tw_release(results[i]);
         results[i] = named;
     }
@@ -128,7 +125,7 @@ static tw__function *trace(const char *name, const char *const *names, const tw_
     if (f->graph)
         tw__graph_enter(f->graph);
     f->inputs = tw__alloc_array((size_t)argument_count + 1, sizeof *f->inputs);
-    tw_tensor **arguments = tw__alloc_array((size_t)argument_count + 1, sizeof *arguments);
+    tw__owned tw_tensor **arguments = tw__alloc_array((size_t)argument_count + 1, sizeof *arguments);
     if (f->graph)
         f->graph->name = tw__strdup(name);
     tw_status status = f->name && f->graph && f->graph->name && f->inputs && arguments ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -145,7 +142,7 @@ static tw__function *trace(const char *name, const char *const *names, const tw_
             status = tw__graph_capture(f->graph, handles[i], argument->node);
     }
     int handle_count = f->graph ? (int)f->graph->capture_count : 0;
-    tw_tensor **results = NULL;
+    tw__owned tw_tensor **results = NULL;
     int result_count = 0;
     if (status == TW_OK) {
         tw__graph *outer = tw__tracing;
@@ -162,10 +159,8 @@ static tw__function *trace(const char *name, const char *const *names, const tw_
     }
     for (int i = 0; results && i < result_count; i++)
         tw_release(results[i]);
-    tw__free(results);
     for (int i = 0; arguments && i < f->argument_count; i++)
         tw_release(arguments[i]);
-    tw__free(arguments);
     if (status != TW_OK) {
         tw__error_status();
         tw_release(f);
@@ -340,8 +335,7 @@ tw_status tw__function_pass_captures(tw__function *f)
     int count = f->input_count - f->argument_count;
     size_t room = (size_t)(f->output_count + count) + 1;
     tw__edge *outputs = tw__realloc(f->outputs, room * sizeof *outputs);
-    if (!outputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(outputs);
     f->outputs = outputs;
     for (int i = 0; i < count; i++)
         outputs[f->output_count++] = (tw__edge){ f->inputs[f->argument_count + i], 0 };
@@ -354,18 +348,16 @@ static tw_status told(const tw__function *f, tw_status status)
     const tw__saved_error *error = tw__error_now();
     if (status == TW_OK || tw__tracing || !error->node)
         return status;
-    tw__text where = { 0 };
+    tw__auto(tw__text_free) tw__text where = { 0 };
     tw__origin_write(&where, error->origin, "  ", "\n\n");
     tw__error_in_function(f->name, where.size ? where.data : "");
-    tw__text_free(&where);
     return status;
 }
 
 tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     tw_dtype few[32], *types = f->output_count <= 32 ? few : tw__alloc_array((size_t)f->output_count, sizeof *types);
-    if (!types)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(types);
     for (int i = 0; i < f->output_count; i++)
         types[i] = tw__function_output_dtype(f, i);
     tw_attr attrs[] = { TW_A_TYPES("Tout", types, f->output_count), TW_A_FUNC("f", f) };
@@ -408,16 +400,16 @@ static tw_status call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor
     }
     if (form == f)
         return tw__function_call_plain(f, inputs, outputs);
-    tw_tensor **all = tw__alloc_array((size_t)form->output_count + 1, sizeof *all);
-    tw_status status = all ? tw__function_call_plain(form, inputs, all) : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < form->output_count; i++) {
+    tw__owned tw_tensor **all = tw__alloc_array((size_t)form->output_count + 1, sizeof *all);
+    TW_NEED(all);
+    TW_TRY(tw__function_call_plain(form, inputs, all));
+    for (int i = 0; i < form->output_count; i++) {
         if (i < f->output_count)
             outputs[i] = all[i];
         else
             tw_release(all[i]);
     }
-    tw__free(all);
-    return status;
+    return TW_OK;
 }
 
 tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
@@ -438,8 +430,7 @@ tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_
 tw_status tw__function_call(tw__function *f, tw_tensor *const *arguments, tw_tensor **outputs)
 {
     tw_tensor *few[32], **inputs = f->input_count <= 32 ? few : tw__alloc_array((size_t)f->input_count, sizeof *inputs);
-    if (!inputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(inputs);
     if (f->argument_count)
         memcpy(inputs, arguments, (size_t)f->argument_count * sizeof *inputs);
     for (int i = f->argument_count; i < f->input_count; i++)

@@ -59,9 +59,9 @@ static tw_status trace_backward(void *context, tw_tensor *const *arguments, int 
 {
     backward_body *b = context;
     tw__function *f = b->f;
-    tw__edge *targets = tw__alloc_array((size_t)f->output_count + 1, sizeof *targets);
-    tw__edge *sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *sources);
-    tw_tensor **gradients = tw__alloc_array((size_t)f->input_count + 1, sizeof *gradients);
+    tw__owned tw__edge *targets = tw__alloc_array((size_t)f->output_count + 1, sizeof *targets);
+    tw__owned tw__edge *sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *sources);
+    tw__owned tw_tensor **gradients = tw__alloc_array((size_t)f->input_count + 1, sizeof *gradients);
     tw_tensor **results = tw__alloc_array(3 * (size_t)f->input_count + 1, sizeof *results);
     tw_status status = targets && sources && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int count = 0;
@@ -85,9 +85,6 @@ static tw_status trace_backward(void *context, tw_tensor *const *arguments, int 
         if (gradients[i])
             status = put_result(gradients[i], results, &made, &b->d->sliced[i]);
     }
-    tw__free(targets);
-    tw__free(sources);
-    tw__free(gradients);
     *outputs = results;
     *output_count = results ? made : 0;
     return status;
@@ -123,12 +120,10 @@ static tw_status connect(tw__function *f, tw__derivative *d)
 {
     tw__function *backward = d->backward;
     int count = backward->input_count - backward->argument_count, more_count = 0;
-    tw__edge *more = tw__alloc_array((size_t)count + 1, sizeof *more);
+    tw__owned tw__edge *more = tw__alloc_array((size_t)count + 1, sizeof *more);
     d->captures = tw__alloc_array((size_t)count + 1, sizeof *d->captures);
-    if (!more || !d->captures) {
-        tw__free(more);
+    if (!more || !d->captures)
         return TW_RESOURCE_EXHAUSTED;
-    }
     for (int i = 0; i < count; i++) {
         tw_tensor *outside = backward->captures[i];
         int64_t captured = tw__pointer_map_get(&f->graph->captured, outside, -1);
@@ -151,9 +146,7 @@ static tw_status connect(tw__function *f, tw__derivative *d)
         d->captures[i] = place; /* INT32_MIN: the tensor itself, from outside both */
     }
     tw__function *forward = make_forward(f, more, more_count);
-    tw__free(more);
-    if (!forward)
-        return tw__error_status();
+    TW_NEED(forward);
     forward->origin = tw_retain(d);
     d->targets = f->output_count;
     d->input_count = f->input_count;
@@ -166,8 +159,8 @@ static tw_status connect(tw__function *f, tw__derivative *d)
 static tw_status differentiate(tw__function *f)
 {
     tw_auto tw__derivative *d = tw__object_new(&derivative_class);
-    tw_dtype *dtypes = tw__alloc_array((size_t)f->output_count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)f->output_count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)f->output_count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)f->output_count + 1, sizeof *shapes);
     if (d) {
         d->sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sources);
         d->sliced = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sliced);
@@ -189,8 +182,6 @@ static tw_status differentiate(tw__function *f)
         status = d->backward ? connect(f, d) : tw__error_status();
     }
     tw__free(name);
-    tw__free(dtypes);
-    tw__free(shapes);
     return status == TW_OK && !name ? TW_RESOURCE_EXHAUSTED : status;
 }
 
@@ -230,8 +221,8 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
                               tw_tensor **in_grads)
 {
     tw__function *backward = d->backward;
-    tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
-    tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
+    tw__owned tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
+    tw__owned tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
     tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int own = 0, carrying = 0;
     for (int i = 0; i < d->targets; i++)
@@ -266,8 +257,6 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     }
     for (int i = 0; results && i < backward->output_count; i++)
         tw_release(results[i]);
-    tw__free(arguments);
-    tw__free(results);
     return status;
 }
 
@@ -313,8 +302,8 @@ static tw_status enrich(tw__node *node, const tw__function *forward)
 {
     const tw__node *rich = tw__node_richest(node);
     tw_attr attrs[TW_MAX_ATTRS];
-    tw_dtype *dtypes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *shapes);
     tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
     memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
     for (int i = 0; status == TW_OK && i < forward->output_count; i++) {
@@ -329,15 +318,13 @@ static tw_status enrich(tw__node *node, const tw__function *forward)
     }
     if (status == TW_OK)
         status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, forward->output_count);
-    tw__free(dtypes);
-    tw__free(shapes);
     return status;
 }
 
 /* Tapes that saw the call do not know its further outputs: they are told of a call that has only these. */
 static tw_status tell_tapes(const tw__gradient *g, tw__node *node, int count, tw_tensor *const *outputs)
 {
-    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all);
+    tw__owned tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all);
     tw_status status = all ? TW_OK : TW_RESOURCE_EXHAUSTED;
     const tw__node *rich = tw__node_richest(node);
     for (int i = 0; status == TW_OK && i < count; i++) {
@@ -348,7 +335,6 @@ static tw_status tell_tapes(const tw__gradient *g, tw__node *node, int count, tw
         status = tw__tapes_record(node->op, g->inputs, g->input_count, rich->attrs, rich->attr_count, all, count);
     for (int i = 0; all && i < count; i++)
         tw_release(all[i]);
-    tw__free(all);
     return status;
 }
 
@@ -356,8 +342,7 @@ tw_status tw__gradient_outputs(const tw__gradient *g, tw__node *node, int count,
 {
     for (int i = 0; i < count; i++) {
         outputs[i] = i < g->output_count ? tw_retain(g->outputs[i]) : tw__node_output(node, i);
-        if (!outputs[i])
-            return tw__error_status();
+        TW_NEED(outputs[i]);
     }
     return tw__active_tapes && count > g->output_count ? tell_tapes(g, node, count, outputs) : TW_OK;
 }
@@ -391,9 +376,9 @@ static tw_status call_gradient(tw__gradient *g)
             TW_TRY(enrich(node, f));
     }
     size_t count = (size_t)f->output_count;
-    tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs),
-              **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
-    tw_tensor **out_grads = tw__alloc_array(count + 1, sizeof *out_grads);
+    tw__owned tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs),
+                        **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
+    tw__owned tw_tensor **out_grads = tw__alloc_array(count + 1, sizeof *out_grads);
     tw_status status =
         outputs && in_grads && out_grads ? forward_outputs(g, node, f, (int)count, outputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
@@ -408,9 +393,6 @@ static tw_status call_gradient(tw__gradient *g)
     }
     for (size_t i = 0; outputs && i < count; i++)
         tw_release(outputs[i]);
-    tw__free(outputs);
-    tw__free(in_grads);
-    tw__free(out_grads);
     return status;
 }
 

@@ -52,9 +52,11 @@ static tw__edge edge_in(const tw__graph *graph, const tw_tensor *tensor)
 static tw_status through_graph(const tw_gradients_args *args, tw__graph *graph, pending *p, tw_tensor **results)
 {
     size_t xs = (size_t)args->xs.count, captures = graph->capture_count, ys = p->count;
-    tw__edge *sources = tw__alloc_array(xs + captures + 1, sizeof *sources), *targets = tw__alloc_array(ys + 1, sizeof *targets);
-    tw__edge *stops = tw__alloc_array((size_t)args->stop_gradients.count + captures + 1, sizeof *stops);
-    tw_tensor **seeds = tw__alloc_array(ys + 1, sizeof *seeds), **found = tw__alloc_array(xs + captures + 1, sizeof *found);
+    tw__owned tw__edge *sources = tw__alloc_array(xs + captures + 1, sizeof *sources),
+                       *targets = tw__alloc_array(ys + 1, sizeof *targets);
+    tw__owned tw__edge *stops = tw__alloc_array((size_t)args->stop_gradients.count + captures + 1, sizeof *stops);
+    tw__owned tw_tensor **seeds = tw__alloc_array(ys + 1, sizeof *seeds),
+                        **found = tw__alloc_array(xs + captures + 1, sizeof *found);
     tw_status status = sources && targets && stops && seeds && found ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int target_count = 0, stop_count = 0;
     for (size_t i = 0; status == TW_OK && i < ys; i++) {
@@ -96,11 +98,6 @@ static tw_status through_graph(const tw_gradients_args *args, tw__graph *graph, 
     }
     for (size_t i = 0; found && i < xs + captures; i++)
         tw_release(found[i]);
-    tw__free(sources);
-    tw__free(targets);
-    tw__free(stops);
-    tw__free(seeds);
-    tw__free(found);
     return status;
 }
 
@@ -113,8 +110,7 @@ static tw_status zeros_where_none(tw_objects xs, tw_tensor **results)
         tw_auto tw_tensor *value =
             x->dtype != TW_RESOURCE || !tw__is(xs.items[i], &tw__class_variable) ? tw_retain(x) : tw__variable_read(xs.items[i]);
         results[i] = value ? TW_UNARY(ZerosLike, value) : NULL;
-        if (!results[i])
-            return tw__error_status();
+        TW_NEED(results[i]);
     }
     return TW_OK;
 }

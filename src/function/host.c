@@ -40,8 +40,7 @@ static tw_status call_node(tw__host_body body, void *user, void (*end)(void *use
                            const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
 {
     tw__host_function *function = tw__host_register("c_function_", body, user, end);
-    if (!function)
-        return tw__error_status();
+    TW_NEED(function);
     tw_attr attrs[] = { TW_A_STRING("token", tw__host_token(function)), TW_A_TYPES("Tout", dtypes, output_count) };
     int count = output_count;
     tw_status status = tw__apply(&tw__op_EagerPyFunc, inputs, input_count, attrs, 2, outputs, &count);
@@ -74,8 +73,8 @@ static tw_status run_body(tw_host_body body, void *user, tw_tensor *const *input
 static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     host_call *call = user;
-    tw_tape *tape = tw_tape(.persistent = true, .watch_accessed_variables = false);
-    tw_tensor **sources = tw__alloc_array((size_t)input_count + 1, sizeof *sources);
+    tw_auto tw_tape *tape = tw_tape(.persistent = true, .watch_accessed_variables = false);
+    tw__owned tw_tensor **sources = tw__alloc_array((size_t)input_count + 1, sizeof *sources);
     tw_status status = tape && sources ? TW_OK : tw__error_status();
     int64_t count = 0;
     for (int i = 0; status == TW_OK && i < input_count; i++) {
@@ -104,8 +103,6 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
         tw_tensors_free(&old_sources);
         tw_tensors_free(&old_results);
     }
-    tw_release(tape);
-    tw__free(sources);
     return status;
 }
 
@@ -114,25 +111,23 @@ static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count,
     host_call *call = user;
     tw__lock_take(&call->lock);
     tw_auto tw_tape *tape = tw_retain(call->tape);
-    tw_tensors sources = copy_of(call->sources.items, call->sources.count),
-               results = copy_of(call->results.items, call->results.count);
+    tw__auto(tw_tensors_free) tw_tensors sources = copy_of(call->sources.items, call->sources.count),
+                                         results = copy_of(call->results.items, call->results.count);
     tw__lock_give(&call->lock);
-    tw_status status = tape && results.count == input_count && sources.count == output_count
-                           ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
-                           : tw__fail(TW_INTERNAL, "tw_host_function: the gradient of a call that did not run");
-    for (int i = 0; status == TW_OK && i < output_count; i++) {
+    TW_TRY(tape && results.count == input_count && sources.count == output_count
+               ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
+               : tw__fail(TW_INTERNAL, "tw_host_function: the gradient of a call that did not run"));
+    for (int i = 0; i < output_count; i++) {
         if (!outputs[i] && !(outputs[i] = TW_UNARY(ZerosLike, sources.items[i])))
-            status = tw__error_status();
+            return tw__error_status();
     }
-    tw_tensors_free(&sources);
-    tw_tensors_free(&results);
-    return status;
+    return TW_OK;
 }
 
 static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count,
                           tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
-    tw_dtype *dtypes = tw__alloc_array((size_t)input_count + 1, sizeof *dtypes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)input_count + 1, sizeof *dtypes);
     for (int i = 0; dtypes && i < input_count; i++)
         dtypes[i] = inputs[i]->dtype;
     tw_status status = TW_RESOURCE_EXHAUSTED;
@@ -143,7 +138,6 @@ static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, i
         if (input_gradients[i]->node)
             status = tw__symbolic_refine(input_gradients[i], &inputs[i]->shape);
     }
-    tw__free(dtypes);
     return status;
 }
 
@@ -157,7 +151,7 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
                                tw_tensor **outputs)
 {
     int count = 0;
-    tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
+    tw__owned tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
     for (int64_t i = 0; sources && i < inputs.count; i++) {
         if (is_followed(inputs.items[i]->dtype))
             sources[count++] = inputs.items[i];
@@ -165,13 +159,11 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
     bool followed = false;
     for (int i = 0; i < output_count; i++)
         followed |= count && is_followed(dtypes[i]);
-    if (!followed) {
-        tw__free(sources);
+    if (!followed)
         return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs)
                        : TW_RESOURCE_EXHAUSTED;
-    }
     tw_auto host_call *call = tw__object_new(&call_class);
-    tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
+    tw__owned tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
     tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
     tw_status status = custom ? TW_OK : tw__error_status();
     if (custom) {
@@ -187,8 +179,6 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
         status = tw__custom_gradient_attach(custom, made, sources, count, outputs);
     for (int i = 0; made && i < output_count; i++)
         tw_release(made[i]);
-    tw__free(made);
-    tw__free(sources);
     return status;
 }
 

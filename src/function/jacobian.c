@@ -20,16 +20,16 @@ typedef struct request {
 
 static tw_status gradient(const request *r, tw_tensor *seed, tw_tensor **results)
 {
-    tw_status status = tw__tape_gradient(r->tape, &r->target, &seed, 1, r->sources, r->source_count, results);
-    for (int i = 0; status == TW_OK && i < r->source_count; i++) {
+    TW_TRY(tw__tape_gradient(r->tape, &r->target, &seed, 1, r->sources, r->source_count, results));
+    for (int i = 0; i < r->source_count; i++) {
         if (!results[i] || !tw__slices_of(results[i]))
             continue;
         tw_tensor *dense = tw__slices_dense(results[i]);
         tw_release(results[i]);
         results[i] = dense;
-        status = dense ? TW_OK : tw__error_status();
+        TW_NEED(dense);
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- shapes ---- */
@@ -117,7 +117,7 @@ static tw_status run_eagerly(const request *r, tw_tensor **results)
         return tw__fail(TW_RESOURCE_EXHAUSTED, "a Jacobian of %lld rows", (long long)rows);
     size_t sources = (size_t)r->source_count;
     tw_tensor **made = tw__alloc_array(sources * (size_t)rows + sources + 1, sizeof *made); /* by source, then by row */
-    tw_tensor **one = tw__alloc_array(sources + 1, sizeof *one);
+    tw__owned tw_tensor **one = tw__alloc_array(sources + 1, sizeof *one);
     tw_status status = made && one ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; status == TW_OK && i < rows; i++) {
         tw_auto tw_tensor *seed = seed_now(r, i, rows);
@@ -137,7 +137,6 @@ static tw_status run_eagerly(const request *r, tw_tensor **results)
     for (size_t i = 0; made && i < sources * (size_t)rows; i++)
         tw_release(made[i]);
     tw__free(made);
-    tw__free(one);
     return status;
 }
 
@@ -173,8 +172,8 @@ static tw_tensor *seed_later(const request *r, tw_tensor *index)
 static tw_status next_row(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
     const request *r = context;
-    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results),
-              **row = tw__alloc_array((size_t)r->source_count + 1, sizeof *row);
+    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    tw__owned tw_tensor **row = tw__alloc_array((size_t)r->source_count + 1, sizeof *row);
     tw_auto tw_tensor *seed = results && row ? seed_later(r, arguments[0]) : NULL, *one = tw_tensor_int(1);
     tw_status status = seed && one ? gradient(r, seed, row) : tw__error_status();
     int at = 1;
@@ -190,7 +189,6 @@ static tw_status next_row(void *context, tw_tensor *const *arguments, int count,
     }
     for (int s = 0; row && s < r->source_count; s++)
         tw_release(row[s]);
-    tw__free(row);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;
@@ -209,9 +207,9 @@ static tw_tensor *stack(const request *r, tw_tensor *list, tw_tensor *like)
 static tw_status run_in_graph(request *r, tw_tensor **results)
 {
     size_t room = (size_t)r->source_count + 2;
-    tw_tensor **like = tw__alloc_array(room, sizeof *like), **values = tw__alloc_array(room, sizeof *values);
-    tw_tensor **last = tw__alloc_array(room, sizeof *last);
-    bool *connected = tw__alloc_array(room, sizeof *connected);
+    tw__owned tw_tensor **like = tw__alloc_array(room, sizeof *like), **values = tw__alloc_array(room, sizeof *values);
+    tw__owned tw_tensor **last = tw__alloc_array(room, sizeof *last);
+    tw__owned bool *connected = tw__alloc_array(room, sizeof *connected);
     tw_auto tw_tensor *seed = TW_UNARY(OnesLike, r->target), *none = tw_tensor_int(-1), *zero = tw_tensor_int(0);
     tw_status status = like && values && last && connected && seed && none && zero ? gradient(r, seed, like) : tw__error_status();
     int count = 1;
@@ -259,10 +257,6 @@ static tw_status run_in_graph(request *r, tw_tensor **results)
         tw_release(last[i]);
     }
     tw_release(r->rows);
-    tw__free(like);
-    tw__free(values);
-    tw__free(last);
-    tw__free(connected);
     return status;
 }
 
@@ -285,7 +279,7 @@ static tw_status zeros(const request *r, int source, tw_tensor **result)
 static tw_tensors jacobian(tw_tape *tape, tw_tensor *target, tw_objects given, bool batch, bool fill)
 {
     tw_tensors results = { tw__alloc_array((size_t)given.count + 1, sizeof(tw_tensor *)), given.count };
-    tw_tensor **sources = tw__alloc_array((size_t)given.count + 1, sizeof *sources);
+    tw__owned tw_tensor **sources = tw__alloc_array((size_t)given.count + 1, sizeof *sources);
     request r = { .tape = tape, .target = target, .sources = sources, .source_count = (int)given.count, .batch = batch };
     tw_status status = results.items && sources ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && tape->used)
@@ -310,7 +304,6 @@ static tw_tensors jacobian(tw_tape *tape, tw_tensor *target, tw_objects given, b
         if (!results.items[i])
             status = zeros(&r, i, &results.items[i]);
     }
-    tw__free(sources);
     if (status != TW_OK)
         tw_tensors_free(&results);
     return results;

@@ -44,8 +44,7 @@ static tw_status read_all(tw__library *library, size_t size)
             "GraphDef min consumer version %lld above current version %d for TensorFlow 2.15. Please upgrade TensorFlow.",
             (long long)message->min_consumer, TW_GRAPH_PRODUCER);
     library->entries = tw__alloc_array(message->function_count + 1, sizeof *library->entries);
-    if (!library->entries)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(library->entries);
     for (size_t i = 0; i < message->function_count; i++) {
         tw_string name = message->functions[i].name;
         if (!name.size || memchr(name.data, 0, name.size))
@@ -120,9 +119,10 @@ static void mark(const tw__map *places, tw_string text, size_t *queue, size_t *c
 tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t count)
 {
     tw__graph_message *message = &library->message;
-    tw__map places = { 0 };
-    bool *needed = tw__alloc_array(message->node_count + 1, sizeof *needed);
-    size_t *queue = tw__alloc_array(message->node_count + 1, sizeof *queue), queued = 0, kept = 0;
+    tw__auto(tw__map_end) tw__map places = { 0 };
+    tw__owned bool *needed = tw__alloc_array(message->node_count + 1, sizeof *needed);
+    tw__owned size_t *queue = tw__alloc_array(message->node_count + 1, sizeof *queue);
+    size_t queued = 0, kept = 0;
     tw_status status = needed && queue ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < message->node_count; i++)
         status = tw__map_put(&places, message->nodes[i].name.data, message->nodes[i].name.size, (void *)(intptr_t)(i + 1));
@@ -142,9 +142,6 @@ tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t 
         }
     }
     message->node_count = status == TW_OK ? kept : message->node_count;
-    tw__map_free(&places, NULL);
-    tw__free(needed);
-    tw__free(queue);
     return status;
 }
 
@@ -175,12 +172,12 @@ static tw_status argument_shape(const tw__argument_message *argument, tw_shape *
     if (!argument->shapes.data || argument->dtype == TW_RESOURCE)
         return TW_OK;
     tw_attr attr = { 0 };
-    void *block = NULL, *object = NULL;
+    tw__owned void *block = NULL;
+    void *object = NULL;
     size_t budget = 0;
     tw_status status = tw__attr_message_read(argument->shapes, TW_ATTR_SHAPES, NULL, &budget, &attr, &block, &object);
     if (status == TW_OK && attr.count == 1)
         *shape = attr.shapes[0];
-    tw__free(block);
     return status;
 }
 
@@ -235,22 +232,22 @@ static tw_status find_results(const tw__function_message *message, const tw__bui
 
 static tw__function *build_function(tw__library *library, const tw__function_message *message)
 {
-    tw__graph *graph = tw__graph_new(NULL);
-    char *name = tw__strndup(message->name.data, message->name.size);
-    tw__node **inputs = tw__alloc_array(message->argument_count + 1, sizeof *inputs);
-    tw__edge *edges = tw__alloc_array(message->argument_count + 1, sizeof *edges);
-    tw__edge *results = tw__alloc_array(message->result_count + 1, sizeof *results);
-    tw__map given = { 0 };
-    tw__build build = { .graph = graph,
-                        .nodes = message->nodes,
-                        .count = message->node_count,
-                        .function = !message->flat,
-                        .given = &given,
-                        .functions = { find_built, library },
-                        .budget = &library->budget,
-                        .guard = library->guard,
-                        .own_gradient = tw__library_own_gradient,
-                        .gradient_context = library };
+    tw_auto tw__graph *graph = tw__graph_new(NULL);
+    tw__owned char *name = tw__strndup(message->name.data, message->name.size);
+    tw__owned tw__node **inputs = tw__alloc_array(message->argument_count + 1, sizeof *inputs);
+    tw__owned tw__edge *edges = tw__alloc_array(message->argument_count + 1, sizeof *edges);
+    tw__owned tw__edge *results = tw__alloc_array(message->result_count + 1, sizeof *results);
+    tw__auto(tw__map_end) tw__map given = { 0 };
+    tw__auto(tw__build_end) tw__build build = { .graph = graph,
+                                                .nodes = message->nodes,
+                                                .count = message->node_count,
+                                                .function = !message->flat,
+                                                .given = &given,
+                                                .functions = { find_built, library },
+                                                .budget = &library->budget,
+                                                .guard = library->guard,
+                                                .own_gradient = tw__library_own_gradient,
+                                                .gradient_context = library };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))
         status = tw__fail(TW_UNIMPLEMENTED, "it has attrs that its callers choose");
@@ -265,13 +262,6 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
         function = tw__function_of_graph(name, graph, inputs, (int)message->argument_count, results, (int)message->result_count);
     if (status != TW_OK)
         tw__error_prefix("function '%.*s': ", TW_SHOWN(message->name));
-    tw__build_end(&build);
-    tw__map_free(&given, NULL);
-    tw__free(inputs);
-    tw__free(edges);
-    tw__free(results);
-    tw__free(name);
-    tw_release(graph);
     return function;
 }
 
@@ -343,8 +333,7 @@ tw_status tw__library_build_called(tw__called *list)
 {
     tw__library *library = list->library;
     level *levels = tw__alloc_array(library->message.function_count + 2, sizeof *levels);
-    if (!levels)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(levels);
     size_t depth = 1;
     levels[0] = (level){ -1, 0, 0 };
     tw_status status = TW_OK;

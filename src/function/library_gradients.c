@@ -10,8 +10,7 @@ static tw_status add_gradient(tw__library *library, tw_string type, tw_string na
 {
     TW_TRY(TW_GROW(library->gradients, library->gradient_capacity, library->gradient_count + 1));
     tw__registered *made = tw__registered_new(type, name, named);
-    if (!made)
-        return tw__error_status();
+    TW_NEED(made);
     library->gradients[library->gradient_count++] = made;
     return tw__map_put(&library->gradient_types, type.data, type.size, (void *)(intptr_t)library->gradient_count);
 }
@@ -39,8 +38,7 @@ tw_status tw__library_own_gradient(void *context, const tw__build *build, tw__no
     }
     tw__registered *registered = library->gradients[place - 1];
     tw__loaded_gradient *loaded = tw__loaded_gradient_new(registered);
-    if (!loaded)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(loaded);
     tw_string name = { node->name, strlen(node->name) };
     for (size_t i = 0; i < registered->capture_count; i++)
         loaded->places[i] = tw__registered_place(&library->message, within, name, type, &registered->captures[i]);
@@ -57,7 +55,7 @@ static tw_status reaches_itself(tw__library *library, size_t gradient, bool *res
 {
     const tw__graph_message *message = &library->message;
     tw__called list = { .library = library };
-    bool *seen = tw__alloc_array(message->function_count + 1, sizeof *seen);
+    tw__owned bool *seen = tw__alloc_array(message->function_count + 1, sizeof *seen);
     tw_string name = { library->gradients[gradient]->name, strlen(library->gradients[gradient]->name) };
     tw_status status = seen ? tw__library_add_called(&list, name) : TW_RESOURCE_EXHAUSTED;
     *result = false;
@@ -78,7 +76,6 @@ static tw_status reaches_itself(tw__library *library, size_t gradient, bool *res
         }
     }
     tw__free(list.items);
-    tw__free(seen);
     return status;
 }
 

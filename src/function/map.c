@@ -89,8 +89,7 @@ static tw_status find_single(rows *r)
         if (r->known == 1 || shape->rank < 1 || shape->dims[0] != 1)
             continue;
         r->single[i] = tw__call(&tw__op_Squeeze, &r->tensors[i], 1, TW_WITH(TW_A_INTS("squeeze_dims", &(int64_t){ 0 }, 1)), 1);
-        if (!r->single[i])
-            return tw__error_status();
+        TW_NEED(r->single[i]);
     }
     return TW_OK;
 }
@@ -101,8 +100,7 @@ static tw_status rows_begin(rows *r, tw_tensor *const *elems, int count, bool al
     r->tensors = tw__alloc_array((size_t)count + 1, sizeof *r->tensors);
     r->arrays = tw__alloc_array((size_t)count + 1, sizeof *r->arrays);
     r->single = tw__alloc_array((size_t)count + 1, sizeof *r->single);
-    if (!r->tensors || !r->arrays || !r->single)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(r->tensors && r->arrays && r->single);
     r->count = count;
     for (int i = 0; i < count; i++) {
         if (!elems[i] || !(r->tensors[i] = tw__part_constant(&r->part, elems[i], "elem")))
@@ -133,8 +131,7 @@ static tw_status rows_at(const rows *r, tw_tensor *index, tw_tensor **out)
 {
     for (int i = 0; i < r->count; i++) {
         out[i] = r->single[i] ? tw_retain(r->single[i]) : tw__array_read(r->arrays[i], index, NULL);
-        if (!out[i])
-            return tw__error_status();
+        TW_NEED(out[i]);
     }
     return TW_OK;
 }
@@ -194,8 +191,7 @@ static tw_status results_end(results *r, const rows *source, tw_tensor *const *f
     for (int i = 0; i < r->count; i++) {
         tw_auto tw_tensor_array *array = flows ? tw__array_with(r->arrays[i], flows[i]) : tw_retain(r->arrays[i]);
         out[i] = !array ? NULL : joined && joined[i] ? tw__array_concat(array, NULL) : tw__array_stack(array, NULL);
-        if (!out[i])
-            return tw__error_status();
+        TW_NEED(out[i]);
         tw_shape shape = out[i]->shape;
         if (out[i]->node && !(joined && joined[i]) && shape.rank > 0) {
             shape.dims[0] = source->known >= 0 ? source->known : shape.dims[0];
@@ -203,8 +199,7 @@ static tw_status results_end(results *r, const rows *source, tw_tensor *const *f
         }
         if (stops && flows) {
             tw_auto tw_tensor *before = out[i];
-            if (!(out[i] = TW_UNARY(StopGradient, before)))
-                return tw__error_status();
+            TW_NEED(out[i] = TW_UNARY(StopGradient, before));
         }
     }
     return TW_OK;
@@ -262,8 +257,7 @@ static tw_status begin_results(map_loop *loop, const tw_dtype *dtypes, int count
         bool infers = m->infers && !(m->joined && m->joined[i]);
         loop->results.arrays[i] =
             tw__array_new(spec ? spec->dtype : dtypes[i], loop->rows.number, spec ? &spec->shape : NULL, infers);
-        if (!loop->results.arrays[i])
-            return tw__error_status();
+        TW_NEED(loop->results.arrays[i]);
     }
     return TW_OK;
 }
@@ -273,23 +267,19 @@ static tw_status learn_results(map_loop *loop)
 {
     const tw__mapping *m = loop->m;
     int count = loop->rows.count;
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     for (int i = 0; dtypes && shapes && i < count; i++) {
         dtypes[i] = loop->rows.tensors[i]->dtype;
         shapes[i] = tw__array_row_shape(loop->rows.tensors[i]);
     }
     tw_auto tw__function *f = dtypes && shapes ? tw__function_trace("map", dtypes, shapes, count, m->body, m->context) : NULL;
-    tw__free(dtypes);
-    tw__free(shapes);
-    if (!f)
-        return tw__error_status();
+    TW_NEED(f);
     TW_TRY(results_begin(&loop->results, f->output_count));
     for (int i = 0; i < f->output_count; i++) {
         loop->results.arrays[i] =
             tw__array_new(tw__function_output_dtype(f, i), loop->rows.number, tw__function_output_shape(f, i), true);
-        if (!loop->results.arrays[i])
-            return tw__error_status();
+        TW_NEED(loop->results.arrays[i]);
     }
     return TW_OK;
 }
@@ -352,8 +342,7 @@ static tw_status map_over(map_loop *loop, tw_tensor ***outputs, int *output_coun
     const tw__mapping *m = loop->m;
     TW_TRY(rows_begin(&loop->rows, m->elems, m->elem_count, !m->spreads, m->spreads, false, false));
     tw_auto tw_tensor *zero = tw_tensor_int(0), *start = zero ? tw__part_constant(&loop->rows.part, zero, "Const") : NULL;
-    if (!start)
-        return tw__error_status();
+    TW_NEED(start);
     if (m->specs)
         TW_TRY(begin_results(loop, NULL, m->spec_count));
     else if (loop->in_graph || loop->rows.known == 0)
@@ -472,15 +461,13 @@ static tw_status fold_begin(fold_loop *loop, tw_tensor **values)
     TW_TRY(f->scans ? results_begin(&loop->results, loop->state_count) : TW_OK);
     for (int i = 0; i < loop->results.count; i++) {
         const tw_tensor *state = values[1 + i];
-        if (!(loop->results.arrays[i] = tw__array_new(state->dtype, number, f->infers ? &state->shape : NULL, f->infers)))
-            return tw__error_status();
+        TW_NEED(loop->results.arrays[i] = tw__array_new(state->dtype, number, f->infers ? &state->shape : NULL, f->infers));
     }
     for (int i = 0; begin && i < loop->results.count; i++) {
         tw_auto tw_tensor *index = f->reverse ? minus(part, number, 1) : tw_tensor_int(0);
         tw_tensor_array *empty = loop->results.arrays[i],
                         *written = index ? tw__array_write(empty, index, values[1 + i], NULL) : NULL;
-        if (!written)
-            return tw__error_status();
+        TW_NEED(written);
         loop->results.arrays[i] = written;
         tw_release(empty);
     }

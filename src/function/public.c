@@ -247,8 +247,7 @@ tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **out
     if (!outputs || !output_count)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: there is no place for the outputs", f->name);
     tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
-    if (!graph)
-        return tw__error_status();
+    TW_NEED(graph);
     void (*told)(tw__function *) = tw__function_noted;
     if (told)
         told(graph);
@@ -353,8 +352,8 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
     }
     if (!tw__check(index, &tw__tensor_class, "tw_switch_case"))
         return out;
-    tw__branch *branches = tw__alloc_array((size_t)count, sizeof *branches);
-    body_call *calls = tw__alloc_array((size_t)count, sizeof *calls);
+    tw__owned tw__branch *branches = tw__alloc_array((size_t)count, sizeof *branches);
+    tw__owned body_call *calls = tw__alloc_array((size_t)count, sizeof *calls);
     tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count; i++) {
         if (!bodies[i])
@@ -365,8 +364,6 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
     int results = 0;
     if (status == TW_OK && tw__switch(index, branches, count, &out.items, &results) == TW_OK)
         out.count = results;
-    tw__free(branches);
-    tw__free(calls);
     return out;
 }
 
@@ -440,8 +437,8 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
     if (tw__options_take(options, args, "tw_case") != TW_OK || !tw__check_given(bodies, "the list of bodies", "tw_case") ||
         !is_ready(bodies[0], predicates, "tw_case"))
         return out;
-    tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
-    body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);
+    tw__owned tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
+    tw__owned body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);
     tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i <= count; i++) {
         calls[i] = (body_call){ i < count ? bodies[i] : args->otherwise, user, "tw_case" };
@@ -457,7 +454,5 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
                           .name = args->name };
     if (status == TW_OK && tw__case(&choice, &out.items, &results) == TW_OK)
         out.count = results;
-    tw__free(branches);
-    tw__free(calls);
     return out;
 }

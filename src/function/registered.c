@@ -72,10 +72,10 @@ tw__loaded_gradient *tw__loaded_gradient_of(tw_object *gradient)
 static tw_tensor *find_value(const tw__graph *graph, const char *text)
 {
     const char *colon = strrchr(text, ':');
-    char *name = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL, *end = NULL;
+    tw__owned char *name = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL;
+    char *end = NULL;
     long output = colon ? strtol(colon + 1, &end, 10) : -1;
     tw__node *node = name ? tw__graph_find(graph, name) : NULL;
-    tw__free(name);
     bool there = node && end != colon + 1 && !*end && output >= 0 && output < node->output_count;
     return there ? tw__node_output(node, (int)output) : NULL;
 }
@@ -104,8 +104,7 @@ static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradie
     for (int i = 0; i < f->input_count; i++) {
         if (i < g->output_count) {
             inputs[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
-            if (!inputs[i])
-                return tw__error_status();
+            TW_NEED(inputs[i]);
         } else if (!(inputs[i] = tw__loaded_value(loaded, node, (size_t)(i - g->output_count)))) {
             const tw__registered_capture *capture = &r->captures[i - g->output_count];
             return tw__fail(
@@ -154,8 +153,8 @@ static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)
     const tw__registered *r = loaded->registered;
     const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
     TW_TRY(check(r, g, node));
-    tw_tensor **inputs = tw__alloc_array((size_t)r->function->input_count + 1, sizeof *inputs);
-    tw_tensor **results = tw__alloc_array(r->source_count + 1, sizeof *results);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)r->function->input_count + 1, sizeof *inputs);
+    tw__owned tw_tensor **results = tw__alloc_array(r->source_count + 1, sizeof *results);
     tw_status status = inputs && results ? take_inputs(loaded, g, node, inputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = tw__function_call_given(r->function, inputs, results);
@@ -168,8 +167,6 @@ static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)
     }
     for (int i = 0; inputs && i < r->function->input_count; i++)
         tw_release(inputs[i]);
-    tw__free(inputs);
-    tw__free(results);
     return status;
 }
 

@@ -136,7 +136,7 @@ static int argument_of(const search *s, const tw__function_message *function, in
 
 static int argument_in(const search *s, const tw__function_message *caller, const tw__function_message *function, int levels)
 {
-    char *inner = NULL;
+    tw__owned char *inner = NULL;
     for (size_t n = 0; n < caller->node_count; n++) {
         const tw__node_message *node = &caller->nodes[n];
         int first = first_argument(node, function->name), place = TW_NOWHERE;
@@ -154,12 +154,9 @@ static int argument_in(const search *s, const tw__function_message *caller, cons
                            source_of_result(s, function, argument, LEVELS) == (int)argument))
                 place = (int)argument;
         }
-        if (place >= 0 || !tensor) {
-            tw__free(inner);
+        if (place >= 0 || !tensor)
             return place;
-        }
     }
-    tw__free(inner);
     return TW_NOWHERE;
 }
 

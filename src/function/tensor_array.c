@@ -60,13 +60,13 @@ tw_status tw__array_replace(tw_tensor_array *array, tw_tensor **tensors, int64_t
 
 static tw_status fail_of_shapes(tw_status code, const char *format, const tw_shape *a, const tw_shape *b)
 {
-    char *x = tw__shape_tuple(a), *y = tw__shape_tuple(b);
+    char *x = tw__shape_tuple(a);
+    tw__owned char *y = tw__shape_tuple(b);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     tw_status status = tw__fail(code, format, x ? x : "", y ? y : "");
 #pragma GCC diagnostic pop
     tw__free(x);
-    tw__free(y);
     return status;
 }
 
@@ -266,8 +266,7 @@ static tw_status array_init(void *self, const void *given)
     array->infers = args->infer_shape;
     array->clears = args->clear_after_read == TW_NO_INT || args->clear_after_read;
     array->element = tw__object_new(&shape_class);
-    if (!array->element)
-        return tw__error_status();
+    TW_NEED(array->element);
     array->element->shape = args->element_shape;
     bool list = tw__tracing || (args->flow && args->flow->dtype == TW_VARIANT);
     return list ? start_list(array, args) : start_table(array, args);

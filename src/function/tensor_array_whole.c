@@ -77,16 +77,14 @@ static int64_t *read_vector(const tw_tensor *tensor, const char *what)
 
 static tw_tensor *gather_at_once(tw_tensor_array *array, const tw_tensor *indices)
 {
-    int64_t *places = read_vector(indices, "indices");
+    tw__owned int64_t *places = read_vector(indices, "indices");
     tw_status status = places ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < indices->count; i++) {
         places[i] += places[i] < 0 ? array->count : 0;
         if (places[i] < 0 || places[i] >= array->count)
             status = tw__fail(TW_INDEX_ERROR, "list index out of range");
     }
-    tw_tensor *rows = status == TW_OK ? pack(items_of(array, places, indices->count), indices->count) : NULL;
-    tw__free(places);
-    return rows;
+    return status == TW_OK ? pack(items_of(array, places, indices->count), indices->count) : NULL;
 }
 
 tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
@@ -222,14 +220,14 @@ TW_METHOD(tensor_array_unstack, "TensorArray.unstack(self: tensor_array, value: 
 
 static tw_tensor_array *scatter_at_once(tw_tensor_array *array, const tw_tensor *indices, tw_tensor *value)
 {
-    int64_t count = 0, *places = read_vector(indices, "indices");
+    int64_t count = 0;
+    tw__owned int64_t *places = read_vector(indices, "indices");
     tw_tensor **rows = places ? rows_of(value, &count) : NULL;
     tw_status status = rows ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < count && i < indices->count; i++)
         status = tw__array_set(array, places[i], rows[i]);
     if (rows)
         tw_tensors_free(&(tw_tensors){ rows, count });
-    tw__free(places);
     return status == TW_OK ? tw_retain(array) : NULL;
 }
 
@@ -269,7 +267,7 @@ static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *va
     for (int64_t i = 0; i < lengths->count; i++)
         sum += counts[i] >= 0 && counts[i] < INT64_MAX / 2 - sum ? counts[i] : 0;
     const tw_shape *wrong = lengths->shape.rank != 1 ? &lengths->shape : &value->shape;
-    char *shape = dims_text(wrong);
+    tw__owned char *shape = dims_text(wrong);
     tw_status status = shape ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && lengths->shape.rank != 1)
         status = tw__fail(TW_INVALID_ARGUMENT, "Expected lengths to be a vector, received shape: %s ", shape);
@@ -280,7 +278,6 @@ static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *va
             TW_INVALID_ARGUMENT,
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is %lld and value's shape is: %s ",
             (long long)sum, shape);
-    tw__free(shape);
     TW_TRY(status);
     if (!array->dynamic && lengths->count != array->count)
         return tw__fail(
@@ -293,10 +290,10 @@ static tw_status check_lengths(const tw_tensor_array *array, const tw_tensor *va
 
 static tw_tensor_array *split_at_once(tw_tensor_array *array, tw_tensor *value, tw_tensor *lengths)
 {
-    int64_t *counts = read_vector(lengths, "lengths"), count = lengths->count;
+    tw__owned int64_t *counts = read_vector(lengths, "lengths");
+    int64_t count = lengths->count;
     tw_status status = counts ? check_lengths(array, value, lengths, counts) : tw__error_status();
-    tw__free(counts);
-    tw_tensor **pieces = status == TW_OK ? tw__alloc_array((size_t)count + 1, sizeof *pieces) : NULL;
+    tw__owned tw_tensor **pieces = status == TW_OK ? tw__alloc_array((size_t)count + 1, sizeof *pieces) : NULL;
     tw_auto tw_tensor *axis = tw_tensor_int(0);
     int made = (int)count;
     status = pieces && axis ? status : tw__error_status();
@@ -305,7 +302,6 @@ static tw_tensor_array *split_at_once(tw_tensor_array *array, tw_tensor *value, 
             tw__apply(&tw__op_SplitV, TW_IN(value, lengths, axis), 3, TW_WITH(TW_A_INT("num_split", count)), 1, pieces, &made);
     if (status == TW_OK)
         status = tw__array_replace(array, pieces, count);
-    tw__free(pieces);
     return status == TW_OK ? tw_retain(array) : NULL;
 }
 

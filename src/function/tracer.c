@@ -218,8 +218,7 @@ static void *make_one(tw__tracer *t, tw__trace_maker make, void *context, const 
 static tw_status keep(tw__tracer *t, const tw__call_key *key, const tw_shape *shapes, void *value)
 {
     tw__call_spec few[16], *specs = key->spec_count <= 16 ? few : tw__alloc_array((size_t)key->spec_count, sizeof *specs);
-    if (!specs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(specs);
     for (int i = 0; i < key->spec_count; i++)
         specs[i] = (tw__call_spec){ key->specs[i].dtype, &shapes[i] };
     tw__call_key wide = *key;
@@ -245,7 +244,7 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__
     tw__hold_take(&t->lock);
     if (t->widens)
         tw__call_cache_widen(t->cache, key, shapes);
-    char *changed = changes(t, key);
+    tw__owned char *changed = changes(t, key);
     tw__hold_give(&t->lock);
     bool once = false, first_trace = !t->was_traced;
     tw__variable_creation variables = { 0 };
@@ -269,7 +268,6 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__
         t->drop(value ? value : first);
         value = value ? first : NULL;
     }
-    tw__free(changed);
     tw__free(shapes);
     return value;
 }

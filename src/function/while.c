@@ -62,8 +62,7 @@ static tw_status while_compute(tw__kernel *kernel)
                  *body = tw__while_function(kernel->op, kernel->attrs, "body");
     int count = kernel->input_count;
     tw_tensor *few[2 * FEW], **now = count <= FEW ? few : tw__alloc_array(2 * (size_t)count, sizeof *now), **space = now;
-    if (!now)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(now);
     tw_tensor **next = now + count;
     for (int i = 0; i < count; i++)
         now[i] = tw_retain(kernel->inputs[i]);

@@ -21,8 +21,7 @@ static tw_status name_outputs(const tw__part *part, tw_tensor **results, int cou
 {
     for (int i = 0; part->graph && part->graph->lasting && i < count; i++) {
         tw_auto tw_tensor *value = results[i];
-        if (!(results[i] = tw__part_call(part, "Identity", &tw__op_Identity, &value, 1, NULL, 0)))
-            return tw__error_status();
+        TW_NEED(results[i] = tw__part_call(part, "Identity", &tw__op_Identity, &value, 1, NULL, 0));
     }
     return TW_OK;
 }
@@ -64,21 +63,19 @@ static tw_status check_value(const tw__loop *loop, int i, const tw_tensor *befor
         fits = before->shape.dims[d] < 0 || before->shape.dims[d] == after->shape.dims[d];
     if (fits)
         return TW_OK;
-    char *was = tw__shape_tuple(&before->shape), *is = tw__shape_tuple(&after->shape);
-    tw_status status = tw__fail(
+    tw__owned char *was = tw__shape_tuple(&before->shape), *is = tw__shape_tuple(&after->shape);
+    return tw__fail(
         TW_VALUE_ERROR,
         "Input tensor `%s:%d` enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
         "vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
         name, output, was ? was : "", is ? is : "");
-    tw__free(was);
-    tw__free(is);
-    return status;
 }
 
 static tw_status trace_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
     const tw__loop *loop = context;
-    tw_tensor **own = NULL, **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    tw__owned tw_tensor **own = NULL;
+    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
     int own_count = 0;
     tw_status status =
         results ? loop->body(loop->body_context, arguments + OWN, count - OWN, &own, &own_count) : TW_RESOURCE_EXHAUSTED;
@@ -99,7 +96,6 @@ static tw_status trace_body(void *context, tw_tensor *const *arguments, int coun
         else
             tw_release(own[i]);
     }
-    tw__free(own);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;
@@ -128,8 +124,8 @@ static tw_status check_invariants(const tw__loop *loop)
 static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *const *first, tw_tensor **outputs)
 {
     int own = OWN + loop->count;
-    tw_dtype *dtypes = tw__alloc_array((size_t)own + 1, sizeof *dtypes);
-    tw_shape *arg_shapes = tw__alloc_array((size_t)own + 1, sizeof *arg_shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)own + 1, sizeof *dtypes);
+    tw__owned tw_shape *arg_shapes = tw__alloc_array((size_t)own + 1, sizeof *arg_shapes);
     for (int i = 0; dtypes && arg_shapes && i < own; i++) {
         dtypes[i] = first[i]->dtype;
         arg_shapes[i] = i < OWN ? TW_SCALAR : loop->shapes ? loop->shapes[i - OWN] : first[i]->shape;
@@ -138,8 +134,8 @@ static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *co
         dtypes && arg_shapes ? tw__function_trace("while_cond", dtypes, arg_shapes, own, trace_cond, (void *)loop) : NULL;
     tw_auto tw__function *body =
         cond ? tw__function_trace("while_body", dtypes, arg_shapes, own, trace_body, (void *)loop) : NULL;
-    tw_tensor **captures = NULL, **inputs = NULL, **results = NULL;
-    tw_shape *shapes = NULL;
+    tw__owned tw_tensor **captures = NULL, **inputs = NULL, **results = NULL;
+    tw__owned tw_shape *shapes = NULL;
     int count = 0;
     tw_status status = body ? tw__control_unite(&captures, &count, cond) : tw__error_status();
     if (status == TW_OK)
@@ -171,12 +167,6 @@ static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *co
         else
             tw_release(results[i]);
     }
-    tw__free(dtypes);
-    tw__free(arg_shapes);
-    tw__free(captures);
-    tw__free(inputs);
-    tw__free(results);
-    tw__free(shapes);
     return status;
 }
 
@@ -217,8 +207,7 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
 {
     bool symbolic = tw__tracing || (loop->maximum && loop->maximum->node);
     for (int i = 0; i < loop->count; i++) {
-        if (!loop->values[i])
-            return tw__error_status();
+        TW_NEED(loop->values[i]);
         symbolic |= loop->values[i]->node != NULL;
     }
     if (!symbolic) {
@@ -236,7 +225,7 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = loop->maximum ? tw_retain(loop->maximum) : tw_tensor_int(-1);
     tw_auto tw_tensor *limit = none ? tw__part_constant(&part, none, "maximum_iterations") : NULL;
     tw_auto tw_tensor *counter = zero && limit ? tw__part_constant(&part, zero, "loop_counter") : NULL;
-    tw_tensor **first = tw__alloc_array((size_t)loop->count + OWN, sizeof *first);
+    tw__owned tw_tensor **first = tw__alloc_array((size_t)loop->count + OWN, sizeof *first);
     tw_status status = counter && first ? TW_OK : tw__error_status();
     if (status == TW_OK) {
         first[0] = counter;
@@ -245,7 +234,6 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
             memcpy(first + OWN, loop->values, (size_t)loop->count * sizeof *first);
         status = build(&part, loop, first, outputs);
     }
-    tw__free(first);
     bool named = part.graph != NULL;
     tw_status ended = tw__part_end(&part);
     if (status != TW_OK)

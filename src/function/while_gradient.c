@@ -58,7 +58,7 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
 {
     loop_form *form = context;
     tw__function *body = form->body, *forward = body->forward;
-    tw_tensor **all = tw__alloc_array((size_t)forward->output_count + 1, sizeof *all);
+    tw__owned tw_tensor **all = tw__alloc_array((size_t)forward->output_count + 1, sizeof *all);
     tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
     tw_status status = all && results ? tw__function_call_plain(forward, arguments, all) : TW_RESOURCE_EXHAUSTED;
     int first = first_stack(form);
@@ -78,7 +78,6 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
     }
     for (int i = 0; all && i < forward->output_count; i++)
         tw_release(all[i]);
-    tw__free(all);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;
@@ -97,8 +96,7 @@ static tw_status plan_stacks(loop_form *form)
     int captures = d->backward->input_count - d->backward->argument_count;
     form->stacked = tw__alloc_array((size_t)captures + 1, sizeof *form->stacked);
     form->source = tw__alloc_array((size_t)captures + 1, sizeof *form->source);
-    if (!form->stacked || !form->source)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(form->stacked && form->source);
     for (int i = 0; i < captures; i++) {
         int place = d->captures[i], value = place < 0 ? -1 - place : place;
         if (place == INT32_MIN) {
@@ -167,8 +165,7 @@ static tw_status enrich_with(tw__node *node, loop_form *form, tw_dtype *dtypes, 
     }
     tw_auto tw__function *cond = tw__function_trace(form->cond->name, dtypes, shapes, all, kept_cond, form);
     tw_auto tw__function *body = cond ? tw__function_trace(form->body->name, dtypes, shapes, all, kept_body, form) : NULL;
-    if (!body)
-        return tw__error_status();
+    TW_NEED(body);
     body->form = tw_retain(form);
     TW_TRY(add_inputs(node, form, edges));
     tw_attr attrs[TW_MAX_ATTRS];
@@ -190,8 +187,7 @@ static tw_status enrich(tw__node *node)
 {
     const tw__node *rich = tw__node_richest(node);
     tw_auto loop_form *form = tw__object_new(&form_class);
-    if (!form)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(form);
     form->cond = tw_retain(tw__while_function(rich->op, rich->attrs, "cond"));
     form->body = tw_retain(tw__while_function(rich->op, rich->attrs, "body"));
     form->lower = tw_retain(form->body->form);
@@ -199,9 +195,9 @@ static tw_status enrich(tw__node *node)
     TW_TRY(plan_stacks(form));
     form->counter = form->lower ? form->lower->counter : is_counted(rich, form->body) ? 0 : form->body->output_count;
     size_t room = (size_t)(first_stack(form) + form->stack_count) + 1;
-    tw_dtype *dtypes = tw__alloc_array(room, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
-    tw__edge *edges = tw__alloc_array(room, sizeof *edges);
+    tw__owned tw_dtype *dtypes = tw__alloc_array(room, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
+    tw__owned tw__edge *edges = tw__alloc_array(room, sizeof *edges);
     tw_status status = TW_RESOURCE_EXHAUSTED;
     if (dtypes && shapes && edges) { /* into the node's own graph, unseen by tapes */
         tw__outside outside = tw__outside_begin();
@@ -209,9 +205,6 @@ static tw_status enrich(tw__node *node)
         status = enrich_with(node, form, dtypes, shapes, edges);
         tw__outside_end(outside);
     }
-    tw__free(dtypes);
-    tw__free(shapes);
-    tw__free(edges);
     return status;
 }
 
@@ -265,9 +258,9 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
     tw__function *body = form->body, *backward = body->derivative->backward;
     const int *sources = body->derivative->sources;
     tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
-    tw_tensor **items = tw__alloc_array((size_t)form->stack_count + 1, sizeof *items);
-    tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
-    tw_tensor **out = tw__alloc_array((size_t)backward->output_count + 1, sizeof *out);
+    tw__owned tw_tensor **items = tw__alloc_array((size_t)form->stack_count + 1, sizeof *items);
+    tw__owned tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
+    tw__owned tw_tensor **out = tw__alloc_array((size_t)backward->output_count + 1, sizeof *out);
     tw_status status = results && items && in && out ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int s = 0; status == TW_OK && s < form->stack_count; s++)
         status = pop(arguments[r->slot_count + s], stack_dtype(form, s), &results[r->slot_count + s], &items[s]);
@@ -302,9 +295,6 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
         tw_release(items[s]);
     for (int i = 0; out && i < backward->output_count; i++)
         tw_release(out[i]);
-    tw__free(items);
-    tw__free(in);
-    tw__free(out);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;
@@ -351,9 +341,9 @@ static tw_status run_backwards(tw__gradient *g, tw__node *node, loop_form *form)
     int all = first_stack(form) + form->stack_count, count = 0;
     size_t room = (size_t)all + 1;
     reverse r = { g, form, tw__alloc_array(room, sizeof(int)), 0 };
-    tw_tensor **values = tw__alloc_array(room, sizeof *values), **results = tw__alloc_array(room, sizeof *results);
-    tw_tensor **last = tw__alloc_array(room, sizeof *last);
-    tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
+    tw__owned tw_tensor **values = tw__alloc_array(room, sizeof *values), **results = tw__alloc_array(room, sizeof *results);
+    tw__owned tw_tensor **last = tw__alloc_array(room, sizeof *last);
+    tw__owned tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
     tw_status status =
         r.slot && values && results && shapes && last ? tw__gradient_outputs(g, node, all, last) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
@@ -379,10 +369,6 @@ static tw_status run_backwards(tw__gradient *g, tw__node *node, loop_form *form)
     for (int i = 0; last && i < all; i++)
         tw_release(last[i]);
     tw__free(r.slot);
-    tw__free(values);
-    tw__free(results);
-    tw__free(last);
-    tw__free(shapes);
     return status;
 }
 

@@ -308,8 +308,7 @@ tw_status tw__node_follow(tw__node *node, tw__node *earlier)
             return TW_OK;
     }
     tw__node **more = tw__realloc(node->controls, ((size_t)node->control_count + 1) * sizeof *more);
-    if (!more)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(more);
     node->controls = more;
     node->controls[node->control_count++] = earlier;
     return TW_OK;
@@ -426,8 +425,7 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
                           tw_tensor **outputs)
 {
     tw__edge few[16] = { 0 }, *edges = input_count <= 16 ? few : tw__alloc_array((size_t)input_count, sizeof *edges);
-    if (!edges)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(edges);
     tw_status status = TW_OK;
     tw__naming naming = graph == tw__tracing ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };
     for (int i = 0; status == TW_OK && i < input_count; i++) {

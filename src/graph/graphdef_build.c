@@ -60,8 +60,7 @@ static const tw_attr *find_given(const given_attrs *given, const char *name)
 static tw_status guard(const tw__build *build, const tw_op **op, given_attrs *given)
 {
     const tw_op *twin = build->guard ? tw__op_guarded(*op) : *op;
-    if (!twin)
-        return tw__error_status();
+    TW_NEED(twin);
     if (twin != *op)
         given->attrs[given->count++] =
             (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { build->guard, strlen(build->guard) } };
@@ -174,8 +173,7 @@ static tw_status take_inputs(tw__build *build, size_t index, work *w)
     w->dtypes = tw__alloc_array(count + 1, sizeof *w->dtypes);
     w->shapes = tw__alloc_array(count + 1, sizeof *w->shapes);
     w->values = tw__alloc_array(count + 1, sizeof *w->values);
-    if (!w->edges || !w->dtypes || !w->shapes || !w->values)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w->edges && w->dtypes && w->shapes && w->values);
     for (size_t i = 0; i < count; i++) {
         tw__edge *edge = &w->edges[i];
         TW_TRY(edge_of(build, &r->items[first + i], edge));
@@ -197,8 +195,7 @@ static tw_status place(tw__node *node, tw_string device)
 {
     char *own = tw__strndup(device.data, device.size);
     tw__device_name name, outer = { { NULL, 0 }, { NULL, 0 }, TW__DEVICE_NONE, TW__DEVICE_NONE, TW__DEVICE_NONE };
-    if (!own)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(own);
     tw_status status = tw__device_parse(own, &name);
     if (status == TW_OK && tw__device_top)
         outer = tw__device_top->name;
@@ -216,13 +213,11 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
                           tw__node **node)
 {
     const tw__op_signature *signature = tw__op_signature_of(op);
-    if (!signature)
-        return tw__error_status();
+    TW_NEED(signature);
     TW_TRY(count_outputs(build, signature, given, w->input_count, &w->output_limit));
     w->out_dtypes = tw__alloc_array((size_t)w->output_limit + 1, sizeof *w->out_dtypes);
     w->out_shapes = tw__alloc_array((size_t)w->output_limit + 1, sizeof *w->out_shapes);
-    if (!w->out_dtypes || !w->out_shapes)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w->out_dtypes && w->out_shapes);
     tw_attr complete[TW_MAX_ATTRS];
     int count = 0;
     TW_TRY(tw__op_resolve(op, w->dtypes, w->input_count, given->attrs, given->count, complete, w->out_dtypes, w->output_limit,
@@ -242,8 +237,7 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
     tw__partial = outer;
     TW_TRY(status);
     char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
-    if (!name)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(name);
     *node = tw__graph_add(build->graph, op, name, w->edges, w->input_count, complete, signature->attr_count, w->out_dtypes,
                           w->out_shapes, count);
     tw__free(name);
@@ -259,8 +253,7 @@ static tw_status build_node(tw__build *build, size_t index)
     const tw__node_message *message = &build->nodes[index];
     char *name =
         message->name.size <= INT32_MAX / 4 ? tw__strndup(message->op.size ? message->op.data : "", message->op.size) : NULL;
-    if (!name)
-        return tw__error_status();
+    TW_NEED(name);
     const tw_op *op = tw__op_find(name);
     tw__free(name);
     given_attrs given = { .count = 0 };
@@ -292,8 +285,7 @@ tw_status tw__graph_build(tw__build *build)
 {
     TW_TRY(tw__references_read(&build->references, build->nodes, build->count, build->function, build->given));
     build->built = tw__alloc_array(build->count + 1, sizeof *build->built);
-    if (!build->built)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(build->built);
     for (size_t i = 0; i < build->count; i++)
         TW_TRY(build_node(build, (size_t)build->references.order[i]));
     return TW_OK;

@@ -101,8 +101,8 @@ int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_gr
                        size_t *count)
 {
     enum { UNSEEN, OPEN, DONE };
-    uint8_t *seen = tw__alloc_array(graph->count + 1, 1);
-    visit *stack = tw__alloc_array(graph->count + 1, sizeof *stack);
+    tw__owned uint8_t *seen = tw__alloc_array(graph->count + 1, 1);
+    tw__owned visit *stack = tw__alloc_array(graph->count + 1, sizeof *stack);
     int32_t *order = tw__alloc_array(graph->count + 1, sizeof *order);
     bool good = seen && stack && order;
     *count = 0;
@@ -134,8 +134,6 @@ int32_t *tw__low_order(const tw__low_graph *graph, bool (*skip)(const tw__low_gr
             stack[depth++] = (visit){ input.node, 0 };
         }
     }
-    tw__free(seen);
-    tw__free(stack);
     if (good)
         return order;
     tw__free(order);
@@ -203,7 +201,7 @@ static tw_status write_input(const tw__low_graph *graph, tw__node_message *messa
     } else if (input.port > 0) {
         text = tw__low_text(graph->message, from->name, ending);
     }
-    TW_TRY(text.data ? TW_OK : TW_RESOURCE_EXHAUSTED);
+    TW_NEED(text.data);
     TW_TRY(TW_GROW(message->inputs, message->input_capacity, message->input_count + 1));
     message->inputs[message->input_count++] = text;
     return TW_OK;
@@ -445,9 +443,9 @@ static tw_status read_returns(tw__low_graph *graph, tw__function_message *functi
 static tw_status lower_function(tw__graph_message *message, size_t index)
 {
     tw__function_message function = message->functions[index];
-    tw__low_graph graph = { .message = message };
-    tw__map arguments = { 0 };
-    tw__edge *edges = tw__alloc_array(function.argument_count + 1, sizeof *edges);
+    tw__auto(tw__low_graph_free) tw__low_graph graph = { .message = message };
+    tw__auto(tw__map_end) tw__map arguments = { 0 };
+    tw__owned tw__edge *edges = tw__alloc_array(function.argument_count + 1, sizeof *edges);
     tw_status status = edges ? read_arguments(&graph, &function, edges, &arguments) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = read_graph(&graph, function.nodes, function.node_count, &arguments);
@@ -461,9 +459,6 @@ static tw_status lower_function(tw__graph_message *message, size_t index)
     } else {
         tw__error_prefix("function '%.*s': ", TW_SHOWN(function.name));
     }
-    tw__low_graph_free(&graph);
-    tw__map_free(&arguments, NULL);
-    tw__free(edges);
     return status;
 }
 
@@ -476,10 +471,7 @@ tw_status tw__graph_lower(tw__graph_message *message)
     }
     if (!needs(message->nodes, message->node_count, message->producer))
         return TW_OK;
-    tw__low_graph graph = { .message = message };
-    tw_status status = read_graph(&graph, message->nodes, message->node_count, NULL);
-    if (status == TW_OK)
-        status = lower_nodes(&graph, &message->nodes, &message->node_count, &message->node_capacity);
-    tw__low_graph_free(&graph);
-    return status;
+    tw__auto(tw__low_graph_free) tw__low_graph graph = { .message = message };
+    TW_TRY(read_graph(&graph, message->nodes, message->node_count, NULL));
+    return lower_nodes(&graph, &message->nodes, &message->node_count, &message->node_capacity);
 }

@@ -260,7 +260,7 @@ static tw_status take_input(branch *r, int32_t copy, tw__low_input value, const 
 static tw_status copy_nodes(branch *r)
 {
     const tw__conds *c = r->b->c;
-    bool *needed = tw__alloc_array(c->graph->count + 1, sizeof *needed);
+    tw__owned bool *needed = tw__alloc_array(c->graph->count + 1, sizeof *needed);
     tw_status status = needed ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (needed)
         find_needed(r, needed);
@@ -284,7 +284,6 @@ static tw_status copy_nodes(branch *r)
                 status = tw__low_order_after(&r->body.nodes[copy], r->copies[input.node]);
         }
     }
-    tw__free(needed);
     return status;
 }
 
@@ -354,7 +353,7 @@ static tw_status make_branch(const branching *b, int side, int depth, tw_string 
                  .side = side,
                  .body = { .message = c->graph->message },
                  .copies = tw__alloc_array(c->graph->count + 1, sizeof *r.copies) };
-    tw__low_input *given = tw__alloc_array(b->result_count + 1, sizeof *given);
+    tw__owned tw__low_input *given = tw__alloc_array(b->result_count + 1, sizeof *given);
     tw_status status = r.copies && given ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < c->graph->count; i++)
         r.copies[i] = TW_LOW_NONE;
@@ -385,7 +384,6 @@ static tw_status make_branch(const branching *b, int side, int depth, tw_string 
         tw__low_graph_free(&r.body);
     }
     tw__free(r.copies);
-    tw__free(given);
     return status;
 }
 
@@ -421,26 +419,20 @@ static tw_status replace(const branching *b, int32_t made)
 static tw_status fill_if(const branching *b, int32_t made, const tw_string *names, const tw_dtype *types)
 {
     tw__low_graph *graph = b->c->graph;
-    tw_dtype *taken = tw__alloc_array(b->capture_count + 1, sizeof *taken);
-    tw_status status = taken ? tw__low_input_add(&graph->nodes[made], b->c->conditions[b->key].predicate) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < b->capture_count; i++) {
+    tw__owned tw_dtype *taken = tw__alloc_array(b->capture_count + 1, sizeof *taken);
+    TW_NEED(taken);
+    TW_TRY(tw__low_input_add(&graph->nodes[made], b->c->conditions[b->key].predicate));
+    for (size_t i = 0; i < b->capture_count; i++) {
         taken[i] = tw__low_output_type(graph, b->captures[i]);
-        status = tw__low_input_add(&graph->nodes[made], b->captures[i]);
+        TW_TRY(tw__low_input_add(&graph->nodes[made], b->captures[i]));
     }
-    for (size_t i = 0; status == TW_OK && i < b->order_count; i++)
-        status = tw__low_order_after(&graph->nodes[made], b->orders[i]);
-    if (status == TW_OK)
-        status = tw__low_attr_type(graph, &graph->nodes[made], "Tcond", TW_BOOL);
-    if (status == TW_OK)
-        status = tw__low_attr_types(graph, &graph->nodes[made], "Tin", taken, b->capture_count);
-    if (status == TW_OK)
-        status = tw__low_attr_types(graph, &graph->nodes[made], "Tout", types, b->result_count);
-    if (status == TW_OK)
-        status = tw__low_attr_function(graph, &graph->nodes[made], "then_branch", names[1]);
-    if (status == TW_OK)
-        status = tw__low_attr_function(graph, &graph->nodes[made], "else_branch", names[0]);
-    tw__free(taken);
-    return status;
+    for (size_t i = 0; i < b->order_count; i++)
+        TW_TRY(tw__low_order_after(&graph->nodes[made], b->orders[i]));
+    TW_TRY(tw__low_attr_type(graph, &graph->nodes[made], "Tcond", TW_BOOL));
+    TW_TRY(tw__low_attr_types(graph, &graph->nodes[made], "Tin", taken, b->capture_count));
+    TW_TRY(tw__low_attr_types(graph, &graph->nodes[made], "Tout", types, b->result_count));
+    TW_TRY(tw__low_attr_function(graph, &graph->nodes[made], "then_branch", names[1]));
+    return tw__low_attr_function(graph, &graph->nodes[made], "else_branch", names[0]);
 }
 
 static tw_status make_if(tw__conds *c, int32_t group, int depth)
@@ -452,7 +444,7 @@ static tw_status make_if(tw__conds *c, int32_t group, int depth)
     bool any = b.result_count > 0;
     for (size_t i = 0; i < c->order_count; i++)
         any |= c->group[c->order[i]] == group && c->followed[c->order[i]];
-    tw_dtype *types = status == TW_OK && any ? tw__alloc_array(b.result_count + 1, sizeof *types) : NULL;
+    tw__owned tw_dtype *types = status == TW_OK && any ? tw__alloc_array(b.result_count + 1, sizeof *types) : NULL;
     for (int side = 0; status == TW_OK && types && side < 2; side++)
         status = make_branch(&b, side, depth, &names[side], &stateful, types);
     if (status == TW_OK && types) {
@@ -463,7 +455,6 @@ static tw_status make_if(tw__conds *c, int32_t group, int depth)
         if (status == TW_OK)
             status = replace(&b, made);
     }
-    tw__free(types);
     tw__free(b.captures);
     tw__free(b.results);
     tw__free(b.orders);

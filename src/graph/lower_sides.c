@@ -196,7 +196,7 @@ static size_t pass(tw__conds *c, int32_t scope, int32_t group, bool *done)
 
 static tw_status find_groups(tw__conds *c)
 {
-    bool *done = tw__alloc_array(c->count + 1, sizeof *done);
+    tw__owned bool *done = tw__alloc_array(c->count + 1, sizeof *done);
     tw_status status = done ? TW_OK : TW_RESOURCE_EXHAUSTED;
     size_t left = c->order_count;
     while (status == TW_OK && left > 0) {
@@ -210,7 +210,6 @@ static tw_status find_groups(tw__conds *c)
             status = tw__fail(TW_INVALID_ARGUMENT, "the graph's conditions depend on each other in a circle");
         left -= count;
     }
-    tw__free(done);
     return status;
 }
 

@@ -43,14 +43,13 @@ char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked)
         tw__free(key);
         return tw__strdup(name);
     }
-    char *numbered = tw__strdup(key);
+    tw__owned char *numbered = tw__strdup(key);
     while (numbered && uses_of(graph, numbered)) {
         tw__free(numbered);
         numbered = tw__format("%s_%ld", key, (long)uses++);
     }
     if (numbered && (!marked || set_uses(graph, numbered, 1) == TW_OK))
         out = tw__format("%s_%ld", name, (long)uses - 1);
-    tw__free(numbered);
     tw__free(key);
     return out;
 }
@@ -208,18 +207,16 @@ tw_status tw__node_name(tw__node *node, const char *name)
         node->name = tw__strdup("");
         return node->name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
-    char *whole = tw__format("%s%s", tw__scope(), default_name(node->op));
-    tw_status status = whole ? settle(node, tw__graph_unique_name(graph, whole, true)) : TW_RESOURCE_EXHAUSTED;
-    tw__free(whole);
-    return status;
+    tw__owned char *whole = tw__format("%s%s", tw__scope(), default_name(node->op));
+    TW_NEED(whole);
+    return settle(node, tw__graph_unique_name(graph, whole, true));
 }
 
 static tw_status name_inside(tw__node *node, const char *scope, const char *name)
 {
-    char *whole = tw__format("%s%s", scope, name);
-    tw_status status = whole ? settle(node, tw__graph_unique_name(node->graph, whole, true)) : TW_RESOURCE_EXHAUSTED;
-    tw__free(whole);
-    return status;
+    tw__owned char *whole = tw__format("%s%s", scope, name);
+    TW_NEED(whole);
+    return settle(node, tw__graph_unique_name(node->graph, whole, true));
 }
 
 tw_status tw__node_rename(tw__node *node, const char *base)
@@ -349,15 +346,13 @@ static void name_failed(tw__graph *graph, const char *id, const char *name)
     tw__saved_error saved = tw__error_take();
     bool whole = false, exact = name && *name && name[strlen(name) - 1] == '/', given = name && *name && !exact;
     const char *inner = scope_name(id, &whole), *scope = tw__scope();
-    char *base = exact   ? tw__strndup(name, strlen(name) - 1)
-                 : inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
-                         : tw__format("%s%s", scope, given ? name : result_name(id, failed));
-    char *unique = !base ? NULL : exact ? tw__strdup(base) : tw__graph_unique_name(graph, base, false);
+    tw__owned char *base = exact   ? tw__strndup(name, strlen(name) - 1)
+                           : inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
+                                   : tw__format("%s%s", scope, given ? name : result_name(id, failed));
+    tw__owned char *unique = !base ? NULL : exact ? tw__strdup(base) : tw__graph_unique_name(graph, base, false);
     tw_clear_error();
     tw__error_restore(saved);
     tw__error_fill(unique ? unique : failed->name);
-    tw__free(base);
-    tw__free(unique);
     failed = NULL;
 }
 
@@ -396,7 +391,7 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
     size_t length = name ? strlen(name) : 0;
     bool exact = length && name[length - 1] == '/'; /* a whole name, as a scope gives it */
     tw_status status = length ? tw__graph_check_name(name, *scope != 0) : TW_OK;
-    char *own = NULL;
+    tw__owned char *own = NULL;
     if (inner) {
         char *given = exact ? NULL : tw__format("%s%s", scope, length ? name : inner);
         char *unique = exact ? tw__strndup(name, length - 1) : given ? tw__graph_unique_name(graph, given, true) : NULL;
@@ -411,6 +406,5 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
                        : name_inside(node, scope, length ? name : result_name(id, node->op));
     }
     tw_status rest = name_rest(naming, own ? own : scope);
-    tw__free(own);
     return status == TW_OK ? rest : status;
 }

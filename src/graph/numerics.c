@@ -97,13 +97,12 @@ static bool is_checked(const char *name, tw_dtype dtype, int output)
 static void add_head(tw__text *text, int output, const char *kind, const char *name, int outputs, tw_dtype dtype,
                      const tw_shape *shape)
 {
-    char *dims = tw__shape_tuple(shape);
+    tw__owned char *dims = tw__shape_tuple(shape);
     text->failed |= !dims;
     tw__text_format(
         text,
         "\n\n!!! Detected Infinity or NaN in output %d of %s op \"%s\" (# of outputs: %d) !!!\n  dtype: <dtype: '%s'>\n  shape: %s\n",
         output, kind, name, outputs, tw_dtype_name(dtype), dims ? dims : "");
-    tw__free(dims);
 }
 
 static void add_input_head(tw__text *text, int input, int count)
@@ -232,7 +231,7 @@ static char *name_of_check(const tw__node *node)
 /* The names that the text tells are settled. */
 static tw_status set_text(tw__node *check)
 {
-    char *message = graph_text(check->inputs[0].node, check->inputs[0].output);
+    tw__owned char *message = graph_text(check->inputs[0].node, check->inputs[0].output);
     tw_attr attrs[] = { TW_A_TYPE("T", check->out_dtypes[0]), TW_A_STRING("message", message ? message : "") };
     void *block = message ? tw__alloc(tw__attrs_bytes(attrs, 2)) : NULL;
     if (block) {
@@ -240,16 +239,15 @@ static tw_status set_text(tw__node *check)
         tw__free(check->attrs);
         check->attrs = tw__attrs_copy(attrs, 2, block);
     }
-    tw__free(message);
     return block ? TW_OK : tw__error_status();
 }
 
 tw_status tw__numerics_settle(tw__node *check)
 {
-    char *name = name_of_check(check->inputs[0].node);
-    tw_status status = name ? tw__node_name(check, name) : tw__error_status();
-    tw__free(name);
-    return status == TW_OK ? set_text(check) : status;
+    tw__owned char *name = name_of_check(check->inputs[0].node);
+    TW_NEED(name);
+    TW_TRY(tw__node_name(check, name));
+    return set_text(check);
 }
 
 static tw_status add_check(tw__node *node, int output)
@@ -260,13 +258,11 @@ static tw_status add_check(tw__node *node, int output)
     tw_shape shape = node->out_shapes[output];
     tw__edge edge = { node, output };
     tw_attr attrs[] = { TW_A_TYPE("T", dtype), TW_A_STRING("message", "") };
-    char *name = node->unnamed ? NULL : name_of_check(node);
+    tw__owned char *name = node->unnamed ? NULL : name_of_check(node);
     bool good = name || node->unnamed;
     tw__node *check =
         good ? tw__graph_add(node->graph, &tw__op_CheckNumericsV2, name, &edge, 1, attrs, 2, &dtype, &shape, 1) : NULL;
-    tw__free(name);
-    if (!check)
-        return tw__error_status();
+    TW_NEED(check);
     check->checks = true;
     return check->unnamed ? TW_OK : set_text(check);
 }

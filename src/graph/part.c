@@ -61,20 +61,16 @@ static char *whole_name(const tw__part *part, const char *name)
 {
     if (!*name)
         return tw__strdup(part->name ? part->name : "");
-    char *inside = tw__format("%s%s", tw__scope(), name);
-    char *unique = inside ? tw__graph_unique_name(part->graph, inside, true) : NULL;
-    tw__free(inside);
-    return unique;
+    tw__owned char *inside = tw__format("%s%s", tw__scope(), name);
+    return inside ? tw__graph_unique_name(part->graph, inside, true) : NULL;
 }
 
 tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char *name)
 {
     if (!value || !part->graph || value->node)
         return tw_retain(value);
-    char *whole = whole_name(part, name);
-    tw_tensor *constant = whole ? tw__graph_constant(part->graph, value, whole) : NULL;
-    tw__free(whole);
-    return constant;
+    tw__owned char *whole = whole_name(part, name);
+    return whole ? tw__graph_constant(part->graph, value, whole) : NULL;
 }
 
 tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count,
@@ -82,7 +78,7 @@ tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op
 {
     if (!part->graph || !name)
         return tw__apply(op, inputs, input_count, attrs, attr_count, outputs, output_count);
-    char *whole = whole_name(part, name);
+    tw__owned char *whole = whole_name(part, name);
     tw__naming naming = tw__naming_start();
     tw_status status = whole ? tw__apply(op, inputs, input_count, attrs, attr_count, outputs, output_count) : tw__error_status();
     bool made = status == TW_OK && *output_count;
@@ -92,7 +88,6 @@ tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op
     char *exact = status == TW_OK || !whole ? NULL : tw__format("%s/", whole); /* for the error that tells of it */
     tw_status named = tw__naming_end(naming, NULL, exact, made ? outputs[0] : NULL);
     tw__free(exact);
-    tw__free(whole);
     status = status == TW_OK ? named : status;
     for (int i = 0; made && status != TW_OK && i < *output_count; i++)
         tw_release(outputs[i]);

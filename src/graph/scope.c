@@ -37,8 +37,7 @@ static tw_status room(void **items, size_t *capacity, size_t need, size_t item_s
         return TW_OK;
     }
     void *memory = tw__alloc_array(2 * need, item_size);
-    if (!memory)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(memory);
     if (*items)
         memcpy(memory, *items, *capacity * item_size);
     if (*items != own)
@@ -75,12 +74,10 @@ tw_status tw__scope_push(const char *name)
     if (!length || name[length - 1] == '/' || !tw__tracing)
         return push(name);
     TW_TRY(tw__graph_check_name(name, *tw__scope() != 0));
-    char *inside = tw__format("%s%s", tw__scope(), name);
-    char *whole = inside ? tw__graph_unique_name(tw__tracing, inside, true) : NULL;
-    tw_status status = whole ? push(whole + strlen(tw__scope())) : tw__error_status();
-    tw__free(inside);
-    tw__free(whole);
-    return status;
+    tw__owned char *inside = tw__format("%s%s", tw__scope(), name);
+    tw__owned char *whole = inside ? tw__graph_unique_name(tw__tracing, inside, true) : NULL;
+    TW_NEED(whole);
+    return push(whole + strlen(tw__scope()));
 }
 
 void tw__scope_pop(void)

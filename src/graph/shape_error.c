@@ -104,10 +104,9 @@ static void add_input(tw__text *text, tw__text *gaps, const tw__inference *in, c
         return;
     }
     bool read = node && tw__node_is(node, TW_ROLE_READ);
-    char *own = read ? tw__strdup("ReadVariableOp") : tw__input_name(in->op, in->attrs, i);
+    tw__owned char *own = read ? tw__strdup("ReadVariableOp") : tw__input_name(in->op, in->attrs, i);
     add_gap(gaps, text);
     tw__text_format(text, "/%s", own ? own : "");
-    tw__free(own);
 }
 
 static void add_numbers(tw__text *text, const tw_tensor *tensor)
@@ -169,16 +168,14 @@ tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inpu
         tw__text_format(&w.text, "%s%s", i ? ", " : "", shown(inference->shapes[i]));
     add_values(&w.text, &w);
     tw__text_add(&w.text, ".");
-    char *text = tw__text_take(&w.text);
+    tw__owned char *text = tw__text_take(&w.text);
     if (!text || gaps.failed) {
-        tw__free(text);
         tw__text_free(&gaps);
         tw__error_restore(saved);
         return tw_error_code();
     }
     tw_clear_error();
     tw__fail_unnamed(TW_VALUE_ERROR, text, (const size_t *)gaps.data, gaps.size / sizeof(size_t));
-    tw__free(text);
     tw__text_free(&gaps);
     tw__error_drop(&saved);
     tw__naming_failed(inference->op);

@@ -116,8 +116,8 @@ typedef struct visit {
 static tw_status find_order(tw__references *references, const tw__node_message *nodes, size_t count)
 {
     enum { UNSEEN, OPEN, DONE };
-    uint8_t *seen = tw__alloc_array(count + 1, 1);
-    visit *stack = tw__alloc_array(count + 1, sizeof *stack);
+    tw__owned uint8_t *seen = tw__alloc_array(count + 1, 1);
+    tw__owned visit *stack = tw__alloc_array(count + 1, sizeof *stack);
     tw_status status = seen && stack ? TW_OK : TW_RESOURCE_EXHAUSTED;
     size_t ordered = 0;
     for (size_t root = 0; status == TW_OK && root < count; root++) {
@@ -146,8 +146,6 @@ static tw_status find_order(tw__references *references, const tw__node_message *
             }
         }
     }
-    tw__free(seen);
-    tw__free(stack);
     return status;
 }
 
@@ -161,8 +159,7 @@ static tw_status find_all(tw__references *references, const tw__node_message *no
     references->items = tw__alloc_array(total + 1, sizeof *references->items);
     references->first = tw__alloc_array(count + 1, sizeof *references->first);
     references->order = tw__alloc_array(count + 1, sizeof *references->order);
-    if (!references->items || !references->first || !references->order)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(references->items && references->first && references->order);
     TW_TRY(read_names(references, nodes, count));
     return read_inputs(references, nodes, count, function, given);
 }

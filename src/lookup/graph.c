@@ -14,17 +14,13 @@ static bool fills(const tw__node *node, const tw__node *table)
 
 static struct tw_operation *fill_all(tw__graph *graph, const tw__node *table, const char *name)
 {
-    tw__node **nodes = tw__alloc_array(graph->node_count + 1, sizeof *nodes);
+    tw__owned tw__node **nodes = tw__alloc_array(graph->node_count + 1, sizeof *nodes);
     int count = 0;
     for (size_t i = 0; nodes && i < graph->node_count; i++) {
         if (fills(graph->nodes[i], table))
             nodes[count++] = graph->nodes[i];
     }
-    struct tw_operation *operation = !nodes                ? NULL
-                                     : table && count == 1 ? tw__operation_of(nodes[0])
-                                                           : tw__group(graph, nodes, count, name);
-    tw__free(nodes);
-    return operation;
+    return !nodes ? NULL : table && count == 1 ? tw__operation_of(nodes[0]) : tw__group(graph, nodes, count, name);
 }
 
 TW_API(tables_initializer,

@@ -20,8 +20,7 @@ static tw_status key_value_init(void *self, const void *given)
     struct tw_table_initializer *initializer = self;
     initializer->keys = tw__lookup_tensor(&args->keys, args->key_dtype, "keys", true);
     initializer->values = initializer->keys ? tw__lookup_tensor(&args->values, args->value_dtype, "values", true) : NULL;
-    if (!initializer->values)
-        return tw__error_status();
+    TW_NEED(initializer->values);
     initializer->key_dtype = initializer->keys->dtype;
     initializer->value_dtype = initializer->values->dtype;
     return TW_OK;

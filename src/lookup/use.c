@@ -16,10 +16,8 @@ static struct tw_operation *added(tw_status status, size_t since)
 {
     int count = 0;
     tw__graph *graph = status == TW_OK && tw__tracing && tw__tracing->lasting ? tw__tracing : NULL;
-    tw__node **nodes = graph ? tw__effects_since(graph, since, &count) : NULL;
-    struct tw_operation *operation = nodes && count ? tw__operation_of(nodes[count - 1]) : NULL;
-    tw__free(nodes);
-    return operation;
+    tw__owned tw__node **nodes = graph ? tw__effects_since(graph, since, &count) : NULL;
+    return nodes && count ? tw__operation_of(nodes[count - 1]) : NULL;
 }
 
 static size_t nodes_now(void)

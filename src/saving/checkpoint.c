@@ -62,8 +62,7 @@ static tw_status attach(tw_checkpoint *checkpoint, const char *name, void *objec
 {
     TW_TRY(TW_GROW(checkpoint->attached, checkpoint->attached_capacity, checkpoint->attached_count + 1));
     char *copy = tw__strdup(name);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(copy);
     checkpoint->attached[checkpoint->attached_count++] = (tw__child){ copy, tw_retain(object) };
     return TW_OK;
 }
@@ -95,8 +94,7 @@ static tw_status checkpoint_init(void *self, const void *given)
     tw_checkpoint *checkpoint = self;
     size_t count = (size_t)args->kwargs.count + 1;
     tw_pair *pairs = tw__alloc_array(count, sizeof *pairs);
-    if (!pairs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(pairs);
     if (args->kwargs.count)
         memcpy(pairs, args->kwargs.items, (count - 1) * sizeof *pairs);
     tw_status status = TW_OK;
@@ -155,14 +153,12 @@ tw_status tw__checkpoint_count(tw_checkpoint *checkpoint, int64_t *number)
 {
     tw_variable *counter = tw__checkpoint_counter(checkpoint);
     tw_tensor *value = counter ? tw__resource_read(counter->resource) : NULL;
-    if (!value)
-        return tw__error_status();
+    TW_NEED(value);
     *number = tw_tensor_int_at(value, 0) + 1;
     tw_release(value);
-    tw_tensor *next = tw_error_code() == TW_OK ? tw_tensor_int64(*number) : NULL;
-    tw_status status = next ? tw__resource_assign(counter->resource, next) : tw__error_status();
-    tw_release(next);
-    return status;
+    tw_auto tw_tensor *next = tw_error_code() == TW_OK ? tw_tensor_int64(*number) : NULL;
+    TW_NEED(next);
+    return tw__resource_assign(counter->resource, next);
 }
 
 TW_PROPERTY(checkpoint_save_counter, "train.Checkpoint.save_counter(self: checkpoint) -> variable",
@@ -193,13 +189,12 @@ TW_METHOD(checkpoint_save, "train.Checkpoint.save(self: checkpoint, file_prefix:
     if (tw__checkpoint_count(args->self, &number) != TW_OK)
         return NULL;
     char *path = tw__format("%s-%lld", args->file_prefix, (long long)number);
-    char *directory = path ? tw__path_directory(args->file_prefix) : NULL;
+    tw__owned char *directory = path ? tw__path_directory(args->file_prefix) : NULL;
     tw_status status = directory ? tw__checkpoint_write(args->self, path) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         tw__checkpoint_state state = { .model_checkpoint_path = path, .all_paths = &path, .path_count = 1 };
         status = tw__update_checkpoint_state(directory, &state);
     }
-    tw__free(directory);
     if (status != TW_OK) {
         tw__free(path);
         return NULL;
@@ -220,10 +215,8 @@ static tw_load_status *read_objects(tw_checkpoint *checkpoint, const char *path)
     if (!path)
         return tw__status_new(NULL, checkpoint);
     tw__saving_view view = tw__checkpoint_view(checkpoint);
-    tw__restore *restore = tw__restore_start(path, &view);
-    tw_load_status *status = restore ? tw__status_new(restore, checkpoint) : NULL;
-    tw_release(restore);
-    return status;
+    tw_auto tw__restore *restore = tw__restore_start(path, &view);
+    return restore ? tw__status_new(restore, checkpoint) : NULL;
 }
 
 TW_METHOD(checkpoint_read,

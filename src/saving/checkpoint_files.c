@@ -82,7 +82,7 @@ tw_status tw__update_checkpoint_state(const char *directory, const tw__checkpoin
         if (!copy.all_paths[i])
             status = tw__error_status();
     }
-    char *file = status == TW_OK ? tw__path_join(directory, "checkpoint") : NULL;
+    tw__owned char *file = status == TW_OK ? tw__path_join(directory, "checkpoint") : NULL;
     if (status == TW_OK && !file)
         status = TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && strcmp(copy.model_checkpoint_path, "checkpoint") == 0)
@@ -95,15 +95,13 @@ tw_status tw__update_checkpoint_state(const char *directory, const tw__checkpoin
         tw__free(copy.all_paths[i]);
     tw__free(copy.all_paths);
     tw__free(copy.model_checkpoint_path);
-    tw__free(file);
     return status;
 }
 
 static tw_status join(const char *directory, char **path)
 {
     char *whole = tw__path_join(directory, *path);
-    if (!whole)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(whole);
     tw__free(*path);
     *path = whole;
     return TW_OK;
@@ -124,8 +122,7 @@ tw_status tw__load_checkpoint_state(const char *directory, const char *name, tw_
     *state = (tw__checkpoint_state){ 0 };
     *found = false;
     char *file = tw__path_join(directory, name ? name : "checkpoint");
-    if (!file)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(file);
     tw_status status = TW_OK;
     if (tw__path_exists(file)) {
         status = tw__checkpoint_state_read(file, state);
@@ -189,8 +186,8 @@ static bool is_data_file(const char *name, const char *base)
 
 tw_status tw__remove_checkpoint(const char *prefix)
 {
-    char *index = tw__format("%s.index", prefix);
-    char *directory = index ? tw__path_directory(prefix) : NULL;
+    tw__owned char *index = tw__format("%s.index", prefix);
+    tw__owned char *directory = index ? tw__path_directory(prefix) : NULL;
     tw_status status = directory ? tw__file_remove(index) : TW_RESOURCE_EXHAUSTED;
     DIR *listing = status == TW_OK ? opendir(*directory ? directory : ".") : NULL;
     if (status == TW_OK && !listing && errno != ENOENT)
@@ -205,7 +202,5 @@ tw_status tw__remove_checkpoint(const char *prefix)
     }
     if (listing)
         closedir(listing);
-    tw__free(index);
-    tw__free(directory);
     return status;
 }

@@ -130,8 +130,7 @@ static tw_status manager_init(void *self, const void *given)
     manager->interval = args->checkpoint_interval;
     manager->directory = tw__strdup(args->directory);
     manager->prefix = tw__path_join(args->directory, args->checkpoint_name);
-    if (!manager->directory || !manager->prefix)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(manager->directory && manager->prefix);
     return recover(manager);
 }
 
@@ -147,8 +146,7 @@ TW_CLASS(
 static tw_status read_step(tw_checkpoint_manager *manager, int64_t *step)
 {
     tw_tensor *value = tw__resource_read(manager->step->resource);
-    if (!value)
-        return tw__error_status();
+    TW_NEED(value);
     *step = tw_tensor_int_at(value, 0);
     tw_release(value);
     return tw_error_code();
@@ -157,8 +155,8 @@ static tw_status read_step(tw_checkpoint_manager *manager, int64_t *step)
 static tw_status write_state(tw_checkpoint_manager *manager)
 {
     size_t count = manager->count;
-    char **paths = tw__alloc_array(count, sizeof *paths);
-    double *times = tw__alloc_array(count, sizeof *times);
+    tw__owned char **paths = tw__alloc_array(count, sizeof *paths);
+    tw__owned double *times = tw__alloc_array(count, sizeof *times);
     tw_status status = paths && times ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         paths[i] = manager->active[i].path;
@@ -176,8 +174,6 @@ static tw_status write_state(tw_checkpoint_manager *manager)
         };
         status = tw__update_checkpoint_state(manager->directory, &state);
     }
-    tw__free(paths);
-    tw__free(times);
     return status;
 }
 

@@ -28,11 +28,9 @@ static char *find_prefix(const char *path)
 static tw_status reader_init(void *self, const void *given)
 {
     const tw_checkpoint_reader_args *args = given;
-    char *prefix = find_prefix(args->filename);
+    tw__owned char *prefix = find_prefix(args->filename);
     tw__bundle_reader *reader = prefix ? tw__bundle_open(prefix) : NULL;
-    tw__free(prefix);
-    if (!reader)
-        return tw__error_status();
+    TW_NEED(reader);
     ((tw_checkpoint_reader *)self)->reader = reader;
     return TW_OK;
 }
@@ -175,8 +173,6 @@ TW_API(train_load_variable, "train.load_variable(ckpt_dir_or_file: str, name: st
 {
     tw_auto tw_checkpoint_reader *reader = tw_checkpoint_reader(args->ckpt_dir_or_file);
     size_t size = strlen(args->name);
-    char *name = reader ? tw__strndup(args->name, tw__ends_with(args->name, ":0") ? size - 2 : size) : NULL;
-    tw_tensor *tensor = name ? tw__bundle_read(reader->reader, name) : NULL;
-    tw__free(name);
-    return tensor;
+    tw__owned char *name = reader ? tw__strndup(args->name, tw__ends_with(args->name, ":0") ? size - 2 : size) : NULL;
+    return name ? tw__bundle_read(reader->reader, name) : NULL;
 }

@@ -73,8 +73,7 @@ TW_METHOD(graph_values_load, "train._GraphValues._load(self: graph_values, sessi
     for (int64_t i = 0; i < args->self->count; i++) {
         tw_variable *variable = args->self->variables[i];
         tw__resource *there = tw__session_resource(args->session, variable);
-        if (!there)
-            return tw__error_status();
+        TW_NEED(there);
         bool own = there == variable->resource, counter = variable == args->checkpoint->counter;
         tw_tensor *value = own ? tw_retain(args->self->values[i]) : counter && !there->value ? NULL : tw__resource_read(there);
         if (!value && counter)
@@ -108,8 +107,7 @@ TW_METHOD(graph_values_store, "train._GraphValues._store(self: graph_values, ses
     for (int64_t i = 0; i < args->self->count; i++) {
         tw_variable *variable = args->self->variables[i];
         tw__resource *there = tw__session_resource(args->session, variable);
-        if (!there)
-            return tw__error_status();
+        TW_NEED(there);
         if (args->self->values[i]) {
             TW_TRY(tw__resource_assign(there, args->self->values[i]));
         } else if (args->initialize && variable->initializer) {

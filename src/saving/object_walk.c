@@ -57,8 +57,7 @@ tw_status tw__extra_add(tw__extra *extra, const tw_trackable *parent, const char
     struct tw__extra_children *list = &extra->lists[place];
     TW_TRY(TW_GROW(list->items, list->capacity, list->count + 1));
     char *copy = tw__strdup(name);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(copy);
     list->items[list->count++] = (tw__child){ copy, tw_retain(child) };
     return TW_OK;
 }

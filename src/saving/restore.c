@@ -36,8 +36,7 @@ uint64_t tw__restored_by(const tw_trackable *object)
 tw_status tw__restore_link(tw__restore *restore, size_t node, tw_trackable *object)
 {
     tw__waiting *waiting = tw__waiting_of(object);
-    if (!waiting)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(waiting);
     TW_TRY(TW_GROW(waiting->links, waiting->link_capacity, waiting->link_count + 1));
     waiting->links[waiting->link_count++] = (struct tw__link){ restore, node };
     restore->bound[node] = object;
@@ -66,7 +65,7 @@ static void drop_deferral(struct tw__deferral *deferral)
 
 static void forget(tw_trackable *object)
 {
-    tw__waiting *waiting = object->pending;
+    tw__owned tw__waiting *waiting = object->pending;
     object->pending = NULL;
     for (size_t i = 0; i < waiting->link_count; i++)
         waiting->links[i].restore->bound[waiting->links[i].node] = NULL;
@@ -77,7 +76,6 @@ static void forget(tw_trackable *object)
     tw__free(waiting->links);
     tw__free(waiting->deferred);
     tw__free(waiting->by_name);
-    tw__free(waiting);
 }
 
 void tw__restore_forget_child(tw_trackable *parent, const char *name)
@@ -208,8 +206,7 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
         }
         TW_TRY(TW_GROW(w->assignments, w->assignment_capacity, w->assignment_count + 1));
         char *key = tw__strndup(attribute->key.data ? attribute->key.data : "", attribute->key.size);
-        if (!key)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(key);
         w->assignments[w->assignment_count++] = (assignment){ .object = object, .key = key };
     }
     return TW_OK;
@@ -226,8 +223,7 @@ static tw_status defer(tw__restore *restore, size_t node, tw_trackable *parent, 
     tw__waiting *waiting = parent->pending;
     TW_TRY(TW_GROW(waiting->deferred, waiting->deferred_capacity, waiting->deferred_count + 1));
     char *copy = tw__strndup(name.data ? name.data : "", name.size);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(copy);
     waiting->deferred[waiting->deferred_count++] = (struct tw__deferral){ copy, tw_retain(restore), node };
     restore->waiting++;
     return TW_OK;
@@ -403,8 +399,7 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
     if (count == 0)
         return TW_OK;
     struct tw__deferral *due = tw__alloc_array(count, sizeof *due);
-    if (!due)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(due);
     size_t taken = 0, left = 0;
     for (size_t i = 0; i < waiting->deferred_count; i++) {
         if (strcmp(waiting->deferred[i].name, name) == 0)
@@ -468,8 +463,7 @@ static tw_status bind(tw_trackable *parent, const char *name, tw_trackable *chil
 static tw_status read_graph(tw__restore *restore)
 {
     tw_tensor *bytes = tw__bundle_read(restore->reader, TW__GRAPH_KEY);
-    if (!bytes)
-        return tw__error_status();
+    TW_NEED(bytes);
     tw_status status;
     if (bytes->dtype != TW_STRING || bytes->count != 1) {
         status = tw__fail(TW_DATA_LOSS, "%s: the tensor %s is no object graph: a scalar string was expected, got %s of shape %s",

@@ -15,8 +15,7 @@ static tw_status restore_variable(tw__restore *restore, tw_variable *variable)
 {
     size_t size = strlen(variable->name);
     char *key = tw__strndup(variable->name, tw__ends_with(variable->name, ":0") ? size - 2 : size);
-    if (!key)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(key);
     tw_status status;
     if (!tw__bundle_find(restore->reader, key)) {
         status = note_missing(restore, &variable->trackable);
@@ -32,8 +31,7 @@ static tw_status restore_variable(tw__restore *restore, tw_variable *variable)
 tw_status tw__restore_by_name(tw__restore *restore, tw_trackable *object)
 {
     tw__waiting *waiting = tw__waiting_of(object);
-    if (!waiting)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(waiting);
     for (size_t i = 0; i < waiting->by_name_count; i++) {
         if (waiting->by_name[i] == restore)
             return TW_OK;

@@ -81,22 +81,19 @@ tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *
                         tw__bundle_dtype_name(resource->dtype), tw__bundle_dtype_name(entry->dtype), restore->prefix);
     if (entry->shape.rank >= 0 && tw__shape_compatible(&resource->shape, &entry->shape))
         return TW_OK;
-    char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);
+    tw__owned char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);
     if (got && own)
         tw__fail(TW_VALUE_ERROR,
                  "Received incompatible tensor with shape %s when attempting to restore variable with shape %s and name %s.", got,
                  own, name);
-    tw__free(got);
-    tw__free(own);
     return tw__error_status();
 }
 
 tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable)
 {
-    tw_tensor *value = tw__bundle_read(restore->reader, key);
-    tw_status status = value ? tw__variable_set(variable, value) : tw__error_status();
-    tw_release(value);
-    return status;
+    tw_auto tw_tensor *value = tw__bundle_read(restore->reader, key);
+    TW_NEED(value);
+    return tw__variable_set(variable, value);
 }
 
 tw_status tw__restore_table(tw__restore *restore, const char *prefix, const struct tw_lookup_table *table, tw_tensor *both[2])

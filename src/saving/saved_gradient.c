@@ -53,8 +53,8 @@ static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int 
     (void)argument_count;
     backward_body *b = context;
     int results = b->custom->output_count, inputs = b->node->input_count - results;
-    tw_tensor **given = tw__alloc_array((size_t)inputs + 1, sizeof *given),
-              **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
+    tw__owned tw_tensor **given = tw__alloc_array((size_t)inputs + 1, sizeof *given);
+    tw_tensor **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
     tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < inputs; i++) {
         tw__edge edge = b->node->inputs[results + i];
@@ -65,7 +65,6 @@ static tw_status trace_gradient(void *context, tw_tensor *const *arguments, int 
         status = b->custom->backward((tw__custom_gradient *)b->custom, given, inputs, arguments, made);
     for (int i = 0; given && i < inputs; i++)
         tw_release(given[i]);
-    tw__free(given);
     for (int i = 0; status == TW_OK && i < inputs; i++) {
         if (!made[i])
             continue;
@@ -89,7 +88,7 @@ static tw__function *trace(const tw__function *within, backward_body *b)
 {
     int count = b->node->output_count;
     char(*texts)[32] = tw__alloc_array((size_t)count + 1, sizeof *texts);
-    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    tw__owned const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
     tw__function *function = NULL;
     tw__tracing_begin();
     tw__deep_take(&tw__graphs_lock);
@@ -108,7 +107,6 @@ static tw__function *trace(const tw__function *within, backward_body *b)
     tw__deep_give(&tw__graphs_lock);
     tw__tracing_end();
     tw__free(texts);
-    tw__free(names);
     if (!function)
         tw__error_prefix(
             "Error when tracing gradients for SavedModel. You may need to update the custom gradient, or disable saving gradients with the "
@@ -231,8 +229,7 @@ static tw_status set_captures(tw__saved_gradients *all, tw__saved_gradient *g, t
 {
     g->objects = tw__alloc_array(count + 1, sizeof *g->objects);
     g->written.captures = tw__alloc_array(count + 1, sizeof *g->written.captures);
-    if (!g->objects || !g->written.captures)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(g->objects && g->written.captures);
     for (size_t i = 0; i < count; i++)
         TW_TRY(add_capture(all, g, within, tensors[i]));
     return TW_OK;
@@ -243,7 +240,7 @@ static tw_status take_loaded(tw__saved_gradients *all, tw__saved_gradient *g, tw
 {
     const tw__registered *r = loaded->registered;
     g->written.function = tw_retain(r->function);
-    tw_tensor **values = tw__alloc_array(r->capture_count + 1, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array(r->capture_count + 1, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < r->capture_count; i++) {
         if (!(values[i] = tw__loaded_value(loaded, node, i)))
@@ -257,7 +254,6 @@ static tw_status take_loaded(tw__saved_gradients *all, tw__saved_gradient *g, tw
         status = set_captures(all, g, within, values, r->capture_count);
     for (size_t i = 0; values && i < r->capture_count; i++)
         tw_release(values[i]);
-    tw__free(values);
     return status;
 }
 

@@ -83,10 +83,9 @@ static tw_value specification_of(const tw_export *export)
     spec.list.items[3] = args;
     spec.list.items[11] = (tw_value){ .kind = TW_VALUE_LIST };
     spec.list.items[15] = (tw_value){ .kind = TW_VALUE_DICT };
-    tw_value inputs = inputs_of(export);
+    tw__auto(tw_value_free) tw_value inputs = inputs_of(export);
     both.list.items[0] = spec;
     both.list.items[1] = tw__value_copy(inputs.list.count ? &inputs.list.items[0] : &inputs);
-    tw_value_free(&inputs);
     return both;
 }
 
@@ -120,13 +119,12 @@ tw_saved_function *tw_saved_model_function(tw_saved_object *model, const char *p
     tw_trackable *found = tw__saved_object_at(model, path);
     if (found && tw__is(found, &tw__class_saved_function))
         return tw_retain(found);
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (size_t i = 0; i < model->trackable.child_count; i++) {
         if (tw__is(model->trackable.children[i].object, &tw__class_saved_function))
             tw__text_format(&text, "%s'%s'", text.size ? ", " : "", model->trackable.children[i].name);
     }
     tw__fail(TW_NOT_FOUND, "the SavedModel has no function '%s'; it has: %s", path, text.data ? text.data : "none");
-    tw__text_free(&text);
     return NULL;
 }
 
@@ -166,11 +164,10 @@ tw_tensors tw_saved_function_call(tw_saved_function *function, tw_tensors argume
 
 tw_tensor *tw_saved_function_value(tw_saved_function *function, tw_tensors arguments)
 {
-    tw_tensors results = tw_saved_function_call(function, arguments);
+    tw__auto(tw_tensors_free) tw_tensors results = tw_saved_function_call(function, arguments);
     tw_tensor *value = results.count > 0 ? tw_retain(results.items[0]) : NULL;
     if (results.items && !value)
         tw__fail(TW_INVALID_ARGUMENT, "tw_saved_function_value: the function gives no tensor");
-    tw_tensors_free(&results);
     return value;
 }
 

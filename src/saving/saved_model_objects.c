@@ -88,13 +88,12 @@ static void concrete_visit(void *self, tw__visitor visitor, void *context)
 
 void tw__saved_concrete_unbind(tw_saved_concrete *concrete)
 {
-    tw_trackable **bound = concrete->bound;
+    tw__owned tw_trackable **bound = concrete->bound;
     size_t count = concrete->bound_count;
     concrete->bound = NULL;
     concrete->bound_count = 0;
     for (size_t i = 0; bound && i < count; i++)
         tw_release(bound[i]);
-    tw__free(bound);
 }
 
 static void concrete_clear(void *self)
@@ -140,8 +139,7 @@ tw_status tw__saved_concrete_keywords(tw_saved_concrete *concrete, const char *c
     concrete->keywords = tw__alloc_array(count + 1, sizeof *concrete->keywords);
     concrete->positional = positional;
     for (size_t i = 0; concrete->keywords && i < count; i++) {
-        if (!(concrete->keywords[i] = tw__strdup(names[i])))
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(concrete->keywords[i] = tw__strdup(names[i]));
         concrete->keyword_count = i + 1;
     }
     return concrete->keywords ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -180,8 +178,7 @@ static tw_status bind_captures(tw_saved_concrete *concrete, tw__function *functi
         return tw__fail(TW_DATA_LOSS, "function '%s' has %d inputs, but %d are bound", concrete->name, function->input_count,
                         count);
     tw_tensor **captures = tw__alloc_array((size_t)count + 1, sizeof *captures);
-    if (!captures)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(captures);
     for (int i = 0; i < count; i++) {
         tw_tensor *capture = capture_of(concrete, (size_t)i);
         const tw__node *input = function->inputs[first + i];
@@ -233,13 +230,12 @@ static void function_visit(void *self, tw__visitor visitor, void *context)
 static void function_clear(void *self)
 {
     tw_saved_function *function = self;
-    tw_saved_concrete **concretes = function->concretes;
+    tw__owned tw_saved_concrete **concretes = function->concretes;
     size_t count = function->concrete_count;
     function->concretes = NULL;
     function->concrete_count = function->concrete_capacity = 0;
     for (size_t i = 0; i < count; i++)
         tw_release(concretes[i]);
-    tw__free(concretes);
 }
 
 static void function_destroy(void *self)

@@ -35,11 +35,10 @@ tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *
     tw_trackable *found = map ? tw__tracked(map, key) : NULL;
     if (found && tw__is(found, &tw__class_saved_concrete))
         return tw_retain(found);
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (size_t i = 0; map && i < map->child_count; i++)
         tw__text_format(&text, "%s'%s'", i ? ", " : "", map->children[i].name);
     tw__fail(TW_NOT_FOUND, "the SavedModel has no signature '%s'; it has: %s", key, text.data ? text.data : "none");
-    tw__text_free(&text);
     return NULL;
 }
 
@@ -115,14 +114,12 @@ const char *tw_signature_output(const tw_saved_concrete *signature, int64_t inde
 static tw_status no_such_name(const tw_saved_concrete *signature, const char *function, const char *what, const char *name)
 {
     bool input = strcmp(what, "input") == 0;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     const char *own;
     for (int64_t i = 0; (own = input ? tw_signature_input(signature, i) : tw_signature_output(signature, i)); i++)
         tw__text_format(&text, "%s'%s'", i ? ", " : "", own);
-    tw_status status = tw__fail(TW_NOT_FOUND, "%s: there is no %s '%s'; the signature has: %s", function, what, name ? name : "",
-                                text.data ? text.data : "none");
-    tw__text_free(&text);
-    return status;
+    return tw__fail(TW_NOT_FOUND, "%s: there is no %s '%s'; the signature has: %s", function, what, name ? name : "",
+                    text.data ? text.data : "none");
 }
 
 static tw_status check_names(const tw_saved_concrete *signature, const tw_value *named, tw_named_tensors inputs)
@@ -191,7 +188,7 @@ tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inpu
 
 tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inputs, const char *output)
 {
-    tw_tensors results = tw_signature_call(signature, inputs);
+    tw__auto(tw_tensors_free) tw_tensors results = tw_signature_call(signature, inputs);
     tw_tensor *found = NULL;
     for (int64_t i = 0; results.items && i < results.count; i++) {
         const char *name = tw_signature_output(signature, i);
@@ -200,7 +197,6 @@ tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inp
     }
     if (results.items && !found)
         no_such_name(signature, "tw_signature_value", "output", output);
-    tw_tensors_free(&results);
     return found;
 }
 
@@ -258,15 +254,13 @@ static tw_status export_one(exported *e, void *object, const tw_export *export)
     if (export->attribute) {
         e->names[e->child_count] = export->attribute;
         e->parents[e->child_count] = object;
-        if (!(e->children[e->child_count] = tw__export_function(export)))
-            return tw__error_status();
+        TW_NEED(e->children[e->child_count] = tw__export_function(export));
         e->child_count++;
     }
     if (!export->key && export->attribute)
         return TW_OK;
     e->keys[e->key_count] = export->key ? export->key : "serving_default";
-    if (!(e->signatures[e->key_count] = concrete_of(export)))
-        return tw__error_status();
+    TW_NEED(e->signatures[e->key_count] = concrete_of(export));
     e->key_count++;
     return TW_OK;
 }

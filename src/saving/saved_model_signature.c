@@ -42,8 +42,8 @@ static tw_status run_inner(void *context, tw_tensor *const *arguments, int count
 {
     const wrapping *w = context;
     tw__function *f = w->inner;
-    tw_tensor **inner = tw__alloc_array((size_t)count + 1, sizeof *inner),
-              **results = tw__alloc_array((size_t)f->output_count + 1, sizeof *results);
+    tw__owned tw_tensor **inner = tw__alloc_array((size_t)count + 1, sizeof *inner),
+                        **results = tw__alloc_array((size_t)f->output_count + 1, sizeof *results);
     *outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof **outputs);
     tw_status status = inner && results && *outputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count; i++)
@@ -56,8 +56,6 @@ static tw_status run_inner(void *context, tw_tensor *const *arguments, int count
         *output_count = f->output_count;
         status = tw__function_name_results(*outputs, f->output_count);
     }
-    tw__free(inner);
-    tw__free(results);
     return status;
 }
 
@@ -95,8 +93,7 @@ static tw_status name_outputs(const tw_saved_concrete *concrete, int count, name
             key);
     for (int i = 0; i < count; i++) {
         texts[i] = dict ? tw__strdup(outputs->list.items[2 * i].s.data) : tw__format("output_%d", i);
-        if (!texts[i])
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(texts[i]);
         names[i] = (named){ texts[i], i };
     }
     if (dict && !concrete->as_written) { /* the function gives its tensors in the order of the keys */
@@ -131,12 +128,12 @@ static tw_saved_concrete *wrap(const tw_saved_concrete *saved, tw__function *f, 
 {
     static _Atomic uint64_t number;
     int count = f->argument_count;
-    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
-    tw_dtype *dtypes = tw__alloc_array((size_t)(count + f->output_count) + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)(count + f->output_count) + 1, sizeof *shapes);
-    const char **keywords = tw__alloc_array((size_t)count + 1, sizeof *keywords);
-    char *name = tw__format("__inference_signature_wrapper_%llu", (unsigned long long)++number);
-    tw__function *made = NULL;
+    tw__owned const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)(count + f->output_count) + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)(count + f->output_count) + 1, sizeof *shapes);
+    tw__owned const char **keywords = tw__alloc_array((size_t)count + 1, sizeof *keywords);
+    tw__owned char *name = tw__format("__inference_signature_wrapper_%llu", (unsigned long long)++number);
+    tw_auto tw__function *made = NULL;
     tw_saved_concrete *concrete = NULL;
     for (int i = 0; names && dtypes && shapes && keywords && i < count; i++) {
         const tw__node *input = f->inputs[inputs[i].place];
@@ -171,12 +168,6 @@ static tw_saved_concrete *wrap(const tw_saved_concrete *saved, tw__function *f, 
         tw_release(concrete);
         concrete = NULL;
     }
-    tw_release(made);
-    tw__free(names);
-    tw__free(keywords);
-    tw__free(dtypes);
-    tw__free(shapes);
-    tw__free(name);
     return concrete;
 }
 
@@ -185,18 +176,15 @@ tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key
     tw__function *f = tw__saved_concrete_build(concrete);
     if (!f)
         return NULL;
-    named *inputs = tw__alloc_array((size_t)f->argument_count + 1, sizeof *inputs);
-    named *outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
-    char **texts = tw__alloc_array((size_t)f->output_count + 1, sizeof *texts);
+    tw__owned named *inputs = tw__alloc_array((size_t)f->argument_count + 1, sizeof *inputs);
+    tw__owned named *outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    tw__owned char **texts = tw__alloc_array((size_t)f->output_count + 1, sizeof *texts);
     tw_saved_concrete *made = NULL;
     if (inputs && outputs && texts && name_inputs(concrete, f->argument_count, inputs, key) == TW_OK &&
         name_outputs(concrete, f->output_count, outputs, texts, key) == TW_OK)
         made = wrap(concrete, f, inputs, outputs);
     for (int i = 0; texts && i < f->output_count; i++)
         tw__free(texts[i]);
-    tw__free(texts);
-    tw__free(inputs);
-    tw__free(outputs);
     return made;
 }
 
@@ -207,8 +195,7 @@ TW_METHOD(saved_concrete_set_keywords, "saved_model._ConcreteFunction._set_keywo
     if (names->kind != TW_VALUE_LIST)
         return tw__fail(TW_TYPE_ERROR, "the names of arguments are a list");
     const char **texts = tw__alloc_array((size_t)names->list.count + 1, sizeof *texts);
-    if (!texts)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(texts);
     for (int64_t i = 0; i < names->list.count; i++)
         texts[i] = names->list.items[i].kind == TW_VALUE_STR ? names->list.items[i].s.data : "";
     tw_status status = tw__saved_concrete_keywords(args->self, texts, (size_t)names->list.count, -1);

@@ -39,18 +39,18 @@ static tw_status find_edge(const loading *l, tw_string name, tw__edge *edge)
 /* An operation, which need not have outputs. */
 static tw_status find_operation(const loading *l, tw_string name, tw__edge *edge)
 {
-    char *text = tw__format("^%.*s", (int)(name.size > 10000 ? 10000 : name.size), name.data);
+    tw__owned char *text = tw__format("^%.*s", (int)(name.size > 10000 ? 10000 : name.size), name.data);
     tw_status status = text ? tw__build_edge(&l->build, (tw_string){ text, strlen(text) }, edge) : TW_RESOURCE_EXHAUSTED;
     if (status != TW_OK)
         tw__error_prefix("%s: ", l->message->path);
-    tw__free(text);
     return status;
 }
 
 /* Runs an operation, with texts for some tensors. */
 static tw_status run_operation(const loading *l, tw_string name, const tw_string *tensors, tw_tensor *const *values, size_t count)
 {
-    tw__edge target, *feeds = tw__alloc_array(count + 1, sizeof *feeds);
+    tw__edge target;
+    tw__owned tw__edge *feeds = tw__alloc_array(count + 1, sizeof *feeds);
     tw_status status = feeds ? find_operation(l, name, &target) : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < count; i++)
         status = find_edge(l, tensors[i], &feeds[i]);
@@ -58,21 +58,18 @@ static tw_status run_operation(const loading *l, tw_string name, const tw_string
     tw__prepared *prepared = status == TW_OK ? tw__session_prepare(l->session, feeds, (int)count, &fetch, 1) : NULL;
     if (status == TW_OK)
         status = prepared ? tw__session_run(l->session, prepared, values, NULL) : tw__error_status();
-    tw__free(feeds);
     return status;
 }
 
 static tw_status restore(const loading *l)
 {
     const tw__saved_model_message *m = l->message;
-    char *prefix = tw__path_join(l->directory, "variables/variables"), *index = prefix ? tw__format("%s.index", prefix) : NULL;
-    tw_tensor *value = index ? tw_tensor_string(prefix, strlen(prefix)) : NULL;
+    tw__owned char *prefix = tw__path_join(l->directory, "variables/variables"),
+                   *index = prefix ? tw__format("%s.index", prefix) : NULL;
+    tw_auto tw_tensor *value = index ? tw_tensor_string(prefix, strlen(prefix)) : NULL;
     tw_status status = value ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (value && m->saver_restore.size && tw__path_exists(index))
         status = run_operation(l, m->saver_restore, &m->saver_filename, &value, 1);
-    tw_release(value);
-    tw__free(index);
-    tw__free(prefix);
     return status;
 }
 
@@ -92,7 +89,7 @@ static tw_status run_first(const loading *l)
     tw_string first = first_operation(m);
     if (!first.size)
         return TW_OK;
-    tw_tensor **values = tw__alloc_array(m->asset_count + 1, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array(m->asset_count + 1, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < m->asset_count; i++) {
         char *name = tw__strndup(m->assets[i].data, m->assets[i].size),
@@ -108,7 +105,6 @@ static tw_status run_first(const loading *l)
         status = run_operation(l, first, m->asset_tensors, values, m->asset_count);
     for (size_t i = 0; values && i < m->asset_count; i++)
         tw_release(values[i]);
-    tw__free(values);
     return status;
 }
 
@@ -125,7 +121,7 @@ static bool is_trainable(const loading *l, const char *name)
 
 static tw_status add_variables(loading *l)
 {
-    tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
+    tw_auto tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
     tw_status status = list ? tw__track(&l->root->trackable, "variables", list) : TW_RESOURCE_EXHAUSTED;
     size_t count = 0;
     for (size_t i = 0; status == TW_OK && i < l->graph->graph->node_count; i++) {
@@ -140,7 +136,6 @@ static tw_status add_variables(loading *l)
         status = variable ? tw__track(&list->trackable, name, variable) : tw__error_status();
         tw_release(variable);
     }
-    tw_release(list);
     return status;
 }
 
@@ -181,8 +176,8 @@ static tw_value specs_of(const tw__tensor_info *infos, const int *order, size_t 
 
 static tw_saved_concrete *make_signature(const loading *l, const tw__signature_message *s, const int *inputs, const int *outputs)
 {
-    tw__edge *feeds = tw__alloc_array(s->input_count + 1, sizeof *feeds);
-    tw__fetch *fetches = tw__alloc_array(s->output_count + 1, sizeof *fetches);
+    tw__owned tw__edge *feeds = tw__alloc_array(s->input_count + 1, sizeof *feeds);
+    tw__owned tw__fetch *fetches = tw__alloc_array(s->output_count + 1, sizeof *fetches);
     tw_status status = feeds && fetches ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < s->input_count; i++)
         status = find_edge(l, s->inputs[inputs[i]].tensor, &feeds[i]);
@@ -191,7 +186,7 @@ static tw_saved_concrete *make_signature(const loading *l, const tw__signature_m
         status = find_edge(l, s->outputs[outputs[i]].tensor, &edge);
         fetches[i] = (tw__fetch){ edge.node, edge.output };
     }
-    tw__function *function =
+    tw_auto tw__function *function =
         status == TW_OK ? tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
@@ -201,15 +196,12 @@ static tw_saved_concrete *make_signature(const loading *l, const tw__signature_m
         concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } },
                                           specs_of(s->outputs, outputs, s->output_count));
     }
-    tw_release(function);
-    tw__free(feeds);
-    tw__free(fetches);
     return concrete;
 }
 
 static tw_status name_arguments(tw_saved_concrete *concrete, const tw__signature_message *s, const int *inputs)
 {
-    char **names = tw__alloc_array(s->input_count + 1, sizeof *names);
+    tw__owned char **names = tw__alloc_array(s->input_count + 1, sizeof *names);
     tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < s->input_count; i++)
         status = (names[i] = tw__strndup(s->inputs[inputs[i]].name.data, s->inputs[inputs[i]].name.size)) ? TW_OK
@@ -218,7 +210,6 @@ static tw_status name_arguments(tw_saved_concrete *concrete, const tw__signature
         status = tw__saved_concrete_keywords(concrete, (const char *const *)names, s->input_count, s->input_count == 1);
     for (size_t i = 0; names && i < s->input_count; i++)
         tw__free(names[i]);
-    tw__free(names);
     return status;
 }
 
@@ -226,18 +217,14 @@ static tw_status add_signature(const loading *l, tw_saved_object *map, const tw_
 {
     if (tw__string_is(s->name, "__saved_model_init_op") || tw__string_is(s->name, "__saved_model_train_op"))
         return TW_OK;
-    int *inputs = sorted(s->inputs, s->input_count), *outputs = sorted(s->outputs, s->output_count);
-    char *name = tw__strndup(s->name.data, s->name.size);
-    tw_saved_concrete *concrete = inputs && outputs && name ? make_signature(l, s, inputs, outputs) : NULL;
+    tw__owned int *inputs = sorted(s->inputs, s->input_count), *outputs = sorted(s->outputs, s->output_count);
+    tw__owned char *name = tw__strndup(s->name.data, s->name.size);
+    tw_auto tw_saved_concrete *concrete = inputs && outputs && name ? make_signature(l, s, inputs, outputs) : NULL;
     tw_status status = concrete ? name_arguments(concrete, s, inputs) : tw__error_status();
     if (status == TW_OK)
         status = tw__track(&map->trackable, name, concrete);
     if (status != TW_OK)
         tw__error_prefix("%s: signature '%s': ", l->message->path, name ? name : "");
-    tw_release(concrete);
-    tw__free(name);
-    tw__free(inputs);
-    tw__free(outputs);
     return status;
 }
 
@@ -251,8 +238,7 @@ static tw_status keep_needed(const loading *l)
     for (size_t i = 0; i < m->signature_count; i++)
         count += m->signatures[i].input_count + m->signatures[i].output_count;
     tw_string *names = tw__alloc_array(count, sizeof *names);
-    if (!names)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(names);
     count = 0;
     names[count++] = m->saver_restore;
     names[count++] = first_operation(m);
@@ -287,8 +273,7 @@ static tw_status load(loading *l)
                                           &(tw_session_args){ .target = "", .graph = l->graph, .allow_soft_placement = true })
                           : NULL;
     l->root = l->session ? tw__saved_object_new("_v1_graph") : NULL;
-    if (!l->root)
-        return tw__error_status();
+    TW_NEED(l->root);
     TW_TRY(restore(l));
     TW_TRY(run_first(l));
     TW_TRY(add_variables(l));

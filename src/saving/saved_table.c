@@ -69,8 +69,7 @@ static tw_status run(void *context, tw_tensor *const *arguments, int count, tw_t
 {
     const tracing *t = context;
     (void)count;
-    if (!(*outputs = tw__alloc_array((size_t)t->results, sizeof **outputs)))
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(*outputs = tw__alloc_array((size_t)t->results, sizeof **outputs));
     *output_count = t->results;
     TW_TRY(t->body(t->table, arguments, *outputs));
     return tw__function_name_results(*outputs, t->results);
@@ -122,12 +121,11 @@ static tw_saved_concrete *trace(const struct tw_lookup_table *table, const char 
 {
     static _Atomic uint64_t number;
     tw_shape shapes[2] = { count == 1 ? TW_SCALAR : TW_UNKNOWN_SHAPE, TW_UNKNOWN_SHAPE };
-    char *full = tw__format("__inference__%s_%llu", name, (unsigned long long)++number);
+    tw__owned char *full = tw__format("__inference__%s_%llu", name, (unsigned long long)++number);
     tw__outside outside = tw__outside_begin();
     tw__function *f =
         full ? tw__function_trace_named(full, names, dtypes, shapes, count, run, &(tracing){ table, body, results }) : NULL;
     tw__outside_end(outside);
-    tw__free(full);
     tw_saved_concrete *concrete =
         f ? tw__saved_concrete_new(f, inputs_of(names, dtypes, shapes, count), outputs_of(f, results)) : NULL;
     tw_release(f);
@@ -162,14 +160,11 @@ static tw_value no_arguments(void)
 static tw_status attach_function(tw__extra *extra, const struct tw_lookup_table *table, const char *name, const char *traced,
                                  table_body body)
 {
-    tw_saved_concrete *concrete = trace(table, traced, body, NULL, NULL, 0, 1);
-    tw_saved_function *function = concrete ? tw__saved_function_new(no_arguments()) : NULL;
-    tw_status status = function ? tw__saved_function_add(function, concrete) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__extra_add(extra, &table->trackable, name, function);
-    tw_release(concrete);
-    tw_release(function);
-    return status;
+    tw_auto tw_saved_concrete *concrete = trace(table, traced, body, NULL, NULL, 0, 1);
+    tw_auto tw_saved_function *function = concrete ? tw__saved_function_new(no_arguments()) : NULL;
+    TW_NEED(function);
+    TW_TRY(tw__saved_function_add(function, concrete));
+    return tw__extra_add(extra, &table->trackable, name, function);
 }
 
 static tw_status attach_concrete(tw__extra *extra, const struct tw_lookup_table *table, const char *name,
@@ -216,17 +211,15 @@ tw_status tw__saved_table_run(tw_trackable *object, const char *name, tw_tensor 
     if (!tw__is(function, &tw__class_saved_function) || function->concrete_count != 1)
         return TW_OK;
     tw__function *f = tw__saved_concrete_build(function->concretes[0]);
-    if (!f)
-        return tw__error_status();
+    TW_NEED(f);
     if (f->argument_count != 0 || f->output_count > 1)
         return tw__fail(TW_DATA_LOSS, "function '%s' takes %d tensors and gives %d, expected none and one", f->name,
                         f->argument_count, f->output_count);
-    tw_tensor *output = NULL;
+    tw_auto tw_tensor *output = NULL;
     tw__outside outside = tw__outside_begin();
     tw_status status = tw__function_call(f, NULL, &output);
     tw__outside_end(outside);
     if (status == TW_OK && result)
         *result = tw_retain(output);
-    tw_release(output);
     return status;
 }

@@ -11,8 +11,7 @@ static tw_status bind_handles(tw__prepared *prepared)
     if (function->captures || !prepared->bound_count)
         return TW_OK;
     function->captures = tw__alloc_array((size_t)prepared->bound_count + 1, sizeof *function->captures);
-    if (!function->captures)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(function->captures);
     for (int i = 0; i < prepared->bound_count; i++) { /* tapes know a variable by its own handle */
         tw_object *object = tw__tensor_object(prepared->bound[i]);
         const tw_variable *variable = tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
@@ -71,8 +70,8 @@ TW_METHOD(session_function,
     struct tw_session *session = args->self;
     if (tw__session_check_open(session) != TW_OK)
         return NULL;
-    tw__edge *feeds = tw__alloc_array((size_t)args->feeds.count + 1, sizeof *feeds);
-    tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);
+    tw__owned tw__edge *feeds = tw__alloc_array((size_t)args->feeds.count + 1, sizeof *feeds);
+    tw__owned tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);
     tw_status status = feeds && fetches ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; status == TW_OK && i < args->feeds.count; i++) {
         tw_tensor *feed = args->feeds.items[i];
@@ -83,7 +82,7 @@ TW_METHOD(session_function,
     }
     for (int64_t i = 0; status == TW_OK && i < args->fetches.count; i++)
         status = tw__session_fetch(session, args->fetches.items[i], &fetches[i]);
-    tw__function *function =
+    tw_auto tw__function *function =
         status == TW_OK ? tw__session_function(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count) : NULL;
     tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
@@ -93,9 +92,6 @@ TW_METHOD(session_function,
         concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } },
                                           (tw_value){ .kind = TW_VALUE_NONE });
     }
-    tw_release(function);
-    tw__free(feeds);
-    tw__free(fetches);
     return concrete;
 }
 

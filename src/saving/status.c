@@ -96,12 +96,10 @@ char *tw__trackable_repr(const tw_trackable *object)
         return tw__format("<%s object>", tw_class_name(object));
     tw_variable *variable = (tw_variable *)object;
     tw__saved_error kept = tw__error_take();
-    char *shape = tw__shape_tuple(&variable->resource->shape);
-    char *value = value_text(variable);
+    tw__owned char *shape = tw__shape_tuple(&variable->resource->shape);
+    tw__owned char *value = value_text(variable);
     char *text = tw__format("<tf.Variable '%s' shape=%s dtype=%s, %s>", variable->name, shape ? shape : "",
                             tw_dtype_name(variable->resource->dtype), value ? value : "numpy=<unavailable>");
-    tw__free(shape);
-    tw__free(value);
     tw_clear_error();
     tw__error_restore(kept);
     return text;
@@ -141,12 +139,11 @@ static tw_status find_unmatched(tw_load_status *status, size_t limit, size_t *fo
 static tw_status check_existing(tw_load_status *status)
 {
     tw__restore *restore = status->restore;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (size_t i = 0; i < restore->graph.count; i++) {
         if (restore->bound[i] && tw__restored_by(restore->bound[i]) < restore->uid) {
             tw__saved_node_print(&text, &restore->graph.nodes[i]);
             tw__fail(TW_ASSERTION_ERROR, "Object %s not assigned a value from checkpoint.", text.data ? text.data : "");
-            tw__text_free(&text);
             return TW_ASSERTION_ERROR;
         }
     }
@@ -158,7 +155,6 @@ static tw_status check_existing(tw_load_status *status)
                      "Found %zu Python objects that were not bound to checkpointed values, likely due to changes in the Python "
                      "program. Showing %zu of %zu unmatched objects: [%s]",
                      count, count < 10 ? count : (size_t)10, count, text.data);
-    tw__text_free(&text);
     return result;
 }
 
@@ -231,7 +227,7 @@ static tw_status check_nontrivial(tw_load_status *status)
         bound += restore->bound[i] != NULL;
     if (bound > 1)
         return TW_OK;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status result = find_unmatched(status, SIZE_MAX, &count, &text);
     if (result == TW_OK && count > 0) {
         result = tw__fail(TW_ASSERTION_ERROR, "%s[%s]", begin, text.data);
@@ -240,7 +236,6 @@ static tw_status check_nontrivial(tw_load_status *status)
         result = tw__fail(TW_ASSERTION_ERROR, "Nothing to load. No dependencies have been added to %s yet.", root ? root : "");
         tw__free(root);
     }
-    tw__text_free(&text);
     return result;
 }
 

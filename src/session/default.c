@@ -79,13 +79,11 @@ TW_API(reset_default_graph, "compat.v1.reset_default_graph()", "The program's ow
                         "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
                         "nesting and create a new graph.");
     struct tw_graph *fresh = tw_graph();
-    if (!fresh)
-        return tw__error_status();
-    struct tw_graph *old = program_graph;
+    TW_NEED(fresh);
+    tw_auto struct tw_graph *old = program_graph;
     program_graph = fresh;
     if (atomic_load(&disabled))
         tw__tracing = fresh->graph;
-    tw_release(old);
     return TW_OK;
 }
 
@@ -96,8 +94,7 @@ TW_API(disable_eager_execution, "compat.v1.disable_eager_execution()", "Operatio
     if (tw__tracing)
         return tw__fail(TW_VALUE_ERROR, "tf.disable_eager_execution must be called at program startup.");
     struct tw_graph *graph = own_graph();
-    if (!graph)
-        return tw__error_status();
+    TW_NEED(graph);
     atomic_store(&disabled, true);
     tw__tracing = graph->graph; /* which the program holds */
     tw_release(graph);
@@ -110,8 +107,7 @@ TW_API(thread_begin, "compat.v1._thread_begin()",
     if (!atomic_load(&disabled) || tw__tracing)
         return TW_OK;
     struct tw_graph *graph = own_graph();
-    if (!graph)
-        return tw__error_status();
+    TW_NEED(graph);
     tw__tracing = graph->graph; /* which the thread holds */
     tw_release(graph);
     return TW_OK;
@@ -121,10 +117,9 @@ TW_API(thread_end, "compat.v1._thread_end()", "Lets go of the thread's default g
 {
     while (depth)
         TW_TRY(tw__default_pop(stack[depth - 1].graph));
-    struct tw_graph *graph = program_graph;
+    tw_auto struct tw_graph *graph = program_graph;
     program_graph = NULL;
     tw__tracing = NULL;
-    tw_release(graph);
     return TW_OK;
 }
 
@@ -184,14 +179,12 @@ TW_API(variables_initializer, "compat.v1.variables_initializer(var_list: list<va
        "An operation that gives the variables their first values.")
 {
     tw__graph *graph = graph_for("tf.variables_initializer()");
-    tw__node **nodes = graph ? tw__alloc_array((size_t)args->var_list.count + 1, sizeof *nodes) : NULL;
+    tw__owned tw__node **nodes = graph ? tw__alloc_array((size_t)args->var_list.count + 1, sizeof *nodes) : NULL;
     int count = 0;
     for (int64_t i = 0; nodes && i < args->var_list.count; i++) {
         tw_variable *variable = args->var_list.items[i];
         if (variable->initializer && variable->graph == graph)
             nodes[count++] = variable->initializer;
     }
-    struct tw_operation *operation = nodes ? tw__group(graph, nodes, count, args->name) : NULL;
-    tw__free(nodes);
-    return operation;
+    return nodes ? tw__group(graph, nodes, count, args->name) : NULL;
 }

@@ -12,8 +12,7 @@ static tw_status graph_init(void *self, const void *given)
     struct tw_graph *graph = self;
     (void)given;
     graph->graph = tw__graph_new(NULL);
-    if (!graph->graph)
-        return tw__error_status();
+    TW_NEED(graph->graph);
     graph->graph->lasting = true;
     graph->graph->owner = graph;
     tw__graph_enter(graph->graph);
@@ -89,10 +88,8 @@ TW_METHOD(graph_set_seed, "Graph._set_graph_seed(self: graph, seed: int)", "Sets
 TW_METHOD(graph_unique_name, "Graph.unique_name(self: graph, name: str, mark_as_used: bool = True) -> str",
           "The name in the present scope, with a number behind it if it is taken.")
 {
-    char *whole = tw__format("%s%s", tw__scope(), args->name ? args->name : "");
-    char *out = whole ? tw__graph_unique_name(args->self->graph, whole, args->mark_as_used) : NULL;
-    tw__free(whole);
-    return out;
+    tw__owned char *whole = tw__format("%s%s", tw__scope(), args->name ? args->name : "");
+    return whole ? tw__graph_unique_name(args->self->graph, whole, args->mark_as_used) : NULL;
 }
 
 TW_METHOD(graph_get_name_scope, "Graph.get_name_scope(self: graph) -> str", "The present name scope, without its last slash.")
@@ -175,7 +172,8 @@ TW_METHOD(graph_get_tensor_by_name, "Graph.get_tensor_by_name(self: graph, name:
                 args->name);
         return NULL;
     }
-    char *own = tw__strndup(args->name, (size_t)(colon - args->name)), *rest = NULL;
+    tw__owned char *own = tw__strndup(args->name, (size_t)(colon - args->name));
+    char *rest = NULL;
     tw__node *node = own ? tw__graph_find(graph, own) : NULL;
     long output = strtol(colon + 1, &rest, 10);
     if (own && (!colon[1] || *rest || output < 0))
@@ -192,10 +190,8 @@ TW_METHOD(graph_get_tensor_by_name, "Graph.get_tensor_by_name(self: graph, name:
                  "The name '%s' refers to a Tensor which does not exist. The operation, '%s', exists but only has %d outputs.",
                  args->name, own, node->output_count);
     else if (own) {
-        tw__free(own);
         return tw__node_output(node, (int)output);
     }
-    tw__free(own);
     return NULL;
 }
 
@@ -225,18 +221,15 @@ TW_METHOD(graph_collection_names, "Graph._collection_names(self: graph) -> value
 
 static tw_status push_controls(tw__graph *graph, tw_objects operations, bool clear)
 {
-    tw__node **nodes = tw__alloc_array((size_t)operations.count + 1, sizeof *nodes);
+    tw__owned tw__node **nodes = tw__alloc_array((size_t)operations.count + 1, sizeof *nodes);
     for (int64_t i = 0; nodes && i < operations.count; i++) {
         const struct tw_operation *operation = operations.items[i];
-        if (operation->graph != graph) {
-            tw__free(nodes);
+        if (operation->graph != graph)
             return tw__fail(TW_VALUE_ERROR, "Operation %s is not an element of this graph.", operation->node->name);
-        }
         nodes[i] = operation->node;
     }
-    tw_status status = nodes ? tw__control_push(graph, nodes, (int)operations.count, clear) : TW_RESOURCE_EXHAUSTED;
-    tw__free(nodes);
-    return status;
+    TW_NEED(nodes);
+    return tw__control_push(graph, nodes, (int)operations.count, clear);
 }
 
 TW_METHOD(graph_push_controls, "Graph._push_controls(self: graph, operations: list<operation>, clear: bool)",
@@ -355,7 +348,7 @@ TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation
 {
     const tw__node *node = args->tensor->node;
     const tw__graph *graph = node ? node->graph : NULL;
-    tw__node **users = graph ? tw__alloc_array(graph->node_count + 1, sizeof *users) : NULL;
+    tw__owned tw__node **users = graph ? tw__alloc_array(graph->node_count + 1, sizeof *users) : NULL;
     size_t count = 0;
     for (size_t i = (size_t)(node ? node->id + 1 : 0); users && i < graph->node_count; i++) {
         tw__node *other = graph->nodes[i];
@@ -365,9 +358,7 @@ TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation
         if (uses)
             users[count++] = other;
     }
-    tw_objects list = operations_of(users, count);
-    tw__free(users);
-    return list;
+    return operations_of(users, count);
 }
 
 TW_PROPERTY(operation_colocation, "Operation._colocation(self: operation) -> str",

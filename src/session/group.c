@@ -68,8 +68,6 @@ TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) ->
         return NULL;
     }
     int count = 0;
-    tw__node **nodes = tw__effects_since(graph, args->since > 0 ? (size_t)args->since : 0, &count);
-    struct tw_operation *operation = nodes ? tw__group(graph, nodes, count, args->name ? args->name : "group_deps") : NULL;
-    tw__free(nodes);
-    return operation;
+    tw__owned tw__node **nodes = tw__effects_since(graph, args->since > 0 ? (size_t)args->since : 0, &count);
+    return nodes ? tw__group(graph, nodes, count, args->name ? args->name : "group_deps") : NULL;
 }

@@ -50,10 +50,10 @@ TW_METHOD(
         return tw__fail(TW_TYPE_ERROR, "import_graph_def: the argument `graph_def` must be the bytes of a GraphDef");
     const char *before = tw__guard_loading;
     tw__guard_loading = args->model;
-    tw__library *library = tw__library_read(args->graph_def.s.data, args->graph_def.s.size);
+    tw_auto tw__library *library = tw__library_read(args->graph_def.s.data, args->graph_def.s.size);
     tw__guard_loading = before;
-    tw__edge *edges = library ? tw__alloc_array((size_t)args->inputs.count + 1, sizeof *edges) : NULL;
-    tw__map given = { 0 };
+    tw__owned tw__edge *edges = library ? tw__alloc_array((size_t)args->inputs.count + 1, sizeof *edges) : NULL;
+    tw__auto(tw__map_end) tw__map given = { 0 };
     tw_status status = edges ? read_map(args, &given, edges) : tw__error_status();
     if (status == TW_OK) {
         tw__build build = { 0 };
@@ -61,8 +61,5 @@ TW_METHOD(
             tw__library_add_to(library, args->self->graph, args->prefix && *args->prefix ? args->prefix : NULL, &given, &build);
         tw__build_end(&build);
     }
-    tw__map_free(&given, NULL);
-    tw__free(edges);
-    tw_release(library);
     return status;
 }

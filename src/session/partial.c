@@ -116,8 +116,7 @@ static tw_status setup(struct tw_partial_run *run, struct tw_session *session, t
     run->fed = tw__alloc_array((size_t)feeds.count + 1, sizeof *run->fed);
     run->needed = tw__alloc_array(run->node_count + 1, sizeof *run->needed);
     run->done = tw__alloc_array(run->node_count + 1, sizeof *run->done);
-    if (!run->fetches || !run->fetched || !run->feeds || !run->fed || !run->needed || !run->done)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(run->fetches && run->fetched && run->feeds && run->fed && run->needed && run->done);
     for (int64_t i = 0; i < fetches.count; i++) {
         TW_TRY(tw__session_fetch(session, fetches.items[i], &run->fetches[i]));
         run->fetch_count++;
@@ -257,8 +256,7 @@ static tw_status fill_step(struct tw_partial_run *run, const tw__graph *graph, c
     s->values = tw__alloc_array(feed_room, sizeof *s->values);
     s->fetches = tw__alloc_array(fetch_room, sizeof *s->fetches);
     s->outputs = tw__alloc_array(fetch_room, sizeof *s->outputs);
-    if (!s->feeds || !s->values || !s->fetches || !s->outputs)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(s->feeds && s->values && s->fetches && s->outputs);
     for (size_t i = 0; i < run->node_count; i++) {
         tw__node *node = graph->nodes[i];
         for (int k = 0; ready[i] && k < node->input_count; k++)
@@ -286,7 +284,7 @@ static void end_step(step *s)
 
 static tw_status run_ready(struct tw_partial_run *run, const tw__graph *graph, const bool *ready)
 {
-    step s = { 0 };
+    tw__auto(end_step) step s = { 0 };
     tw_status status = fill_step(run, graph, ready, &s);
     if (status == TW_OK && s.fetch_count) {
         tw__prepared *prepared = tw__session_prepare(run->session, s.feeds, s.feed_count, s.fetches, s.fetch_count);
@@ -301,7 +299,6 @@ static tw_status run_ready(struct tw_partial_run *run, const tw__graph *graph, c
     }
     for (size_t i = 0; status == TW_OK && i < run->node_count; i++)
         run->done[i] |= ready[i];
-    end_step(&s);
     return status;
 }
 

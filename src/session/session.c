@@ -66,8 +66,7 @@ static tw_status session_init(void *self, const void *given)
     if (args->target && *args->target)
         return tw__fail(TW_UNIMPLEMENTED, "Session: the target '%s': sessions run in this process only", args->target);
     session->owner = args->graph ? tw_retain(args->graph) : tw__default_graph();
-    if (!session->owner)
-        return tw__error_status();
+    TW_NEED(session->owner);
     session->graph = tw_retain(session->owner->graph);
     pthread_mutex_init(&session->lock, NULL);
     session->ready = true;
@@ -95,7 +94,7 @@ tw_status tw__session_check_open(const struct tw_session *session)
 static tw_tensor *handle_of(struct tw_session *session, const char *container, const char *name, tw_dtype dtype,
                             const tw_shape *shape, tw_tensor *own)
 {
-    char *key = tw__format("%s/%s", container, name);
+    tw__owned char *key = tw__format("%s/%s", container, name);
     tw_tensor *handle = key ? tw__map_get(&session->resources, key, strlen(key)) : NULL;
     if (key && !handle) {
         tw__resource *mine = own ? tw__resource_of(own) : NULL;
@@ -114,7 +113,6 @@ static tw_tensor *handle_of(struct tw_session *session, const char *container, c
             handle = NULL;
         }
     }
-    tw__free(key);
     return handle;
 }
 
@@ -136,14 +134,12 @@ static tw_tensor *bind(void *context, const tw__node *node, tw_tensor *outside)
         return tw_retain(outside);
     tw_string container = tw__attr_find(node->op, node->attrs, "container")->s,
               shared = tw__attr_find(node->op, node->attrs, "shared_name")->s;
-    char *box = tw__strndup(container.size ? container.data : "", container.size);
-    char *name = tw__strndup(shared.size ? shared.data : node->name, shared.size ? shared.size : strlen(node->name));
+    tw__owned char *box = tw__strndup(container.size ? container.data : "", container.size);
+    tw__owned char *name = tw__strndup(shared.size ? shared.data : node->name, shared.size ? shared.size : strlen(node->name));
     tw_tensor *handle = NULL;
     if (box && name)
         handle = handle_of(context, box, name, tw__attr_find(node->op, node->attrs, "dtype")->type,
                            tw__attr_find(node->op, node->attrs, "shape")->shape, outside);
-    tw__free(box);
-    tw__free(name);
     return tw_retain(handle);
 }
 
@@ -173,7 +169,7 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
         tw__fail(TW_RUNTIME_ERROR, "The Session graph is empty. Add operations to the graph before calling run().");
         return NULL;
     }
-    tw__text key = { 0 };
+    tw__auto(tw__text_free) tw__text key = { 0 };
     tw__text_bytes(&key, &feed_count, sizeof feed_count);
     for (int i = 0; i < feed_count; i++) {
         tw__text_bytes(&key, &feeds[i].node, sizeof feeds[i].node);
@@ -198,7 +194,6 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
         }
     }
     pthread_mutex_unlock(&session->lock);
-    tw__text_free(&key);
     return prepared;
 }
 
@@ -277,11 +272,9 @@ tw_status tw__session_check_feed(const tw_tensor *key, const tw_tensor *value)
                         tw_dtype_name(key->dtype));
     if (tw__shape_compatible(&key->shape, &value->shape))
         return TW_OK;
-    char *given = tw__shape_tuple(&value->shape), *own = tw__shape_tuple(&key->shape);
+    tw__owned char *given = tw__shape_tuple(&value->shape), *own = tw__shape_tuple(&key->shape);
     tw__fail(TW_VALUE_ERROR, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "",
              key->node->name, key->node_output, own ? own : "");
-    tw__free(given);
-    tw__free(own);
     return TW_VALUE_ERROR;
 }
 
@@ -293,8 +286,7 @@ static tw_status run(struct tw_session *session, const tw_session_run_args *args
     for (int64_t i = 0; i < args->feeds.count; i++)
         TW_TRY(feed_of(session, args->feeds.items[i], args->values.items[i], &feeds[i]));
     tw__prepared *prepared = tw__session_prepare(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count);
-    if (!prepared)
-        return tw__error_status();
+    TW_NEED(prepared);
     *count = prepared->fetch_count;
     return tw__session_run(session, prepared, args->values.items, outputs);
 }

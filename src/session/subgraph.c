@@ -61,9 +61,8 @@ static void find_needed(copying *c, const tw__fetch *fetches, int fetch_count)
 
 static tw__node *argument(copying *c, tw_dtype dtype, const tw_shape *shape, const char *name)
 {
-    tw_tensor *placeholder = tw__graph_placeholder(c->copy, dtype, shape, name);
+    tw_auto tw_tensor *placeholder = tw__graph_placeholder(c->copy, dtype, shape, name);
     tw__node *node = placeholder ? placeholder->node : NULL;
-    tw_release(placeholder);
     return node;
 }
 
@@ -86,8 +85,7 @@ static tw_status copy_bound(copying *c, const tw__node *node)
                         tw__dtype_text(node->out_dtypes[0]), node->out_shapes[0].rank <= 0 ? "" : " and shape ",
                         node->out_shapes[0].rank <= 0 ? "" : tw__shape_text(&node->out_shapes[0]), node->name);
     tw__node *copy = argument(c, node->out_dtypes[0], &node->out_shapes[0], node->name);
-    if (!copy)
-        return tw__error_status();
+    TW_NEED(copy);
     c->copies[node->id] = c->inputs[c->feed_count + c->bound_count] = copy;
     c->bound[c->bound_count] = c->bind(c->context, node, outside);
     return c->bound[c->bound_count++] ? TW_OK : tw__error_status();
@@ -98,8 +96,7 @@ static tw_status copy_node(copying *c, const tw__node *node)
     if (tw__node_is(node, TW_ROLE_PLACEHOLDER) || tw__node_is(node, TW_ROLE_VARIABLE))
         return copy_bound(c, node);
     tw__edge few[16], *edges = node->input_count <= 16 ? few : tw__alloc_array((size_t)node->input_count, sizeof *edges);
-    if (!edges)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(edges);
     for (int i = 0; i < node->input_count; i++) {
         int feed = feed_of(c, node->inputs[i]);
         edges[i] = feed < 0 ? (tw__edge){ c->copies[node->inputs[i].node->id], node->inputs[i].output }
@@ -122,14 +119,13 @@ static tw_status check_place(const tw__node *node, bool soft)
 {
     if (tw__device_runs(node->device, soft))
         return TW_OK;
-    char *all = tw__device_list_text(", ");
+    tw__owned char *all = tw__device_list_text(", ");
     tw__fail(
         TW_INVALID_ARGUMENT,
         "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but available devices are [ %s ]. "
         "Make sure the device specification refers to a valid device.%s\n\t [[%s]]",
         node->name, node->name, node->device, all ? all : "",
         strstr(node->device, ":GPU:") ? " The requested device appears to be a GPU, but CUDA is not enabled." : "", node->name);
-    tw__free(all);
     return TW_INVALID_ARGUMENT;
 }
 
@@ -138,8 +134,7 @@ static tw_status copy_all(copying *c)
     for (int i = 0; i < c->feed_count; i++) {
         const tw__node *node = c->feeds[i].node;
         c->inputs[i] = argument(c, node->out_dtypes[c->feeds[i].output], &node->out_shapes[c->feeds[i].output], node->name);
-        if (!c->inputs[i])
-            return tw__error_status();
+        TW_NEED(c->inputs[i]);
     }
     for (size_t i = 0; i < c->graph->node_count; i++) {
         if (c->needed[i] && c->graph->nodes[i]->device)
@@ -173,10 +168,9 @@ static tw__prepared *finish(copying *c, const tw__fetch *fetches, int fetch_coun
 {
     tw__prepared *prepared = tw__alloc_zero(sizeof *prepared);
     int count = 0;
-    tw__edge *edges = prepared ? results(c, fetches, fetch_count, &count) : NULL;
+    tw__owned tw__edge *edges = prepared ? results(c, fetches, fetch_count, &count) : NULL;
     if (edges)
         prepared->function = tw__function_of_graph("session", c->copy, c->inputs, c->feed_count + c->bound_count, edges, count);
-    tw__free(edges);
     if (!prepared || !prepared->function) {
         tw__free(prepared);
         return NULL;

@@ -63,8 +63,7 @@ TW_API(graph_variable_collections, "compat.v1._variable_collections(names: value
     if (names->kind != TW_VALUE_LIST && names->kind != TW_VALUE_TUPLE)
         return TW_OK;
     kept = tw__alloc_array((size_t)names->list.count + 1, sizeof *kept);
-    if (!kept)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(kept);
     for (size_t i = 0, count = 0; i < (size_t)names->list.count; i++) {
         const tw_value *name = &names->list.items[i];
         if (name->kind == TW_VALUE_STR && !(kept[count++] = tw__strndup(name->s.data, name->s.size)))

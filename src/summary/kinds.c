@@ -169,10 +169,9 @@ static bool need_rank(const tw_tensor *data, int rank)
 {
     if (data->shape.rank < 0 || data->shape.rank == rank)
         return true;
-    char *shape = tw__shape_tuple(&data->shape);
+    tw__owned char *shape = tw__shape_tuple(&data->shape);
     if (shape)
         tw__fail(TW_VALUE_ERROR, "Tensor  must have rank %d.  Received rank %d, shape %s", rank, data->shape.rank, shape);
-    tw__free(shape);
     return false;
 }
 
@@ -220,7 +219,7 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
         return NULL;
     }
     int64_t count = first->shape.dims[0];
-    tw_tensor **rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
+    tw__owned tw_tensor **rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < count; i++) {
         tw_auto tw_tensor *at = tw__image_number(i), *axis = tw__image_number(0), *label = tw_tensor_string("", 0);
@@ -234,7 +233,6 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
                               : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
     for (int64_t i = 0; rows && i < count; i++)
         tw_release(rows[i]);
-    tw__free(rows);
     return made;
 }
 

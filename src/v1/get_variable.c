@@ -101,14 +101,12 @@ static tw_variable *make(const char *name, const tw_get_variable_args *args, con
     bool rooted = tw__scope_push(NULL) == TW_OK;
     bool free_of_controls = rooted && graph && tw__control_push(graph, NULL, 0, true) == TW_OK;
     tw_auto tw_tensor *initial = rooted ? first_value(name, shape, dtype, initializer) : NULL;
-    char *texts = NULL;
-    const char **names = initial ? collections_of(&args->collections, args->trainable, &texts) : NULL;
+    tw__owned char *texts = NULL;
+    tw__owned const char **names = initial ? collections_of(&args->collections, args->trainable, &texts) : NULL;
     const char *const *before = tw__variable_collections;
     tw__variable_collections = names;
     tw_variable *variable = names ? tw__variable_new(initial, name, args->trainable, NULL) : NULL;
     tw__variable_collections = before;
-    tw__free(names);
-    tw__free(texts);
     if (free_of_controls)
         tw__control_pop(graph);
     if (rooted)
@@ -132,8 +130,7 @@ static tw_status regularize(tw__variable_store *store, tw_variable *variable, co
         tw_auto tw_tensor *value = tw__variable_read(variable);
         tw_auto tw_tensor *loss = value ? regularizer->call(regularizer, value) : NULL;
         tw__scope_pop();
-        if (!loss)
-            return tw__error_status();
+        TW_NEED(loss);
         if (pass && loss->node) {
             TW_TRY(TW_GROW(store->losses, store->loss_capacity, store->loss_count + 1));
             store->losses[store->loss_count++] = (tw__edge){ loss->node, loss->node_output };
@@ -172,8 +169,7 @@ static tw_status check_dtype(const tw_get_variable_args *args)
         TW_TRY(tw__scope_push(NULL));
         tw_tensor *constant = tw__graph_constant(tw__tracing, value, NULL);
         tw__scope_pop();
-        if (!constant)
-            return tw__error_status();
+        TW_NEED(constant);
         tw_release(constant);
     }
     if (value->dtype != args->dtype)
@@ -270,12 +266,11 @@ static tw_status matches(const char *scope, const tw_variable *variable, bool *o
     if (!strpbrk(scope, ".^$*+?{}[]\\|()"))
         return TW_OK;
     tw__outside outside = tw__outside_begin();
-    char *pattern = tw__format("(?s)(?:%s).*", scope);
+    tw__owned char *pattern = tw__format("(?s)(?:%s).*", scope);
     tw_auto tw_tensor *name = tw_tensor_string(variable->name, strlen(variable->name));
     tw_auto tw_tensor *expression = pattern ? tw_tensor_string(pattern, strlen(pattern)) : NULL;
     tw_auto tw_tensor *found = name && expression ? tw_strings_regex_full_match(name, expression) : NULL;
     *out = found && *(const bool *)found->data;
-    tw__free(pattern);
     tw__outside_end(outside);
     return found ? TW_OK : tw__error_status();
 }
@@ -331,10 +326,8 @@ static struct tw_operation *initializer_of(const char *collection)
 {
     if (!tw__tracing) /* in eager execution variables have their values when they are made */
         return NULL;
-    tw_objects list = collected(collection, NULL);
-    struct tw_operation *operation = list.items ? tw_variables_initializer(list) : NULL;
-    tw_objects_free(&list);
-    return operation;
+    tw__auto(tw_objects_free) tw_objects list = collected(collection, NULL);
+    return list.items ? tw_variables_initializer(list) : NULL;
 }
 
 TW_API(global_variables_initializer, "compat.v1.global_variables_initializer|compat.v1.initialize_all_variables() -> operation",

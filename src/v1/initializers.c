@@ -125,10 +125,8 @@ static tw_tensor *filled(const tw_shape *shape, tw_dtype dtype, bool ones)
     tw__outside outside = tw__outside_begin();
     tw_auto tw_tensor *value = ones ? tw_ones(dims, .dtype = dtype) : tw_zeros(dims, .dtype = dtype);
     tw__outside_end(outside);
-    char *name = value ? tw__format("%s%s", tw__scope(), ones ? "ones" : "zeros") : NULL;
-    tw_tensor *inside = name ? tw__v1_constant(value, name) : NULL;
-    tw__free(name);
-    return inside;
+    tw__owned char *name = value ? tw__format("%s%s", tw__scope(), ones ? "ones" : "zeros") : NULL;
+    return name ? tw__v1_constant(value, name) : NULL;
 }
 
 static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)

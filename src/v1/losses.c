@@ -12,12 +12,10 @@ static tw_status check_weights(const tw_shape *weights, const tw_shape *losses)
         fits = weights->dims[i] == 1 || weights->dims[i] < 0 || losses->dims[i] < 0 || weights->dims[i] == losses->dims[i];
     if (fits)
         return TW_OK;
-    char *own = tw__shape_tuple(weights), *other = tw__shape_tuple(losses);
+    tw__owned char *own = tw__shape_tuple(weights), *other = tw__shape_tuple(losses);
     tw__fail(TW_VALUE_ERROR,
              "weights can not be broadcast to values. values.rank=%d. weights.rank=%d. values.shape=%s. weights.shape=%s.",
              losses->rank, weights->rank, other ? other : "", own ? own : "");
-    tw__free(own);
-    tw__free(other);
     return TW_VALUE_ERROR;
 }
 
@@ -36,9 +34,8 @@ static tw_tensor *divisor(tw_tensor *losses, tw_tensor *weights, const char *red
     tw_tensor *ones = TW_UNARY(OnesLike, losses);
     if (strcmp(reduction, "weighted_mean") == 0)
         return sum(TW_G2(Mul, ones, tw_retain(weights)));
-    tw_tensor *present = TW_G2(NotEqual, tw_retain(weights), tw_tensor_float(0));
+    tw_auto tw_tensor *present = TW_G2(NotEqual, tw_retain(weights), tw_tensor_float(0));
     tw_tensor *numbers = present ? tw__cast(present, TW_FLOAT32) : NULL;
-    tw_release(present);
     return sum(TW_G2(Mul, ones, numbers));
 }
 

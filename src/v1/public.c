@@ -8,8 +8,8 @@ tw_operation *tw_v1_minimize(tw_v1_optimizer *optimizer, tw_tensor *loss)
 {
     if (!tw__check(optimizer, &tw__class_v1_optimizer, "tw_v1_minimize") || !tw__check(loss, &tw__tensor_class, "tw_v1_minimize"))
         return NULL;
-    tw_objects variables = tw__impl_trainable_variables(&(tw_trainable_variables_args){ 0 });
-    tw_tensors gradients = { NULL, 0 };
+    tw__auto(tw_objects_free) tw_objects variables = tw__impl_trainable_variables(&(tw_trainable_variables_args){ 0 });
+    tw__auto(tw_tensors_free) tw_tensors gradients = { NULL, 0 };
     tw_operation *step = NULL;
     if (variables.count)
         gradients = tw__impl_v1_optimizer_compute_gradients(
@@ -24,17 +24,15 @@ tw_operation *tw_v1_minimize(tw_v1_optimizer *optimizer, tw_tensor *loss)
         tw__fail(TW_VALUE_ERROR,
                  "No gradients provided for any variable, check your graph for ops that do not support gradients, "
                  "between the trainable variables and the loss.");
-    tw_tensors_free(&gradients);
-    tw_objects_free(&variables);
     return step;
 }
 
 tw_v1_saver *tw_v1_saver_new(void)
 {
-    tw_objects variables = tw__impl_global_variables(&(tw_global_variables_args){ 0 });
+    tw__auto(tw_objects_free) tw_objects variables = tw__impl_global_variables(&(tw_global_variables_args){ 0 });
     if (!variables.count && tw_error_code() == TW_OK)
         tw__fail(TW_VALUE_ERROR, "No variables to save");
-    tw__text names = { 0 };
+    tw__auto(tw__text_free) tw__text names = { 0 };
     for (int64_t i = 0; i < variables.count; i++) {
         const char *name = ((const tw_variable *)variables.items[i])->name;
         tw__text_format(&names, "%s%.*s", i ? "\n" : "", (int)strcspn(name, ":"), name);
@@ -43,10 +41,7 @@ tw_v1_saver *tw_v1_saver_new(void)
     tw_args_default(&tw__signature_v1_saver, &args);
     args.names = names.data;
     args.variables = variables;
-    tw_v1_saver *saver = variables.count && !names.failed ? tw_class_make(&tw__class_v1_saver, &args) : NULL;
-    tw__text_free(&names);
-    tw_objects_free(&variables);
-    return saver;
+    return variables.count && !names.failed ? tw_class_make(&tw__class_v1_saver, &args) : NULL;
 }
 
 static tw_status check(const tw_v1_saver *saver, const tw_session *session, const char *path, const char *who)

@@ -56,16 +56,14 @@ static tw_status take_variables(tw_v1_saver *saver, const char *names, const tw_
         return tw__fail(TW_INVALID_ARGUMENT, "Saver: %lld names were expected, got %lld", (long long)count, (long long)given);
     saver->names = tw__alloc_array((size_t)count + 1, sizeof *saver->names);
     saver->variables = tw__alloc_array((size_t)count + 1, sizeof *saver->variables);
-    if (!saver->names || !saver->variables)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(saver->names && saver->variables);
     for (int64_t i = 0; i < count; i++) { /* sorted by name */
         if (!tw__is(variables->items[i], &tw__class_variable))
             return tw__fail(TW_TYPE_ERROR, "Variable to save is not a Variable: item %lld", (long long)i);
         size_t size = strcspn(names, "\n");
         char *copy = tw__strndup(names, size);
         names += size + (names[size] == '\n');
-        if (!copy)
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(copy);
         int64_t at = saver->count++;
         for (; at > 0 && strcmp(saver->names[at - 1], copy) > 0; at--) {
             saver->names[at] = saver->names[at - 1];
@@ -147,12 +145,10 @@ TW_METHOD(v1_saver_write, "compat.v1.train._Saver._write(self: v1_saver, session
     if (!saver->graph)
         return save_eagerly(saver, prefix);
     tw_auto tw_tensor *path = tw_tensor_string(prefix, strlen(prefix));
-    if (!path)
-        return tw__error_status();
+    TW_NEED(path);
     tw_tensors results =
         tw_session_run(args->session, TW_OBJECTS(saver->saved), .feeds = TW_TENSORS(saver->filename), .values = TW_TENSORS(path));
-    if (!results.items)
-        return tw__error_status();
+    TW_NEED(results.items);
     tw_tensors_free(&results);
     return TW_OK;
 }
@@ -179,10 +175,9 @@ TW_METHOD(v1_saver_read, "compat.v1.train._Saver._read(self: v1_saver, session: 
     if (!saver->graph)
         return restore_eagerly(saver, prefix);
     tw_auto tw_tensor *path = tw_tensor_string(prefix, strlen(prefix));
-    if (!path)
-        return tw__error_status();
-    tw_tensors results = tw_session_run(args->session, TW_OBJECTS(saver->restore), .feeds = TW_TENSORS(saver->filename),
-                                        .values = TW_TENSORS(path));
-    tw_tensors_free(&results);
+    TW_NEED(path);
+    tw__auto(tw_tensors_free) tw_tensors results =
+        tw_session_run(args->session, TW_OBJECTS(saver->restore), .feeds = TW_TENSORS(saver->filename),
+                       .values = TW_TENSORS(path));
     return tw_error_code();
 }

@@ -20,8 +20,7 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
 {
     size_t count = saver->last_count, listed = count;
     char **paths = tw__alloc_array(count + 2, sizeof *paths);
-    if (!paths)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(paths);
     bool shorten = relative || *directory != '/';
     bool there = count && strcmp(saver->last[count - 1].path, path) == 0;
     listed += !there;
@@ -31,7 +30,7 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
         paths[i] = shorten ? tw__path_relative(whole, *directory ? directory : ".") : tw__strdup(whole);
         status = paths[i] ? TW_OK : tw__error_status();
     }
-    char *file = status == TW_OK ? tw__path_join(directory, latest_filename) : NULL;
+    tw__owned char *file = status == TW_OK ? tw__path_join(directory, latest_filename) : NULL;
     tw__checkpoint_state state = { .model_checkpoint_path = listed ? paths[listed - 1] : NULL,
                                    .all_paths = paths,
                                    .path_count = listed };
@@ -40,7 +39,6 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
     for (size_t i = 0; i < listed; i++)
         tw__free(paths[i]);
     tw__free(paths);
-    tw__free(file);
     return status;
 }
 
@@ -55,8 +53,7 @@ static tw_status remember(tw_v1_saver *saver, const char *path, double time)
     }
     TW_TRY(TW_GROW(saver->last, saver->last_capacity, saver->last_count + 1));
     char *copy = tw__strdup(path);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(copy);
     saver->last[saver->last_count++] = (tw__kept){ copy, time };
     return TW_OK;
 }
@@ -64,10 +61,9 @@ static tw_status remember(tw_v1_saver *saver, const char *path, double time)
 static tw_status remove_files(const char *path, const char *meta_suffix)
 {
     TW_TRY(tw__remove_checkpoint(path));
-    char *meta = tw__format("%s.%s", path, meta_suffix);
-    tw_status status = meta ? tw__file_remove(meta) : TW_RESOURCE_EXHAUSTED;
-    tw__free(meta);
-    return status;
+    tw__owned char *meta = tw__format("%s.%s", path, meta_suffix);
+    TW_NEED(meta);
+    return tw__file_remove(meta);
 }
 
 TW_METHOD(v1_saver_record,
@@ -84,10 +80,9 @@ TW_METHOD(v1_saver_record,
             memmove(saver->last, saver->last + 1, --saver->last_count * sizeof *saver->last);
         }
     }
-    char *directory = tw__path_directory(args->path);
+    tw__owned char *directory = tw__path_directory(args->path);
     tw_status status =
         directory ? write_state(saver, directory, args->path, args->latest_filename, args->relative) : TW_RESOURCE_EXHAUSTED;
-    tw__free(directory);
     if (status == TW_OK && oldest.path) {
         if (oldest.time > saver->next_time)
             saver->next_time += saver->hours * 3600;
@@ -131,11 +126,9 @@ TW_PROPERTY(v1_saver_scope, "compat.v1.train._Saver._scope(self: v1_saver) -> st
 TW_API(v1_checkpoint_exists, "compat.v1.train.checkpoint_exists(checkpoint_prefix: str) -> bool",
        "Whether there are files with that prefix.")
 {
-    char *index = tw__format("%s.index", args->checkpoint_prefix);
+    tw__owned char *index = tw__format("%s.index", args->checkpoint_prefix);
     struct stat status;
-    bool exists = index && (tw__path_exists(index) || (stat(args->checkpoint_prefix, &status) == 0 && S_ISREG(status.st_mode)));
-    tw__free(index);
-    return exists;
+    return index && (tw__path_exists(index) || (stat(args->checkpoint_prefix, &status) == 0 && S_ISREG(status.st_mode)));
 }
 
 TW_API(

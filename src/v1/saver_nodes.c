@@ -33,19 +33,15 @@ static tw_tensor *strings(char *const *texts, int64_t count)
 static tw_status call(const tw_v1_saver *saver, const tw_op *op, const char *name, tw_tensor *const *inputs, int count,
                       const tw_attr *attrs, int attr_count, tw_tensor **outputs, int output_count, tw__node **made)
 {
-    char *whole = tw__format("%s/%s", saver->scope, name);
-    tw_status status =
-        whole ? tw__v1_call(op, whole, inputs, count, attrs, attr_count, outputs, output_count, made) : TW_RESOURCE_EXHAUSTED;
-    tw__free(whole);
-    return status;
+    tw__owned char *whole = tw__format("%s/%s", saver->scope, name);
+    return whole ? tw__v1_call(op, whole, inputs, count, attrs, attr_count, outputs, output_count, made) : TW_RESOURCE_EXHAUSTED;
 }
 
 static tw_tensor *constant(const tw_v1_saver *saver, tw_tensor *value, const char *name)
 {
-    char *whole = value ? tw__format("%s/%s", saver->scope, name) : NULL;
+    tw__owned char *whole = value ? tw__format("%s/%s", saver->scope, name) : NULL;
     tw_tensor *inside = whole ? tw__v1_constant(value, whole) : NULL;
     tw_release(value);
-    tw__free(whole);
     return inside;
 }
 
@@ -54,8 +50,7 @@ static tw_status add_filename(tw_v1_saver *saver, const char *filename)
     tw_attr attrs[] = { TW_A_TYPE("dtype", TW_STRING), TW_A_SHAPE("shape", &TW_SCALAR) };
     tw_auto tw_tensor *input = constant(saver, tw_tensor_string(filename, strlen(filename)), "filename/input");
     tw_tensor *first = NULL;
-    if (!input)
-        return tw__error_status();
+    TW_NEED(input);
     TW_TRY(call(saver, &tw__op_PlaceholderWithDefault, "filename", &input, 1, attrs, 2, &first, 1, NULL));
     tw_status status = call(saver, &tw__op_PlaceholderWithDefault, "Const", &first, 1, attrs, 2, &saver->filename, 1, NULL);
     tw_release(first);
@@ -90,7 +85,7 @@ static tw_tensor *part_name(const tw_v1_saver *saver)
 static tw_status add_write(tw_v1_saver *saver, tw_tensor *part, tw_tensor *const *values, tw__node **write)
 {
     int64_t count = saver->count;
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "SaveV2/tensor_names");
     tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "SaveV2/shape_and_slices");
     tw_status status = inputs && names && slices ? TW_OK : tw__error_status();
@@ -101,7 +96,6 @@ static tw_status add_write(tw_v1_saver *saver, tw_tensor *part, tw_tensor *const
         memcpy(inputs + 3, values, (size_t)count * sizeof *inputs);
         status = call(saver, &tw__op_SaveV2, "SaveV2", inputs, (int)count + 3, NULL, 0, NULL, 0, write);
     }
-    tw__free(inputs);
     return status;
 }
 
@@ -128,8 +122,7 @@ static tw_status add_save(tw_v1_saver *saver, tw_tensor *const *values)
 {
     tw__node *write = NULL;
     tw_auto tw_tensor *part = part_name(saver), *written = NULL;
-    if (!part)
-        return tw__error_status();
+    TW_NEED(part);
     TW_TRY(add_write(saver, part, values, &write));
     if (!saver->sharded)
         return behind(saver, write, part, "control_dependency", &saver->saved);
@@ -142,7 +135,7 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
     int64_t count = saver->count;
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "RestoreV2/tensor_names");
     tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "RestoreV2/shape_and_slices");
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_status status = names && slices && dtypes ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < count; i++)
         dtypes[i] = saver->variables[i]->resource->dtype;
@@ -150,7 +143,6 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
     if (status == TW_OK)
         status = call(saver, &tw__op_RestoreV2, "RestoreV2", TW_IN(saver->filename, names, slices), 3, &types, 1, read,
                       (int)count, NULL);
-    tw__free(dtypes);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw_variable *variable = saver->variables[i];
         tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
@@ -177,11 +169,10 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
 tw_status tw__saver_add_nodes(tw_v1_saver *saver, const char *name, const char *filename)
 {
     size_t count = (size_t)saver->count;
-    char *wanted = tw__format("%s%s", tw__scope(), name && *name ? name : "save");
+    tw__owned char *wanted = tw__format("%s%s", tw__scope(), name && *name ? name : "save");
     saver->scope = wanted ? tw__graph_unique_name(saver->graph, wanted, true) : NULL;
-    tw__free(wanted);
-    tw_tensor **values = tw__alloc_array(count + 1, sizeof *values), **read = tw__alloc_array(count + 1, sizeof *read);
-    tw__node **assignments = tw__alloc_array(count + 1, sizeof *assignments);
+    tw__owned tw_tensor **values = tw__alloc_array(count + 1, sizeof *values), **read = tw__alloc_array(count + 1, sizeof *read);
+    tw__owned tw__node **assignments = tw__alloc_array(count + 1, sizeof *assignments);
     tw_status status = saver->scope && values && read && assignments ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         tw_variable *variable = saver->variables[i];
@@ -200,8 +191,5 @@ tw_status tw__saver_add_nodes(tw_v1_saver *saver, const char *name, const char *
         tw_release(values ? values[i] : NULL);
         tw_release(read ? read[i] : NULL);
     }
-    tw__free(values);
-    tw__free(read);
-    tw__free(assignments);
     return status;
 }

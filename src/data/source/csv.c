@@ -215,10 +215,9 @@ static tw_status read_record(csv_cursor *c, const csv_dataset *self, tw_tensor *
 static tw_status open_file(csv_cursor *c, const csv_dataset *self)
 {
     tw_string name = tw_tensor_string_at(self->names, c->file);
-    char *path = tw__strndup(name.data, name.size);
+    tw__owned char *path = tw__strndup(name.data, name.size);
     tw_status status = path ? tw__stream_open(&c->stream, path, self->compression) : tw__error_status();
     c->open = status == TW_OK;
-    tw__free(path);
     if (status == TW_OK && self->header) {
         status = tw__stream_fill(&c->stream);
         if (status == TW_OK && c->stream.begin == c->stream.end)
@@ -299,8 +298,7 @@ static tw_status read_columns(tw__kernel *kernel, csv_dataset *self)
     if (!chosen->count)
         return TW_OK;
     self->columns = tw__alloc_array((size_t)chosen->count, sizeof *self->columns);
-    if (!self->columns)
-        return tw__error_status();
+    TW_NEED(self->columns);
     for (int64_t i = 0; i < chosen->count; i++) {
         self->columns[i] = tw_tensor_int_at(chosen, i);
         if (self->columns[i] < 0 || (i && self->columns[i] <= self->columns[i - 1]))
@@ -323,8 +321,7 @@ static tw_status read_settings(tw__kernel *kernel, csv_dataset *self)
     self->names = tw_retain(kernel->inputs[NAMES]);
     self->na_value = tw__strndup(na_value.data, na_value.size);
     self->defaults = tw__alloc_array((size_t)self->base.count + 1, sizeof *self->defaults);
-    if (!self->na_value || !self->defaults)
-        return tw__error_status();
+    TW_NEED(self->na_value && self->defaults);
     for (int i = 0; i < self->base.count; i++) {
         tw_tensor *value = kernel->inputs[DEFAULTS + i];
         if (value->count > 1)
@@ -366,8 +363,8 @@ static tw_status csv_init(void *self, const void *arguments)
 {
     const tw_dataset_csv_args *args = arguments;
     int count = (int)args->record_defaults.count, all = DEFAULTS + count + 1;
-    tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
-    tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
     tw_status status = inputs && specs ? TW_OK : tw__error_status();
     if (status == TW_OK) {
         const char *compression = args->compression_type ? args->compression_type : "",
@@ -395,8 +392,6 @@ static tw_status csv_init(void *self, const void *arguments)
         status = tw__dataset_wrap(self);
     for (int i = 0; inputs && i < all; i++)
         tw_release(inputs[i]);
-    tw__free(inputs);
-    tw__free(specs);
     return status;
 }
 

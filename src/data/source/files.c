@@ -38,11 +38,10 @@ static char *path_of(const files_dataset *self, int64_t file)
 
 static tw_status open_stream(files_cursor *c, const files_dataset *self)
 {
-    char *path = path_of(self, c->file);
+    tw__owned char *path = path_of(self, c->file);
     tw_status status = path ? tw__stream_open(&c->stream, path, self->compression) : tw__error_status();
     c->file += status != TW_OK; /* the next call goes on behind it */
     c->open = status == TW_OK;
-    tw__free(path);
     return status;
 }
 
@@ -122,11 +121,10 @@ static void records_stop(tw__cursor *cursor)
 
 static tw_status open_records(files_cursor *c, const files_dataset *self)
 {
-    char *path = path_of(self, c->file);
+    tw__owned char *path = path_of(self, c->file);
     tw_status opened = !path                    ? tw__error_status()
                        : !tw__path_exists(path) ? tw__stream_missing(path)
                                                 : tw__record_open_packed(&c->records, path, self->compression);
-    tw__free(path);
     c->file += opened != TW_OK;
     c->open = opened == TW_OK;
     return opened;

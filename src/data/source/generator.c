@@ -85,8 +85,7 @@ static const tw__dataset_kind generator_kind = {
 static tw_status generator_compute(tw__kernel *kernel)
 {
     generator_dataset *self = tw__dataset_make(kernel, &generator_kind, false);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     int inits = tw__data_list_count(kernel, "Tinit_func_args"), nexts = tw__data_list_count(kernel, "Tnext_func_args");
     tw_status status = tw__data_function_read(&self->init, kernel, "init_func", 0, inits);
     if (status == TW_OK)
@@ -126,7 +125,7 @@ static tw_status generator_init(void *self, const void *arguments)
         next ? tw__data_function_for(args->finalize_func, state, init->output_count, "GeneratorDataset") : NULL;
     const tw__function *functions[3] = { init, next, finalize };
     int count = 0;
-    tw_tensor **inputs = finalize ? tw__data_inputs(NULL, 0, functions, 3, NULL, 0, &count) : NULL;
+    tw__owned tw_tensor **inputs = finalize ? tw__data_inputs(NULL, 0, functions, 3, NULL, 0, &count) : NULL;
     tw_status status = inputs ? tw__data_results(next, &specs) : tw__error_status();
     tw_dtype *captured[3] = { NULL };
     if (status == TW_OK) {
@@ -142,7 +141,6 @@ static tw_status generator_init(void *self, const void *arguments)
     }
     for (int i = 0; i < 3; i++)
         tw__free(captured[i]);
-    tw__free(inputs);
     tw__free(state);
     tw__free(specs);
     return status;

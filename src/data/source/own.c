@@ -52,8 +52,7 @@ static tw_status begin_pass(void *user, tw_tensor *const *inputs, int input_coun
     (void)inputs, (void)input_count, (void)output_count;
     generator *g = user;
     pass *p = tw__alloc_zero(sizeof *p);
-    if (!p)
-        return tw__error_status();
+    TW_NEED(p);
     p->state = g->functions.begin ? g->functions.begin(g->state) : g->state;
     if (g->functions.begin && !p->state) {
         tw__free(p);
@@ -131,10 +130,9 @@ static tw_status end_pass(void *user, tw_tensor *const *inputs, int input_count,
 {
     (void)input_count, (void)output_count;
     generator *g = user;
-    pass *p = find_pass(g, inputs[0], true);
+    tw__owned pass *p = find_pass(g, inputs[0], true);
     if (p && g->functions.finish)
         g->functions.finish(p->state);
-    tw__free(p);
     outputs[0] = tw_tensor_int64(0);
     return outputs[0] ? TW_OK : tw__error_status();
 }
@@ -143,7 +141,7 @@ static tw_status end_pass(void *user, tw_tensor *const *inputs, int input_count,
 
 static tw_tensors node_of(generator *g, tw__host_body body, tw_tensors in, const tw_spec *specs, int count)
 {
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
     tw__host_function *function = dtypes && out.items ? tw__host_register("c_generator_", body, tw_retain(g), let_go) : NULL;
     for (int i = 0; dtypes && i < count; i++)
@@ -158,7 +156,6 @@ static tw_tensors node_of(generator *g, tw__host_body body, tw_tensors in, const
         status = tw__symbolic_refine(out.items[i], &specs[i].shape);
     bool good = function && status == TW_OK;
     tw__host_drop(function); /* the node holds it */
-    tw__free(dtypes);
     if (!good) {
         tw_tensors_free(&out);
         return TW_GIVE_FAILURE;

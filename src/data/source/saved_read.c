@@ -12,11 +12,12 @@ TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor",
        "The bytes that tell the structure of a saved dataset's elements.")
 {
     tw__saved_dataset self = { .path = (char *)(uintptr_t)args->path };
-    char *run = NULL;
+    tw__owned char *run = NULL;
     bool whole = tw__saved_read_metadata(&self, &run) == TW_OK;
     if (!whole)
         tw_clear_error(); /* loading tells */
-    char *folder = whole ? tw__path_join(args->path, run) : NULL, *path = folder ? tw__path_join(folder, TW_SAVED_SPEC) : NULL;
+    tw__owned char *folder = whole ? tw__path_join(args->path, run) : NULL,
+                   *path = folder ? tw__path_join(folder, TW_SAVED_SPEC) : NULL;
     if (!path || !tw__path_exists(path)) {
         tw__free(path);
         path = tw__path_join(args->path, TW_SAVED_SPEC);
@@ -25,21 +26,15 @@ TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor",
     if (path && !found)
         tw__fail(TW_NOT_FOUND, "%s; No such file or directory", path);
     size_t size = 0;
-    char *bytes = found ? tw__file_read_all(path, 1 << 20, &size) : NULL;
-    tw_tensor *result = bytes ? tw_tensor_string(bytes, size) : NULL;
-    tw__free(bytes);
-    tw__free(path);
-    tw__free(folder);
-    tw__free(run);
-    return result;
+    tw__owned char *bytes = found ? tw__file_read_all(path, 1 << 20, &size) : NULL;
+    return bytes ? tw_tensor_string(bytes, size) : NULL;
 }
 
 /* The next file of the shard; *end: there is none. */
 static tw_status open_next(tw__saved_cursor *c, const tw__saved_dataset *self, bool *end)
 {
     char *path = tw__format("%s/%08lld.snapshot", self->path, (long long)c->file++);
-    if (!path)
-        return tw__error_status();
+    TW_NEED(path);
     glob_t found;
     *end = glob(path, 0, NULL, &found) != 0;
     if (!*end)
@@ -134,7 +129,7 @@ static tw__dataset *shard_make(const tw_dtype *dtypes, const tw_shape *shapes, i
 static void shard_path_state(tw__dataset *dataset, tw__state *state)
 {
     tw__saved_dataset *self = (tw__saved_dataset *)dataset;
-    tw__text path = { 0 };
+    tw__auto(tw__text_free) tw__text path = { 0 };
     int64_t compression = self->compression;
     if (state->saving)
         tw__text_add(&path, self->path);
@@ -145,30 +140,27 @@ static void shard_path_state(tw__dataset *dataset, tw__state *state)
         self->path = tw__strndup(path.data ? path.data : "", path.size);
         state->status = self->path ? TW_OK : tw__error_status();
     }
-    tw__text_free(&path);
 }
 
 const tw__packed_dataset tw__packed_shard = { .class = &shard_kind.class, .make = shard_make, .state = shard_path_state };
 
 static tw_tensor *shard_variant(const tw__saved_dataset *self, const char *path)
 {
-    tw__saved_dataset *made = tw__object_new(&shard_kind.class);
+    tw_auto tw__saved_dataset *made = tw__object_new(&shard_kind.class);
     bool good = made && (made->path = tw__strndup(path, strlen(path))) &&
                 tw__dataset_set_types(&made->base, self->base.dtypes, self->base.shapes, self->base.count) == TW_OK;
     if (good)
         made->compression = self->compression;
-    tw_tensor *variant = good ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
-    tw_release(made);
-    return variant;
+    return good ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
 }
 
 /* The dataset of the shards' datasets as a variant. */
 static tw_tensor *shards_of(const tw__saved_dataset *self, const char *run)
 {
-    char *pattern = tw__format("%s/%s/*.shard", self->path, run);
+    tw__owned char *pattern = tw__format("%s/%s/*.shard", self->path, run);
     glob_t found = { 0 };
     int result = pattern ? glob(pattern, 0, NULL, &found) : GLOB_NOSPACE;
-    tw__elements shards = { .count = 1 };
+    tw__auto(tw__elements_free) tw__elements shards = { .count = 1 };
     tw_tensor **room = NULL;
     bool good = pattern != NULL;
     for (size_t i = 0; good && result == 0 && i < found.gl_pathc; i++) {
@@ -178,21 +170,16 @@ static tw_tensor *shards_of(const tw__saved_dataset *self, const char *run)
     }
     if (result == 0)
         globfree(&found);
-    tw__free(pattern);
-    tw__dataset *made = good ? tw__dataset_of_elements(&shards, &(tw_dtype){ TW_VARIANT }, &TW_SCALAR) : NULL;
-    tw_tensor *variant = made ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
-    tw__elements_free(&shards);
-    tw_release(made);
-    return variant;
+    tw_auto tw__dataset *made = good ? tw__dataset_of_elements(&shards, &(tw_dtype){ TW_VARIANT }, &TW_SCALAR) : NULL;
+    return made ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
 }
 
 /* Begins with what the function makes of the shards. */
 static tw_status begin_load(tw__saved_cursor *c, tw__saved_dataset *self)
 {
-    char *run = NULL;
+    tw__owned char *run = NULL;
     tw_status status = tw__saved_read_metadata(self, &run);
     tw_auto tw_tensor *shards = status == TW_OK ? shards_of(self, run) : NULL;
-    tw__free(run);
     c->inner =
         shards ? tw__data_cursor_of(&self->f, TW_IN(shards), 1, NULL, 0, "Dataset.load: reader_func", self->base.count) : NULL;
     return c->inner ? TW_OK : tw__error_status();
@@ -239,11 +226,10 @@ static const tw__dataset_kind load_kind = {
 static tw_status load_compute(tw__kernel *kernel)
 {
     tw__saved_dataset *self = tw__dataset_make(kernel, &load_kind, false);
-    char *run = NULL;
+    tw__owned char *run = NULL;
     tw_status status = self ? tw__saved_read_settings(kernel, self, 0, "reader_func", "Treader_func_args") : tw__error_status();
     if (status == TW_OK)
         status = tw__saved_read_metadata(self, &run);
-    tw__free(run);
     if (status == TW_OK)
         return tw__dataset_give(kernel, self);
     tw_release(self);
@@ -260,15 +246,14 @@ static tw_status load_init(void *self, const void *arguments)
     const tw_dataset_load_args *args = arguments;
     tw_auto tw__function *f = tw__data_function_for(args->reader_func, &(tw_spec){ TW_VARIANT, TW_SCALAR }, 1, "Dataset.load");
     int count = 0;
-    tw_tensor **inputs = f ? tw__data_inputs(&args->path, 1, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
+    tw__owned tw_tensor **inputs =
+        f ? tw__data_inputs(&args->path, 1, (const tw__function *const *)&f, 1, NULL, 0, &count) : NULL;
     int elements = 0;
-    tw_spec *specs = inputs ? tw__element_specs(&args->element_spec, &elements) : NULL;
+    tw__owned tw_spec *specs = inputs ? tw__element_specs(&args->element_spec, &elements) : NULL;
     const tw_attr attrs[] = { TW_A_STRING("compression", args->compression ? args->compression : ""),
                               TW_A_FUNC("reader_func", f) };
     tw_status status =
         specs ? tw__dataset_apply(self, &tw__op_LoadDataset, inputs, count, attrs, 2, specs, elements) : tw__error_status();
-    tw__free(specs);
-    tw__free(inputs);
     return tw__dataset_settle(self, status, tw__value_copy(&args->element_spec), false);
 }
 

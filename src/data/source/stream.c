@@ -87,8 +87,7 @@ tw_status tw__compression_of(const tw_tensor *name, tw__compression *compression
 {
     tw_string text = tw_tensor_string_at(name, 0);
     char *copy = tw__strndup(text.data, text.size);
-    if (!copy)
-        return tw__error_status();
+    TW_NEED(copy);
     bool known = tw__compression_find(copy, compression);
     tw__free(copy);
     return known ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Unsupported compression_type.");

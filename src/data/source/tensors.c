@@ -27,8 +27,7 @@ static void tensors_destroy(void *pointer)
 static tw_status hold_tensors(tw__kernel *kernel, tensors_dataset *self)
 {
     self->tensors = tw__alloc_array((size_t)kernel->input_count + 1, sizeof *self->tensors);
-    if (!self->tensors)
-        return tw__error_status();
+    TW_NEED(self->tensors);
     if (kernel->input_count != self->base.count)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d components for elements of %d", kernel->input_count, self->base.count);
     for (int i = 0; i < kernel->input_count; i++)
@@ -164,7 +163,7 @@ TW_OP(TensorSliceDataset, .inputs = "components: Toutput_types", .outputs = "han
 
 static tw_status apply_tensors(struct tw_dataset *self, const tw_op *op, tw_tensor *const *tensors, int count, bool rows)
 {
-    tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
     tw_status status = specs ? TW_OK : tw__error_status();
     int64_t known = -1;
     for (int i = 0; status == TW_OK && i < count; i++) {
@@ -180,7 +179,6 @@ static tw_status apply_tensors(struct tw_dataset *self, const tw_op *op, tw_tens
     }
     if (status == TW_OK)
         status = tw__dataset_apply(self, op, tensors, count, NULL, 0, specs, count);
-    tw__free(specs);
     return status;
 }
 
@@ -268,17 +266,15 @@ TW_API(dataset_rows_of_structure, "data.Dataset.from_tensor_slices(tensors: valu
 /* The error of a pattern that nothing fits, as TensorFlow's assertion words it. */
 static tw_status no_files(const tw_tensor *pattern)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (int64_t i = 0; i < pattern->count; i++) {
         tw_string one = tw_tensor_string_at(pattern, i);
         tw__text_format(&text, "%s%.*s", i ? ", " : "", (int)one.size, one.data);
     }
-    tw_status status =
-        tw__fail(TW_INVALID_ARGUMENT,
-                 "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'No files matched pattern: %s'",
-                 text.data ? text.data : "");
-    tw__text_free(&text);
-    return status;
+    return tw__fail(
+        TW_INVALID_ARGUMENT,
+        "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'No files matched pattern: %s'",
+        text.data ? text.data : "");
 }
 
 TW_API(

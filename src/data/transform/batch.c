@@ -21,7 +21,7 @@ static tw_status batch_next(tw__cursor *cursor, tw_tensor **element, bool *end)
             tw__element_end(element, count);
         return TW_OK;
     }
-    tw__elements elements = { .count = count };
+    tw__auto(tw__elements_free) tw__elements elements = { .count = count };
     tw_status status = TW_OK;
     while (status == TW_OK && (int64_t)elements.size < self->size) {
         tw_tensor **room = tw__elements_room(&elements);
@@ -36,7 +36,6 @@ static tw_status batch_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     *end = status == TW_OK && (elements.size == 0 || (self->drop_remainder && (int64_t)elements.size < self->size));
     if (status == TW_OK && !*end)
         status = tw__elements_stack(elements.items, (int64_t)elements.size, count, element);
-    tw__elements_free(&elements);
     return status;
 }
 

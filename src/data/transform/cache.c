@@ -144,7 +144,7 @@ static char *part_path(const cache_dataset *self, int64_t part)
 /* Copies the elements of a part into the bundle; *at is moved on behind them. */
 static tw_status copy_part(cache_cursor *c, const cache_dataset *self, int64_t part, int64_t *at, tw_tensor **element)
 {
-    char *path = part_path(self, part);
+    tw__owned char *path = part_path(self, part);
     tw__bundle_reader *reader = path ? tw__bundle_open(path) : NULL;
     tw_status status = reader ? TW_OK : tw__error_status();
     bool end = false;
@@ -157,7 +157,6 @@ static tw_status copy_part(cache_cursor *c, const cache_dataset *self, int64_t p
         ++*at;
     }
     tw__bundle_close(reader);
-    tw__free(path);
     return status;
 }
 
@@ -189,12 +188,11 @@ static tw_status finish_file(cache_cursor *c)
         c->writer = NULL;
         return TW_OK;
     }
-    tw_tensor **element = tw__alloc_array((size_t)self->base.count + 1, sizeof *element);
+    tw__owned tw_tensor **element = tw__alloc_array((size_t)self->base.count + 1, sizeof *element);
     tw_status status = element ? TW_OK : tw__error_status();
     int64_t at = 0;
     for (int64_t part = 0; status == TW_OK && part < c->parts; part++)
         status = copy_part(c, self, part, &at, element);
-    tw__free(element);
     if (status == TW_OK && at != c->written)
         status = tw__fail(TW_DATA_LOSS, "%s: the parts of the cache hold %lld elements, expected %lld", self->path, (long long)at,
                           (long long)c->written);
@@ -216,7 +214,7 @@ static tw_status cut_part(cache_cursor *c)
     const cache_dataset *self = (const cache_dataset *)c->base.dataset;
     if (c->at == c->written)
         return TW_OK;
-    char *path = part_path(self, c->parts);
+    tw__owned char *path = part_path(self, c->parts);
     tw__bundle_writer *writer = path ? tw__bundle_create(self->path) : NULL, *before = c->writer;
     tw_status status = writer ? TW_OK : tw__error_status();
     if (status == TW_OK) {
@@ -225,7 +223,6 @@ static tw_status cut_part(cache_cursor *c)
         c->parts += status == TW_OK;
         c->written = c->at;
     }
-    tw__free(path);
     return status;
 }
 
@@ -234,8 +231,7 @@ static tw_status cut_part(cache_cursor *c)
 static tw_status collect(cache_cursor *c, tw_tensor *const *element)
 {
     tw_tensor **room = tw__elements_room(&c->collected);
-    if (!room)
-        return tw__error_status();
+    TW_NEED(room);
     for (int i = 0; i < c->collected.count; i++)
         room[i] = tw_retain(element[i]);
     c->collected.size++;
@@ -244,8 +240,7 @@ static tw_status collect(cache_cursor *c, tw_tensor *const *element)
 
 static tw_status publish(cache_cursor *c)
 {
-    kept_elements *made = keep((cache_dataset *)c->base.dataset, &c->collected, false);
-    tw_release(made);
+    tw_auto kept_elements *made = keep((cache_dataset *)c->base.dataset, &c->collected, false);
     return made ? TW_OK : tw__error_status();
 }
 
@@ -278,10 +273,8 @@ static tw_status cache_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 
 static int64_t cache_cardinality(tw__dataset *dataset)
 {
-    kept_elements *kept = kept_of((cache_dataset *)dataset);
-    int64_t count = kept ? (int64_t)kept->elements.size : tw__cardinality_same(dataset);
-    tw_release(kept);
-    return count;
+    tw_auto kept_elements *kept = kept_of((cache_dataset *)dataset);
+    return kept ? (int64_t)kept->elements.size : tw__cardinality_same(dataset);
 }
 
 /* ---- the state ---- */
@@ -330,7 +323,7 @@ static tw_status restore_files(cache_cursor *c, const cache_dataset *self, int64
 
 static void kept_state(cache_cursor *c, cache_dataset *self, tw__state *state)
 {
-    tw__elements restored = { .count = self->base.count };
+    tw__auto(tw__elements_free) tw__elements restored = { .count = self->base.count };
     tw__state_elements(state, "kept", state->saving ? &c->kept->elements : &restored);
     if (tw__state_good(state) && !state->saving) {
         tw_release(c->kept);
@@ -338,7 +331,6 @@ static void kept_state(cache_cursor *c, cache_dataset *self, tw__state *state)
         if (!c->kept)
             state->status = tw__error_status();
     }
-    tw__elements_free(&restored);
 }
 
 static void cache_state(tw__cursor *cursor, tw__state *state)

@@ -81,7 +81,8 @@ static tw_status scan_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     scan_cursor *c = (scan_cursor *)cursor;
     const choose_dataset *self = (const choose_dataset *)cursor->dataset;
     int inner = cursor->dataset->input->count, outputs = self->f.function->output_count;
-    tw_tensor **all = tw__alloc_array((size_t)(inner + outputs) + 1, sizeof *all), **given = all ? all + inner : NULL;
+    tw__owned tw_tensor **all = tw__alloc_array((size_t)(inner + outputs) + 1, sizeof *all);
+    tw_tensor **given = all ? all + inner : NULL;
     tw_status status = all ? tw__cursor_next(cursor->input, all, end) : tw__error_status();
     if (status == TW_OK && !*end) {
         status = tw__data_call(&self->f, c->state, self->state_count, all, inner, given);
@@ -95,7 +96,6 @@ static tw_status scan_next(tw__cursor *cursor, tw_tensor **element, bool *end)
             }
         }
     }
-    tw__free(all);
     return status;
 }
 
@@ -140,8 +140,7 @@ static const tw__dataset_kind scan_kind = {
 static tw_status choose_compute(tw__kernel *kernel, const tw__dataset_kind *kind)
 {
     choose_dataset *self = tw__dataset_make(kernel, kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     if (tw__data_function_read(&self->f, kernel, "predicate", 1, tw__data_list_count(kernel, "Targuments")) != TW_OK) {
         tw_release(self);
         return tw__error_status();
@@ -162,8 +161,7 @@ static tw_status take_while_compute(tw__kernel *kernel)
 static tw_status scan_compute(tw__kernel *kernel)
 {
     choose_dataset *self = tw__dataset_make(kernel, &scan_kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     int states = tw__data_list_count(kernel, "Tstate");
     self->preserves = TW_ATTR(kernel, "preserve_cardinality")->b;
     self->state = tw__alloc_array((size_t)states + 1, sizeof *self->state);
@@ -187,7 +185,8 @@ static tw_status scan_compute(tw__kernel *kernel)
 static tw_status reduce_with(tw__kernel *kernel, tw__cursor *cursor, const tw__data_function *f, tw_tensor **state, int states)
 {
     int inner = cursor->dataset->count;
-    tw_tensor **space = tw__alloc_array((size_t)(inner + states) + 1, sizeof *space), **next = space ? space + inner : NULL;
+    tw__owned tw_tensor **space = tw__alloc_array((size_t)(inner + states) + 1, sizeof *space);
+    tw_tensor **next = space ? space + inner : NULL;
     tw_status status = space ? TW_OK : tw__error_status();
     bool end = false;
     if (status == TW_OK && f->function->output_count != states)
@@ -206,7 +205,6 @@ static tw_status reduce_with(tw__kernel *kernel, tw__cursor *cursor, const tw__d
             state[i] = next[i];
         }
     }
-    tw__free(space);
     return status;
 }
 
@@ -214,8 +212,8 @@ static tw_status reduce_compute(tw__kernel *kernel)
 {
     int states = tw__data_list_count(kernel, "Tstate");
     tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
-    tw__data_function f = { 0 };
-    tw_tensor **state = tw__alloc_array((size_t)states + 1, sizeof *state);
+    tw__auto(tw__data_function_end) tw__data_function f = { 0 };
+    tw__owned tw_tensor **state = tw__alloc_array((size_t)states + 1, sizeof *state);
     tw__cursor *cursor = dataset && state ? tw__cursor_new(dataset) : NULL;
     tw_status status = cursor ? tw__data_function_read(&f, kernel, "f", 1 + states, tw__data_list_count(kernel, "Targuments"))
                               : tw__error_status();
@@ -231,9 +229,7 @@ static tw_status reduce_compute(tw__kernel *kernel)
         else
             tw_release(state[i]);
     }
-    tw__free(state);
     tw__cursor_free(cursor);
-    tw__data_function_end(&f);
     return status;
 }
 
@@ -241,7 +237,7 @@ static tw_status single_compute(tw__kernel *kernel)
 {
     tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
     tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
-    tw_tensor **more = cursor ? tw__alloc_array((size_t)dataset->count + 1, sizeof *more) : NULL;
+    tw__owned tw_tensor **more = cursor ? tw__alloc_array((size_t)dataset->count + 1, sizeof *more) : NULL;
     tw_status status = more ? TW_OK : tw__error_status();
     bool end = false;
     if (status == TW_OK && dataset->count != kernel->output_count)
@@ -255,7 +251,6 @@ static tw_status single_compute(tw__kernel *kernel)
         tw__element_end(more, dataset->count);
         status = tw__fail(TW_INVALID_ARGUMENT, "Dataset had more than one element.");
     }
-    tw__free(more);
     tw__cursor_free(cursor);
     return tw__data_plain_error(status);
 }
@@ -405,16 +400,15 @@ static tw_status apply_scan(struct tw_dataset *self, const struct tw_dataset *in
     int count = 0, states = (int)s->initial.count;
     tw__function *f = s->f.function;
     TW_TRY(tw__data_results(f, &specs));
-    tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
-    tw_dtype *captured, *state = state_types(s->initial);
+    tw__owned tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
+    tw_dtype *captured;
+    tw__owned tw_dtype *state = state_types(s->initial);
     tw_attr attrs[] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true), TW_A_TYPES("Tstate", state, states),
                         tw__data_capture_types("Targuments", f, &captured) };
     tw_status status = inputs && captured && state ? tw__dataset_apply(self, &tw__op_ScanDataset, inputs, count, attrs, 4,
                                                                        specs + states, f->output_count - states)
                                                    : tw__error_status();
-    tw__free(inputs);
     tw__free(captured);
-    tw__free(state);
     tw__free(specs);
     return status;
 }
@@ -422,7 +416,7 @@ static tw_status apply_scan(struct tw_dataset *self, const struct tw_dataset *in
 static tw_status scan_init(void *self, const void *arguments)
 {
     const tw_dataset_scan_args *args = arguments;
-    stateful s = { .spec = { .kind = TW_VALUE_NONE } };
+    tw__auto(stateful_end) stateful s = { .spec = { .kind = TW_VALUE_NONE } };
     tw_status status = stateful_begin(&s, &args->initial_state, args->scan_func, "scan", args->self, true);
     tw_value element = { .kind = TW_VALUE_NONE };
     if (status == TW_OK) {
@@ -430,7 +424,6 @@ static tw_status scan_init(void *self, const void *arguments)
         element = tw__value_copy(&s.f.result.list.items[1]);
     }
     status = tw__dataset_settle(self, status, element, false);
-    stateful_end(&s);
     return status;
 }
 
@@ -444,11 +437,11 @@ static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s,
 {
     int count = 0, states = (int)s->initial.count, made = states, known = 0;
     tw__function *f = s->f.function;
-    tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
-    tw_dtype *dtypes = state_types(s->initial), *captured = NULL;
+    tw__owned tw_tensor **inputs = state_inputs(input, s->initial, f, &count);
+    tw__owned tw_dtype *dtypes = state_types(s->initial), *captured = NULL;
     tw_attr arguments = tw__data_capture_types("Targuments", f, &captured);
-    tw_spec *specs = tw__element_specs(&s->spec, &known);
-    tw_shape *shapes = specs ? tw__alloc_array((size_t)states + 1, sizeof *shapes) : NULL;
+    tw__owned tw_spec *specs = tw__element_specs(&s->spec, &known);
+    tw__owned tw_shape *shapes = specs ? tw__alloc_array((size_t)states + 1, sizeof *shapes) : NULL;
     for (int i = 0; shapes && i < states && i < known; i++)
         shapes[i] = specs[i].shape;
     tw_status status = inputs && dtypes && captured && shapes ? TW_OK : tw__error_status();
@@ -460,11 +453,6 @@ static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s,
                             { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = states, .shapes = shapes } };
         status = tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results, &made);
     }
-    tw__free(inputs);
-    tw__free(dtypes);
-    tw__free(captured);
-    tw__free(specs);
-    tw__free(shapes);
     return status;
 }
 
@@ -472,15 +460,13 @@ TW_METHOD(dataset_reduce,
           "data.Dataset.reduce(self: dataset, initial_state: value<element>, reduce_func: function, name: str = None) -> value",
           "What is left of a state after a function of it and an element was called with every element.")
 {
-    stateful s = { .spec = { .kind = TW_VALUE_NONE } };
+    tw__auto(stateful_end) stateful s = { .spec = { .kind = TW_VALUE_NONE } };
     tw_value value = { .kind = TW_VALUE_NONE };
     tw_status status = stateful_begin(&s, &args->initial_state, args->reduce_func, "reduce", args->self, false);
     int states = (int)s.initial.count;
-    tw_tensor **results = status == TW_OK ? tw__alloc_array((size_t)states + 1, sizeof *results) : NULL;
+    tw__owned tw_tensor **results = status == TW_OK ? tw__alloc_array((size_t)states + 1, sizeof *results) : NULL;
     if (results && apply_reduce(args->self, &s, results) == TW_OK)
         tw__element_pack(&s.spec, results, states, &value);
-    tw__free(results);
-    stateful_end(&s);
     return value;
 }
 

@@ -170,8 +170,7 @@ static tw_status make_flat(tw__kernel *kernel, const tw__dataset_kind *kind, int
     if (block < 1)
         return tw__fail(TW_INVALID_ARGUMENT, "block_length must be greater than zero.");
     flat_dataset *self = tw__dataset_make(kernel, kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     self->cycle = cycle;
     self->block = block;
     self->ahead = ahead;

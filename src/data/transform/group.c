@@ -93,7 +93,7 @@ static tw_status begin_group(grouped_cursor *c, const grouped_dataset *self, gro
 static tw_status sort_in(grouped_cursor *c, const grouped_dataset *self)
 {
     int count = self->base.input->count;
-    tw_tensor **element = tw__alloc_array((size_t)count + 1, sizeof *element);
+    tw__owned tw_tensor **element = tw__alloc_array((size_t)count + 1, sizeof *element);
     int64_t key = 0;
     tw_status status = element ? tw__cursor_next(c->base.input, element, &c->input_ended) : tw__error_status();
     bool got = status == TW_OK && !c->input_ended;
@@ -110,7 +110,6 @@ static tw_status sort_in(grouped_cursor *c, const grouped_dataset *self)
         tw__element_end(element, count);
         status = tw__error_status();
     }
-    tw__free(element);
     return status;
 }
 
@@ -185,8 +184,7 @@ static const tw__dataset_kind grouped_kind = {
 static tw_status grouped_compute(tw__kernel *kernel)
 {
     grouped_dataset *self = tw__dataset_make(kernel, &grouped_kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     int keys = tw__data_list_count(kernel, "Tkey_func_other_arguments"),
         reduces = tw__data_list_count(kernel, "Treduce_func_other_arguments");
     tw_status status = tw__data_function_read(&self->key, kernel, "key_func", 1, keys);
@@ -235,8 +233,7 @@ static tw_status as_int64(tw__traced *traced, const tw_spec *specs, int count)
     tw_auto tw_function *around =
         tw_function_new(cast_result, &(cast_body){ traced->function }, .name = "key", .signature = { specs, count });
     tw__function *made = around ? tw__function_concrete(around, specs, count) : NULL;
-    if (!made)
-        return tw__error_status();
+    TW_NEED(made);
     tw_release(traced->function);
     traced->function = made;
     return TW_OK;
@@ -268,7 +265,7 @@ static tw_status apply_grouped(struct tw_dataset *self, const struct tw_dataset 
     const tw__function *all[3] = { functions[0].function, functions[1].function, functions[2].function };
     tw_dtype *captured[3] = { NULL };
     int count = 0;
-    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, all, 3, NULL, 0, &count);
+    tw__owned tw_tensor **inputs = tw__data_inputs(&input->variant, 1, all, 3, NULL, 0, &count);
     tw_status status = inputs ? TW_OK : tw__error_status();
     if (inputs) {
         tw_attr attrs[] = { TW_A_FUNC("key_func", functions[0].function),
@@ -283,7 +280,6 @@ static tw_status apply_grouped(struct tw_dataset *self, const struct tw_dataset 
     }
     for (int i = 0; i < 3; i++)
         tw__free(captured[i]);
-    tw__free(inputs);
     return status;
 }
 
@@ -318,8 +314,8 @@ static tw_status grouped_init(void *self, const void *arguments)
     if (!tw__data_given(args->window_size, args->window_size_object) == !args->window_size_func)
         return tw__fail(TW_VALUE_ERROR,
                         "Either the `window_size` argument or the `window_size_func` argument must be specified.");
-    tw_value key = { .kind = TW_VALUE_OBJECT, .object = tw__tensor_spec_new(TW_INT64, &TW_SCALAR, NULL) };
-    tw_value members = tw__dataset_spec_new(&input->structure);
+    tw__auto(tw_value_free) tw_value key = { .kind = TW_VALUE_OBJECT, .object = tw__tensor_spec_new(TW_INT64, &TW_SCALAR, NULL) };
+    tw__auto(tw_value_free) tw_value members = tw__dataset_spec_new(&input->structure);
     tw_status status = key.object && members.object ? TW_OK : tw__error_status();
     if (status == TW_OK)
         status = tw__data_trace(args->key_func, "group_by_window", TW_STRUCTURES(&input->structure), 1, &functions[0]);
@@ -337,8 +333,6 @@ static tw_status grouped_init(void *self, const void *arguments)
     for (int i = 0; i < 3; i++)
         tw__data_traced_end(&functions[i]);
     tw__free(like.specs);
-    tw_value_free(&key);
-    tw_value_free(&members);
     return status;
 }
 

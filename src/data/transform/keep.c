@@ -20,8 +20,7 @@ static tw_status prefetch_start(tw__cursor *cursor)
 {
     const number_dataset *self = (const number_dataset *)cursor->dataset;
     tw__cursor *input = tw__cursor_new(self->base.input);
-    if (!input)
-        return tw__error_status();
+    TW_NEED(input);
     if (self->number == 0) {
         cursor->input = input;
         return TW_OK;
@@ -146,7 +145,7 @@ static void unique_state(tw__cursor *cursor, tw__state *state)
 {
     tw__map *seen = &((unique_cursor *)cursor)->seen;
     int64_t count = (int64_t)seen->count;
-    tw__text key = { 0 };
+    tw__auto(tw__text_free) tw__text key = { 0 };
     tw__state_int(state, "seen", &count);
     for (int64_t i = 0; tw__state_good(state) && i < count; i++) {
         tw__text_clear(&key);
@@ -156,7 +155,6 @@ static void unique_state(tw__cursor *cursor, tw__state *state)
         if (tw__state_good(state) && !state->saving)
             state->status = tw__map_put(seen, key.data ? key.data : "", key.size, NULL);
     }
-    tw__text_free(&key);
 }
 
 static const tw__dataset_kind unique_kind = {

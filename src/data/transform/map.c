@@ -65,8 +65,7 @@ static tw_status parallel_start(tw__cursor *cursor)
 {
     const map_dataset *self = (const map_dataset *)cursor->dataset;
     tw__cursor *input = tw__cursor_new(cursor->dataset->input);
-    if (!input)
-        return tw__error_status();
+    TW_NEED(input);
     ((parallel_cursor *)cursor)->workers = tw__workers_start(cursor->dataset, input, map_element, self->parallel, self->sloppy);
     return ((parallel_cursor *)cursor)->workers ? TW_OK : tw__error_status();
 }
@@ -101,8 +100,7 @@ static const tw__dataset_kind parallel_kind = {
 static tw_status make_map(tw__kernel *kernel, const tw__dataset_kind *kind, map_dataset **made)
 {
     map_dataset *self = *made = tw__dataset_make(kernel, kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     self->preserves = TW_ATTR(kernel, "preserve_cardinality")->b;
     tw_status status = tw__data_function_read(&self->f, kernel, "f", 1, tw__data_list_count(kernel, "Targuments"));
     if (status == TW_OK && self->f.function->output_count != self->base.count)
@@ -157,13 +155,12 @@ static tw_status apply_map(struct tw_dataset *self, const tw_dataset_map_args *a
     tw_spec *specs = NULL;
     TW_TRY(tw__data_results(f, &specs));
     int count = 0;
-    tw_tensor **inputs = tw__data_inputs(&args->self->variant, 1, &f, 1, &calls, calls != NULL, &count);
+    tw__owned tw_tensor **inputs = tw__data_inputs(&args->self->variant, 1, &f, 1, &calls, calls != NULL, &count);
     const tw_attr attrs[] = { TW_A_FUNC("f", traced->function), TW_A_BOOL("preserve_cardinality", true),
                               TW_A_STRING("deterministic", tw__data_determinism(args->deterministic)) };
     const tw_op *op = calls ? &tw__op_ParallelMapDatasetV2 : &tw__op_MapDataset;
     tw_status status =
         inputs ? tw__dataset_apply(self, op, inputs, count, attrs, calls ? 3 : 2, specs, f->output_count) : tw__error_status();
-    tw__free(inputs);
     tw__free(specs);
     return status;
 }

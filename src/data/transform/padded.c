@@ -83,7 +83,7 @@ static tw_status pad_one(const padded_dataset *self, tw_tensor *const *items, in
 static tw_status padded_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     const padded_dataset *self = (const padded_dataset *)cursor->dataset;
-    tw__elements elements = { .count = self->base.count };
+    tw__auto(tw__elements_free) tw__elements elements = { .count = self->base.count };
     tw_status status = TW_OK;
     bool over = false;
     while (status == TW_OK && (int64_t)elements.size < self->size) {
@@ -99,7 +99,6 @@ static tw_status padded_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         if (status != TW_OK)
             tw__element_end(element, k);
     }
-    tw__elements_free(&elements);
     return status;
 }
 
@@ -129,8 +128,7 @@ static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)
     int count = self->base.count;
     self->padded = tw__alloc_array((size_t)count + 1, sizeof *self->padded);
     self->values = tw__alloc_array((size_t)count + 1, sizeof *self->values);
-    if (!self->padded || !self->values)
-        return tw__error_status();
+    TW_NEED(self->padded && self->values);
     if (kernel->input_count != 2 * count + 3 || self->base.input->count != count)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d inputs for elements of %d components", kernel->input_count, count);
     for (int k = 0; k < count; k++) {
@@ -153,8 +151,7 @@ static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)
 static tw_status padded_compute(tw__kernel *kernel)
 {
     padded_dataset *self = tw__dataset_make(kernel, &padded_kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     self->size = tw_tensor_int_at(kernel->inputs[1], 0);
     self->drop_remainder = *(const bool *)kernel->inputs[kernel->input_count - 1]->data;
     tw_status status = read_padding(kernel, self);
@@ -185,10 +182,8 @@ typedef struct padding {
 
 static tw_status not_nested_alike(const padding *p, const char *what)
 {
-    char *text = tw__element_text(&p->input->structure);
-    tw_status status = tw__fail(TW_TYPE_ERROR, "the %s are not nested like the elements: %s", what, text ? text : "");
-    tw__free(text);
-    return status;
+    tw__owned char *text = tw__element_text(&p->input->structure);
+    return tw__fail(TW_TYPE_ERROR, "the %s are not nested like the elements: %s", what, text ? text : "");
 }
 
 static tw_status read_size(const tw_value *given, int64_t *size)
@@ -241,11 +236,9 @@ static tw_tensor *shape_tensor(const tw_value *given, const tw_shape *own)
     }
     if (fits)
         return tw_tensor_new(TW_INT64, TW_SHAPE(shape.rank), shape.dims);
-    char *wanted = tw__shape_tuple(&shape), *is = tw__shape_tuple(own);
+    tw__owned char *wanted = tw__shape_tuple(&shape), *is = tw__shape_tuple(own);
     tw__fail(TW_VALUE_ERROR, "The padded shape %s is not compatible with the shape %s of the corresponding input component.",
              wanted ? wanted : "", is ? is : "");
-    tw__free(wanted);
-    tw__free(is);
     return NULL;
 }
 
@@ -261,7 +254,7 @@ static tw_tensor *value_tensor(const tw_value *given, tw_dtype dtype)
     tw_auto tw_tensor *value = tw__value_tensor(given, TW_DTYPE_NONE, "padding_values");
     if (value && value->dtype == dtype && value->shape.rank == 0)
         return tw_retain(value);
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     if (value)
         tw__tensor_text(&text, value);
     if (value && value->shape.rank != 0)
@@ -272,7 +265,6 @@ static tw_tensor *value_tensor(const tw_value *given, tw_dtype dtype)
             "Invalid `padding_values`. `padding_values` values type <dtype: '%s'> does not match type <dtype: '%s'> of the corresponding input "
             "component.",
             tw_dtype_name(value->dtype), tw_dtype_name(dtype));
-    tw__text_free(&text);
     return NULL;
 }
 
@@ -305,8 +297,7 @@ static tw_status read_given(padding *p, const tw_value *structure, const tw_valu
     if (!tw__is_nested(structure)) {
         const tw_tensor_spec *spec = structure->object;
         tw_tensor *made = values ? value_tensor(given, spec->dtype) : shape_tensor(given, &spec->shape);
-        if (!made)
-            return tw__error_status();
+        TW_NEED(made);
         (values ? p->values : p->shapes)[p->count++] = made;
         return TW_OK;
     }
@@ -351,8 +342,8 @@ static tw_status apply_padded(struct tw_dataset *self, const padding *p, tw_tens
 {
     int count = p->input->count, all = 2 * count + 3;
     tw_auto tw_tensor *drop = tw_tensor_bool(drop_remainder);
-    tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
-    tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
     tw_status status = drop && inputs && specs ? TW_OK : tw__error_status();
     int64_t known = drop_remainder && size->data ? tw_tensor_int_at(size, 0) : -1;
     for (int i = 0; status == TW_OK && i < count; i++) {
@@ -373,8 +364,6 @@ static tw_status apply_padded(struct tw_dataset *self, const padding *p, tw_tens
         inputs[all - 1] = drop;
         status = tw__dataset_apply(self, &tw__op_PaddedBatchDatasetV2, inputs, all, NULL, 0, specs, count);
     }
-    tw__free(inputs);
-    tw__free(specs);
     return tw__dataset_settle(self, status, tw__value_copy(&p->input->structure), false);
 }
 

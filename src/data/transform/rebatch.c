@@ -71,8 +71,7 @@ static tw_status append(rebatch_cursor *c, tw_tensor **out, int64_t have, int64_
         else
             whole = tw_retain(part);
         tw_release(part);
-        if (!whole)
-            return tw__error_status();
+        TW_NEED(whole);
         tw_release(out[i]);
         out[i] = whole;
     }

@@ -28,10 +28,8 @@ static tw_status several_start(tw__cursor *cursor)
     several_cursor *c = (several_cursor *)cursor;
     const several_dataset *self = (const several_dataset *)cursor->dataset;
     c->inputs = tw__alloc_array((size_t)self->input_count + 1, sizeof *c->inputs);
-    for (int i = 0; c->inputs && i < self->input_count; i++) {
-        if (!(c->inputs[i] = tw__cursor_new(self->inputs[i])))
-            return tw__error_status();
-    }
+    for (int i = 0; c->inputs && i < self->input_count; i++)
+        TW_NEED(c->inputs[i] = tw__cursor_new(self->inputs[i]));
     return c->inputs ? TW_OK : tw__error_status();
 }
 
@@ -50,8 +48,7 @@ static void several_stop(tw__cursor *cursor)
 static tw_status skip_one(tw__cursor *cursor, const tw__dataset *dataset, bool *end)
 {
     tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
-    if (!element)
-        return tw__error_status();
+    TW_NEED(element);
     tw__saved_error kept = tw__error_take();
     tw_status status = tw__cursor_next(cursor, element, end);
     if (status == TW_OK && !*end)
@@ -289,19 +286,15 @@ static tw_status zip_init(void *self, const void *arguments)
         return tw__fail(TW_TYPE_ERROR, "Dataset.zip: there are no datasets");
     for (int64_t i = 0; i < args->datasets.count; i++)
         all += ((const struct tw_dataset *)args->datasets.items[i])->count;
-    tw_spec *specs = tw__alloc_array((size_t)all + 1, sizeof *specs);
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)all + 1, sizeof *specs);
     int at = 0;
     for (int64_t i = 0; specs && i < args->datasets.count; i++) {
         const struct tw_dataset *d = args->datasets.items[i];
         for (int k = 0; k < d->count; k++)
             specs[at++] = d->specs[k];
     }
-    tw_tensor **inputs = variants_of(NULL, args->datasets, &count);
-    tw_status status =
-        specs && inputs ? tw__dataset_apply(self, &tw__op_ZipDataset, inputs, count, NULL, 0, specs, all) : tw__error_status();
-    tw__free(specs);
-    tw__free(inputs);
-    return status;
+    tw__owned tw_tensor **inputs = variants_of(NULL, args->datasets, &count);
+    return specs && inputs ? tw__dataset_apply(self, &tw__op_ZipDataset, inputs, count, NULL, 0, specs, all) : tw__error_status();
 }
 
 TW_CLASS(dataset_zip, "data._ZipDataset(datasets: list<dataset>) -> dataset", TW_STEP(zip_init),
@@ -326,13 +319,12 @@ TW_API(dataset_zip_structure, "data._zip(datasets: value<element>) -> dataset",
     if (tw__structure_map(&args->datasets, zip_leaf, NULL, &structure) != TW_OK)
         return NULL;
     const tw_value **leaves = tw__structure_leaves(&args->datasets, &count);
-    void **datasets = leaves ? tw__alloc_array((size_t)count + 1, sizeof *datasets) : NULL;
+    tw__owned void **datasets = leaves ? tw__alloc_array((size_t)count + 1, sizeof *datasets) : NULL;
     for (int64_t i = 0; datasets && i < count; i++)
         datasets[i] = leaves[i]->object;
     if (datasets)
         made = tw_class_make(&tw__class_dataset_zip, &(tw_dataset_zip_args){ .datasets = { datasets, count } });
     tw__free((void *)leaves);
-    tw__free(datasets);
     if (made && tw__dataset_settle(made, TW_OK, structure, true) == TW_OK)
         return made;
     tw_value_free(&structure);
@@ -380,8 +372,7 @@ static tw_status concatenate_init(void *self, const void *arguments)
         return tw__error_status();
     }
     tw_spec *specs = common_specs(TW_OBJECTS(args->self, args->dataset), "Dataset.concatenate");
-    if (!specs)
-        return tw__error_status();
+    TW_NEED(specs);
     return tw__dataset_step(self, args->self, specs, &tw__op_ConcatenateDataset, TW_IN(tw_retain(args->dataset->variant)), 1,
                             NULL, 0);
 }
@@ -396,14 +387,12 @@ static tw_status choose_init(void *self, const void *arguments)
     int count = 0;
     if (args->datasets.count < 1)
         return tw__fail(TW_VALUE_ERROR, "Invalid `datasets`. `datasets` should not be empty.");
-    tw_spec *specs = common_specs(args->datasets, "Dataset.choose_from_datasets");
-    tw_tensor **inputs = specs ? variants_of(args->choice_dataset, args->datasets, &count) : NULL;
+    tw__owned tw_spec *specs = common_specs(args->datasets, "Dataset.choose_from_datasets");
+    tw__owned tw_tensor **inputs = specs ? variants_of(args->choice_dataset, args->datasets, &count) : NULL;
     tw_status status = inputs ? tw__dataset_apply(self, &tw__op_DirectedInterleaveDataset, inputs, count,
                                                   TW_WITH(TW_A_BOOL("stop_on_empty_dataset", args->stop_on_empty_dataset)), 1,
                                                   specs, ((const struct tw_dataset *)args->datasets.items[0])->count)
                               : tw__error_status();
-    tw__free(specs);
-    tw__free(inputs);
     return tw__dataset_settle(self, status, tw__value_copy(&((const struct tw_dataset *)args->datasets.items[0])->structure),
                               false);
 }

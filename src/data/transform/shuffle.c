@@ -53,8 +53,7 @@ static tw_status fill(shuffle_cursor *c, const shuffle_dataset *self)
         TW_TRY(tw__pause());
         if (self->buffer_size < 0 || c->end < (uint64_t)self->buffer_size) {
             tw_tensor **room = tw__elements_room(&c->buffer);
-            if (!room)
-                return tw__error_status();
+            TW_NEED(room);
             TW_TRY(tw__cursor_next(c->base.input, room, &c->input_ended));
             c->buffer.size += !c->input_ended;
         } else {
@@ -189,8 +188,7 @@ static tw_status shuffle_compute(tw__kernel *kernel)
     if (size < 1 && size != TW_UNKNOWN_COUNT)
         return tw__fail(TW_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
     shuffle_dataset *self = tw__dataset_make(kernel, &shuffle_kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     self->buffer_size = size;
     take_seeds(self, kernel->inputs[2], kernel->inputs[3]);
     self->reshuffles = TW_ATTR(kernel, "reshuffle_each_iteration")->b;
@@ -202,9 +200,8 @@ static const tw_class own_state_class = { .name = "OwnState", .size = sizeof(tw_
 
 static tw_status own_state_compute(tw__kernel *kernel)
 {
-    void *made = tw__object_new(&own_state_class);
+    tw_auto void *made = tw__object_new(&own_state_class);
     tw_tensor *handle = made ? tw__tensor_of_object(TW_RESOURCE, made) : NULL;
-    tw_release(made);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
@@ -293,8 +290,7 @@ static const tw__dataset_kind random_kind = {
 static tw_status random_compute(tw__kernel *kernel)
 {
     shuffle_dataset *self = tw__dataset_make(kernel, &random_kind, false);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     take_seeds(self, kernel->inputs[0], kernel->inputs[1]);
     self->reshuffles = TW_ATTR(kernel, "rerandomize_each_iteration")->b;
     return tw__dataset_give(kernel, self);

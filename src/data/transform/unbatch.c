@@ -107,18 +107,14 @@ TW_OP(UnbatchDataset, .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS "
 static tw_tensors rows_of_element(void *user, tw_tensors in)
 {
     const struct tw_dataset *dataset = user;
-    tw_value value = { .kind = TW_VALUE_NONE }, row = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value value = { .kind = TW_VALUE_NONE }, row = { .kind = TW_VALUE_NONE };
     int count = 0;
-    tw_tensor **tensors = tw__alloc_array((size_t)in.count + 1, sizeof *tensors);
+    tw__owned tw_tensor **tensors = tw__alloc_array((size_t)in.count + 1, sizeof *tensors);
     for (int64_t i = 0; tensors && i < in.count; i++)
         tensors[i] = tw_retain(in.items[i]);
     tw_status status = tensors ? tw__element_pack(&dataset->structure, tensors, (int)in.count, &value) : tw__error_status();
-    tw__free(tensors);
-    tw_tensor **rows = status == TW_OK ? tw__element_rows(&value, &row, &count) : NULL;
+    tw__owned tw_tensor **rows = status == TW_OK ? tw__element_rows(&value, &row, &count) : NULL;
     tw_tensors given = rows ? tw_give_((tw_tensors){ rows, count }) : TW_GIVE_FAILURE;
-    tw__free(rows);
-    tw_value_free(&value);
-    tw_value_free(&row);
     return given;
 }
 

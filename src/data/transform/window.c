@@ -55,10 +55,8 @@ static tw_tensor *component(const window_cursor *c, const window_dataset *self, 
         *room = tw_retain(c->buffer.items[i * self->stride * input->count + k]);
         one.size++;
     }
-    tw__dataset *made = tw__dataset_of_elements(&one, &input->dtypes[k], &input->shapes[k]);
-    tw_tensor *variant = made ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
-    tw_release(made);
-    return variant;
+    tw_auto tw__dataset *made = tw__dataset_of_elements(&one, &input->dtypes[k], &input->shapes[k]);
+    return made ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
 }
 
 static tw_status window_next(tw__cursor *cursor, tw_tensor **element, bool *end)
@@ -68,8 +66,7 @@ static tw_status window_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     while (!c->input_ended && (int64_t)c->buffer.size < span(self)) {
         TW_TRY(tw__pause());
         tw_tensor **room = tw__elements_room(&c->buffer);
-        if (!room)
-            return tw__error_status();
+        TW_NEED(room);
         TW_TRY(tw__cursor_next(cursor->input, room, &c->input_ended));
         c->buffer.size += !c->input_ended;
     }
@@ -86,8 +83,7 @@ static tw_status window_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     drop_first(&c->buffer, (size_t)self->shift);
     for (int64_t i = 0; i < skipped && !c->input_ended; i++) {
         tw_tensor **room = tw__elements_room(&c->buffer);
-        if (!room)
-            return tw__error_status();
+        TW_NEED(room);
         tw_status status = tw__cursor_next(cursor->input, room, &c->input_ended);
         if (status == TW_OK && !c->input_ended)
             tw__element_end(room, c->buffer.count);
@@ -141,8 +137,7 @@ static tw_status window_compute(tw__kernel *kernel)
             return tw__fail(TW_INVALID_ARGUMENT, "Window %s must be greater than zero.", names[i]);
     }
     window_dataset *self = tw__dataset_make(kernel, &window_kind, true);
-    if (!self)
-        return tw__error_status();
+    TW_NEED(self);
     self->size = values[0];
     self->shift = values[1];
     self->stride = values[2];
@@ -173,8 +168,7 @@ static tw_status window_init(void *self, const void *arguments)
     tw_spec *specs = tw__alloc_array((size_t)args->self->count + 1, sizeof *specs);
     for (int i = 0; specs && i < args->self->count; i++)
         specs[i] = (tw_spec){ TW_VARIANT, TW_SCALAR };
-    if (!specs)
-        return tw__error_status();
+    TW_NEED(specs);
     tw_value structure = { .kind = TW_VALUE_NONE };
     tw_status status = tw__dataset_step(self, args->self, specs, &tw__op_WindowDataset,
                                         TW_IN(tw__data_number(args->size, args->size_object, "size"),

@@ -35,7 +35,7 @@ tw_status tw_npy_write(const char *path, const tw_tensor *tensor)
     if (!code || !tensor->data)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_npy_write: %s: a tensor of %s%s can't be written", path,
                         tw_dtype_name(tensor->dtype), tensor->data ? "" : " without elements");
-    char *shape = tw__shape_tuple(&tensor->shape);
+    tw__owned char *shape = tw__shape_tuple(&tensor->shape);
     tw__text text = { 0 };
     tw__text_format(&text, "%c%s%c%c%c%c{'descr': '%s', 'fortran_order': False, 'shape': %s, }", 0x93, "NUMPY", 1, 2, 3, 4, code,
                     shape ? shape : "");
@@ -43,7 +43,6 @@ tw_status tw_npy_write(const char *path, const tw_tensor *tensor)
         tw__text_add(&text, " ");
     tw__text_add(&text, "\n");
     bool failed = text.failed || !shape;
-    tw__free(shape);
     tw__file_writer *writer = failed ? NULL : tw__file_create(path);
     if (!writer) {
         tw__text_free(&text);

@@ -39,8 +39,7 @@ static tw_status find_directory(const tw__file_reader *file, uint64_t *offset, u
 {
     size_t tail_size = file->size < END_SIZE + COMMENT_LIMIT ? (size_t)file->size : END_SIZE + COMMENT_LIMIT;
     uint8_t *tail = tw__alloc(tail_size);
-    if (!tail)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(tail);
     tw_status status = tw__file_read_at(file, file->size - (int64_t)tail_size, tail, tail_size);
     const uint8_t *end = NULL;
     for (size_t i = END_SIZE; status == TW_OK && i <= tail_size && !end; i++) {
@@ -180,8 +179,7 @@ static tw_status take_member(const tw__file_reader *file, const char *name, memb
     uint64_t offset = 0, size = 0;
     TW_TRY(find_directory(file, &offset, &size));
     uint8_t *directory = tw__alloc(size);
-    if (!directory)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(directory);
     tw_status status = tw__file_read_at(file, (int64_t)offset, directory, size);
     if (status == TW_OK)
         status = find_member(file, name, directory, size, member);
@@ -220,7 +218,7 @@ uint8_t *tw__zip_read(const char *path, const char *name, size_t *size)
 /* Whether bytes in the file are what the directory says, read piece by piece. */
 static tw_status check_stored(const tw__file_reader *file, const char *name, uint64_t offset, const member_entry *member)
 {
-    uint8_t *piece = tw__alloc(PIECE);
+    tw__owned uint8_t *piece = tw__alloc(PIECE);
     uLong crc = 0;
     tw_status status = piece ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (uint64_t done = 0; status == TW_OK && done < member->size;) {
@@ -230,7 +228,6 @@ static tw_status check_stored(const tw__file_reader *file, const char *name, uin
             crc = crc32_z(crc, piece, size);
         done += size;
     }
-    tw__free(piece);
     if (status == TW_OK && crc != member->crc)
         status = tw__fail(TW_DATA_LOSS, "%s: the checksum of \"%s\" does not match", file->path, name);
     return status;

@@ -68,12 +68,10 @@ tw_status tw__zip_member(tw__zip *zip, const char *name)
 {
     TW_TRY(end_member(zip));
     member *grown = tw__realloc(zip->members, (zip->count + 1) * sizeof *grown);
-    if (!grown)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(grown);
     zip->members = grown;
     member new = { .name = tw__strdup(name), .header = (uint64_t)tw__file_position(zip->file) };
-    if (!new.name)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(new.name);
     grown[zip->count++] = new;
     uint8_t header[30], *at = header;
     put(&at, 0x04034b50, 4);
@@ -122,8 +120,7 @@ static tw_status write_directory(tw__zip *zip)
 
 tw_status tw__zip_commit(tw__zip *zip, tw_status status)
 {
-    if (!zip)
-        return tw__error_status();
+    TW_NEED(zip);
     if (status == TW_OK)
         status = write_directory(zip);
     if (status == TW_OK)

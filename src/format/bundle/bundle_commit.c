@@ -72,13 +72,11 @@ static void clean_after_dead(void *context, const char *name)
     const char *directory = context;
     if (!tw__ends_with(name, suffix))
         return;
-    char *base = tw__strndup(name, strlen(name) - strlen(suffix));
-    char *prefix = base ? tw__path_join(directory, base) : NULL;
+    tw__owned char *base = tw__strndup(name, strlen(name) - strlen(suffix));
+    tw__owned char *prefix = base ? tw__path_join(directory, base) : NULL;
     int shards = prefix ? tw__bundle_shards(prefix) : -1;
     if (shards >= 0)
         remove_unnamed(directory, base, shards);
-    tw__free(prefix);
-    tw__free(base);
 }
 
 typedef struct replacement {
@@ -93,8 +91,7 @@ typedef struct replacement {
 static tw_status put_pair(replacement *work, tw__file_writer *index, int shards)
 {
     char *path = tw__bundle_shard_path(work->prefix, 0, shards);
-    if (!path)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(path);
     tw_status status = tw__file_remove(path);
     if (status == TW_OK && tw__file_link(work->data, path) != TW_OK) {
         tw_clear_error();
@@ -123,8 +120,7 @@ static tw_status run(replacement *work, tw__make_index make_index, void *context
 {
     TW_TRY(tw__file_seal(work->data));
     tw__file_writer *index = make_index(context, 1);
-    if (!index)
-        return tw__error_status();
+    TW_NEED(index);
     tw_status status = TW_OK;
     int old = tw__bundle_shards(work->prefix);
     if (old == 1 || old == -1) {

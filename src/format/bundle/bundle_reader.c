@@ -53,8 +53,7 @@ static tw_status read_large(const tw__file_reader *file, int64_t offset, void *d
     int64_t pieces = (int64_t)((size + PIECE - 1) / PIECE);
     piecewise work = { .file = file, .offset = offset, .data = data, .size = size, .failed = ATOMIC_FLAG_INIT };
     work.checksums = tw__alloc_array((size_t)pieces, sizeof *work.checksums);
-    if (!work.checksums)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(work.checksums);
     tw__parallel(pieces, 1, read_pieces, &work);
     tw_status status = work.error.code;
     if (status != TW_OK)
@@ -167,8 +166,7 @@ static tw_status parse_strings(tw__bundle_reader *reader, const tw__bundle_entry
 static tw_status read_strings(tw__bundle_reader *reader, const tw__bundle_entry *entry, tw_tensor *tensor)
 {
     uint8_t *data = tw__alloc((size_t)entry->size);
-    if (!data)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(data);
     tw_status status = tw__bundle_read_bytes(reader, entry, data);
     if (status == TW_OK)
         status = parse_strings(reader, entry, data, tensor);
@@ -217,8 +215,7 @@ tw_status tw__bundle_read_into(tw__bundle_reader *reader, const char *key, tw_dt
 {
     const tw__bundle_entry *entry = must_find(reader, key);
     size_t size;
-    if (!entry)
-        return tw__error_status();
+    TW_NEED(entry);
     if (entry->dtype != dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s", key,
                         tw__bundle_dtype_name(dtype), tw__bundle_dtype_name(entry->dtype));

@@ -237,8 +237,7 @@ tw_status tw__checkpoint_state_read(const char *path, tw__checkpoint_state *stat
     size_t size;
     *state = (tw__checkpoint_state){ 0 };
     char *text = tw__file_read_all(path, FILE_LIMIT, &size);
-    if (!text)
-        return tw__error_status();
+    TW_NEED(text);
     tw_status status = tw__checkpoint_state_parse(text, size, path, state);
     tw__free(text);
     return status;
@@ -282,7 +281,7 @@ void tw__checkpoint_state_print(tw__text *text, const tw__checkpoint_state *stat
 
 tw_status tw__checkpoint_state_write(const char *path, const tw__checkpoint_state *state)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__checkpoint_state_print(&text, state);
     tw__file_writer *writer = text.failed ? NULL : tw__file_create(path);
     tw_status status = writer ? TW_OK : tw__error_status();
@@ -293,7 +292,6 @@ tw_status tw__checkpoint_state_write(const char *path, const tw__checkpoint_stat
         else
             tw__file_abandon(writer);
     }
-    tw__text_free(&text);
     return status;
 }
 

@@ -93,14 +93,12 @@ tw__hdf5_node *tw__hdf5_group(tw__hdf5_node *node, const char *path)
 tw_status tw__hdf5_put(tw__hdf5_node *node, const char *path, tw_tensor *value)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *folder = tw__strndup(path, slash ? (size_t)(slash - path) : 0);
+    tw__owned char *folder = tw__strndup(path, slash ? (size_t)(slash - path) : 0);
     node = folder ? tw__hdf5_group(node, folder) : NULL;
-    tw__free(folder);
     tw__hdf5_node *array = node ? tw__hdf5_child(node, name, strlen(name)) : NULL;
     if (node && !array)
         array = tw__hdf5_add(node, name, strlen(name));
-    if (!array)
-        return tw__error_status();
+    TW_NEED(array);
     if (array->child_count)
         return tw__fail(TW_VALUE_ERROR, "Unable to create dataset (\"%s\" is a group already)", path);
     array->is_array = true;
@@ -159,8 +157,7 @@ const tw_tensor *tw__hdf5_attribute_find(const tw__hdf5_node *node, const char *
 tw_status tw__hdf5_set_text(tw__hdf5_node *node, const char *name, const char *text, bool unicode)
 {
     tw__hdf5_attribute *attribute = tw__hdf5_attribute_add(node, name, strlen(name), tw_tensor_string(text, strlen(text)));
-    if (!attribute)
-        return tw__error_status();
+    TW_NEED(attribute);
     attribute->unicode = unicode;
     return TW_OK;
 }
@@ -171,8 +168,7 @@ static tw_status set_part(tw__hdf5_node *node, const char *name, const char *con
     for (size_t i = 0; list && i < count; i++)
         TW_TRY(tw__string_set(list, (int64_t)i, texts[i], strlen(texts[i])));
     tw__hdf5_attribute *attribute = list ? tw__hdf5_attribute_add(node, name, strlen(name), tw_retain(list)) : NULL;
-    if (!attribute)
-        return tw__error_status();
+    TW_NEED(attribute);
     attribute->fixed = fixed;
     return TW_OK;
 }
@@ -207,10 +203,8 @@ static const tw_tensor *list_part(const tw__hdf5_node *node, const char *name, i
 {
     if (part < 0)
         return tw__hdf5_attribute_find(node, name);
-    char *numbered = tw__format("%s%d", name, part);
-    const tw_tensor *found = numbered ? tw__hdf5_attribute_find(node, numbered) : NULL;
-    tw__free(numbered);
-    return found;
+    tw__owned char *numbered = tw__format("%s%d", name, part);
+    return numbered ? tw__hdf5_attribute_find(node, numbered) : NULL;
 }
 
 char **tw__hdf5_texts(const tw__hdf5_node *node, const char *name, const char *file, size_t *count)

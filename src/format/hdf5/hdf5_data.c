@@ -143,8 +143,7 @@ static tw_status read_string(tw__hdf5 *file, const uint8_t *place, tw_tensor *te
     if (!length || address == 0 || address == TW_HDF5_NONE)
         return TW_OK; /* empty */
     const uint8_t *heap = collection(file, address, &size);
-    if (!heap)
-        return tw__error_status();
+    TW_NEED(heap);
     for (uint64_t at = 16; size - at >= 16;) {
         uint32_t object = get16(heap + at);
         uint64_t bytes = tw__get64(heap + at + 8);
@@ -338,15 +337,14 @@ static tw_status read_chunks(const chunks *c, uint64_t address, int level)
 {
     size_t rank = (size_t)c->shape->rank, key = 8 + 8 * (rank + 1);
     uint8_t *head = tw__hdf5_block(c->file, address, 24);
-    if (!head)
-        return tw__error_status();
+    TW_NEED(head);
     bool good = memcmp(head, "TREE", 4) == 0 && head[4] == 1 && (level < 0 ? head[5] <= 8 : head[5] == level);
     unsigned count = get16(head + 6);
     level = head[5];
     tw__free(head);
     if (!good)
         return tw__hdf5_fail(c->file, "it is damaged: the index of an array's chunks is not where it should be");
-    uint8_t *keys = tw__hdf5_block(c->file, address + 24, (uint64_t)count * (key + 8));
+    tw__owned uint8_t *keys = tw__hdf5_block(c->file, address + 24, (uint64_t)count * (key + 8));
     tw_status status = keys ? TW_OK : tw__error_status();
     for (unsigned i = 0; status == TW_OK && i < count; i++) {
         const uint8_t *at = keys + i * (key + 8);
@@ -368,7 +366,6 @@ static tw_status read_chunks(const chunks *c, uint64_t address, int level)
             status = good ? tw__error_status() : tw__hdf5_fail(c->file, "it is damaged: a chunk lies outside of its array");
         tw__free(data);
     }
-    tw__free(keys);
     return status;
 }
 

@@ -159,8 +159,7 @@ typedef struct blocks {
 static tw_status read_block(tw__hdf5 *file, header *object, blocks *list, block place)
 {
     uint8_t *data = tw__hdf5_block(file, place.address, place.size);
-    if (!data)
-        return tw__error_status();
+    TW_NEED(data);
     tw_status status = TW_OK;
     for (size_t at = 0; status == TW_OK && list->messages && place.size - at >= 8;) {
         unsigned type = get16(data + at), size = get16(data + at + 2), flags = data[at + 4];
@@ -183,8 +182,7 @@ static tw_status read_block(tw__hdf5 *file, header *object, blocks *list, block 
 static tw_status read_header(tw__hdf5 *file, header *object, uint64_t address)
 {
     uint8_t *prefix = tw__hdf5_block(file, address, 16);
-    if (!prefix)
-        return tw__error_status();
+    TW_NEED(prefix);
     bool new_kind = memcmp(prefix, "OHDR", 4) == 0, good = prefix[0] == 1;
     unsigned messages = get16(prefix + 2);
     uint64_t size = tw__get32(prefix + 8);
@@ -218,14 +216,13 @@ static tw_status read_object(tw__hdf5 *file, tw__hdf5_node *node, uint64_t addre
 static tw_status read_symbols(tw__hdf5 *file, tw__hdf5_node *group, const names *heap, uint64_t address, int depth)
 {
     uint8_t *head = tw__hdf5_block(file, address, 8);
-    if (!head)
-        return tw__error_status();
+    TW_NEED(head);
     bool good = memcmp(head, "SNOD", 4) == 0 && head[4] == 1;
     unsigned count = get16(head + 6);
     tw__free(head);
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's list of names is not where it should be");
-    uint8_t *entries = tw__hdf5_block(file, address + 8, (uint64_t)count * 40);
+    tw__owned uint8_t *entries = tw__hdf5_block(file, address + 8, (uint64_t)count * 40);
     tw_status status = entries ? TW_OK : tw__error_status();
     for (unsigned i = 0; status == TW_OK && i < count; i++) {
         const uint8_t *entry = entries + i * 40;
@@ -243,7 +240,6 @@ static tw_status read_symbols(tw__hdf5 *file, tw__hdf5_node *group, const names 
             status = node ? read_object(file, node, tw__get64(entry + 8), depth + 1) : tw__error_status();
         }
     }
-    tw__free(entries);
     return status;
 }
 
@@ -251,29 +247,26 @@ static tw_status read_symbols(tw__hdf5 *file, tw__hdf5_node *group, const names 
 static tw_status read_tree(tw__hdf5 *file, tw__hdf5_node *group, const names *heap, uint64_t address, int level, int depth)
 {
     uint8_t *head = tw__hdf5_block(file, address, 24);
-    if (!head)
-        return tw__error_status();
+    TW_NEED(head);
     bool good = memcmp(head, "TREE", 4) == 0 && head[4] == 0 && (level < 0 ? head[5] <= LEVEL_LIMIT : head[5] == level);
     unsigned count = get16(head + 6);
     level = head[5];
     tw__free(head);
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's index is not where it should be");
-    uint8_t *keys = tw__hdf5_block(file, address + 24, (uint64_t)count * 16);
-    tw_status status = keys ? TW_OK : tw__error_status();
-    for (unsigned i = 0; status == TW_OK && i < count; i++) {
+    tw__owned uint8_t *keys = tw__hdf5_block(file, address + 24, (uint64_t)count * 16);
+    TW_NEED(keys);
+    for (unsigned i = 0; i < count; i++) {
         uint64_t child = tw__get64(keys + i * 16 + 8);
-        status = level ? read_tree(file, group, heap, child, level - 1, depth) : read_symbols(file, group, heap, child, depth);
+        TW_TRY(level ? read_tree(file, group, heap, child, level - 1, depth) : read_symbols(file, group, heap, child, depth));
     }
-    tw__free(keys);
-    return status;
+    return TW_OK;
 }
 
 static tw_status read_group(tw__hdf5 *file, const header *object, int depth)
 {
     uint8_t *head = tw__hdf5_block(file, object->heap, 32);
-    if (!head)
-        return tw__error_status();
+    TW_NEED(head);
     bool good = memcmp(head, "HEAP", 4) == 0 && head[4] == 0;
     names heap = { .size = tw__get64(head + 8) };
     uint64_t place = tw__get64(head + 24);
@@ -281,8 +274,7 @@ static tw_status read_group(tw__hdf5 *file, const header *object, int depth)
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's names are not where they should be");
     heap.data = tw__hdf5_block(file, place, heap.size);
-    if (!heap.data)
-        return tw__error_status();
+    TW_NEED(heap.data);
     tw_status status = read_tree(file, object->node, &heap, object->tree, -1, depth);
     tw__free(heap.data);
     return status;
@@ -307,8 +299,7 @@ static tw_status read_object(tw__hdf5 *file, tw__hdf5_node *node, uint64_t addre
 static tw_status read_file(tw__hdf5 *file)
 {
     uint8_t *super = tw__hdf5_block(file, 0, file->size < 96 ? file->size : 96);
-    if (!super)
-        return tw__error_status();
+    TW_NEED(super);
     tw_status status = TW_OK;
     uint64_t root = 0;
     if (file->size < 48 || memcmp(super, SIGNATURE, 8) != 0)

@@ -244,13 +244,10 @@ static void put_level(plan *p, index_entry *entries, size_t *count, int level)
 /* Names, symbol nodes and index of a group whose members are written; where index and names are. */
 static tw_status put_group(plan *p, tw__hdf5_node *const *members, size_t count, uint64_t *tree, uint64_t *heap)
 {
-    uint64_t *places = tw__alloc_array(count + 1, sizeof *places);
-    index_entry *entries = tw__alloc_array(count / NODE_NAMES + 2, sizeof *entries);
-    if (!places || !entries) {
-        tw__free(places);
-        tw__free(entries);
+    tw__owned uint64_t *places = tw__alloc_array(count + 1, sizeof *places);
+    tw__owned index_entry *entries = tw__alloc_array(count / NODE_NAMES + 2, sizeof *entries);
+    if (!places || !entries)
         return TW_RESOURCE_EXHAUSTED;
-    }
     size_t begin = p->bytes.size + 32, nodes = 0;
     *heap = p->bytes.size;
     tw__text_bytes(&p->bytes, "HEAP\0\0\0", 8);
@@ -282,8 +279,6 @@ static tw_status put_group(plan *p, tw__hdf5_node *const *members, size_t count,
     for (int level = 0; level == 0 || nodes > 1; level++)
         put_level(p, entries, &nodes, level);
     *tree = entries[0].address;
-    tw__free(places);
-    tw__free(entries);
     return p->bytes.failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
@@ -295,7 +290,7 @@ static tw_status group_messages(plan *p, const tw__hdf5_node *node, int depth, m
                                 uint64_t *heap)
 {
     size_t count = node->child_count;
-    tw__hdf5_node **members = tw__alloc_array(count + 1, sizeof *members);
+    tw__owned tw__hdf5_node **members = tw__alloc_array(count + 1, sizeof *members);
     uint64_t inner_tree = 0, inner_heap = 0;
     tw_status status = members ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < count; i++) {
@@ -306,7 +301,6 @@ static tw_status group_messages(plan *p, const tw__hdf5_node *node, int depth, m
         qsort(members, count, sizeof *members, by_name);
     if (status == TW_OK)
         status = put_group(p, members, count, tree, heap);
-    tw__free(members);
     TW_TRY(status);
     put(data, *tree, 8);
     put(data, *heap, 8);
@@ -357,10 +351,9 @@ static tw_status put_object(plan *p, tw__hdf5_node *node, int depth, uint64_t *t
     if (depth > DEPTH_LIMIT)
         return tw__fail(TW_VALUE_ERROR, "%s: groups are nested more than %d deep", p->name, DEPTH_LIMIT);
     messages m = { 0 };
-    tw__text data = { 0 };
+    tw__auto(tw__text_free) tw__text data = { 0 };
     tw_status status = put_messages(p, node, depth, &m, &data, tree, heap);
     tw__text_free(&m.text);
-    tw__text_free(&data);
     return status;
 }
 
@@ -419,8 +412,7 @@ static tw_status to_file(void *context, const void *data, size_t size)
 tw_status tw__hdf5_write(tw__hdf5_node *root, const char *path)
 {
     tw__file_writer *writer = tw__file_create(path);
-    if (!writer)
-        return tw__error_status();
+    TW_NEED(writer);
     tw_status status = tw__hdf5_emit(root, path, to_file, writer);
     if (status == TW_OK)
         return tw__file_commit(writer);

@@ -237,8 +237,7 @@ static tw_status draw_all(gif *g, tw__image_target target)
         return refuse(g, "the frames are empty or too large");
     uint8_t *out = target.place(target.context, (int64_t)g->count, g->height, g->width, 3);
     codes *c = out ? tw__alloc(sizeof *c) : NULL;
-    if (!c)
-        return tw__error_status();
+    TW_NEED(c);
     tw_status status = TW_OK;
     for (size_t i = 0; status == TW_OK && i < g->count; i++, out += size) {
         if (i)

@@ -213,8 +213,7 @@ tw_status tw__jpeg_decode(const char *op, tw_string data, const tw__jpeg_options
 {
     TW_TRY(need_library(op));
     reader *r = reader_new(data);
-    if (!r)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(r);
     r->recover = options->recover;
     int result = decode(r, options, target);
     reader_free(r);
@@ -237,8 +236,7 @@ tw_status tw__jpeg_shape(const char *op, tw_string data, int64_t shape[3])
 {
     TW_TRY(need_library(op));
     reader *r = reader_new(data);
-    if (!r)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(r);
     bool good = find_shape(r, shape);
     reader_free(r);
     return good ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Invalid JPEG data, size %zu", data.size);
@@ -278,13 +276,12 @@ static void end_target(j_compress_ptr cinfo)
 static void write_xmp(writer *w, tw_string xmp)
 {
     static const char name[] = "http://ns.adobe.com/xap/1.0/"; /* with its zero byte */
-    tw__text marker = { 0 };
+    tw__auto(tw__text_free) tw__text marker = { 0 };
     tw__text_bytes(&marker, name, sizeof name);
     tw__text_bytes(&marker, xmp.data, xmp.size);
     if (!marker.failed)
         p_jpeg_write_marker(&w->cinfo, JPEG_APP0 + 1, (const JOCTET *)marker.data, (unsigned)marker.size);
     w->out->failed |= marker.failed;
-    tw__text_free(&marker);
 }
 
 static bool encode(writer *w, const uint8_t *pixels, int64_t height, int64_t width, int channels, const tw__jpeg_writing *options)
@@ -333,8 +330,7 @@ tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height,
                         (long long)width);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
-    if (!w)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w);
     w->cinfo.err = set_up(&w->trouble);
     w->out = out;
     bool good = height <= JPEG_MAX_DIMENSION && width <= JPEG_MAX_DIMENSION && options->xmp.size < 60000 &&

@@ -169,8 +169,7 @@ tw_status tw__png_decode(const char *op, tw_string data, int channels, int bits,
 {
     TW_TRY(need_library(op));
     reader *r = tw__alloc_zero(sizeof *r);
-    if (!r)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(r);
     r->at = (const uint8_t *)data.data;
     r->end = r->at + data.size;
     r->channels = channels;
@@ -235,8 +234,7 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
                         (long long)width);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
-    if (!w)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(w);
     w->out = out;
     w->png = p_png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, leave, say_nothing, NULL, allocate, release);
     w->info = w->png ? p_png_create_info_struct(w->png) : NULL;

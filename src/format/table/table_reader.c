@@ -23,8 +23,7 @@ tw_status tw__table_open(tw__table *table, const char *path)
 {
     *table = (tw__table){ 0 };
     table->path = tw__strdup(path);
-    if (!table->path)
-        return TW_RESOURCE_EXHAUSTED;
+    TW_NEED(table->path);
     table->data = (uint8_t *)tw__file_read_all(path, FILE_LIMIT, &table->size);
     tw_status status = TW_OK;
     if (!table->data) {
@@ -74,8 +73,7 @@ static tw_status block_open(const tw__table *table, uint64_t offset, uint64_t si
     } else if (stored[size] == 1) {
         if (!tw__snappy_size(stored, size, &plain))
             return tw__fail(TW_DATA_LOSS, "%s: corrupted compressed block contents", table->path);
-        if (!(block->owned = tw__alloc(plain)))
-            return TW_RESOURCE_EXHAUSTED;
+        TW_NEED(block->owned = tw__alloc(plain));
         if (!tw__snappy_decode(stored, size, block->owned, plain))
             return tw__fail(TW_DATA_LOSS, "%s: corrupted compressed block contents", table->path);
         block->data = block->owned;

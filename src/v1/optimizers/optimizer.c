@@ -111,10 +111,10 @@ tw_status tw__v1_number_set(tw_v1_optimizer *optimizer, int index, double number
 static tw_status derive(tw__graph *graph, tw_tensor *loss, const tw_objects *variables, tw_tensor *seed, tw_tensor **results)
 {
     tw__edge target = { loss->node, loss->node_output };
-    tw__edge *sources = tw__alloc_array((size_t)variables->count + 1, sizeof *sources);
-    char *wanted = sources ? tw__format("%sgradients", tw__scope()) : NULL;
-    char *unique = wanted ? tw__graph_unique_name(graph, wanted, true) : NULL;
-    char *scope = unique ? tw__format("%s/", unique) : NULL;
+    tw__owned tw__edge *sources = tw__alloc_array((size_t)variables->count + 1, sizeof *sources);
+    tw__owned char *wanted = sources ? tw__format("%sgradients", tw__scope()) : NULL;
+    tw__owned char *unique = wanted ? tw__graph_unique_name(graph, wanted, true) : NULL;
+    tw__owned char *scope = unique ? tw__format("%s/", unique) : NULL;
     tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         for (int64_t i = 0; i < variables->count; i++)
@@ -128,10 +128,6 @@ static tw_status derive(tw__graph *graph, tw_tensor *loss, const tw_objects *var
         status = tw__derive(&derivation, results);
         tw__scope_pop();
     }
-    tw__free(scope);
-    tw__free(unique);
-    tw__free(wanted);
-    tw__free(sources);
     return status;
 }
 

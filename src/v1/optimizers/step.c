@@ -41,10 +41,9 @@ static tw_status call(const tw_op *op, const char *name, tw_tensor *const *input
 static tw_status call_format(const tw_op *op, tw_tensor *const *inputs, int count, const tw_attr *attrs, int attr_count,
                              tw_tensor **output, tw__node **made, const char *scope, const char *name)
 {
-    char *whole = tw__format("%s%s", scope, name);
-    tw_status status = whole ? call(op, whole, inputs, count, attrs, attr_count, output, made) : TW_RESOURCE_EXHAUSTED;
-    tw__free(whole);
-    return status;
+    tw__owned char *whole = tw__format("%s%s", scope, name);
+    TW_NEED(whole);
+    return call(op, whole, inputs, count, attrs, attr_count, output, made);
 }
 
 /* A scalar; in a graph a constant of that name. Takes the tensor. */
@@ -52,9 +51,8 @@ static tw_tensor *constant(tw_tensor *value, const char *scope, const char *name
 {
     if (!tw__tracing || !value)
         return value;
-    char *whole = tw__format("%s%s", scope, name);
+    tw__owned char *whole = tw__format("%s%s", scope, name);
     tw_tensor *inside = whole ? tw__v1_constant(value, whole) : NULL;
-    tw__free(whole);
     tw_release(value);
     return inside;
 }
@@ -77,14 +75,13 @@ static size_t name_size(const tw_variable *variable)
 
 static tw_tensor *first_value(tw_dtype dtype, double number, const tw_shape *shape, const char *name)
 {
-    tw_tensor *scalar = number_of(dtype, number);
+    tw_auto tw_tensor *scalar = number_of(dtype, number);
     int64_t count = 0;
-    if (!scalar || tw__shape_count(shape, &count) != TW_OK) {
-        tw_release(scalar);
+    if (!scalar || tw__shape_count(shape, &count) != TW_OK)
         return NULL;
-    }
     const char *what = number == 0 ? "zeros" : number == 1 ? "ones" : "Const";
-    tw_tensor *dims = dims_of(shape), *value = NULL;
+    tw_auto tw_tensor *dims = dims_of(shape);
+    tw_tensor *value = NULL;
     if (dims && (!tw__tracing || count < LARGE)) {
         tw__outside outside = tw__outside_begin();
         value = tw__call(&tw__op_Fill, TW_IN(dims, scalar), 2, NULL, 0);
@@ -105,8 +102,6 @@ static tw_tensor *first_value(tw_dtype dtype, double number, const tw_shape *sha
         tw_release(number_inside);
         tw__free(whole);
     }
-    tw_release(dims);
-    tw_release(scalar);
     return value;
 }
 
@@ -114,11 +109,10 @@ static tw_variable *make_variable(tw_dtype dtype, double number, const tw_shape 
 {
     tw__outside outside = tw__root_begin();
     tw__graph *graph = tw__tracing;
-    char *unique = graph ? tw__graph_unique_name(graph, name, false) : tw__strdup(name);
+    tw__owned char *unique = graph ? tw__graph_unique_name(graph, name, false) : tw__strdup(name);
     tw_tensor *value = unique && slot ? first_value(dtype, number, shape, unique) : unique ? number_of(dtype, number) : NULL;
     tw_variable *variable = value ? tw__variable_new(value, name, false, shape) : NULL;
     tw_release(value);
-    tw__free(unique);
     tw__outside_end(outside);
     return variable;
 }
@@ -141,8 +135,7 @@ static tw_status make_extras(tw_v1_optimizer *optimizer, tw_variable *const *var
         char *name = tw__format("%s%s", tw__scope(), rule->extras[k]);
         tw_variable *made = name ? make_variable(TW_FLOAT32, number->number, &TW_SCALAR, name, false) : NULL;
         tw__free(name);
-        if (!made)
-            return tw__error_status();
+        TW_NEED(made);
         tw__set(&optimizer->extras[k], made);
         tw_release(made);
     }
@@ -205,8 +198,7 @@ static tw_status prepare(step *s)
         s->numbers[i] = number->tensor     ? tw_retain(number->tensor)
                         : number->variable ? tw__variable_read(number->variable)
                                            : constant(tw_tensor_float((float)number->number), s->scope, rule->numbers[i]);
-        if (!s->numbers[i])
-            return tw__error_status();
+        TW_NEED(s->numbers[i]);
     }
     return TW_OK;
 }
@@ -249,8 +241,9 @@ static tw_tensor *input_of(const step *s, const tw__v1_state *state, const char 
 static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op, const char *words, tw_tensor *gradient,
                             tw_tensor *indices)
 {
-    char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name, op->name);
-    char *op_scope = name ? tw__format("%s/", name) : NULL;
+    tw__owned char *name =
+        tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name, op->name);
+    tw__owned char *op_scope = name ? tw__format("%s/", name) : NULL;
     tw_tensor *inputs[16] = { 0 };
     int count = 0;
     tw_status status = op_scope ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -271,8 +264,6 @@ static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op,
     }
     for (int i = 0; i < count; i++)
         tw_release(inputs[i]);
-    tw__free(name);
-    tw__free(op_scope);
     return status;
 }
 
@@ -292,7 +283,7 @@ static tw_status distinct_rows(const struct tw_indexed_slices *slices, tw_tensor
 static tw_status update_rows(step *s, const tw__v1_state *state, const struct tw_indexed_slices *slices)
 {
     const tw__v1_rule *rule = s->optimizer->rule;
-    tw_tensor *values = NULL, *indices = NULL;
+    tw_auto tw_tensor *values = NULL, *indices = NULL;
     tw_status status = TW_OK;
     if (rule->sparse_repeats) { /* plain descent: var[i] -= rate * values */
         tw_auto tw_tensor *rate = number_as(s, 0, slices->values->dtype);
@@ -314,8 +305,6 @@ static tw_status update_rows(step *s, const tw__v1_state *state, const struct tw
     } else if (status == TW_OK) {
         status = apply_rule(s, state, rule->sparse_op, rule->sparse_inputs, values, indices);
     }
-    tw_release(values);
-    tw_release(indices);
     return status;
 }
 
@@ -327,8 +316,7 @@ static tw_status update(step *s, tw_variable *variable, tw_tensor *gradient)
     if (slices && rule->sparse_op)
         return update_rows(s, state, slices);
     tw_auto tw_tensor *dense = slices ? tw__slices_dense(gradient) : tw_retain(gradient);
-    if (!dense)
-        return tw__error_status();
+    TW_NEED(dense);
     if (dense->dtype != variable->resource->dtype || !tw__dtype_is_float(dense->dtype))
         return tw__fail(TW_VALUE_ERROR, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype",
                         s->optimizer->name, variable->name, tw_dtype_name(variable->resource->dtype),
@@ -378,15 +366,14 @@ static tw_status count_step(step *s, tw_variable *global_step, const char *scope
 {
     tw_attr dtype = TW_A_TYPE("dtype", global_step->resource->dtype);
     tw_auto tw_tensor *one = constant(number_of(global_step->resource->dtype, 1), s->scope, "Const");
-    if (!one)
-        return tw__error_status();
+    TW_NEED(one);
     return call_format(&tw__op_AssignAddVariableOp, TW_IN(global_step->handle, one), 2, &dtype, 1, NULL, made, scope, name);
 }
 
 /* The operation's own node, NAME. */
 static tw__node *finish(step *s, tw_variable *global_step)
 {
-    char *name = tw__strndup(s->scope, strlen(s->scope) - 1);
+    tw__owned char *name = tw__strndup(s->scope, strlen(s->scope) - 1);
     tw__node *node = NULL;
     if (name && !global_step) {
         node = group(s, "", name);
@@ -398,7 +385,6 @@ static tw__node *finish(step *s, tw_variable *global_step)
             tw__control_pop(tw__tracing);
         }
     }
-    tw__free(name);
     return node;
 }
 
@@ -423,12 +409,9 @@ static char *open_scope(const tw_v1_optimizer *optimizer, const char *name)
 {
     if (!tw__tracing || !tw__tracing->lasting)
         return tw__strdup("");
-    char *wanted = tw__format("%s%s", tw__scope(), name && *name ? name : optimizer->name);
-    char *unique = wanted ? tw__graph_unique_name(tw__tracing, wanted, true) : NULL;
-    char *scope = unique ? tw__format("%s/", unique) : NULL;
-    tw__free(wanted);
-    tw__free(unique);
-    return scope;
+    tw__owned char *wanted = tw__format("%s%s", tw__scope(), name && *name ? name : optimizer->name);
+    tw__owned char *unique = wanted ? tw__graph_unique_name(tw__tracing, wanted, true) : NULL;
+    return unique ? tw__format("%s/", unique) : NULL;
 }
 
 static tw_operation *apply(tw_v1_optimizer *optimizer, tw_tensor *const *gradients, tw_variable *const *variables, int64_t count,

@@ -1,23 +1,31 @@
 """The ten subjects, each as a program in C and in Python: both print the same; the C program leaks nothing, compiles without a warning and is short."""
 import ast
+import gzip
 import io
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tokenize
 
+import numpy as np
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build"))
 PAIRS = ("cnn_formats", "own_parts", "pipeline", "summaries", "v1_session", "control_flow", "strategy", "serving", "read_formats")
-ALL = ("mlp_checkpoint",) + PAIRS  # that one trains by chance: test_example_programs.py runs it
+ALL = ("mlp_checkpoint",) + PAIRS  # that one trains by chance: test_example_programs.py compares it
 MOST = 2.5                         # lines of C for a line of Python
 VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9"]
 
 built = pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "bin", "serving")), reason="the examples are not built")
+
+
+def checked_by_valgrind(test):
+    test = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")(test)
+    return pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="built with a sanitizer, which finds the same")(test)
 
 
 def run(command, timeout=300):
@@ -43,11 +51,34 @@ def test_both_print_the_same(name, tmp_path):
 
 
 @built
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="built with a sanitizer, which finds the same")
+@checked_by_valgrind
 @pytest.mark.parametrize("name", PAIRS)
 def test_nothing_leaks(name, tmp_path):
     run(VALGRIND + program(name, tmp_path), timeout=900)
+
+
+def idx(path, shape):
+    """Random bytes as an IDX file."""
+    count = int(np.prod(shape))
+    numbers = np.random.default_rng(7).integers(0, 256 if len(shape) > 1 else 10, count, np.uint8)
+    with gzip.open(path, "wb") as file:
+        file.write(struct.pack(">HBB%dI" % len(shape), 0, 8, len(shape), *shape) + numbers.tobytes())
+
+
+@built
+@checked_by_valgrind
+def test_nothing_leaks_in_training(tmp_path, monkeypatch):
+    """mlp_checkpoint on data of its own: as many steps as the first checkpoint needs, then the test that restores it."""
+    folder = tmp_path / "fashion-mnist"
+    folder.mkdir()
+    for part, rows in (("train", 200), ("t10k", 30)):
+        idx(folder / (part + "-images-idx3-ubyte.gz"), (rows, 28, 28))
+        idx(folder / (part + "-labels-idx1-ubyte.gz"), (rows,))
+    monkeypatch.setenv("THALWEG_DATASETS", str(tmp_path))
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "none"))
+    command = VALGRIND + [os.path.join(BUILD, "bin", "mlp_checkpoint"), "--batch-size=2", "--save-dir=%s" % (tmp_path / "save")]
+    assert "model.ckpt-100\n" in run(command + ["--mode=train"], timeout=900)
+    assert "model.ckpt-100: test accuracy " in run(command + ["--mode=test"], timeout=900)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

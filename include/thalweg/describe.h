@@ -62,6 +62,12 @@ typedef struct tw_pairs {
 #define TW_PAIRS(...) \
     ((tw_pairs){ (const tw_pair[]){ __VA_ARGS__ }, (int64_t)(sizeof((const tw_pair[]){ __VA_ARGS__ }) / sizeof(tw_pair)) })
 
+typedef struct tw_value_list {
+    struct tw_value *items;
+    int64_t count;
+    void *form; /* the container's own type: an object of the embedding language; NULL: a plain one */
+} tw_value_list;
+
 /* One value of any kind; lists and dicts nest. As a result it owns what it points to (tw_value_free). */
 typedef struct tw_value {
     enum {
@@ -88,11 +94,7 @@ typedef struct tw_value {
         tw_shape *shape;
         tw_tensor *tensor;
         void *object;
-        struct {
-            struct tw_value *items;
-            int64_t count;
-            void *form; /* the container's own type: an object of the embedding language; NULL: a plain one */
-        } list;
+        tw_value_list list;
     };
 } tw_value;
 /* Borrowed structures of tensors: TW_TUPLE(TW_LEAF(x), TW_LEAF(y)), TW_DICT(TW_TEXT("x"), TW_LEAF(x)). */

@@ -6,10 +6,13 @@ import subprocess
 
 import pytest
 
+import option_structs
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("THALWEG_BUILD", os.path.join(ROOT, "build")))
 HEADERS = ["-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(BUILD, "generated", "include")]
 STRICT = ["-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+STRICT_CPP = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 OLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "older")
 each_compiler = pytest.mark.parametrize("compiler", ["gcc", "clang"])
 
@@ -100,10 +103,33 @@ def headers():
 def test_every_header_compiles_alone(compiler):
     names = headers()
     assert {"nn.h", "data.h", "layers.h", "io.h", "summary.h", "python.h"} <= set(names)
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror"] if "++" in compiler else STRICT
-    for name in names:
-        done = compiled(compiler, "#include <thalweg/%s>\n" % name, *flags)
+    also = ["thalweg.h", "thalweg.hpp"] if "++" in compiler else ["thalweg.h"]
+    for name in also + ["thalweg/" + name for name in names]:
+        done = compiled(compiler, "#include <%s>\n" % name, *(STRICT_CPP if "++" in compiler else STRICT))
         assert done.returncode == 0, name + "\n" + done.stderr
+
+
+def released(version):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "released", version)) as file:
+        return option_structs.from_text(file.read())
+
+
+@pytest.mark.parametrize("version", sorted(os.listdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "released"))))
+def test_released_structs_only_grow(version):
+    now = option_structs.option_structs(BUILD)
+    assert len(now) > 1000
+    assert list(option_structs.broken(released(version), now)) == []
+
+
+@pytest.mark.parametrize("members, harmless", [
+    ("size_t tw_size; int64_t axis; bool last", True), ("size_t tw_size; int64_t axis; bool last; double new", True),
+    ("size_t tw_size; int32_t axis; bool last", False), ("size_t tw_size; bool last; int64_t axis", False),
+    ("size_t tw_size; double new; int64_t axis; bool last", False), ("size_t tw_size; int64_t axis", False),
+    ("size_t tw_size; int64_t axes; bool last", False)])
+def test_changed_structs_are_seen(members, harmless):
+    older = option_structs.from_text("tw_some_args: size_t tw_size; int64_t axis; bool last\n")
+    assert (list(option_structs.broken(older, option_structs.from_text("tw_some_args: %s\n" % members))) == []) == harmless
+    assert list(option_structs.broken(older, {})) == ["tw_some_args is gone"]
 
 
 def test_the_plumbing_is_apart():
@@ -138,7 +164,7 @@ int main()
 def test_cpp(compiler, tmp_path):
     source = tmp_path / "program.cpp"
     source.write_text(CPP)
-    out = run_program(compiler, [str(source)], tmp_path, "-std=c++17", "-Wall", "-Wextra", "-Werror")
+    out = run_program(compiler, [str(source)], tmp_path, *STRICT_CPP)
     assert out == "1 3\n1\nINVALID_ARGUMENT\nfloat32\n"
 
 

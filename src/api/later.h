@@ -1,5 +1,5 @@
-/* Axes of tensors whose rank is known only when a graph runs. Negative ones count from the end; one that is not there is an error
- * of the run. */
+/* Axes of tensors whose rank is known only when a graph runs. Negative axes count from the end; one that does not exist is an
+ * error of the run. */
 #ifndef TW_API_LATER_H
 #define TW_API_LATER_H
 

@@ -1,4 +1,4 @@
-/* See temps.h. */
+/* Temporary values of a function, released together; see temps.h. */
 #include "api/temps.h"
 #include "op/calls.h"
 #include "rows.h"

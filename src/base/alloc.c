@@ -1,4 +1,4 @@
-/* The one door to memory. Every allocation of the library comes through here, so that a test can make the n-th one
+/* Memory: every allocation of the library is made here, so that a test can make the n-th one
  * fail and see that the failure is reported and nothing leaks. */
 #include <errno.h>
 #include <stdlib.h>

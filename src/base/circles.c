@@ -1,5 +1,5 @@
-/* Objects that hold each other in a circle and that nobody else holds. Counts alone never end them; an embedding language's
- * collector does for objects that have peers, this for those that C alone knows. */
+/* Reference cycles: objects that hold each other and that nobody else holds. Reference counts alone never free them. The
+ * embedding language's collector frees those that have wrappers; this frees those that only C knows. */
 #include "base/circles.h"
 
 typedef struct member {

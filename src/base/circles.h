@@ -1,4 +1,4 @@
-/* Circles of objects that C alone holds; see circles.c. */
+/* Reference cycles among objects that only C holds; see circles.c. */
 #ifndef TW_CIRCLES_H
 #define TW_CIRCLES_H
 

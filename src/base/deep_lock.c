@@ -1,4 +1,4 @@
-/* Locks that a thread may take again; see deep_lock.h. */
+/* Recursive locks; see deep_lock.h. */
 #include <time.h>
 
 #include "base/deep_lock.h"

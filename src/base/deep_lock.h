@@ -1,5 +1,5 @@
-/* Locks that a thread may take again while it holds them, for what takes long and is seldom done: tracing, deriving, making
- * plans.
+/* Recursive locks: a thread may take one again while it holds it. For long work that is seldom done: tracing, deriving,
+ * making plans.
  *
  * Who waits lets others go on (pause.h). A forked child finds such a lock free. One of zeros is free: it may stand in an object.
  */

@@ -1,4 +1,4 @@
-/* Decompression by zlib, of all of a deflate stream at once. zlib's memory comes through the library's one door. */
+/* Decompression by zlib, of all of a deflate stream at once. zlib's memory comes from tw__alloc. */
 #include <limits.h>
 #include <zlib.h>
 

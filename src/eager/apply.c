@@ -1,5 +1,5 @@
-/* The one door. Every operation of the library, whoever asks for it (a user, a gradient function, a layer, an optimizer), comes
- * through tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
+/* Dispatch. Every call of an op, whoever makes it (a user, a gradient function, a layer, an optimizer), goes through
+ * tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
  *
  * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
 #include "base/pause.h"

@@ -1,4 +1,4 @@
-/* Running ops: the thread's context, the one door (apply), variables, gradient tapes. */
+/* Running ops: the thread's context, dispatch (apply.c), variables, gradient tapes. */
 #ifndef TW_EAGER_H
 #define TW_EAGER_H
 
@@ -46,7 +46,7 @@ tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainab
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable);
 /* A variable without a value that looks like another one: what the body of a function gets for a variable among the arguments. */
 tw_variable *tw__variable_stand_in(const tw_variable *variable);
-tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
+tw_tensor *tw__variable_read(tw_variable *variable); /* through dispatch, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);
 /* Variables made while the thread traces: counted, and refused once the function has been called before. If the trace is one for

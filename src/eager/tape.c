@@ -2,7 +2,7 @@
  *
  * A tape gives every tensor it follows a number. Recording appends {op, attrs, inputs, outputs} when an input has a number, and
  * numbers the outputs. The gradient walks the records backwards, asks each op's gradient function for its inputs' gradients
- * (which calls ops through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a
+ * (which calls ops through dispatch, so an outer tape sees them) and sums what arrives at the same number. Only records on a
  * way from a source to a target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
 #include "graph/graph.h"

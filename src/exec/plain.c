@@ -1,4 +1,4 @@
-/* See plain.h. */
+/* Calls that a joined step replaces, made one by one; see plain.h. */
 #include "exec/plain.h"
 
 enum { MOST_CALLS = 24, MOST_INPUTS = 10 };

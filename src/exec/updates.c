@@ -1,4 +1,4 @@
-/* See updates.h. */
+/* Steps around updates of variables; see updates.h. */
 #include "exec/updates.h"
 #include "rows.h"
 

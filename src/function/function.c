@@ -369,7 +369,7 @@ tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_
     return told(f, status);
 }
 
-/* Whether a call needs nothing of the door: nobody traces or follows it, and the inputs are what the function takes. */
+/* Whether a call can do without dispatch: nobody traces or follows it, and the inputs are what the function takes. */
 static bool is_direct(const tw__function *f, tw_tensor *const *inputs)
 {
     bool direct = !tw__tracing && !tw__active_tapes;

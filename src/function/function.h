@@ -62,7 +62,7 @@ tw_status tw__function_name_results(tw_tensor **results, int count);
 /* A function of a graph that is there already: its inputs are placeholders of the graph. */
 tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count,
                                     const tw__edge *outputs, int output_count);
-/* Calls it through the one door. `outputs` has room for output_count tensors. */
+/* Calls it through dispatch. `outputs` has room for output_count tensors. */
 tw_status tw__function_call(tw__function *function, tw_tensor *const *arguments, tw_tensor **outputs);
 /* The same with all inputs given, those of the captures too. */
 tw_status tw__function_call_given(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);

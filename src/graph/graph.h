@@ -1,6 +1,6 @@
 /* Graphs: what tracing makes of calls of ops.
  *
- * While a thread traces into a graph, the one door (eager/apply) appends a node for every call instead of running it, and hands
+ * While a thread traces into a graph, dispatch (eager/apply.c) appends a node for every call instead of running it, and hands
  * out symbolic tensors: outputs of nodes, with a dtype and a shape that may be partial. A node's inputs are always earlier nodes,
  * so the order of nodes is an order of execution, and, since nodes stand in program order, side effects keep theirs.
  *
@@ -283,7 +283,7 @@ void tw__control_free(tw__graph *graph);
 const char *tw__colocate(const char *name);
 extern _Thread_local const char *tw__colocation;
 
-/* The door while tracing: resolves, infers, appends, hands out symbolic outputs. */
+/* Dispatch while tracing: resolves, infers, appends, hands out symbolic outputs. */
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,
                           int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count,
                           tw_tensor **outputs);

@@ -1,6 +1,6 @@
 /* Activations: a name, a function of the API, a callable or a layer becomes something that can be called quickly.
  *
- * Names that are plain ops go straight to the door; other functions of the API are called through their signature with its
+ * Names that are plain ops go straight to dispatch; other functions of the API are called through their signature with its
  * defaults. */
 #include <alloca.h>
 

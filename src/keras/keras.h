@@ -171,7 +171,7 @@ extern const tw_class tw__trainer_class;
 /* ---- activations (activation.c) ---- */
 /* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
 typedef struct tw__activation {
-    const tw_op *op;               /* plain ops go straight to the door */
+    const tw_op *op;               /* plain ops go straight to dispatch */
     const tw_signature *signature; /* any other function of the API, with its defaults */
     void *arguments;
     void *object;     /* a callable or a layer; a reference */

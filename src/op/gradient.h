@@ -1,4 +1,4 @@
-/* What gradient functions share (math/gradient.c). All of it works through the one door, so it can be traced and derived again.
+/* What gradient functions share (math/gradient.c). All of it calls ops through dispatch, so it can be traced and derived again.
  *
  *     static tw_status multiply_gradient(tw__gradient *g)
  *     {

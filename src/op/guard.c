@@ -1,4 +1,4 @@
-/* Twins of ops that touch what is not the graph's; see guard.h. */
+/* Guarded copies of ops that use files or call the program; see guard.h. */
 #include "op/guard.h"
 
 #include <limits.h>

@@ -2,9 +2,9 @@
  * program.
  *
  * A row says by `touches` that its op does such things. Where a graph is built of a file that nobody said to trust, such an op is
- * replaced by a twin: a row of the same name, inputs and outputs, with one attr more, the directory of the model, whose kernel
- * looks first and then either refuses or does what the op does. Nodes carry their row wherever they are copied, so functions,
- * loops, branches, datasets and sessions need not know of it. */
+ * replaced by a guarded copy: a row of the same name, inputs and outputs, with one attr more, the directory of the model, whose
+ * kernel looks first and then either refuses or does what the op does. Nodes carry their row wherever they are copied, so
+ * functions, loops, branches, datasets and sessions need not know of it. */
 #ifndef TW_OP_GUARD_H
 #define TW_OP_GUARD_H
 
@@ -17,7 +17,7 @@ enum { TW_READS_FILES = 1, TW_WRITES_FILES = 2, TW_CALLS_PROGRAM = 4 }; /* for t
 /* While a thread loads a model that is not trusted: its path. Graphs that are read and functions that configs name meanwhile are
  * guarded. */
 extern _Thread_local const char *tw__guard_loading;
-/* While a function runs that a config of such a model named: the model's path; the door guards what it applies. */
+/* While a function runs that a config of such a model named: the model's path; dispatch guards what it applies. */
 extern _Thread_local const char *tw__guard_calling;
 
 /* The path as what guards compare with: absolute, without symbolic links; NULL without memory. */

@@ -1,4 +1,4 @@
-/* What many rows share: attrs by name, making outputs, common shape functions, the door seen from below. */
+/* What many rows share: attrs by name, making outputs, common shape functions, and calls of dispatch. */
 #include "op/op.h"
 
 const tw_attr *tw__attr_find(const tw_op *op, const tw_attr *attrs, const char *name)

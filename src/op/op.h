@@ -20,7 +20,7 @@
  *   shape      from inputs' shapes (partial ones while tracing; complete ones when eager) to outputs' shapes, and every check
  *              of shapes: it runs before compute. Values of inputs may be asked for (NULL if not known).
  *   compute    fills the outputs. Their memory is made beforehand if the shape function left them complete, else by tw__output.
- *   gradient   emits ops through the one door (tw__apply), so it works eagerly, traced and twice. NULL: not differentiable (the
+ *   gradient   calls ops through dispatch (tw__apply), so it works eagerly, traced and twice. NULL: not differentiable (the
  *              gradient is None), unless no_gradient says that asking is an error.
  */
 #ifndef TW_OP_H
@@ -237,7 +237,7 @@ tw_status tw_shape_none(tw__inference *inference);                            /*
 tw_status tw__need_rank(const tw__inference *inference, int input, int rank); /* "Shape must be rank 2 but is rank 1" */
 tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int rank);
 
-/* ---- the one door (its body is eager/apply.c) ---- */
+/* ---- dispatch (its body is eager/apply.c) ---- */
 /* Runs or traces the op; outputs are new references. `outputs` has room for *output_count on entry, which is set to the number
  * made. */
 tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,

@@ -1,4 +1,4 @@
-/* tf.random: seeds and the random functions with state. See formats: an op is seeded by (global seed, op seed); one without a
+/* tf.random: seeds and the random functions with state. An op is seeded by (global seed, op seed); one without a
  * seed of its own draws it from a generator that set_seed restarts, which is Python's (MT19937). */
 #include "api/random/random.h"
 #include "eager/eager.h"

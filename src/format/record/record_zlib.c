@@ -1,7 +1,6 @@
 /* Records in compressed files: streams of zlib, made and read piece by piece, so that memory does not grow with the file.
  *
- * GZIP files may consist of several members; ZLIB files end with their first stream. zlib's memory comes through the library's
- * one door. */
+ * GZIP files may consist of several members; ZLIB files end with their first stream. zlib's memory comes from tw__alloc. */
 #include <zlib.h>
 
 #include "format/record/record.h"

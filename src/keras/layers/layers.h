@@ -21,7 +21,7 @@ tw_status tw__layer_refuse(const tw_layer *layer, const tw__unsupported *argumen
 tw_status tw__layer_check_initializer(tw_named initializer);
 /* "expected ndim=4, found ndim=3"; an unknown rank passes. */
 tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int rank);
-/* The value of the layer's variable of that name, read through the door. NULL if there is none. */
+/* The value of the layer's variable of that name, read through dispatch. NULL if there is none. */
 tw_tensor *tw__layer_read(tw_layer *layer, const char *name);
 tw_variable *tw__layer_variable(tw_layer *layer, const char *name); /* borrowed */
 tw_value tw__sizes_value(const int64_t *sizes, int count);          /* a tuple */

@@ -219,7 +219,7 @@ TW_CLASS(
     .parent = &tw__class_op_lambda, .size = sizeof(op_lambda), .methods = &slicing_methods, .drop_config = true,
     .doc = "Indexing as a layer.");
 
-/* ---- the door for front ends ---- */
+/* ---- for front ends ---- */
 
 TW_API(call_keras_op, "keras.__internal__.call_op(function: str, arguments: value, named: value = None) -> value",
        "Makes a layer of a function, by its path, and calls it with arguments among which there are Keras tensors.")

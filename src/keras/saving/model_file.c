@@ -1,4 +1,4 @@
-/* Saving and loading whole models: the one door for all kinds of files. The kind is told by save_format, or by the path's end. */
+/* Saving and loading whole models, whatever the kind of file. The kind is told by save_format, or by the path's end. */
 #include <strings.h>
 
 #include "keras/safe_mode.h"

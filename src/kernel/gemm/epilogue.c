@@ -1,4 +1,4 @@
-/* See epilogue.h. */
+/* Bias and activation behind a product or a convolution; see epilogue.h. */
 #include "kernel/gemm/epilogue.h"
 #include "kernel/nn.h"
 #include "kernel/simd.h"

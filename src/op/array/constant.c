@@ -1,4 +1,4 @@
-/* Tensors out of nothing: Const, Fill. */
+/* Tensors made without inputs of data: Const, Fill. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/wording.h"

@@ -1,4 +1,4 @@
-/* Tile: a tensor repeated along its dimensions. OneHot: indices as vectors of one bright place. */
+/* Tile: a tensor repeated along its dimensions. OneHot: indices as vectors with a single 1. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"

@@ -79,7 +79,7 @@ def fuzz(program, folder):
     log = os.path.join(folder, name + ".log")
     code = run([program, str(FUZZ_SECONDS), "2"], log, FUZZ_SECONDS * 5, dict(os.environ))
     tried = re.search(r"(\d+) seeds, (\d+) mutations", text_of(log))
-    words = [] if code == 0 else ["exit code %s, see %s; the input is %s.input" % (code, log, program)]
+    words = [] if code == 0 else ["exit code %s, see %s, which names the input" % (code, log)]
     sentence = "damaged input never harms the reader of %s" % name[len("fuzz_"):].replace("_", " ")
     return Part(name, (1, 0, 0) if code == 0 else (0, 1, 0), {sentence: int(tried[2]) if tried else 0}, words)
 

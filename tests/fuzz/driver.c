@@ -4,11 +4,13 @@
  *     fuzz_NAME --dump FOLDER        writes the seeds, as the corpus of a real fuzzer
  *     fuzz_NAME FILE                 one input, for a look at what went wrong
  *
- * The input in work is kept in fuzz-NAME.input beside the program until it is done, so a crash leaves it there. */
+ * The input in work is kept in fuzz_NAME-PROCESS.input beside the program until it is done. The trial runs in a child: if that
+ * dies, of whatever, the parent says where its input is. No later run writes over it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,6 +133,35 @@ static int run_file(const char *path, uint8_t *memory)
     return 0;
 }
 
+static void try_all(uint8_t *memory, double seconds)
+{
+    long runs = 0;
+    for (int i = 0; i < seed_count; i++) {
+        run(seeds[i].data, seeds[i].size);
+        size_t step = seeds[i].size / 200 + 1;
+        for (size_t size = 0; size < seeds[i].size; size += step)
+            run(seeds[i].data, size);
+    }
+    for (double end = now() + seconds; now() < end; runs++) {
+        int i = (int)next_random((uint32_t)seed_count);
+        memcpy(memory, seeds[i].data, seeds[i].size);
+        run(memory, mutate(memory, seeds[i].size));
+    }
+    printf("%d seeds, %ld mutations\n", seed_count, runs);
+}
+
+static int watch(pid_t child)
+{
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return perror("the trial"), 1;
+    if (status == 0)
+        return unlink(kept_path) != 0;
+    fprintf(stderr, "the trial ended with %s %d; its input is %s\n", WIFSIGNALED(status) ? "signal" : "code",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), kept_path);
+    return 1;
+}
+
 int main(int count, char **arguments)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -146,27 +177,17 @@ int main(int count, char **arguments)
         return run_file(arguments[1], memory);
     double seconds = count > 1 ? atof(arguments[1]) : 2;
     random_state = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
-    snprintf(kept_path, sizeof kept_path, "%s.input", arguments[0]);
+    snprintf(kept_path, sizeof kept_path, "%s-%ld.input", arguments[0], (long)getpid());
     kept = fopen(kept_path, "wb");
-    long runs = 0;
-    for (int i = 0; i < seed_count; i++) {
-        run(seeds[i].data, seeds[i].size);
-        size_t step = seeds[i].size / 200 + 1;
-        for (size_t size = 0; size < seeds[i].size; size += step)
-            run(seeds[i].data, size);
-    }
-    for (double end = now() + seconds; now() < end; runs++) {
-        int i = (int)next_random((uint32_t)seed_count);
-        memcpy(memory, seeds[i].data, seeds[i].size);
-        run(memory, mutate(memory, seeds[i].size));
-    }
-    if (kept) {
-        fclose(kept);
-        unlink(kept_path);
-    }
+    if (!kept)
+        return perror(kept_path), 1;
+    pid_t child = fork();
+    if (child != 0)
+        return watch(child);
+    try_all(memory, seconds);
+    fclose(kept);
     for (int i = 0; i < seed_count; i++)
         free(seeds[i].data);
     free(memory);
-    printf("%d seeds, %ld mutations\n", seed_count, runs);
     return 0;
 }

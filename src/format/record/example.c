@@ -167,10 +167,14 @@ static tw_status write_list(tw__text *list, const tw_tensor *tensor)
     tw__text packed = { 0 };
     for (int64_t i = 0; i < tensor->count; i++) {
         if (tw__dtype_is_float(tensor->dtype)) {
-            float value = (float)tw_tensor_double_at(tensor, i);
             uint8_t bytes[4];
             uint32_t bits;
-            memcpy(&bits, &value, sizeof bits);
+            if (tensor->dtype == TW_FLOAT32) { /* bits, not a number: a conversion would change signalling NaNs */
+                memcpy(&bits, (const char *)tw_tensor_data(tensor) + 4 * i, sizeof bits);
+            } else {
+                float value = (float)tw_tensor_double_at(tensor, i);
+                memcpy(&bits, &value, sizeof bits);
+            }
             tw__put32(bytes, bits);
             tw__text_bytes(&packed, bytes, 4);
         } else {

@@ -156,6 +156,20 @@ static tw_status connect(tw__function *f, tw__derivative *d)
     return TW_OK;
 }
 
+/* The graph at the beginning of those around f, if f came out of a file and the graph that is traced can stand around it; or
+ * NULL. */
+static tw__graph *detached(const tw__function *f, const tw__graph *around)
+{
+    tw__graph *first = f->graph;
+    while (first->outer)
+        first = first->outer;
+    for (const tw__graph *g = around; g; g = g->outer) {
+        if (g == first)
+            return NULL;
+    }
+    return around && first->read ? first : NULL;
+}
+
 static tw_status differentiate(tw__function *f)
 {
     tw_auto tw__derivative *d = tw__object_new(&derivative_class);
@@ -175,10 +189,14 @@ static tw_status differentiate(tw__function *f)
     }
     char *name = status == TW_OK ? tw__format("%s_backward", f->name) : NULL;
     if (name) {
-        tw__graph *outer = tw__tracing;
+        tw__graph *outer = tw__tracing, *first = detached(f, outer);
+        if (first) /* so that gradients out of the file find values of the functions that call f */
+            first->outer = outer;
         tw__tracing = f->graph; /* encloses backward's graph, so that f's values can be captured */
         d->backward = tw__function_trace(name, dtypes, shapes, count, trace_backward, &(backward_body){ f, d });
         tw__tracing = outer;
+        if (first)
+            first->outer = NULL;
         status = d->backward ? connect(f, d) : tw__error_status();
     }
     tw__free(name);

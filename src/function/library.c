@@ -249,6 +249,11 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
                                                 .own_gradient = tw__library_own_gradient,
                                                 .gradient_context = library };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
+    if (graph && name) {
+        graph->read = true;
+        graph->name = tw__strdup(name);
+        status = graph->name ? status : TW_RESOURCE_EXHAUSTED;
+    }
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))
         status = tw__fail(TW_UNIMPLEMENTED, "it has attrs that its callers choose");
     if (status == TW_OK)

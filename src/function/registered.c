@@ -97,6 +97,22 @@ tw_tensor *tw__loaded_value(const tw__loaded_gradient *loaded, const tw__node *n
     return NULL;
 }
 
+tw_tensor *tw__loaded_value_around(const tw__loaded_gradient *loaded, const tw__graph *graph, size_t index)
+{
+    const tw__registered_capture *capture = &loaded->registered->captures[index];
+    bool named = graph->name && capture->function && strcmp(graph->name, capture->function) == 0;
+    return named && capture->tensor ? find_value(graph, capture->tensor) : NULL;
+}
+
+/* The value of a capture: near the node, or in one of the graphs around the one that is traced. */
+static tw_tensor *value_of(const tw__loaded_gradient *loaded, const tw__node *node, size_t index)
+{
+    tw_tensor *value = tw__loaded_value(loaded, node, index);
+    for (const tw__graph *graph = tw__tracing; !value && graph; graph = graph->outer)
+        value = tw__loaded_value_around(loaded, graph, index);
+    return value;
+}
+
 static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradient *g, const tw__node *node, tw_tensor **inputs)
 {
     const tw__registered *r = loaded->registered;
@@ -105,7 +121,7 @@ static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradie
         if (i < g->output_count) {
             inputs[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
             TW_NEED(inputs[i]);
-        } else if (!(inputs[i] = tw__loaded_value(loaded, node, (size_t)(i - g->output_count)))) {
+        } else if (!(inputs[i] = value_of(loaded, node, (size_t)(i - g->output_count)))) {
             const tw__registered_capture *capture = &r->captures[i - g->output_count];
             return tw__fail(
                 TW_LOOKUP_ERROR,

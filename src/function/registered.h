@@ -49,5 +49,7 @@ int tw__registered_place(const tw__graph_message *message, const tw__function_me
                          const tw__registered_capture *capture);
 /* The value that a capture is for a node; a new reference, symbolic. NULL without an error: there is none of that name. */
 tw_tensor *tw__loaded_value(const tw__loaded_gradient *gradient, const tw__node *node, size_t capture);
+/* The same if it is a value of that graph, of a function around the node's. */
+tw_tensor *tw__loaded_value_around(const tw__loaded_gradient *gradient, const tw__graph *graph, size_t capture);
 
 #endif

@@ -108,6 +108,7 @@ struct tw__graph {
     tw_object object;
     char *name;       /* of the function it is traced for, or NULL */
     tw__graph *outer; /* the graph that was traced when this one began; a reference */
+    bool read;        /* built of a file: no graph is around it, except while it is differentiated (function/gradient.c) */
     tw__node **nodes;
     size_t node_count, node_capacity;
     tw__map names;        /* name -> node */

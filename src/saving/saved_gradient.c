@@ -243,7 +243,10 @@ static tw_status take_loaded(tw__saved_gradients *all, tw__saved_gradient *g, tw
     tw__owned tw_tensor **values = tw__alloc_array(r->capture_count + 1, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < r->capture_count; i++) {
-        if (!(values[i] = tw__loaded_value(loaded, node, i)))
+        values[i] = tw__loaded_value(loaded, node, i);
+        for (size_t k = 0; !values[i] && k < all->function_count; k++)
+            values[i] = tw__loaded_value_around(loaded, all->functions[k]->graph, i);
+        if (!values[i])
             status =
                 tw__fail(TW_VALUE_ERROR,
                          "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the "

@@ -25,6 +25,13 @@ def functions(tf):
     return inner, several, twice, reverse
 
 
+def scaled_by(tf, value):
+    @tf.custom_gradient
+    def f(x):
+        return x * 1.0, lambda dy: dy * value
+    return f
+
+
 def module(tf):
     inner, several, twice, reverse = functions(tf)
     scalar = tf.TensorSpec([], tf.float32)
@@ -98,6 +105,31 @@ def module(tf):
         def recomputed(self, x):
             return tf.recompute_grad(lambda y: tf.sin(y) * y)(x)
 
+        # Gradients that use a value of a function around, which the one that they stand in is not given.
+        @tf.function(input_signature=[scalar])
+        def around(self, x):
+            square = x * x
+            return tf.function(lambda y: scaled_by(tf, square)(y))(x)
+
+        @tf.function(input_signature=[scalar])
+        def around_two(self, x):
+            square = x * x * self.v
+            inner = tf.function(lambda y: tf.function(lambda z: scaled_by(tf, square)(z) * 2.0)(y))
+            return inner(x) + inner(2.0 * x)
+
+        @tf.function(input_signature=[scalar])
+        def around_between(self, x):
+            def inner(y):
+                square = y * y
+                return tf.function(lambda z: scaled_by(tf, square)(z) * 2.0)(y)
+            inner = tf.function(inner)
+            return inner(x) + inner(2.0 * x)
+
+        @tf.function(input_signature=[scalar])
+        def around_loop(self, x):
+            square = x * x
+            return tf.function(lambda y: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, scaled_by(tf, square)(y)), (0, y))[1])(x)
+
     class More(tf.Module):
         """What TensorFlow does not save, or not with all of its gradients."""
 
@@ -111,12 +143,17 @@ def module(tf):
             def summed(x):
                 return x * 2.0, lambda dy: dy * tf.reduce_sum(constant)
             return summed(x)
+
+        @tf.function(input_signature=[scalar])
+        def around_branch(self, x):
+            square = x * x
+            return tf.function(lambda y: tf.cond(y > 0.0, lambda: scaled_by(tf, square)(y), lambda: y * 7.0))(x)
     return Model(), More()
 
 
 NAMES = ["plain", "Upper", "swish", "nested", "several", "one_of_several", "variable", "loop", "loop_inner", "loop_outer", "branch", "branch_inner",
-         "recomputed"]
-MORE = ["twice", "constant"]
+         "recomputed", "around", "around_two", "around_between", "around_loop"]
+MORE = ["twice", "constant", "around_branch"]
 
 
 def keras_model(tf):

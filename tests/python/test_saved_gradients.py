@@ -124,30 +124,6 @@ def test_graph_without_gradients():
             tf.gradients(y, x)
 
 
-def test_out_of_reach(tmp_path):
-    """A gradient that uses a value of the function around, which is not given to the one that it stands in: an error, not another gradient."""
-    one = tf.Module()
-
-    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
-    def outer(x):
-        square = x * x
-
-        @tf.function
-        def inner(y):
-            @tf.custom_gradient
-            def f(z):
-                return z * 1.0, lambda dy: dy * square
-            return f(y)
-        return inner(x)
-    one.outer, x = outer, tf.constant(3.0)
-    tf.saved_model.save(one, str(tmp_path))
-    loaded = tf.saved_model.load(str(tmp_path))
-    assert float(loaded.outer(x)) == 3.0
-    with pytest.raises(LookupError, match="uses the tensor 'mul:0' .*can't be reached from here"), tf.GradientTape() as tape:
-        tape.watch(x)
-        tape.gradient(loaded.outer(x), x)
-
-
 @pytest.mark.parametrize("damage", ["function", "type", "output", "bound", "kind"])
 def test_damaged(golden, tmp_path, damage):
     """Names that lead nowhere: loads and computes, and says so when the gradient is asked for."""

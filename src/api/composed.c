@@ -19,7 +19,7 @@ TW_API(
         tw__fail(TW_VALUE_ERROR, "Cannot specify both 'axis' and 'dim'.");
         return NULL;
     }
-    tw_auto tw_tensor *squares = TW_UNARY(Square, args->x);
+    tw_auto tw_tensor *squares = TW_CALL(Square, args->x);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, args->dim.given ? args->dim : args->axis, true);
     return TW_G2(Mul, tw_retain(args->x),
                  TW_G1(Rsqrt, TW_G2(Maximum, tw_retain(sum), sum ? tw__grad_constant(args->epsilon, sum) : NULL)));
@@ -28,14 +28,14 @@ TW_API(
 static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 {
     tw_attr type = TW_A_TYPE("DstT", dtype);
-    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, &type, 1) : NULL;
+    return x ? TW_CALL(Cast, x, type) : NULL;
 }
 
 /* Whether elements differ from zero; texts from the empty one. */
 static tw_tensor *not_zero(tw_tensor *x)
 {
     tw_auto tw_tensor *zero = tw_tensor_new(x->dtype, TW_SCALAR, NULL);
-    return TW_BINARY(NotEqual, x, zero);
+    return TW_CALL(NotEqual, x, zero);
 }
 
 TW_API(
@@ -56,8 +56,8 @@ TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, n
     tw_auto tw_tensor *mask = not_zero(args->value);
     tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
     tw_auto tw_tensor *count = tw__reduce_axes(&tw__op_Sum, ones, (tw_ints){ 0 }, false);
-    tw_auto tw_tensor *size = count ? tw__call(&tw__op_Size, TW_IN(args->value), 1, &wide, 1) : NULL;
-    tw_auto tw_tensor *zeros = size ? TW_BINARY(Sub, size, count) : NULL;
+    tw_auto tw_tensor *size = count ? TW_CALL(Size, args->value, wide) : NULL;
+    tw_auto tw_tensor *zeros = size ? TW_CALL(Sub, size, count) : NULL;
     return TW_G2(RealDiv, cast_to(zeros, TW_FLOAT32), cast_to(size, TW_FLOAT32));
 }
 
@@ -76,7 +76,7 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
        "The tensor divided by its norm over axes, and the norm.")
 {
     tw_auto tw_tensor *norm = tw_norm(args->tensor, .ord = args->ord, .axis = args->axis, .keepdims = true);
-    tw_auto tw_tensor *scaled = norm ? TW_BINARY(RealDiv, args->tensor, norm) : NULL;
+    tw_auto tw_tensor *scaled = norm ? TW_CALL(RealDiv, args->tensor, norm) : NULL;
     tw_tensors result = { scaled ? tw__alloc_array(2, sizeof(tw_tensor *)) : NULL, 2 };
     if (!result.items)
         return (tw_tensors){ 0 };
@@ -90,14 +90,14 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
 static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
 {
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(x), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *size = TW_UNARY(Size, flat);
+    tw_auto tw_tensor *size = TW_CALL(Size, flat);
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
                       *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *fewer =
         one ? TW_G2(Maximum, TW_G2(Sub, TW_G2(Reshape, tw_retain(size), tw_retain(one)), tw_retain(one)), tw_retain(zero)) : NULL;
-    tw_auto tw_tensor *first = fewer ? tw__call(&tw__op_Slice, TW_IN(flat, zero, fewer), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *start = fewer ? TW_BINARY(Minimum, one, fewer) : NULL;
-    tw_auto tw_tensor *next = start ? tw__call(&tw__op_Slice, TW_IN(flat, start, fewer), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *first = fewer ? TW_CALL(Slice, flat, zero, fewer) : NULL;
+    tw_auto tw_tensor *start = fewer ? TW_CALL(Minimum, one, fewer) : NULL;
+    tw_auto tw_tensor *next = start ? TW_CALL(Slice, flat, start, fewer) : NULL;
     tw_auto tw_tensor *good = first && next ? tw__call(compare, TW_IN(first, next), 2, NULL, 0) : NULL;
     return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
 }
@@ -117,7 +117,7 @@ TW_API(math_is_strictly_increasing, "math.is_strictly_increasing(x: tensor, name
 TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str = None) -> tensor",
        "The polynomial with these coefficients, the highest first, at x.")
 {
-    tw_tensor *sum = args->coeffs.count ? tw_retain(args->coeffs.items[0]) : TW_UNARY(ZerosLike, args->x);
+    tw_tensor *sum = args->coeffs.count ? tw_retain(args->coeffs.items[0]) : TW_CALL(ZerosLike, args->x);
     for (int64_t i = 1; sum && i < args->coeffs.count; i++)
         sum = TW_G2(AddV2, tw_retain(args->coeffs.items[i]), TW_G2(Mul, sum, tw_retain(args->x)));
     return sum;
@@ -127,8 +127,8 @@ TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str =
 
 static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *segments)
 {
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, data);
-    tw_auto tw_tensor *count = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, ids, segments), 3, NULL, 0);
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, data);
+    tw_auto tw_tensor *count = TW_CALL(UnsortedSegmentSum, ones, ids, segments);
     return TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count));
 }
 
@@ -139,7 +139,7 @@ TW_API(
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
-    return sum ? TW_BINARY(RealDiv, sum, count) : NULL;
+    return sum ? TW_CALL(RealDiv, sum, count) : NULL;
 }
 
 TW_API(
@@ -149,7 +149,7 @@ TW_API(
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
-    return sum ? TW_G2(RealDiv, tw_retain(sum), TW_UNARY(Sqrt, count)) : NULL;
+    return sum ? TW_G2(RealDiv, tw_retain(sum), TW_CALL(Sqrt, count)) : NULL;
 }
 
 /* ---- tf.nn ---- */
@@ -157,11 +157,11 @@ TW_API(
 TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -> tensor",
        "relu of the features and of their negatives, one behind the other.")
 {
-    tw_auto tw_tensor *negative = TW_UNARY(Neg, args->features);
+    tw_auto tw_tensor *negative = TW_CALL(Neg, args->features);
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
     tw_attr two = TW_A_INT("N", 2);
-    tw_auto tw_tensor *both = tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1);
-    return TW_UNARY(Relu, both);
+    tw_auto tw_tensor *both = TW_CALL(ConcatV2, args->features, negative, axis, two);
+    return TW_CALL(Relu, both);
 }
 
 TW_API(
@@ -179,7 +179,7 @@ TW_API(
         return NULL;
     }
     /* (1 - z) x + (1 + (q - 1) z) (log(1 + exp(-|x|)) + max(-x, 0)) */
-    tw_tensor *rest = TW_G2(AddV2, TW_G1(Log1p, TW_G1(Exp, TW_G1(Neg, TW_UNARY(Abs, x)))), TW_G1(Relu, TW_UNARY(Neg, x)));
+    tw_tensor *rest = TW_G2(AddV2, TW_G1(Log1p, TW_G1(Exp, TW_G1(Neg, TW_CALL(Abs, x)))), TW_G1(Relu, TW_CALL(Neg, x)));
     tw_tensor *weight =
         TW_GN(AddV2, 1, TW_G2(Mul, TW_G2(Sub, tw_retain(args->pos_weight), tw__grad_constant(1, x)), tw_retain(z)));
     return TW_G2(AddV2, TW_G2(Mul, TW_GN(Sub, 1, tw_retain(z)), tw_retain(x)), TW_G2(Mul, weight, rest));
@@ -191,11 +191,11 @@ TW_API(
     "exp(log_input) - log_input * targets; in full with Stirling's term.")
 {
     tw_tensor *z = args->targets, *c = args->log_input;
-    tw_tensor *loss = TW_G2(Sub, TW_UNARY(Exp, c), TW_BINARY(Mul, c, z));
+    tw_tensor *loss = TW_G2(Sub, TW_CALL(Exp, c), TW_CALL(Mul, c, z));
     if (!loss || !args->compute_full_loss)
         return loss;
-    tw_auto tw_tensor *one = tw__grad_constant(1, z), *zeros = TW_UNARY(ZerosLike, z);
-    tw_tensor *stirling = TW_G2(AddV2, TW_G2(Sub, TW_G2(Mul, tw_retain(z), TW_UNARY(Log, z)), tw_retain(z)),
+    tw_auto tw_tensor *one = tw__grad_constant(1, z), *zeros = TW_CALL(ZerosLike, z);
+    tw_tensor *stirling = TW_G2(AddV2, TW_G2(Sub, TW_G2(Mul, tw_retain(z), TW_CALL(Log, z)), tw_retain(z)),
                                 TW_GN(Mul, 0.5, TW_G1(Log, TW_GN(Mul, 2 * 3.14159265358979323846, tw_retain(z)))));
     tw_tensor *inside =
         TW_G2(LogicalAnd, TW_G2(GreaterEqual, tw_retain(z), tw_retain(zeros)), TW_G2(LessEqual, tw_retain(z), tw_retain(one)));
@@ -219,13 +219,13 @@ TW_API(
         tw__fail(TW_VALUE_ERROR, "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1.");
         return NULL;
     }
-    tw_tensor *weighted = args->sample_weight ? TW_BINARY(Mul, loss, args->sample_weight) : tw_retain(loss);
+    tw_tensor *weighted = args->sample_weight ? TW_CALL(Mul, loss, args->sample_weight) : tw_retain(loss);
     tw_auto tw_tensor *kept = weighted;
     tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, kept, (tw_ints){ 0 }, false);
     if (args->global_batch_size != TW_NO_INT)
         return TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss));
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, loss), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, loss), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *rows = TW_CALL(GatherV2, shape, zero, zero);
     tw_tensor *size = cast_to(rows, loss->dtype);
     return TW_G2(RealDiv, sum, tw__replicas > 1 ? TW_GN(Mul, tw__replicas, size) : size);
 }

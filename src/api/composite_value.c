@@ -1,6 +1,7 @@
 /* Arguments of any kind as tensors, for functions that take tensors, ragged tensors and nested lists alike. */
 #include "api/composite.h"
 #include "eager/eager.h"
+#include "op/calls.h"
 #include "rows.h"
 
 tw_value tw__value_of_tensor(tw_tensor *tensor)
@@ -137,5 +138,5 @@ tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *wh
     int64_t at = 0;
     if (!tensor || fill(tensor, &at, value) != TW_OK)
         return NULL;
-    return made == wanted ? tw_retain(tensor) : TW_CALL(Cast, TW_IN(tensor), TW_WITH(TW_A_TYPE("DstT", wanted)));
+    return made == wanted ? tw_retain(tensor) : TW_CALL(Cast, tensor, TW_A_TYPE("DstT", wanted));
 }

@@ -8,6 +8,7 @@
 
 #include "codec/codec.h"
 #include "format/record/example.h"
+#include "op/calls.h"
 #include "op/op.h"
 #include "rows.h"
 
@@ -127,7 +128,7 @@ static tw_tensor *default_of(const tw_example_feature_args *feature)
     }
     tw_shape scalar = TW_SCALAR;
     tw_auto tw_tensor *shape = tw__tensor_of_shape(sequence ? &scalar : &feature->shape, TW_INT32);
-    return TW_BINARY(Reshape, feature->default_value, shape);
+    return TW_CALL(Reshape, feature->default_value, shape);
 }
 
 static tw_status fill_request(request *r, tw_objects features)

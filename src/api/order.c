@@ -1,6 +1,6 @@
 /* What orders operations: tf.no_op, tf.tuple. */
 #include "api/debugging/debugging.h"
-#include "api/temps.h"
+#include "op/calls.h"
 #include "eager/eager.h"
 #include "session/session.h"
 #include "rows.h"

@@ -4,6 +4,7 @@
 #include "api/composite.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { DEEPEST = 200, BUDGET = 2000 }; /* how deep nodes are followed, and how many */
@@ -26,7 +27,7 @@ static tw_value answer(const tw__node *node)
         return unknown;
     tw_shape shape = node->out_shapes[0].rank == 0 ? TW_SCALAR : TW_SHAPE(elements.rank);
     tw_auto tw_tensor *dims = tw_tensor_new(TW_INT64, shape, elements.dims);
-    return tw__value_of_tensor(dims ? tw__call(&tw__op_Cast, &dims, 1, &TW_A_TYPE("DstT", node->out_dtypes[0]), 1) : NULL);
+    return tw__value_of_tensor(dims ? TW_CALL(Cast, dims, TW_A_TYPE("DstT", node->out_dtypes[0])) : NULL);
 }
 
 /* All inputs are known: the kernel's value. */

@@ -2,6 +2,7 @@
  * the optional itself: an element or nothing, carried by a variant. */
 #include "data/data.h"
 #include "data/element_spec.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static int one_variant(__attribute__((unused)) const void *self, tw_shape *shapes, tw_dtype *dtypes)
@@ -232,7 +233,7 @@ TW_API(optional_empty, "data._Optional.empty(element_spec: value<spec>) -> optio
 TW_METHOD(optional_has_value, "data._Optional.has_value(self: optional, name: str = None) -> tensor",
           "Whether there is one, as a tensor.")
 {
-    return TW_UNARY(OptionalHasValue, args->self->variant);
+    return TW_CALL(OptionalHasValue, args->self->variant);
 }
 
 TW_METHOD(optional_get_value, "data._Optional.get_value(self: optional, name: str = None) -> value",

@@ -4,6 +4,7 @@
 #include "data/data.h"
 #include "data/element_spec.h"
 #include "function/cache.h"
+#include "op/calls.h"
 #include "op/guard.h"
 #include "rows.h"
 
@@ -133,7 +134,7 @@ tw_tensor *tw__data_number(double value, void *object, const char *what)
         if (tensor->dtype == TW_INT64)
             return tw_retain(tensor);
         if (tw__dtype_is_integer(tensor->dtype))
-            return TW_CALL(Cast, TW_IN(tensor), TW_WITH(TW_A_TYPE("DstT", TW_INT64)));
+            return TW_CALL(Cast, tensor, TW_A_TYPE("DstT", TW_INT64));
         tw__fail(TW_TYPE_ERROR, "%s must be an integer, got a tensor of dtype %s", what, tw_dtype_name(tensor->dtype));
         return NULL;
     }
@@ -329,7 +330,7 @@ TW_METHOD(
     dataset_cardinality, "data.Dataset.cardinality(self: dataset, name: str = None) -> tensor",
     "The number of elements as an int64 scalar: INFINITE_CARDINALITY if there is no end, UNKNOWN_CARDINALITY if it is not known.")
 {
-    return TW_UNARY(DatasetCardinality, args->self->variant);
+    return TW_CALL(DatasetCardinality, args->self->variant);
 }
 
 /* ---- a dataset of a variant tensor ---- */

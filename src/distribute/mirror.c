@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "distribute/distribute.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw__lock list_lock = TW__LOCK;
@@ -128,7 +129,7 @@ static tw_tensor *read_copy(tw_tensor *handle, bool now)
 {
     tw__resource *resource = tw__resource_of(handle);
     tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
-    return now ? tw__resource_read(resource) : tw__call(&tw__op_ReadVariableOp, &handle, 1, &dtype, 1);
+    return now ? tw__resource_read(resource) : TW_CALL(ReadVariableOp, handle, dtype);
 }
 
 /* Whether a read outside of replicas is one of all copies. */

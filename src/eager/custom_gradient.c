@@ -9,6 +9,7 @@
 
 #include "eager/tape.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status run_own(tw__own_gradient *self, tw__gradient *g)
@@ -19,7 +20,7 @@ static tw_status run_own(tw__own_gradient *self, tw__gradient *g)
                         **made = tw__alloc_array((size_t)inputs + 1, sizeof *made);
     tw_status status = given && made ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < outputs; i++) {
-        given[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
+        given[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_CALL(ZerosLike, g->outputs[i]);
         status = given[i] ? TW_OK : tw__error_status();
     }
     if (status == TW_OK)

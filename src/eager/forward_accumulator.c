@@ -3,6 +3,7 @@
  * A tape records what is computed from the primals. The product is found by going back twice: for a vector u the tape gives u·J,
  * which is linear in u, and the derivative of that by u, in the direction of the tangents, is J·t. */
 #include "eager/tape.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -95,7 +96,7 @@ static tw_status go_back(tw_forward_accumulator *a, tw_tape *inner, tw_tensor *t
 
 static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor **result)
 {
-    tw_auto tw_tensor *u = TW_UNARY(ZerosLike, target);
+    tw_auto tw_tensor *u = TW_CALL(ZerosLike, target);
     tw_auto tw_tape *inner = tw_tape(.persistent = true, .watch_accessed_variables = false);
     size_t room = (size_t)a->count + 1;
     tw__owned tw_tensor **back = tw__alloc_array(room, sizeof *back), **towards = tw__alloc_array(room, sizeof *towards);
@@ -129,7 +130,7 @@ TW_METHOD(
     tw_status status = results.items && target ? TW_OK : tw__error_status();
     if (status == TW_OK && tw__dtype_differentiable(target->dtype))
         status = product(a, target, results.items);
-    if (status == TW_OK && !results.items[0] && args->zero && !(results.items[0] = TW_UNARY(ZerosLike, target)))
+    if (status == TW_OK && !results.items[0] && args->zero && !(results.items[0] = TW_CALL(ZerosLike, target)))
         status = tw__error_status();
     a->tape->paused = paused;
     if (status != TW_OK)

@@ -1,5 +1,6 @@
 /* tf.GradientTape: the class users see, over tape.c. */
 #include "eager/tape.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -164,10 +165,10 @@ tw_tensor *tw__tape_target(tw_tape *tape, void *object)
 static tw_tensor *zeros_for(tw_tensor *source)
 {
     if (source->dtype != TW_RESOURCE)
-        return TW_UNARY(ZerosLike, source);
+        return TW_CALL(ZerosLike, source);
     tw__resource *resource = tw__resource_of(source);
     tw_auto tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
-    return TW_UNARY(ZerosLike, value);
+    return TW_CALL(ZerosLike, value);
 }
 
 tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)

@@ -6,6 +6,7 @@
 #include <thalweg/gradient.h>
 
 #include "eager/tape.h"
+#include "op/calls.h"
 #include "op/resource.h"
 #include "rows.h"
 
@@ -58,7 +59,7 @@ static tw_status run_again(tw__custom_gradient *self, tw_tensor *const *inputs, 
     int made = 0;
     for (; status == TW_OK && made < input_count;
          made++) { /* tensors of its own: what happens to the inputs elsewhere does not count */
-        inner[made] = made < r->input_count ? TW_UNARY(Identity, inputs[made]) : tw_retain(inputs[made]);
+        inner[made] = made < r->input_count ? TW_CALL(Identity, inputs[made]) : tw_retain(inputs[made]);
         status = inner[made] ? TW_OK : tw__error_status();
     }
     if (status == TW_OK)

@@ -3,6 +3,7 @@
 #include "eager/eager.h"
 #include "eager/tape.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -11,16 +12,16 @@ tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b)
     if (a->dtype == TW_VARIANT || b->dtype == TW_VARIANT) {
         if (tw__slices_of(a) || tw__slices_of(b))
             return tw__slices_add(a, b);
-        return TW_BINARY(AddN, a, b); /* lists of tensors */
+        return TW_CALL(AddN, a, b); /* lists of tensors */
     }
-    return TW_BINARY(AddV2, a, b);
+    return TW_CALL(AddV2, a, b);
 }
 
 static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one)
 {
     tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *value = zero && one ? TW_UNARY(OnesLike, zero) : tw_retain(zero);
-    return value ? TW_BINARY(Fill, shape, value) : NULL;
+    tw_auto tw_tensor *value = zero && one ? TW_CALL(OnesLike, zero) : tw_retain(zero);
+    return value ? TW_CALL(Fill, shape, value) : NULL;
 }
 
 enum { LARGE = 1000 }; /* elements; TensorFlow writes fewer into the graph */
@@ -52,7 +53,7 @@ tw_tensor *tw__filled(tw_tensor *shape, tw_dtype dtype, bool one, const char *na
 tw_tensor *tw__gradient_ones(tw_tensor *like)
 {
     if (!tw__in_graph() || !like->node || like->dtype == TW_VARIANT)
-        return TW_UNARY(OnesLike, like);
+        return TW_CALL(OnesLike, like);
     if (tw__shape_known(&like->shape)) {
         tw_auto tw_tensor *dims = tw__tensor_of_shape(&like->shape, TW_INT32);
         return dims ? tw__filled(dims, like->dtype, true, NULL, "ones") : NULL;
@@ -60,7 +61,7 @@ tw_tensor *tw__gradient_ones(tw_tensor *like)
     tw__part part = tw__part_begin(NULL, "ones_like");
     tw__outside outside = tw__outside_begin();
     tw_auto tw_tensor *zero = tw_tensor_new(like->dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *one = TW_UNARY(OnesLike, zero);
+    tw_auto tw_tensor *one = TW_CALL(OnesLike, zero);
     tw__outside_end(outside);
     tw_auto tw_tensor *shape = one ? tw__part_call(&part, NULL, &tw__op_Shape, &like, 1, NULL, 0) : NULL;
     tw_auto tw_tensor *value = shape ? tw__part_constant(&part, one, "Const") : NULL;

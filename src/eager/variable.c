@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static void variable_destroy(void *self)
@@ -215,7 +216,7 @@ TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The v
         tw_tensor *here = tw__variable_read(args->self);
         if (!here || here->node || here->device == tw__device_place)
             return here;
-        tw_tensor *brought = TW_UNARY(Identity, here); /* to where the caller is */
+        tw_tensor *brought = TW_CALL(Identity, here); /* to where the caller is */
         tw_release(here);
         return brought;
     }
@@ -223,7 +224,7 @@ TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The v
     tw_auto tw_tensor *value = tw__variable_read(args->self);
     if (tw__part_end(&part) != TW_OK || !value)
         return NULL;
-    return TW_UNARY(Identity, value);
+    return TW_CALL(Identity, value);
 }
 
 tw_tensor *tw__variable_value(tw_variable *variable)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "function/control.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -306,9 +307,9 @@ typedef struct branch_backward {
 static tw_tensor *zero_gradient(tw_tensor *input, tw_dtype dtype)
 {
     if (input->dtype != TW_RESOURCE)
-        return TW_UNARY(ZerosLike, input);
-    tw_auto tw_tensor *value = tw__call(&tw__op_ReadVariableOp, TW_IN(input), 1, TW_WITH(TW_A_TYPE("dtype", dtype)), 1);
-    return TW_UNARY(ZerosLike, value);
+        return TW_CALL(ZerosLike, input);
+    tw_auto tw_tensor *value = TW_CALL(ReadVariableOp, input, TW_A_TYPE("dtype", dtype));
+    return TW_CALL(ZerosLike, value);
 }
 
 static tw_status backward_branch(void *context, __attribute__((unused)) tw_tensor *const *arguments,

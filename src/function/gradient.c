@@ -12,6 +12,7 @@
 #include "base/deep_lock.h"
 #include "function/function.h"
 #include "function/tracer.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -251,7 +252,7 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     for (int i = 0; status == TW_OK && i < d->targets; i++) {
         if (!tw__function_carries(outputs[i]->dtype))
             continue;
-        arguments[own] = out_grads[i] ? tw_retain(out_grads[i]) : TW_UNARY(ZerosLike, outputs[i]);
+        arguments[own] = out_grads[i] ? tw_retain(out_grads[i]) : TW_CALL(ZerosLike, outputs[i]);
         status = arguments[own] ? TW_OK : tw__error_status();
         own++;
     }

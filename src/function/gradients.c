@@ -1,5 +1,6 @@
 /* tf.gradients: derivatives between tensors of a graph, added to the graph that is traced. */
 #include "function/function.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -109,7 +110,7 @@ static tw_status zeros_where_none(tw_objects xs, tw_tensor **results)
         tw_tensor *x = tw__watched_tensor(xs.items[i]);
         tw_auto tw_tensor *value =
             x->dtype != TW_RESOURCE || !tw__is(xs.items[i], &tw__class_variable) ? tw_retain(x) : tw__variable_read(xs.items[i]);
-        results[i] = value ? TW_UNARY(ZerosLike, value) : NULL;
+        results[i] = value ? TW_CALL(ZerosLike, value) : NULL;
         TW_NEED(results[i]);
     }
     return TW_OK;

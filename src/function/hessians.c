@@ -2,6 +2,7 @@
  * the derivative of one element and writes it into a TensorArray. */
 #include "function/control.h"
 #include "function/tensor_array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct hessian {
@@ -30,7 +31,7 @@ static tw_status more_elements(void *context, tw_tensor *const *values, __attrib
     *outputs = tw__alloc_array(2, sizeof **outputs);
     *output_count = *outputs ? 1 : 0;
     if (*outputs)
-        (*outputs)[0] = TW_BINARY(Less, values[0], h->count);
+        (*outputs)[0] = TW_CALL(Less, values[0], h->count);
     return *outputs && (*outputs)[0] ? TW_OK : tw__error_status();
 }
 
@@ -38,7 +39,7 @@ static tw_status derive_element(void *context, tw_tensor *const *values, int cou
 {
     const hessian *h = context;
     tw_auto tw_tensor *axis = tw_tensor_int(0), *one = tw_tensor_int(1);
-    tw_auto tw_tensor *element = tw__call(&tw__op_GatherV2, TW_IN(h->rows, values[0], axis), 3, NULL, 0);
+    tw_auto tw_tensor *element = TW_CALL(GatherV2, h->rows, values[0], axis);
     tw_tensors row = element ? derivatives(TW_OBJECTS(element), TW_OBJECTS(h->x), "zero") : (tw_tensors){ NULL, 0 };
     tw_auto tw_tensor_array *array = row.count == 1 ? tw__array_with(h->array, values[1]) : NULL;
     tw_auto tw_tensor_array *written = array ? tw__array_write(array, values[0], row.items[0], NULL) : NULL;
@@ -47,7 +48,7 @@ static tw_status derive_element(void *context, tw_tensor *const *values, int cou
     *output_count = *outputs ? count : 0;
     if (!*outputs || !written || !one)
         return tw__error_status();
-    (*outputs)[0] = TW_BINARY(AddV2, values[0], one);
+    (*outputs)[0] = TW_CALL(AddV2, values[0], one);
     (*outputs)[1] = tw__array_flow(written);
     return (*outputs)[0] && (*outputs)[1] ? TW_OK : tw__error_status();
 }

@@ -7,6 +7,7 @@
 
 #include "eager/tape.h"
 #include "function/function.h"
+#include "op/calls.h"
 #include "op/host/host.h"
 #include "rows.h"
 
@@ -118,7 +119,7 @@ static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count,
                ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
                : tw__fail(TW_INTERNAL, "tw_host_function: the gradient of a call that did not run"));
     for (int i = 0; i < output_count; i++) {
-        if (!outputs[i] && !(outputs[i] = TW_UNARY(ZerosLike, sources.items[i])))
+        if (!outputs[i] && !(outputs[i] = TW_CALL(ZerosLike, sources.items[i])))
             return tw__error_status();
     }
     return TW_OK;

@@ -64,12 +64,12 @@ static tw_tensor *shape_of_result(const request *r, tw_tensor *rows, int skip)
         dims[rank++] = row.dims[i];
     if (known)
         return rank <= TW_MAX_RANK ? tw__ints_tensor(dims, rank, TW_INT32) : NULL;
-    tw_auto tw_tensor *front = TW_UNARY(Shape, r->target), *whole = front ? TW_UNARY(Shape, rows) : NULL;
+    tw_auto tw_tensor *front = TW_CALL(Shape, r->target), *whole = front ? TW_CALL(Shape, rows) : NULL;
     tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ skip }, 1, TW_INT32),
                       *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *rest = whole && from && all ? tw__call(&tw__op_Slice, TW_IN(whole, from, all), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *rest = whole && from && all ? TW_CALL(Slice, whole, from, all) : NULL;
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return rest && zero ? tw__call(&tw__op_ConcatV2, TW_IN(front, rest, zero), 3, NULL, 0) : NULL;
+    return rest && zero ? TW_CALL(ConcatV2, front, rest, zero) : NULL;
 }
 
 /* The rows, stacked in front, as a Jacobian. Takes them. */
@@ -81,12 +81,12 @@ static tw_tensor *finish(const request *r, tw_tensor *given)
         for (int i = 2; i < rows->shape.rank; i++)
             order[i] = i;
         tw_auto tw_tensor *permutation = rows->shape.rank >= 2 ? tw__ints_tensor(order, rows->shape.rank, TW_INT32) : NULL;
-        tw_tensor *turned = permutation ? TW_BINARY(Transpose, rows, permutation) : NULL;
+        tw_tensor *turned = permutation ? TW_CALL(Transpose, rows, permutation) : NULL;
         tw_release(rows);
         rows = turned;
     }
     tw_auto tw_tensor *shape = rows ? shape_of_result(r, rows, r->batch ? 2 : 1) : NULL;
-    return shape ? TW_BINARY(Reshape, rows, shape) : NULL;
+    return shape ? TW_CALL(Reshape, rows, shape) : NULL;
 }
 
 /* ---- eagerly ---- */
@@ -95,17 +95,17 @@ static tw_tensor *seed_now(const request *r, int64_t i, int64_t rows)
 {
     tw_auto tw_tensor *index = tw_tensor_int64(i), *depth = tw_tensor_int((int32_t)rows);
     tw_auto tw_tensor *on = tw__grad_constant(1, r->target), *off = tw__grad_constant(0, r->target);
-    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(index, depth, on, off), 4, NULL, 0);
+    tw_auto tw_tensor *hot = TW_CALL(OneHot, index, depth, on, off);
     tw_shape inner = r->target->shape;
     for (int k = 0; r->batch && k + 1 < inner.rank; k++)
         inner.dims[k] = inner.dims[k + 1];
     inner.rank -= r->batch;
     tw_auto tw_tensor *inner_shape = hot ? tw__tensor_of_shape(&inner, TW_INT32) : NULL;
-    tw_tensor *seed = inner_shape ? TW_BINARY(Reshape, hot, inner_shape) : NULL;
+    tw_tensor *seed = inner_shape ? TW_CALL(Reshape, hot, inner_shape) : NULL;
     if (!seed || !r->batch)
         return seed;
     tw_auto tw_tensor *whole = tw__tensor_of_shape(&r->target->shape, TW_INT32);
-    tw_tensor *wide = TW_BINARY(BroadcastTo, seed, whole);
+    tw_tensor *wide = TW_CALL(BroadcastTo, seed, whole);
     tw_release(seed);
     return wide;
 }
@@ -150,22 +150,22 @@ static tw_status more_rows(void *context, tw_tensor *const *arguments, __attribu
     *output_count = 1;
     if (!*outputs)
         return TW_RESOURCE_EXHAUSTED;
-    (*outputs)[0] = TW_BINARY(Less, arguments[0], r->rows);
+    (*outputs)[0] = TW_CALL(Less, arguments[0], r->rows);
     return (*outputs)[0] ? TW_OK : tw__error_status();
 }
 
 static tw_tensor *seed_later(const request *r, tw_tensor *index)
 {
     tw_auto tw_tensor *on = tw__grad_constant(1, r->target), *off = tw__grad_constant(0, r->target);
-    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(index, r->rows, on, off), 4, NULL, 0);
-    tw_auto tw_tensor *shape = hot ? TW_UNARY(Shape, r->target) : NULL;
+    tw_auto tw_tensor *hot = TW_CALL(OneHot, index, r->rows, on, off);
+    tw_auto tw_tensor *shape = hot ? TW_CALL(Shape, r->target) : NULL;
     if (!shape || !r->batch)
-        return shape ? TW_BINARY(Reshape, hot, shape) : NULL;
+        return shape ? TW_CALL(Reshape, hot, shape) : NULL;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
                       *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *inner = tw__call(&tw__op_Slice, TW_IN(shape, one, all), 3, NULL, 0);
-    tw_auto tw_tensor *seed = TW_BINARY(Reshape, hot, inner);
-    return TW_BINARY(BroadcastTo, seed, shape);
+    tw_auto tw_tensor *inner = TW_CALL(Slice, shape, one, all);
+    tw_auto tw_tensor *seed = TW_CALL(Reshape, hot, inner);
+    return TW_CALL(BroadcastTo, seed, shape);
 }
 
 /* Arguments: the row's number, then a list per connected source. */
@@ -178,13 +178,13 @@ static tw_status next_row(void *context, tw_tensor *const *arguments, int count,
     tw_status status = seed && one ? gradient(r, seed, row) : tw__error_status();
     int at = 1;
     if (status == TW_OK) {
-        results[0] = TW_BINARY(AddV2, arguments[0], one);
+        results[0] = TW_CALL(AddV2, arguments[0], one);
         status = results[0] ? TW_OK : tw__error_status();
     }
     for (int s = 0; status == TW_OK && s < r->source_count; s++) {
         if (!r->connected[s] || !row[s])
             continue;
-        results[at] = tw__call(&tw__op_TensorListSetItem, TW_IN(arguments[at], arguments[0], row[s]), 3, NULL, 0);
+        results[at] = TW_CALL(TensorListSetItem, arguments[at], arguments[0], row[s]);
         status = results[at++] ? TW_OK : tw__error_status();
     }
     for (int s = 0; row && s < r->source_count; s++)
@@ -198,9 +198,9 @@ static tw_tensor *stack(const request *r, tw_tensor *list, tw_tensor *like)
 {
     tw_auto tw_tensor *shape = tw__shape_known(&like->shape) ? tw__tensor_of_shape(&like->shape, TW_INT32) : tw_tensor_int(-1);
     int64_t rows = row_count(r);
-    tw_tensor *stacked = shape ? tw__call(&tw__op_TensorListStack, TW_IN(list, shape), 2,
-                                          TW_WITH(TW_A_TYPE("element_dtype", like->dtype), TW_A_INT("num_elements", rows)), 2)
-                               : NULL;
+    tw_tensor *stacked =
+        shape ? TW_CALL(TensorListStack, list, shape, TW_A_TYPE("element_dtype", like->dtype), TW_A_INT("num_elements", rows))
+              : NULL;
     return stacked ? finish(r, stacked) : NULL;
 }
 
@@ -210,21 +210,21 @@ static tw_status run_in_graph(request *r, tw_tensor **results)
     tw__owned tw_tensor **like = tw__alloc_array(room, sizeof *like), **values = tw__alloc_array(room, sizeof *values);
     tw__owned tw_tensor **last = tw__alloc_array(room, sizeof *last);
     tw__owned bool *connected = tw__alloc_array(room, sizeof *connected);
-    tw_auto tw_tensor *seed = TW_UNARY(OnesLike, r->target), *none = tw_tensor_int(-1), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *seed = TW_CALL(OnesLike, r->target), *none = tw_tensor_int(-1), *zero = tw_tensor_int(0);
     tw_status status = like && values && last && connected && seed && none && zero ? gradient(r, seed, like) : tw__error_status();
     int count = 1;
     if (status == TW_OK) {
         int64_t rows = row_count(r);
-        tw_auto tw_tensor *size = TW_UNARY(Size, r->target);
+        tw_auto tw_tensor *size = TW_CALL(Size, r->target);
         r->connected = connected;
         if (rows >= 0) {
             r->rows = tw_tensor_int((int32_t)rows);
         } else if (!r->batch) {
             r->rows = tw_retain(size);
         } else {
-            tw_auto tw_tensor *shape = TW_UNARY(Shape, r->target);
-            tw_auto tw_tensor *members = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0);
-            r->rows = TW_BINARY(FloorDiv, size, members);
+            tw_auto tw_tensor *shape = TW_CALL(Shape, r->target);
+            tw_auto tw_tensor *members = TW_CALL(GatherV2, shape, zero, zero);
+            r->rows = TW_CALL(FloorDiv, size, members);
         }
         values[0] = tw_retain(zero);
         status = r->rows ? TW_OK : tw__error_status();
@@ -233,8 +233,7 @@ static tw_status run_in_graph(request *r, tw_tensor **results)
         connected[s] = like[s] != NULL;
         if (!like[s])
             continue;
-        values[count] =
-            tw__call(&tw__op_TensorListReserve, TW_IN(none, r->rows), 2, TW_WITH(TW_A_TYPE("element_dtype", like[s]->dtype)), 1);
+        values[count] = TW_CALL(TensorListReserve, none, r->rows, TW_A_TYPE("element_dtype", like[s]->dtype));
         status = values[count++] ? TW_OK : tw__error_status();
     }
     if (status == TW_OK && count > 1)

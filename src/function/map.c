@@ -5,6 +5,7 @@
  * in the same order. */
 #include "function/control.h"
 #include "function/tensor_array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct rows {
@@ -148,7 +149,7 @@ static tw_tensor *minus(const tw__part *part, tw_tensor *number, int32_t less)
 static tw_tensor *step(tw_tensor *number, bool down)
 {
     tw_auto tw_tensor *one = tw_tensor_int(1);
-    return !one ? NULL : down ? TW_BINARY(Sub, number, one) : TW_BINARY(AddV2, number, one);
+    return !one ? NULL : down ? TW_CALL(Sub, number, one) : TW_CALL(AddV2, number, one);
 }
 
 /* ---- results ---- */
@@ -199,7 +200,7 @@ static tw_status results_end(results *r, const rows *source, tw_tensor *const *f
         }
         if (stops && flows) {
             tw_auto tw_tensor *before = out[i];
-            TW_NEED(out[i] = TW_UNARY(StopGradient, before));
+            TW_NEED(out[i] = TW_CALL(StopGradient, before));
         }
     }
     return TW_OK;
@@ -501,7 +502,7 @@ static tw_status fold_over(fold_loop *loop, tw_tensor ***outputs, int *output_co
     if (status == TW_OK && f->scans)
         status = results_end(&loop->results, &loop->rows, loop->in_graph ? last + 1 + states : NULL, NULL, f->stops, *outputs);
     for (int i = 0; status == TW_OK && !f->scans && i < states; i++) {
-        (*outputs)[i] = f->stops && loop->in_graph ? TW_UNARY(StopGradient, last[1 + i]) : tw_retain(last[1 + i]);
+        (*outputs)[i] = f->stops && loop->in_graph ? TW_CALL(StopGradient, last[1 + i]) : tw_retain(last[1 + i]);
         status = (*outputs)[i] ? TW_OK : tw__error_status();
     }
     release_all(last, last_count);

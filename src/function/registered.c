@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "op/calls.h"
 #include "rows.h"
 
 static void registered_destroy(void *self)
@@ -119,7 +120,7 @@ static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradie
     const tw__function *f = r->function;
     for (int i = 0; i < f->input_count; i++) {
         if (i < g->output_count) {
-            inputs[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
+            inputs[i] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_CALL(ZerosLike, g->outputs[i]);
             TW_NEED(inputs[i]);
         } else if (!(inputs[i] = value_of(loaded, node, (size_t)(i - g->output_count)))) {
             const tw__registered_capture *capture = &r->captures[i - g->output_count];

@@ -1,6 +1,7 @@
 /* tf.TensorArray: making arrays, single elements, and what an array is in loops; see tensor_array.h. The texts of errors are
  * TensorFlow's, which differ between its two forms, too. */
 #include "function/tensor_array.h"
+#include "op/calls.h"
 #include "op/list/list.h"
 #include "rows.h"
 
@@ -375,7 +376,7 @@ TW_METHOD(tensor_array_identity, "TensorArray.identity(self: tensor_array) -> te
 {
     if (tw__array_at_once(args->self))
         return tw_retain(args->self);
-    tw_auto tw_tensor *list = tw__array_list(args->self), *flow = list ? TW_UNARY(Identity, list) : NULL;
+    tw_auto tw_tensor *list = tw__array_list(args->self), *flow = list ? TW_CALL(Identity, list) : NULL;
     return tw__array_with(args->self, flow);
 }
 

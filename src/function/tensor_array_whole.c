@@ -1,5 +1,6 @@
 /* tf.TensorArray: many elements at once: stacking and unstacking, gathering and scattering, concatenating and splitting. */
 #include "function/tensor_array.h"
+#include "op/calls.h"
 #include "op/list/list.h"
 #include "rows.h"
 
@@ -121,7 +122,7 @@ tw_tensor *tw__array_concat(tw_tensor_array *array, const char *name)
         }
     }
     if (items && (items[count] = tw_tensor_int(0)))
-        whole = count == 1 ? TW_UNARY(Identity, items[0]) : tw__call(&tw__op_ConcatV2, items, (int)count + 1, NULL, 0);
+        whole = count == 1 ? TW_CALL(Identity, items[0]) : tw__call(&tw__op_ConcatV2, items, (int)count + 1, NULL, 0);
     if (items)
         tw_tensors_free(&(tw_tensors){ items, count + 1 });
     return whole;

@@ -1,6 +1,7 @@
 /* Making a loop: its condition and body are traced and a While is called; where nothing is traced it runs at once. */
 #include "base/pause.h"
 #include "function/control.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { OWN = 2 }; /* the values before the caller's: the counter and its limit */
@@ -38,8 +39,8 @@ static tw_status trace_cond(void *context, tw_tensor *const *arguments, int coun
                         tw__shape_text(&truth->shape));
     if (!loop->maximum)
         return TW_OK;
-    tw_auto tw_tensor *fewer = TW_BINARY(Less, arguments[0], arguments[1]);
-    tw_tensor *both = TW_BINARY(LogicalAnd, fewer, truth);
+    tw_auto tw_tensor *fewer = TW_CALL(Less, arguments[0], arguments[1]);
+    tw_tensor *both = TW_CALL(LogicalAnd, fewer, truth);
     tw_release(truth);
     (*outputs)[0] = both;
     return both ? TW_OK : tw__error_status();
@@ -85,7 +86,7 @@ static tw_status trace_body(void *context, tw_tensor *const *arguments, int coun
         status = check_value(loop, i, arguments[OWN + i], own[i]);
     if (status == TW_OK) {
         tw_auto tw_tensor *one = tw_tensor_int(1);
-        results[0] = TW_BINARY(AddV2, arguments[0], one);
+        results[0] = TW_CALL(AddV2, arguments[0], one);
         results[1] = tw_retain(arguments[1]);
         if (!results[0])
             status = tw__error_status();

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "function/control.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -66,13 +67,13 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
         results[i] = tw_retain(all[i]);
     if (status == TW_OK && form->counter == body->output_count) {
         tw_auto tw_tensor *one = tw_tensor_int(1);
-        results[form->counter] = TW_BINARY(AddV2, arguments[form->counter], one);
+        results[form->counter] = TW_CALL(AddV2, arguments[form->counter], one);
         status = results[form->counter] ? TW_OK : tw__error_status();
     }
     for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
         int place = form->stacked[s];
         tw_tensor *value = place < 0 ? arguments[-1 - place] : all[place];
-        results[first + s] = tw__call(&tw__op_TensorListPushBack, TW_IN(arguments[first + s], value), 2, NULL, 0);
+        results[first + s] = TW_CALL(TensorListPushBack, arguments[first + s], value);
         if (!results[first + s])
             status = tw__error_status();
     }
@@ -143,8 +144,7 @@ static tw_status add_inputs(tw__node *node, const loop_form *form, tw__edge *edg
             edges[form->counter] = (tw__edge){ start->node, 0 };
     }
     for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
-        tw_auto tw_tensor *list =
-            tw__call(&tw__op_EmptyTensorList, TW_IN(none, none), 2, TW_WITH(TW_A_TYPE("element_dtype", stack_dtype(form, s))), 1);
+        tw_auto tw_tensor *list = TW_CALL(EmptyTensorList, none, none, TW_A_TYPE("element_dtype", stack_dtype(form, s)));
         status = list ? TW_OK : tw__error_status();
         if (list)
             edges[first_stack(form) + s] = (tw__edge){ list->node, 0 };
@@ -287,7 +287,7 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
         if (!tw__function_carries(body->inputs[i]->out_dtypes[0])) /* a variable: what arrives is summed */
             results[slot] = own ? tw__gradient_add(arguments[slot], own) : NULL;
         else
-            results[slot] = own ? tw_retain(own) : TW_UNARY(ZerosLike, arguments[slot]);
+            results[slot] = own ? tw_retain(own) : TW_CALL(ZerosLike, arguments[slot]);
         if (!results[slot])
             status = tw__error_status();
     }
@@ -304,10 +304,10 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
 static tw_tensor *first_gradient(tw__gradient *g, const tw__function *body, int i, tw_tensor *last)
 {
     if (last->dtype != TW_RESOURCE)
-        return i < g->output_count && g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, last);
+        return i < g->output_count && g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_CALL(ZerosLike, last);
     tw_dtype dtype = tw__function_output_dtype(body->derivative->backward, body->derivative->sources[i]);
-    tw_auto tw_tensor *value = tw__call(&tw__op_ReadVariableOp, TW_IN(g->inputs[i]), 1, TW_WITH(TW_A_TYPE("dtype", dtype)), 1);
-    return TW_UNARY(ZerosLike, value);
+    tw_auto tw_tensor *value = TW_CALL(ReadVariableOp, g->inputs[i], TW_A_TYPE("dtype", dtype));
+    return TW_CALL(ZerosLike, value);
 }
 
 /* The values, shapes and number of rounds of the reverse loop; `last` are the values of the loop after it ran. */

@@ -1,6 +1,6 @@
 /* Looking into tables and changing them. */
 #include "api/composite.h"
-#include "api/temps.h"
+#include "op/calls.h"
 #include "eager/eager.h"
 #include "lookup/lookup.h"
 #include "rows.h"
@@ -44,26 +44,26 @@ tw_tensor *tw__lookup_tensor(const tw_value *value, tw_dtype dtype, const char *
 static tw_tensor *find(const struct tw_lookup_table *table, tw_tensor *keys, tw_tensor *otherwise)
 {
     if (!otherwise)
-        return tw__call(&tw__op_LookupTableFindV2, TW_IN(table->handle, keys, table->otherwise), 3, NULL, 0);
-    return tw__call(&tw__op_LookupTableFindV2, TW_IN(table->handle, keys, otherwise), 3, NULL, 0);
+        return TW_CALL(LookupTableFindV2, table->handle, keys, table->otherwise);
+    return TW_CALL(LookupTableFindV2, table->handle, keys, otherwise);
 }
 
 /* Numbers of a vocabulary: what it has not goes by its hash into the buckets behind it. */
 static tw_tensor *find_number(const struct tw_lookup_table *table, tw_tensor *keys)
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     bool integer = table->initializer && table->key_dtype == TW_INT64 && keys->dtype != TW_INT64;
-    tw_tensor *own = integer ? tw__temp_cast(&t, keys, TW_INT64) : keys;
-    tw_tensor *texts = own && own->dtype != TW_STRING ? tw__temp(&t, tw__call(&tw__op_AsString, &own, 1, NULL, 0)) : own;
+    tw_tensor *own = integer ? tw__temp_cast(t, keys, TW_INT64) : keys;
+    tw_tensor *texts = own && own->dtype != TW_STRING ? tw__temp(t, TW_CALL(AsString, own)) : own;
     tw_attr buckets = TW_A_INT("num_buckets", table->spare);
-    tw_tensor *spare = texts ? tw__temp(&t, tw__call(&tw__op_StringToHashBucketFast, &texts, 1, &buckets, 1)) : NULL;
+    tw_tensor *spare = texts ? tw__temp(t, TW_CALL(StringToHashBucketFast, texts, buckets)) : NULL;
     if (!spare || !table->handle)
-        return tw__temps_end(&t, spare);
-    tw_tensor *found = tw__temp(&t, find(table, own, NULL));
-    tw_tensor *size = found ? tw__temp(&t, tw__call(&tw__op_LookupTableSizeV2, TW_IN(table->handle), 1, NULL, 0)) : NULL;
-    tw_tensor *moved = size ? tw__temp(&t, tw__call(&tw__op_AddV2, TW_IN(spare, size), 2, NULL, 0)) : NULL;
-    tw_tensor *known = moved ? tw__temp(&t, tw__call(&tw__op_NotEqual, TW_IN(found, table->otherwise), 2, NULL, 0)) : NULL;
-    return tw__temps_end(&t, known ? tw__temp(&t, tw__call(&tw__op_SelectV2, TW_IN(known, found, moved), 3, NULL, 0)) : NULL);
+        return tw__keep(t, spare);
+    tw_tensor *found = tw__temp(t, find(table, own, NULL));
+    tw_tensor *size = found ? tw__temp(t, TW_CALL(LookupTableSizeV2, table->handle)) : NULL;
+    tw_tensor *moved = size ? tw__temp(t, TW_CALL(AddV2, spare, size)) : NULL;
+    tw_tensor *known = moved ? tw__temp(t, TW_CALL(NotEqual, found, table->otherwise)) : NULL;
+    return tw__keep(t, known ? tw__temp(t, TW_CALL(SelectV2, known, found, moved)) : NULL);
 }
 
 static tw_tensor *look(const struct tw_lookup_table *table, tw_tensor *keys, tw_tensor *otherwise)
@@ -135,11 +135,11 @@ TW_METHOD(lookup_table_size, "lookup._Table.size(self: lookup_table, name: str =
     tw_auto tw_tensor *spare = tw__value_tensor(&more, TW_INT64, "num_oov_buckets");
     if (!spare || !table->handle)
         return tw_retain(spare);
-    tw_tensor *size = tw__call(&tw__op_LookupTableSizeV2, TW_IN(table->handle), 1, NULL, 0);
+    tw_tensor *size = TW_CALL(LookupTableSizeV2, table->handle);
     if (!size || !table->spare)
         return size;
     tw_auto tw_tensor *own = size;
-    return tw__call(&tw__op_AddV2, TW_IN(own, spare), 2, NULL, 0);
+    return TW_CALL(AddV2, own, spare);
 }
 
 tw_status tw__lookup_export(const struct tw_lookup_table *table, tw_tensor *handle, tw_tensor *out[2])

@@ -1,9 +1,53 @@
-/* Calls that take their inputs, scalars and casts; see calls.h. */
+/* Calls of ops, scalars and casts; see calls.h. */
 #include "op/calls.h"
 
 #include "kernel/kernel.h"
 #include "op/array/array.h"
 #include "rows.h"
+
+tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw__operand *operands, int count)
+{
+    TW_TEMPS(t);
+    tw_tensor *inputs[TW_MAX_OPERANDS], *like = NULL;
+    tw_attr attrs[TW_MAX_OPERANDS];
+    int input_count = 0, attr_count = 0;
+    for (int i = 0; i < room; i++)
+        outputs[i] = NULL;
+    for (int i = count; i-- > 0;) {
+        if (operands[i].kind == TW_OPERAND_TENSOR)
+            like = operands[i].tensor;
+    }
+    for (int i = 0; i < count; i++) {
+        const tw__operand *operand = &operands[i];
+        if (operand->kind == TW_OPERAND_ATTR) {
+            attrs[attr_count++] = operand->attr;
+            continue;
+        }
+        tw_tensor *input = operand->kind == TW_OPERAND_TENSOR   ? operand->tensor
+                           : operand->kind == TW_OPERAND_NUMBER ? tw__temp(t, tw__grad_constant(operand->number, like))
+                           : operand->kind == TW_OPERAND_INT    ? tw__temp(t, tw_tensor_int((int32_t)operand->integer))
+                                                                : tw__temp(t, tw_tensor_int64(operand->integer));
+        if (!input)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: input %d is NULL", op->name, input_count);
+        inputs[input_count++] = input;
+    }
+    return tw__apply(op, inputs, input_count, attrs, attr_count, outputs, &room);
+}
+
+tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count)
+{
+    tw_tensor *output = NULL;
+    return tw__call_all(op, &output, 1, operands, count) == TW_OK ? output : NULL;
+}
+
+tw_status tw__temp_all(tw__temps *t, tw_tensor *const *tensors, int count, tw_status status)
+{
+    for (int i = 0; i < count; i++) {
+        if (tensors[i] && !tw__temp(t, tensors[i]))
+            status = tw__error_status();
+    }
+    return status;
+}
 
 tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x)
 {
@@ -66,7 +110,7 @@ tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype)
 {
     if (!tensor || tensor->count >= 0)
         return !tensor ? NULL : tw__float_scalar(dtype, (double)tensor->count);
-    tw_auto tw_tensor *size = TW_UNARY(Size, tensor);
+    tw_auto tw_tensor *size = TW_CALL(Size, tensor);
     return tw__cast(size, dtype);
 }
 

@@ -3,7 +3,7 @@
  *     static tw_status multiply_gradient(tw__gradient *g)
  *     {
  *         if (g->wanted[0])
- *             tw__grad_set(g, 0, TW_BINARY(Mul, g->output_grads[0], g->inputs[1]));
+ *             tw__grad_set(g, 0, TW_CALL(Mul, g->output_grads[0], g->inputs[1]));
  *         return tw__grad_status(g);      // an error if one of the gradients could not be made
  *     }
  */

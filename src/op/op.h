@@ -243,14 +243,10 @@ tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int 
 tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                     tw_tensor **outputs, int *output_count);
 
-/* One output; NULL on failure. A NULL input gives NULL (the error is set already, or becomes "input i is NULL"). */
+/* One output; NULL on failure. A NULL input gives NULL (the error is set already, or becomes "input i is NULL"). op/calls.h has
+ * shorter forms for calls in expressions. */
 tw_tensor *tw__call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);
-#define TW_CALL(op_name, inputs_, attrs_)                                                      \
-    tw__call(&tw__op_##op_name, inputs_, (int)(sizeof(inputs_) / sizeof(tw_tensor *)), attrs_, \
-             (int)(sizeof(attrs_) / sizeof(tw_attr)))
 #define TW_IN(...) ((tw_tensor *[]){ __VA_ARGS__ })
 #define TW_WITH(...) ((tw_attr[]){ __VA_ARGS__ })
-#define TW_UNARY(op_name, x) tw__call(&tw__op_##op_name, TW_IN(x), 1, NULL, 0)
-#define TW_BINARY(op_name, x, y) tw__call(&tw__op_##op_name, TW_IN(x, y), 2, NULL, 0)
 
 #endif

@@ -93,9 +93,9 @@ tw_tensor *tw__indexed_slices_dense(const tw_indexed_slices *slices)
         rows = tw_tensor_int((int32_t)tw_tensor_int_at(slices->dense_shape, 0));
     } else {
         tw_auto tw_tensor *zero = tw_tensor_int(0);
-        rows = tw__call(&tw__op_GatherV2, TW_IN(slices->dense_shape, zero, zero), 3, NULL, 0);
+        rows = TW_CALL(GatherV2, slices->dense_shape, zero, zero);
     }
-    return rows ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(slices->values, slices->indices, rows), 3, NULL, 0) : NULL;
+    return rows ? TW_CALL(UnsortedSegmentSum, slices->values, slices->indices, rows) : NULL;
 }
 
 TW_METHOD(indexed_slices_dense, "IndexedSlices._dense(self: indexed_slices) -> tensor", "The whole: zeros where there is no row.")
@@ -112,9 +112,8 @@ tw_tensor *tw__slices_dense(tw_tensor *gradient)
 static tw_tensor *join(tw_tensor *a, tw_tensor *b)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *same =
-        a->dtype == b->dtype ? tw_retain(b) : tw__call(&tw__op_Cast, TW_IN(b), 1, TW_WITH(TW_A_TYPE("DstT", a->dtype)), 1);
-    return zero && same ? tw__call(&tw__op_ConcatV2, TW_IN(a, same, zero), 3, TW_WITH(TW_A_INT("N", 2)), 1) : NULL;
+    tw_auto tw_tensor *same = a->dtype == b->dtype ? tw_retain(b) : TW_CALL(Cast, b, TW_A_TYPE("DstT", a->dtype));
+    return zero && same ? TW_CALL(ConcatV2, a, same, zero, TW_A_INT("N", 2)) : NULL;
 }
 
 tw_tensor *tw__slices_add(tw_tensor *a, tw_tensor *b)
@@ -125,5 +124,5 @@ tw_tensor *tw__slices_add(tw_tensor *a, tw_tensor *b)
         return tw__slices_make(values, indices, x->dense_shape);
     }
     tw_auto tw_tensor *first = tw__slices_dense(a), *second = first ? tw__slices_dense(b) : NULL;
-    return second ? TW_BINARY(AddV2, first, second) : NULL;
+    return second ? TW_CALL(AddV2, first, second) : NULL;
 }

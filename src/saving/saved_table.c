@@ -2,6 +2,7 @@
  * _destroy_resource does nothing, and for one that may change there is a function that gives its keys and values by their names
  * in a checkpoint, and one that takes them. A save traces them here; a load runs those of the file. */
 #include "lookup/lookup.h"
+#include "op/calls.h"
 #include "saving/saved_model.h"
 
 /* ---- bodies of the functions ---- */
@@ -51,7 +52,7 @@ static tw_status save(const struct tw_lookup_table *table, tw_tensor *const *arg
     for (int i = 0; i < 2; i++) {
         const char *end = i ? "-values" : "-keys";
         tw_auto tw_tensor *text = tw_tensor_string(end, strlen(end));
-        results[3 * i] = text ? tw__call(&tw__op_Add, TW_IN(arguments[0], text), 2, NULL, 0) : NULL;
+        results[3 * i] = text ? TW_CALL(Add, arguments[0], text) : NULL;
         results[3 * i + 1] = tw_tensor_string("", 0);
         results[3 * i + 2] = both[i];
     }

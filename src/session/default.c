@@ -3,6 +3,7 @@
  * Each thread has a stack of graphs that were entered. Below it is a graph of its own, made when it is first asked for;
  * operations go there without being asked once eager execution is disabled. A thread that begins afterwards says so
  * (thread_begin), and that it ends. */
+#include "op/calls.h"
 #include "rows.h"
 #include "session/session.h"
 
@@ -172,7 +173,7 @@ TW_API(placeholder_with_default, "compat.v1.placeholder_with_default(input: tens
        "A value that a run may be fed; else it is `input`.")
 {
     tw_attr shape = TW_A_SHAPE("shape", &args->shape);
-    return tw__call(&tw__op_PlaceholderWithDefault, TW_IN(args->input), 1, &shape, 1);
+    return TW_CALL(PlaceholderWithDefault, args->input, shape);
 }
 
 TW_API(variables_initializer, "compat.v1.variables_initializer(var_list: list<variable>, name: str = 'init') -> operation",

@@ -2,6 +2,7 @@
  * TensorBoard's form of it: a plugin's name in the metadata and one tensor. Preparing is done by ops, so that functions do it
  * too. */
 #include "api/image/image.h"
+#include "op/calls.h"
 #include "rows.h"
 #include "summary/summary.h"
 
@@ -78,7 +79,7 @@ TW_API(summary_text,
 
 static tw_tensor *pick(tw_tensor *condition, tw_tensor *yes, tw_tensor *no)
 {
-    tw_tensor *made = condition && yes && no ? tw__call(&tw__op_SelectV2, TW_IN(condition, yes, no), 3, NULL, 0) : NULL;
+    tw_tensor *made = condition && yes && no ? TW_CALL(SelectV2, condition, yes, no) : NULL;
     tw_release(yes);
     tw_release(no);
     return made;
@@ -109,39 +110,38 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     int64_t buckets = job->number, all = -1;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0),
                       *wide = tw_cast(job->data, TW_FLOAT64);
-    tw_auto tw_tensor *x = TW_BINARY(Reshape, wide, flat_shape), *size = TW_UNARY(Size, x);
+    tw_auto tw_tensor *x = TW_CALL(Reshape, wide, flat_shape), *size = TW_CALL(Size, x);
     if (buckets == 0)
         return tw_tensor_new(TW_FLOAT64, TW_SHAPE(0, 3), NULL);
     tw_auto tw_tensor *count = size ? tw_cast(size, TW_FLOAT64) : NULL;
     tw_auto tw_tensor *some = TW_G2(Greater, keep(count), number(0));
-    tw_auto tw_tensor *low = pick(some, TW_BINARY(Min, x, axis), number(0));
-    tw_auto tw_tensor *high = pick(some, TW_BINARY(Max, x, axis), number(0));
-    tw_auto tw_tensor *range = low && high ? TW_BINARY(Sub, high, low) : NULL, *several = TW_G2(Greater, keep(range), number(0));
+    tw_auto tw_tensor *low = pick(some, TW_CALL(Min, x, axis), number(0));
+    tw_auto tw_tensor *high = pick(some, TW_CALL(Max, x, axis), number(0));
+    tw_auto tw_tensor *range = low && high ? TW_CALL(Sub, high, low) : NULL, *several = TW_G2(Greater, keep(range), number(0));
     tw_auto tw_tensor *width = TW_G2(RealDiv, keep(range), number((double)buckets));
     tw_auto tw_tensor *step = pick(several, keep(width), number(1));
     /* where each value falls */
-    tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_BINARY(Sub, x, low) : NULL, keep(step)));
+    tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_CALL(Sub, x, low) : NULL, keep(step)));
     tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))),
                       *index = inside ? tw_cast(inside, TW_INT32) : NULL;
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x), *segments = tw__image_number(buckets);
-    tw_auto tw_tensor *spread =
-        ones && index && segments ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, index, segments), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, x), *segments = tw__image_number(buckets);
+    tw_auto tw_tensor *spread = ones && index && segments ? TW_CALL(UnsortedSegmentSum, ones, index, segments) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_FLOAT64, TW_SHAPE(buckets), NULL);
     if (!last)
         return NULL;
     ((double *)last->data)[buckets - 1] = 1;
-    tw_auto tw_tensor *counts = pick(several, keep(spread), count ? TW_BINARY(Mul, last, count) : NULL);
+    tw_auto tw_tensor *counts = pick(several, keep(spread), count ? TW_CALL(Mul, last, count) : NULL);
     /* edges: low + i * width, the last one exactly the highest value */
     tw_auto tw_tensor *steps = counting(buckets + 1), *edges = TW_G2(AddV2, TW_G2(Mul, keep(steps), keep(width)), keep(low));
     int64_t begin = 0, second = 1, most = buckets;
     tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32);
     tw_auto tw_tensor *length = tw__ints_tensor(&most, 1, TW_INT32);
-    tw_auto tw_tensor *left = tw__call(&tw__op_Slice, TW_IN(edges, from, length), 3, NULL, 0);
-    tw_auto tw_tensor *ends = tw__call(&tw__op_Slice, TW_IN(edges, after, length), 3, NULL, 0);
+    tw_auto tw_tensor *left = TW_CALL(Slice, edges, from, length);
+    tw_auto tw_tensor *ends = TW_CALL(Slice, edges, after, length);
     tw_auto tw_tensor *is_last = TW_G2(Greater, keep(last), number(0.5)), *right = pick(is_last, keep(high), keep(ends));
     if (!left || !right || !counts)
         return NULL;
-    return tw__call(&tw__op_Pack, TW_IN(left, right, counts), 3, TW_WITH(TW_A_INT("axis", 1)), 1);
+    return TW_CALL(Pack, left, right, counts, TW_A_INT("axis", 1));
 }
 
 TW_API(
@@ -181,17 +181,17 @@ static tw_tensor *first_of(tw_tensor *data, int64_t count)
     const int64_t zero = 0, one = 1;
     tw_auto tw_tensor *begin = tw__ints_tensor(&zero, 1, TW_INT32), *end = tw__ints_tensor(&count, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor(&one, 1, TW_INT32);
-    return tw__call(&tw__op_StridedSlice, TW_IN(data, begin, end, step), 4, NULL, 0);
+    return TW_CALL(StridedSlice, data, begin, end, step);
 }
 
 static tw_tensor *prepare_image(const tw__summary_job *job)
 {
     tw_auto tw_tensor *bytes = tw__image_convert(job->data, TW_UINT8, true), *first = bytes ? first_of(bytes, job->number) : NULL;
-    tw_auto tw_tensor *files = first ? TW_UNARY(EncodePng, first) : NULL;
+    tw_auto tw_tensor *files = first ? TW_CALL(EncodePng, first) : NULL;
     tw_auto tw_tensor *height = tw__image_side(job->data, 1), *width = tw__image_side(job->data, 2);
-    tw_auto tw_tensor *h = height ? TW_UNARY(AsString, height) : NULL, *w = width ? TW_UNARY(AsString, width) : NULL;
-    tw_auto tw_tensor *sides = h && w ? tw__call(&tw__op_Pack, TW_IN(w, h), 2, NULL, 0) : NULL, *axis = tw__image_number(0);
-    return sides && files && axis ? tw__call(&tw__op_ConcatV2, TW_IN(sides, files, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *h = height ? TW_CALL(AsString, height) : NULL, *w = width ? TW_CALL(AsString, width) : NULL;
+    tw_auto tw_tensor *sides = h && w ? TW_CALL(Pack, w, h) : NULL, *axis = tw__image_number(0);
+    return sides && files && axis ? TW_CALL(ConcatV2, sides, files, axis) : NULL;
 }
 
 TW_API(
@@ -223,9 +223,9 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < count; i++) {
         tw_auto tw_tensor *at = tw__image_number(i), *axis = tw__image_number(0), *label = tw_tensor_string("", 0);
-        tw_auto tw_tensor *sound = tw__call(&tw__op_GatherV2, TW_IN(first, at, axis), 3, NULL, 0);
-        tw_auto tw_tensor *file = tw__call(&tw__op_EncodeWav, TW_IN(sound, rate), 2, NULL, 0);
-        rows[i] = tw__call(&tw__op_Pack, TW_IN(file, label), 2, NULL, 0);
+        tw_auto tw_tensor *sound = TW_CALL(GatherV2, first, at, axis);
+        tw_auto tw_tensor *file = TW_CALL(EncodeWav, sound, rate);
+        rows[i] = TW_CALL(Pack, file, label);
         good = rows[i] != NULL;
     }
     tw_tensor *made = !good   ? NULL

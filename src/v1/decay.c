@@ -85,7 +85,7 @@ TW_API(
 {
     tw_tensor *rate = args->learning_rate;
     tw_auto tw_tensor *steps = tw__cast(args->decay_steps, rate->dtype), *step = tw__cast(args->global_step, rate->dtype);
-    tw_auto tw_tensor *now = TW_BINARY(Minimum, step, steps);
+    tw_auto tw_tensor *now = TW_CALL(Minimum, step, steps);
     if (!now)
         return NULL;
     tw_tensor *part = TW_G2(RealDiv, tw_retain(now), tw_retain(steps));
@@ -108,8 +108,7 @@ TW_API(
     tw_tensor *rate = tw_retain(args->values.items[count]);
     while (rate && count-- > 0) {
         tw_auto tw_tensor *boundary = tw__cast(args->boundaries.items[count], args->x->dtype);
-        rate =
-            boundary ? TW_G3(SelectV2, TW_BINARY(Greater, args->x, boundary), rate, tw_retain(args->values.items[count])) : NULL;
+        rate = boundary ? TW_G3(SelectV2, TW_CALL(Greater, args->x, boundary), rate, tw_retain(args->values.items[count])) : NULL;
     }
     return rate;
 }

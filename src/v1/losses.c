@@ -31,7 +31,7 @@ static tw_tensor *divisor(tw_tensor *losses, tw_tensor *weights, const char *red
 {
     if (strcmp(reduction, "weighted_sum_over_batch_size") == 0)
         return tw__count_scalar(losses, TW_FLOAT32);
-    tw_tensor *ones = TW_UNARY(OnesLike, losses);
+    tw_tensor *ones = TW_CALL(OnesLike, losses);
     if (strcmp(reduction, "weighted_mean") == 0)
         return sum(TW_G2(Mul, ones, tw_retain(weights)));
     tw_auto tw_tensor *present = TW_G2(NotEqual, tw_retain(weights), tw_tensor_float(0));
@@ -48,7 +48,7 @@ TW_API(
     if (check_weights(&args->weights->shape, &args->losses->shape) != TW_OK)
         return NULL;
     tw_auto tw_tensor *losses = tw__cast(args->losses, TW_FLOAT32), *weights = tw__cast(args->weights, TW_FLOAT32);
-    tw_tensor *weighted = TW_BINARY(Mul, losses, weights);
+    tw_tensor *weighted = TW_CALL(Mul, losses, weights);
     if (strcmp(args->reduction, "none") != 0) {
         weighted = sum(weighted);
         if (weighted && strcmp(args->reduction, "weighted_sum") != 0)

@@ -7,6 +7,7 @@
 #include "traced.h"
 
 #include "exec/internal.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { SIZE = 60 };
@@ -53,8 +54,8 @@ static tw_status matrices(void *context, tw_tensor *const *arguments, int count,
 {
     (void)context, (void)count;
     tw_auto tw_tensor *a = tw_add(arguments[0], arguments[1]), *b = tw_subtract(arguments[0], arguments[1]);
-    tw_auto tw_tensor *x = TW_UNARY(MatrixInverse, a), *y = TW_UNARY(MatrixInverse, b), *z = tw_matmul(x, y);
-    tw_auto tw_tensor *w = TW_UNARY(Cholesky, arguments[1]);
+    tw_auto tw_tensor *x = TW_CALL(MatrixInverse, a), *y = TW_CALL(MatrixInverse, b), *z = tw_matmul(x, y);
+    tw_auto tw_tensor *w = TW_CALL(Cholesky, arguments[1]);
     return give(tw_add(z, w), outputs, output_count);
 }
 

@@ -6,6 +6,7 @@
 #include "function/function.h"
 #include "keras/keras.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { SMALL = 7, LARGE = 40000, STEPS = 5 };
@@ -174,9 +175,8 @@ static tw_status dense_body(void *context, tw_tensor *const *arguments, int coun
 {
     dense *d = context;
     (void)count;
-    tw_auto tw_tensor *gradient =
-        TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]),
-                TW_WITH(TW_A_BOOL("transpose_a", d->transpose_a), TW_A_BOOL("transpose_b", d->transpose_b)));
+    tw_auto tw_tensor *gradient = TW_CALL(MatMul, arguments[0], arguments[1], TW_A_BOOL("transpose_a", d->transpose_a),
+                                          TW_A_BOOL("transpose_b", d->transpose_b));
     tw_objects variables = { (void **)&d->weight, 1 };
     tw_tensors gradients = { &gradient, 1 };
     tw_release(tw_optimizer_apply_gradients(d->optimizer, gradients, variables));
@@ -266,7 +266,7 @@ static tw_status op_body(void *context, tw_tensor *const *arguments, int count, 
 {
     with_op *w = context;
     (void)count;
-    tw_auto tw_tensor *product = TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]), TW_WITH(TW_A_BOOL("transpose_a", true)));
+    tw_auto tw_tensor *product = TW_CALL(MatMul, arguments[0], arguments[1], TW_A_BOOL("transpose_a", true));
     apply_op(w->variables, arguments[2], product, w->nesterov);
     tw_auto tw_tensor *sum = tw_reduce_sum(arguments[1], .axis = TW_INTS(0));
     apply_op(w->small, arguments[2], sum, w->nesterov);
@@ -288,7 +288,7 @@ static void op_case(bool nesterov, int expected)
         with_op w = { .nesterov = nesterov };
         for (int i = 0; i < 3; i++) {
             tw_auto tw_tensor *start = many_values(TW_SHAPE(HEIGHT, WIDTH));
-            tw_auto tw_tensor *square = TW_UNARY(Square, start);
+            tw_auto tw_tensor *square = TW_CALL(Square, start);
             w.variables[i] = tw_variable(i == 2 ? square : start);
             w.small[i] = new_variable(TW_FLOAT32, TW_SHAPE(WIDTH), large_values + 600);
         }
@@ -349,9 +349,9 @@ static void change(const tw_op *op, tw_variable *variable, tw_tensor *value)
 static void moment(tw_variable *variable, tw_tensor *x, float rest)
 {
     tw_auto tw_tensor *old = tw_variable_read(variable);
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, x, old);
+    tw_auto tw_tensor *difference = TW_CALL(Sub, x, old);
     tw_auto tw_tensor *factor = number(rest);
-    tw_auto tw_tensor *product = TW_BINARY(Mul, difference, factor);
+    tw_auto tw_tensor *product = TW_CALL(Mul, difference, factor);
     change(&tw__op_AssignAddVariableOp, variable, product);
 }
 
@@ -362,16 +362,16 @@ static tw_status hand_body(void *context, tw_tensor *const *arguments, int count
     tw_tensor *g = arguments[0];
     moment(t->m, g, 0.1f);
     tw_auto tw_tensor *between = tw_variable_read(t->reads_between ? t->m : t->w);
-    tw_auto tw_tensor *square = TW_UNARY(Square, g);
+    tw_auto tw_tensor *square = TW_CALL(Square, g);
     moment(t->v, square, 0.01f);
     tw_auto tw_tensor *m = tw_variable_read(t->m);
     tw_auto tw_tensor *v = tw_variable_read(t->v);
     tw_auto tw_tensor *alpha = number(0.5f);
     tw_auto tw_tensor *epsilon = number(1e-3f);
-    tw_auto tw_tensor *over = TW_BINARY(Mul, alpha, m);
-    tw_auto tw_tensor *root = TW_UNARY(Sqrt, v);
-    tw_auto tw_tensor *under = TW_BINARY(AddV2, root, epsilon);
-    tw_auto tw_tensor *step = TW_BINARY(RealDiv, over, under);
+    tw_auto tw_tensor *over = TW_CALL(Mul, alpha, m);
+    tw_auto tw_tensor *root = TW_CALL(Sqrt, v);
+    tw_auto tw_tensor *under = TW_CALL(AddV2, root, epsilon);
+    tw_auto tw_tensor *step = TW_CALL(RealDiv, over, under);
     change(&tw__op_AssignSubVariableOp, t->w, step);
     *outputs = tw__alloc_array(1, sizeof **outputs);
     (*outputs)[0] = t->reads_between ? tw_retain(between) : tw_variable_read(t->w);

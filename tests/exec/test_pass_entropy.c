@@ -2,6 +2,7 @@
 #include "traced.h"
 
 #include "exec/internal.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct trial {
@@ -21,7 +22,7 @@ static tw_status body(void *context, tw_tensor *const *arguments, int count, tw_
     (void)count;
     TW_TRY(tw__apply(t->op, arguments, 2, NULL, 0, given, &made));
     tw_auto tw_tensor *losses = given[0], *derivative = given[1], *axis = tw_tensor_int(-1);
-    tw_auto tw_tensor *factors = t->factor == 2 ? TW_BINARY(ExpandDims, losses, axis) : tw_retain(arguments[2]);
+    tw_auto tw_tensor *factors = t->factor == 2 ? TW_CALL(ExpandDims, losses, axis) : tw_retain(arguments[2]);
     tw_auto tw_tensor *gradient = t->last ? tw_multiply(derivative, factors) : tw_multiply(factors, derivative);
     tw_auto tw_tensor *more = t->factor == 3 ? tw_add(gradient, derivative) : tw_negative(gradient);
     tw_auto tw_tensor *columns = tw_reduce_sum(more, .axis = TW_INTS(1));

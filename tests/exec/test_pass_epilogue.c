@@ -4,6 +4,7 @@
 
 #include "exec/internal.h"
 #include "function/function.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { ROWS = 37, DEPTH = 65, COLUMNS = 130 };
@@ -21,7 +22,7 @@ typedef struct form {
 static tw_tensor *product(const form *f, tw_tensor *x, tw_tensor *filter)
 {
     if (!f->convolution)
-        return TW_CALL(MatMul, TW_IN(x, filter), TW_WITH(TW_A_BOOL("transpose_b", f->transposed)));
+        return TW_CALL(MatMul, x, filter, TW_A_BOOL("transpose_b", f->transposed));
     static const int64_t strides[] = { 1, 1, 1, 1 };
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_STRING("padding", "SAME") };
     return tw__call(f->depthwise ? &tw__op_DepthwiseConv2dNative : &tw__op_Conv2D, TW_IN(x, filter), 2, attrs, 2);
@@ -40,7 +41,7 @@ static tw_status body(void *context, tw_tensor *const *arguments, int count, tw_
         last = tw_reshape(first, shape);
     }
     if (!f->no_bias) {
-        tw_tensor *sum = f->adds ? TW_BINARY(AddV2, arguments[2], last) : TW_BINARY(BiasAdd, last, arguments[2]);
+        tw_tensor *sum = f->adds ? TW_CALL(AddV2, arguments[2], last) : TW_CALL(BiasAdd, last, arguments[2]);
         tw_release(last);
         last = sum;
     }

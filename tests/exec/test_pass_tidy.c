@@ -3,6 +3,7 @@
 
 #include "exec/internal.h"
 #include "function/function.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef tw_tensor *expression(tw_tensor *x, tw_tensor *y);
@@ -40,7 +41,7 @@ static tw_tensor *sizes(int a, int b)
 static tw_tensor *constants(tw_tensor *x, tw_tensor *y)
 {
     (void)y;
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x);
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, x);
     tw_tensor *flat = take(&tw__op_Reshape, tw_retain(ones), sizes(4, 6));
     tw_tensor *half = take(&tw__op_RealDiv, flat, tw_tensor_float(2));
     return take(&tw__op_Mul, take(&tw__op_Reshape, tw_retain(x), sizes(4, 6)), half);
@@ -87,8 +88,8 @@ static tw_tensor *not_neutral(tw_tensor *x, tw_tensor *y)
 static tw_tensor *cast(tw_tensor *x, tw_tensor *y)
 {
     (void)y;
-    tw_auto tw_tensor *same = TW_CALL(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", TW_FLOAT32)));
-    return TW_UNARY(Neg, same);
+    tw_auto tw_tensor *same = TW_CALL(Cast, x, TW_A_TYPE("DstT", TW_FLOAT32));
+    return TW_CALL(Neg, same);
 }
 
 static tw_tensor *flags(tw_tensor *x, tw_tensor *y)
@@ -101,7 +102,7 @@ static tw_tensor *matrix_flags(tw_tensor *x, tw_tensor *y)
 {
     tw_tensor *a = take(&tw__op_Reshape, tw_retain(x), sizes(4, 6)), *b = take(&tw__op_Reshape, tw_retain(y), sizes(4, 6));
     tw_tensor *turned_a = take(&tw__op_Transpose, a, sizes(1, 0)), *turned_b = take(&tw__op_Transpose, b, sizes(1, 0));
-    tw_auto tw_tensor *both = TW_CALL(MatMul, TW_IN(turned_b, turned_a), TW_WITH(TW_A_BOOL("transpose_a", true)));
+    tw_auto tw_tensor *both = TW_CALL(MatMul, turned_b, turned_a, TW_A_BOOL("transpose_a", true));
     tw_release(turned_b);
     tw_release(turned_a);
     return take(&tw__op_Relu, tw_retain(both), NULL);

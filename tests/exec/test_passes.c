@@ -2,6 +2,7 @@
  * bits run eagerly, with all passes and with none. */
 #include "traced.h"
 
+#include "op/calls.h"
 #include "rows.h"
 
 static const tw_dtype one_float[] = { TW_FLOAT32 };
@@ -40,8 +41,8 @@ static tw_status likes(void *context, tw_tensor *const *arguments, int count, tw
 {
     (void)context, (void)count;
     tw_auto tw_tensor *a = tw_exp(arguments[0]);
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, a);
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, a);
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, a);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, a);
     tw_auto tw_tensor *sum = tw_add(ones, zeros);
     return give(tw_subtract(sum, arguments[0]), outputs, output_count);
 }
@@ -195,7 +196,7 @@ static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_v
         tw_auto tw_tensor *square = tw_matmul(a, b, .transpose_a = true); /* [3, 3] */
         tw_auto tw_tensor *product = tw_matmul(b, square);
         tw_auto tw_tensor *bias = tw_reduce_sum(a, .axis = TW_INTS(0));
-        tw_auto tw_tensor *sum = TW_BINARY(BiasAdd, product, bias);
+        tw_auto tw_tensor *sum = TW_CALL(BiasAdd, product, bias);
         return next(seed) % 2 ? tw_nn_relu(sum) : tw_sigmoid(sum);
     }
     case 14: {                                  /* transposes before and after a product */
@@ -220,8 +221,8 @@ static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_v
         return next(seed) % 2 ? tw_subtract(cast, zero) : tw_add(cast, zero);
     }
     case 17: { /* ones and zeros */
-        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, a);
-        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, b);
+        tw_auto tw_tensor *ones = TW_CALL(OnesLike, a);
+        tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, b);
         tw_auto tw_tensor *sum = tw_add(ones, zeros);
         return tw_multiply(sum, next(seed) % 2 ? a : b);
     }

@@ -6,6 +6,7 @@
 #include "traced.h"
 
 #include "exec/internal.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static const tw_dtype floats[] = { TW_FLOAT32, TW_FLOAT32 };
@@ -22,14 +23,14 @@ static tw_tensor *ramp(int64_t rows, int64_t columns, float step)
 static tw_tensor *shaped(tw_tensor *x, tw_ints sizes)
 {
     tw_auto tw_tensor *target = tw_tensor_new(TW_INT64, TW_SHAPE(sizes.count), sizes.items);
-    return TW_BINARY(Reshape, x, target);
+    return TW_CALL(Reshape, x, target);
 }
 
 static tw_tensor *rows(tw_tensor *x, int64_t first, int64_t count, int64_t columns)
 {
     tw_auto tw_tensor *begin = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ first, 0 });
     tw_auto tw_tensor *size = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ count, columns });
-    return tw__call(&tw__op_Slice, TW_IN(x, begin, size), 3, NULL, 0);
+    return TW_CALL(Slice, x, begin, size);
 }
 
 static tw_tensor *call(tw__function *f, tw_tensor *const *arguments)
@@ -48,13 +49,13 @@ static tw_status reshaping(void *context, tw_tensor *const *arguments, int count
     (void)context, (void)count;
     tw_auto tw_tensor *size = tw_size(arguments[0]);
     tw_auto tw_tensor *two = tw_tensor_int(2);
-    tw_auto tw_tensor *half = tw__call(&tw__op_FloorDiv, TW_IN(size, two), 2, NULL, 0);
-    tw_auto tw_tensor *target = tw__call(&tw__op_Pack, TW_IN(half, two), 2, NULL, 0);
-    tw_auto tw_tensor *tall = TW_BINARY(Reshape, arguments[0], target);
+    tw_auto tw_tensor *half = TW_CALL(FloorDiv, size, two);
+    tw_auto tw_tensor *target = TW_CALL(Pack, half, two);
+    tw_auto tw_tensor *tall = TW_CALL(Reshape, arguments[0], target);
     tw_auto tw_tensor *factor = tw_tensor_float(2);
     tw_auto tw_tensor *twice = tw_multiply(tall, factor);
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, arguments[0]);
-    tw_auto tw_tensor *back = TW_BINARY(Reshape, twice, shape);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, arguments[0]);
+    tw_auto tw_tensor *back = TW_CALL(Reshape, twice, shape);
     return give(tw_exp(back), outputs, output_count);
 }
 
@@ -262,8 +263,8 @@ static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_v
     case 2:
         return tw_tanh(a);
     case 3: {
-        tw_auto tw_tensor *shape = TW_UNARY(Shape, b);
-        return TW_BINARY(Reshape, a, shape);
+        tw_auto tw_tensor *shape = TW_CALL(Shape, b);
+        return TW_CALL(Reshape, a, shape);
     }
     case 4: {
         tw_auto tw_tensor *flat = shaped(a, TW_INTS(-1));

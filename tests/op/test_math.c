@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "eager/tape.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_tensor *filled(tw_shape shape, float first)
@@ -40,10 +41,10 @@ static tw_status expression(void)
     tw_tensor *x = filled(TW_SHAPE(20, 3), 1), *y = x ? filled(TW_SHAPE(3), 2) : NULL, *results[2] = { NULL, NULL };
     tw_tape *tape = y ? tw_tape_start() : NULL;
     if (tape && tw__tape_watch(tape, x) == TW_OK && tw__tape_watch(tape, y) == TW_OK) {
-        tw_tensor *product = TW_BINARY(Mul, x, y);
-        tw_tensor *sum = product ? TW_BINARY(AddV2, product, x) : NULL;
-        tw_tensor *root = sum ? TW_UNARY(Sqrt, y) : NULL;
-        tw_tensor *out = root ? TW_BINARY(RealDiv, sum, root) : NULL;
+        tw_tensor *product = TW_CALL(Mul, x, y);
+        tw_tensor *sum = product ? TW_CALL(AddV2, product, x) : NULL;
+        tw_tensor *root = sum ? TW_CALL(Sqrt, y) : NULL;
+        tw_tensor *out = root ? TW_CALL(RealDiv, sum, root) : NULL;
         if (out)
             status = tw__tape_gradient(tape, &out, NULL, 1, (tw_tensor *[]){ x, y }, 2, results);
         tw_release(product);
@@ -97,8 +98,8 @@ static void nothing_grows(void **state)
     for (int i = 0; i < 2000; i++) {
         if (i == 100)
             before = tw__alloc_count();
-        tw_auto tw_tensor *sum = TW_BINARY(AddV2, x, y);
-        tw_auto tw_tensor *tanh = TW_UNARY(Tanh, sum);
+        tw_auto tw_tensor *sum = TW_CALL(AddV2, x, y);
+        tw_auto tw_tensor *tanh = TW_CALL(Tanh, sum);
         assert_non_null(tanh);
     }
     assert_true(tw__alloc_count() == before);

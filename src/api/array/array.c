@@ -3,6 +3,7 @@
 #include "api/later.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_attr *attrs, int attr_count)
@@ -56,8 +57,7 @@ TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) ->
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
     if (tw__in_graph() && tw__shape_known(&args->input->shape))
         return known_in_graph(tw__tensor_of_shape(&args->input->shape, dtype), args->name, "Shape");
-    return tw__call(&tw__op_Shape, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
+    return TW_CALL(Shape, args->input, TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type));
 }
 
 TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = None) -> tensors",
@@ -81,23 +81,23 @@ TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> t
     }
     if (tw__in_graph() && known)
         return known_in_graph(count_of(count, dtype), args->name, "Size");
-    return tw__call(&tw__op_Size, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
+    return TW_CALL(Size, args->input, TW_A_TYPE("out_type", dtype));
 }
 
 TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")
 {
     if (tw__in_graph() && args->input->shape.rank >= 0)
         return known_in_graph(count_of(args->input->shape.rank, TW_INT32), args->name, "Rank");
-    return TW_UNARY(Rank, args->input);
+    return TW_CALL(Rank, args->input);
 }
 
 TW_API(reshape, "reshape(tensor: tensor, shape: tensor<int32>, name: str = None) -> tensor",
        "The same elements under another shape; one dimension may be -1.")
 {
     if (args->shape->shape.rank != 0)
-        return TW_BINARY(Reshape, args->tensor, args->shape);
+        return TW_CALL(Reshape, args->tensor, args->shape);
     tw_auto tw_tensor *vector = tw__call_axis(&tw__op_ExpandDims, args->shape, 0, NULL, 0); /* a number is a vector of one */
-    return TW_BINARY(Reshape, args->tensor, vector);
+    return TW_CALL(Reshape, args->tensor, vector);
 }
 
 TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> tensor", "Puts in a dimension of one.")
@@ -107,8 +107,7 @@ TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> 
 
 TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> tensor", "Takes out dimensions of one.")
 {
-    return tw__call(&tw__op_Squeeze, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count)), 1);
+    return TW_CALL(Squeeze, args->input, TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count));
 }
 
 TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = False, name: str = transpose) -> tensor",
@@ -120,8 +119,8 @@ TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = Fal
         order[i] = rank - 1 - i;
     tw_auto tw_tensor *perm =
         args->perm.given ? tw__ints_tensor(args->perm.items, args->perm.count, TW_INT32) : tw__ints_tensor(order, rank, TW_INT32);
-    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
-    return x && perm ? TW_BINARY(Transpose, x, perm) : NULL;
+    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_CALL(Conj, args->a) : tw_retain(args->a);
+    return x && perm ? TW_CALL(Transpose, x, perm) : NULL;
 }
 
 TW_API(linalg_matrix_transpose,
@@ -130,7 +129,7 @@ TW_API(linalg_matrix_transpose,
 {
     int64_t order[TW_MAX_RANK];
     int rank = args->a->shape.rank;
-    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
+    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_CALL(Conj, args->a) : tw_retain(args->a);
     if (!x)
         return NULL;
     if (rank < 0)
@@ -143,7 +142,7 @@ TW_API(linalg_matrix_transpose,
     for (int i = 0; i < rank; i++)
         order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     tw_auto tw_tensor *perm = tw__ints_tensor(order, rank, TW_INT32);
-    return TW_BINARY(Transpose, x, perm);
+    return TW_CALL(Transpose, x, perm);
 }
 
 /* ---- joining and taking apart ---- */
@@ -156,7 +155,7 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
         return NULL;
     }
     if (count == 1)
-        return TW_UNARY(Identity, args->values.items[0]);
+        return TW_CALL(Identity, args->values.items[0]);
     tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
     tw_auto tw_tensor *axis = tw__whole_tensor(args->axis);
     tw_tensor *result = NULL;
@@ -234,20 +233,18 @@ TW_API(
         tw__fail(TW_UNIMPLEMENTED, "tf.strided_slice: the argument var is not supported");
         return NULL;
     }
-    tw_auto tw_tensor *strides = args->strides ? tw_retain(args->strides) : TW_UNARY(OnesLike, args->begin);
+    tw_auto tw_tensor *strides = args->strides ? tw_retain(args->strides) : TW_CALL(OnesLike, args->begin);
     if (!strides)
         return NULL;
-    return tw__call(&tw__op_StridedSlice, TW_IN(args->input_, args->begin, args->end, strides), 4,
-                    TW_WITH(TW_A_INT("begin_mask", args->begin_mask), TW_A_INT("end_mask", args->end_mask),
-                            TW_A_INT("ellipsis_mask", args->ellipsis_mask), TW_A_INT("new_axis_mask", args->new_axis_mask),
-                            TW_A_INT("shrink_axis_mask", args->shrink_axis_mask)),
-                    5);
+    return TW_CALL(StridedSlice, args->input_, args->begin, args->end, strides, TW_A_INT("begin_mask", args->begin_mask),
+                   TW_A_INT("end_mask", args->end_mask), TW_A_INT("ellipsis_mask", args->ellipsis_mask),
+                   TW_A_INT("new_axis_mask", args->new_axis_mask), TW_A_INT("shrink_axis_mask", args->shrink_axis_mask));
 }
 
 TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32);
-    return TW_BINARY(ReverseV2, args->tensor, axes);
+    return TW_CALL(ReverseV2, args->tensor, axes);
 }
 
 TW_API(
@@ -257,8 +254,8 @@ TW_API(
 {
     if (strcasecmp(args->mode, "CONSTANT") == 0) {
         if (args->constant_values)
-            return tw__call(&tw__op_PadV2, TW_IN(args->tensor, args->paddings, args->constant_values), 3, NULL, 0);
-        return TW_BINARY(Pad, args->tensor, args->paddings);
+            return TW_CALL(PadV2, args->tensor, args->paddings, args->constant_values);
+        return TW_CALL(Pad, args->tensor, args->paddings);
     }
     bool reflect = strcasecmp(args->mode, "REFLECT") == 0;
     if (!reflect && strcasecmp(args->mode, "SYMMETRIC") != 0) {
@@ -268,8 +265,7 @@ TW_API(
             args->mode);
         return NULL;
     }
-    return tw__call(&tw__op_MirrorPad, TW_IN(args->tensor, args->paddings), 2,
-                    TW_WITH(TW_A_STRING("mode", reflect ? "REFLECT" : "SYMMETRIC")), 1);
+    return TW_CALL(MirrorPad, args->tensor, args->paddings, TW_A_STRING("mode", reflect ? "REFLECT" : "SYMMETRIC"));
 }
 
 /* ---- picking and putting by index ---- */
@@ -282,8 +278,7 @@ TW_API(gather,
     tw_auto tw_tensor *axis = tw_tensor_int((int32_t)(args->axis == TW_NO_INT ? args->batch_dims : args->axis));
     if (!axis)
         return NULL;
-    return tw__call(&tw__op_GatherV2, TW_IN(args->params, args->indices, axis), 3,
-                    TW_WITH(TW_A_INT("batch_dims", args->batch_dims)), 1);
+    return TW_CALL(GatherV2, args->params, args->indices, axis, TW_A_INT("batch_dims", args->batch_dims));
 }
 
 /* Indices into all of params: in front of each row stands where in the batch it is. */
@@ -321,9 +316,9 @@ static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batc
         inner *= shape.dims[i];
     }
     tw_auto tw_tensor *own =
-        indices->dtype == TW_INT64 ? tw_retain(places) : TW_CALL(Cast, TW_IN(places), TW_WITH(TW_A_TYPE("DstT", indices->dtype)));
+        indices->dtype == TW_INT64 ? tw_retain(places) : TW_CALL(Cast, places, TW_A_TYPE("DstT", indices->dtype));
     tw_auto tw_tensor *last = tw_tensor_int(rank - 1);
-    return own && last ? tw__call(&tw__op_ConcatV2, TW_IN(own, indices, last), 3, NULL, 0) : NULL;
+    return own && last ? TW_CALL(ConcatV2, own, indices, last) : NULL;
 }
 
 TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims: int = 0, name: str = None) -> tensor",
@@ -335,9 +330,9 @@ TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims:
     }
     if (args->batch_dims > 0) {
         tw_auto tw_tensor *indices = with_batch(args->params, args->indices, args->batch_dims);
-        return TW_BINARY(GatherNd, args->params, indices);
+        return TW_CALL(GatherNd, args->params, indices);
     }
-    return TW_BINARY(GatherNd, args->params, args->indices);
+    return TW_CALL(GatherNd, args->params, args->indices);
 }
 
 TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name: str = None) -> tensor",
@@ -394,10 +389,10 @@ TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int
     }
     tw_auto tw_tensor *wanted = tw__ints_tensor(dims, rank, TW_INT64);
     tw_auto tw_tensor *minus = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
-    tw_auto tw_tensor *rows = wanted && minus ? TW_BINARY(Reshape, args->tensor, wanted) : NULL;
-    tw_auto tw_tensor *flat = rows ? TW_BINARY(Reshape, args->mask, minus) : NULL;
-    tw_auto tw_tensor *found = flat ? TW_UNARY(Where, flat) : NULL;
-    tw_auto tw_tensor *indices = found ? TW_BINARY(Reshape, found, minus) : NULL;
+    tw_auto tw_tensor *rows = wanted && minus ? TW_CALL(Reshape, args->tensor, wanted) : NULL;
+    tw_auto tw_tensor *flat = rows ? TW_CALL(Reshape, args->mask, minus) : NULL;
+    tw_auto tw_tensor *found = flat ? TW_CALL(Where, flat) : NULL;
+    tw_auto tw_tensor *indices = found ? TW_CALL(Reshape, found, minus) : NULL;
     tw_auto tw_tensor *at = indices ? tw_tensor_int(axis) : NULL;
-    return at ? tw__call(&tw__op_GatherV2, TW_IN(rows, indices, at), 3, NULL, 0) : NULL;
+    return at ? TW_CALL(GatherV2, rows, indices, at) : NULL;
 }

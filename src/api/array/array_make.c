@@ -5,6 +5,7 @@
 #include "eager/tape.h"
 #include "graph/graph.h"
 #include "api/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status refuse_layout(const tw_value *layout, const char *path)
@@ -40,7 +41,7 @@ TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: sha
         } else if (value->count == 1) {
             tw_auto tw_tensor *dims = tw__tensor_of_shape(&args->shape, TW_INT64);
             tw_auto tw_tensor *scalar = dims ? tw__tensor_view(value, &TW_SCALAR) : NULL;
-            result = scalar ? TW_BINARY(Fill, dims, scalar) : NULL;
+            result = scalar ? TW_CALL(Fill, dims, scalar) : NULL;
         } else {
             tw__fail(
                 TW_TYPE_ERROR,
@@ -84,7 +85,7 @@ TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = Non
 TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor",
        "A tensor of one value.")
 {
-    return refuse_layout(&args->layout, "fill") == TW_OK ? TW_BINARY(Fill, args->dims, args->value) : NULL;
+    return refuse_layout(&args->layout, "fill") == TW_OK ? TW_CALL(Fill, args->dims, args->value) : NULL;
 }
 
 static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op, const char *path, const char *name)

@@ -8,7 +8,7 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 {
     if (!x || x->dtype == dtype)
         return x ? tw_retain(x) : NULL;
-    return TW_CALL(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", dtype)));
+    return TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
 }
 
 /* x as a matrix of rows along its last dimension. */
@@ -24,7 +24,7 @@ static tw_tensor *as_rows(tw_tensor *x, const char *what)
     for (int i = 0; i + 1 < x->shape.rank; i++)
         sizes[0] *= x->shape.dims[i];
     tw_auto tw_tensor *shape = tw__ints_tensor(sizes, 2, TW_INT64);
-    return TW_BINARY(Reshape, x, shape);
+    return TW_CALL(Reshape, x, shape);
 }
 
 TW_API(
@@ -59,14 +59,14 @@ TW_API(sequence_mask,
     } else {
         tw_auto tw_tensor *most = tw__reduce_axes(&tw__op_Max, args->lengths, (tw_ints){ 0 }, false);
         tw_auto tw_tensor *none = most ? tw__grad_constant(0, most) : NULL;
-        longest = none ? TW_BINARY(Maximum, none, most) : NULL;
+        longest = none ? TW_CALL(Maximum, none, most) : NULL;
     }
     tw_auto tw_tensor *zero = longest ? tw__grad_constant(0, longest) : NULL;
     tw_auto tw_tensor *one = zero ? tw__grad_constant(1, longest) : NULL;
-    tw_auto tw_tensor *places = one ? tw__call(&tw__op_Range, TW_IN(zero, longest, one), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *places = one ? TW_CALL(Range, zero, longest, one) : NULL;
     tw_auto tw_tensor *column = places ? tw__call_axis(&tw__op_ExpandDims, args->lengths, -1, NULL, 0) : NULL;
     tw_auto tw_tensor *lengths = column ? cast_to(column, longest->dtype) : NULL;
-    tw_auto tw_tensor *mask = lengths ? TW_BINARY(Less, places, lengths) : NULL;
+    tw_auto tw_tensor *mask = lengths ? TW_CALL(Less, places, lengths) : NULL;
     return cast_to(mask, args->dtype);
 }
 
@@ -77,7 +77,7 @@ static tw_tensor *class_numbers(tw_tensor *x, const tw_tensor *other)
 {
     tw_auto tw_tensor *flat = NULL;
     if (x->shape.rank == 2 && x->shape.rank == other->shape.rank + 1 && x->shape.dims[1] == 1)
-        flat = TW_CALL(Squeeze, TW_IN(x), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1)));
+        flat = TW_CALL(Squeeze, x, TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1));
     else
         flat = tw_retain(x);
     if (flat && flat->shape.rank != 1) {
@@ -108,13 +108,13 @@ TW_API(math_confusion_matrix,
     if (args->num_classes) {
         classes = cast_to(args->num_classes, TW_INT64);
     } else {
-        tw_auto tw_tensor *all = TW_BINARY(Maximum, labels, predictions);
+        tw_auto tw_tensor *all = TW_CALL(Maximum, labels, predictions);
         tw_auto tw_tensor *most = tw__reduce_axes(&tw__op_Max, all, (tw_ints){ 0 }, false);
         classes = most ? tw__grad_call_number(&tw__op_AddV2, 1, tw_retain(most)) : NULL;
     }
-    tw_auto tw_tensor *shape = classes ? TW_CALL(Pack, TW_IN(classes, classes), TW_WITH(TW_A_INT("axis", 0))) : NULL;
-    tw_auto tw_tensor *places = shape ? TW_CALL(Pack, TW_IN(labels, predictions), TW_WITH(TW_A_INT("axis", 1))) : NULL;
-    tw_auto tw_tensor *ones = places && !args->weights ? TW_UNARY(OnesLike, predictions) : NULL;
+    tw_auto tw_tensor *shape = classes ? TW_CALL(Pack, classes, classes, TW_A_INT("axis", 0)) : NULL;
+    tw_auto tw_tensor *places = shape ? TW_CALL(Pack, labels, predictions, TW_A_INT("axis", 1)) : NULL;
+    tw_auto tw_tensor *ones = places && !args->weights ? TW_CALL(OnesLike, predictions) : NULL;
     tw_auto tw_tensor *counts = places ? cast_to(args->weights ? args->weights : ones, args->dtype) : NULL;
-    return counts ? tw__call(&tw__op_ScatterNd, TW_IN(places, counts, shape), 3, NULL, 0) : NULL;
+    return counts ? TW_CALL(ScatterNd, places, counts, shape) : NULL;
 }

@@ -49,7 +49,7 @@ static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 {
     if (!x || x->dtype == dtype)
         return x;
-    tw_tensor *result = tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+    tw_tensor *result = TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
     tw_release(x);
     return result;
 }
@@ -77,7 +77,7 @@ TW_API(
     tw_auto tw_tensor *start = args->limit ? cast_to(tw_retain(args->start), dtype) : number_of(0, dtype);
     tw_auto tw_tensor *limit = cast_to(tw_retain(args->limit ? args->limit : args->start), dtype);
     tw_auto tw_tensor *delta = args->delta ? cast_to(tw_retain(args->delta), dtype) : number_of(1, dtype);
-    return start && limit && delta ? tw__call(&tw__op_Range, TW_IN(start, limit, delta), 3, NULL, 0) : NULL;
+    return start && limit && delta ? TW_CALL(Range, start, limit, delta) : NULL;
 }
 
 TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
@@ -101,21 +101,20 @@ TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: st
     }
     if (shape.rank == 0 && args->num > 0) {
         tw_auto tw_tensor *num = tw_tensor_int64(args->num);
-        return num ? tw__call(&tw__op_LinSpace, TW_IN(start, stop, num), 3, NULL, 0) : NULL;
+        return num ? TW_CALL(LinSpace, start, stop, num) : NULL;
     }
     /* start + i * (stop - start) / (num - 1), the i along the new axis */
     tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
-    tw_auto tw_tensor *from = wide_shape && place ? TW_BINARY(BroadcastTo, start, wide_shape) : NULL;
-    tw_auto tw_tensor *to = from ? TW_BINARY(BroadcastTo, stop, wide_shape) : NULL;
-    tw_auto tw_tensor *first = to ? TW_BINARY(ExpandDims, from, place) : NULL,
-                      *last = to ? TW_BINARY(ExpandDims, to, place) : NULL;
+    tw_auto tw_tensor *from = wide_shape && place ? TW_CALL(BroadcastTo, start, wide_shape) : NULL;
+    tw_auto tw_tensor *to = from ? TW_CALL(BroadcastTo, stop, wide_shape) : NULL;
+    tw_auto tw_tensor *first = to ? TW_CALL(ExpandDims, from, place) : NULL, *last = to ? TW_CALL(ExpandDims, to, place) : NULL;
     tw_shape line = { .rank = shape.rank + 1 };
     for (int i = 0; i < line.rank; i++)
         line.dims[i] = i == axis ? args->num : 1;
     tw_auto tw_tensor *zero = number_of(0, TW_INT64), *one = number_of(1, TW_INT64), *count = tw_tensor_int64(args->num);
-    tw_tensor *steps = zero && one && count ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
+    tw_tensor *steps = zero && one && count ? TW_CALL(Range, zero, count, one) : NULL;
     steps = TW_G2(Reshape, cast_to(steps, dtype), tw__tensor_of_shape(&line, TW_INT64));
-    tw_tensor *length = first && last ? TW_BINARY(Sub, last, first) : NULL;
+    tw_tensor *length = first && last ? TW_CALL(Sub, last, first) : NULL;
     tw_tensor *step = TW_G2(RealDiv, length, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype));
     return TW_G2(AddV2, TW_G2(Mul, step, steps), tw_retain(first));
 }
@@ -125,8 +124,8 @@ TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: st
 /* The size of an axis as a number of the graph. */
 tw_tensor *tw__axis_size_later(tw_tensor *x, int axis)
 {
-    tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(x), 1, NULL, 0), *at = tw_tensor_int(axis), *zero = tw_tensor_int(0);
-    return tw__call(&tw__op_GatherV2, TW_IN(shape, at, zero), 3, NULL, 0);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, x), *at = tw_tensor_int(axis), *zero = tw_tensor_int(0);
+    return TW_CALL(GatherV2, shape, at, zero);
 }
 
 /* By ops, where sizes or numbers are not known yet: row i is taken wherever as many rows as are before its end are not over. */
@@ -138,22 +137,20 @@ static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
                       *zero = tw_tensor_int(0);
     if (!vector || !none || !place || !zero)
         return NULL;
-    tw_tensor *flat = TW_BINARY(Reshape, repeats, none);
-    tw_tensor *narrow = flat && flat->dtype != TW_INT32
-                            ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
-                            : tw_retain(flat);
+    tw_tensor *flat = TW_CALL(Reshape, repeats, none);
+    tw_tensor *narrow = flat && flat->dtype != TW_INT32 ? TW_CALL(Cast, flat, TW_A_TYPE("DstT", TW_INT32)) : tw_retain(flat);
     tw_release(flat);
     tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
-    tw_auto tw_tensor *ends = tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0);
+    tw_auto tw_tensor *ends = TW_CALL(Cumsum, all, zero);
     tw_release(all);
     tw_auto tw_tensor *axes = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32);
-    tw_auto tw_tensor *total = tw__call(&tw__op_Max, TW_IN(ends, axes), 2, NULL, 0);
-    tw_tensor *count = TW_BINARY(Maximum, total, zero); /* of no rows the greatest is the least number */
+    tw_auto tw_tensor *total = TW_CALL(Max, ends, axes);
+    tw_tensor *count = TW_CALL(Maximum, total, zero); /* of no rows the greatest is the least number */
     tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
     tw_auto tw_tensor *sorted = TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
     tw_auto tw_tensor *wanted = TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
-    tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_BINARY(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
-    return rows ? tw__call(&tw__op_GatherV2, TW_IN(x, rows, place), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_CALL(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
+    return rows ? TW_CALL(GatherV2, x, rows, place) : NULL;
 }
 
 TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
@@ -199,7 +196,7 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
         for (int64_t times = tw_tensor_int_at(repeats, one ? 0 : i); times > 0; times--)
             *next++ = i;
     }
-    return tw__call(&tw__op_GatherV2, TW_IN(x, indices, place), 3, NULL, 0);
+    return TW_CALL(GatherV2, x, indices, place);
 }
 
 TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name: str = meshgrid) -> tensors",
@@ -247,8 +244,7 @@ TW_API(linalg_diag,
         args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->diagonal->dtype, TW_SCALAR, NULL);
     if (!k || !rows || !columns || !padding)
         return NULL;
-    return tw__call(&tw__op_MatrixDiagV3, TW_IN(args->diagonal, k, rows, columns, padding), 5,
-                    TW_WITH(TW_A_STRING("align", args->align)), 1);
+    return TW_CALL(MatrixDiagV3, args->diagonal, k, rows, columns, padding, TW_A_STRING("align", args->align));
 }
 
 TW_API(linalg_diag_part,
@@ -261,7 +257,7 @@ TW_API(linalg_diag_part,
         args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->input->dtype, TW_SCALAR, NULL);
     if (!k || !padding)
         return NULL;
-    return tw__call(&tw__op_MatrixDiagPartV3, TW_IN(args->input, k, padding), 3, TW_WITH(TW_A_STRING("align", args->align)), 1);
+    return TW_CALL(MatrixDiagPartV3, args->input, k, padding, TW_A_STRING("align", args->align));
 }
 
 /* ---- counting ---- */
@@ -296,6 +292,6 @@ TW_API(
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(args->arr), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
     tw_auto tw_tensor *number = bin_count(flat, args->minlength, args->maxlength);
     tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
-    return tw__call(&tw__op_DenseBincount, TW_IN(args->axis == -1 ? args->arr : flat, number, weights), 3,
-                    TW_WITH(TW_A_BOOL("binary_output", args->binary_output)), 1);
+    return TW_CALL(DenseBincount, args->axis == -1 ? args->arr : flat, number, weights,
+                   TW_A_BOOL("binary_output", args->binary_output));
 }

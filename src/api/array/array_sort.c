@@ -52,7 +52,7 @@ TW_API(math_in_top_k,
        "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
        "Whether each target is among its row's k greatest predictions.")
 {
-    return tw__call(&tw__op_InTopKV2, TW_IN(args->predictions, args->targets, args->k), 3, NULL, 0);
+    return TW_CALL(InTopKV2, args->predictions, args->targets, args->k);
 }
 
 /* What puts the least first where the greatest came first; its own inverse. Takes x. */
@@ -61,7 +61,7 @@ static tw_tensor *turned(tw_tensor *x)
     if (!x)
         return NULL;
     if (tw__dtype_is_integer(x->dtype)) { /* -x - 1 has no overflow; nor has it without a sign */
-        tw_tensor *result = TW_UNARY(Invert, x);
+        tw_tensor *result = TW_CALL(Invert, x);
         tw_release(x);
         return result;
     }

@@ -1,6 +1,6 @@
 /* tf.debugging about numbers: assert_near, dtypes, numbers that are finite. See debugging.c. */
 #include "api/debugging/debugging.h"
-#include "api/temps.h"
+#include "op/calls.h"
 #include "eager/eager.h"
 #include "rows.h"
 #include "session/session.h"
@@ -49,7 +49,7 @@ static void add_tolerance(tw__text *text, const tw_tensor *tensor, bool eager, c
 static tw_tensor *tolerance(tw__temps *t, tw_tensor *given, tw_dtype dtype)
 {
     if (given && tw__dtype_is_complex(given->dtype))
-        given = TW_KA(Real, TW_IN(given), TW_WITH(TW_A_TYPE("Tout", real_of(given->dtype))));
+        given = TW_TEMP(Real, given, TW_A_TYPE("Tout", real_of(given->dtype)));
     if (given)
         return given;
     static const double bits[] = { 1.0 / 1024, 1.0 / 8388608, 1.0 / 4503599627370496 };
@@ -80,7 +80,7 @@ TW_API(
                         dtype == TW_STRING || dtype == TW_BOOL ? "_" : "");
         return tw__check_refuse(TW_VALUE_ERROR, &text);
     }
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw__outside outside = tw__outside_begin(); /* they are constants */
     tw_tensor *default_rtol = args->rtol ? NULL : tolerance(t, NULL, dtype),
               *default_atol = args->atol ? NULL : tolerance(t, NULL, dtype);
@@ -89,8 +89,9 @@ TW_API(
               *atol = args->atol ? tolerance(t, args->atol, dtype) : default_atol;
     tw_value out = tw__nothing;
     if (rtol && atol) {
-        tw_tensor *size = tw__temp(t, tw_abs(y)), *limit = TW_K(AddV2, atol, size ? TW_K(Mul, rtol, size) : NULL);
-        tw_tensor *difference = limit ? TW_K(Sub, x, y) : NULL, *distance = difference ? tw__temp(t, tw_abs(difference)) : NULL;
+        tw_tensor *size = tw__temp(t, tw_abs(y)), *limit = TW_TEMP(AddV2, atol, size ? TW_TEMP(Mul, rtol, size) : NULL);
+        tw_tensor *difference = limit ? TW_TEMP(Sub, x, y) : NULL,
+                  *distance = difference ? tw__temp(t, tw_abs(difference)) : NULL;
         tw__text lead = { 0 };
         tw__check_data d = { 0 };
         tw__check_lead(&lead, args->message);
@@ -102,9 +103,8 @@ TW_API(
         tw__check_add_text(&d, &text);
         tw__check_add_tensor(&d, "x", x, 0);
         tw__check_add_tensor(&d, "y", y, 1);
-        out = tw__check_assert_all(distance ? TW_BINARY(Less, distance, limit) : NULL, &d, args->summarize);
+        out = tw__check_assert_all(distance ? TW_CALL(Less, distance, limit) : NULL, &d, args->summarize);
     }
-    tw__temps_free(t);
     return out;
 }
 

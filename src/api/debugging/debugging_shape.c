@@ -46,13 +46,13 @@ static tw_value check_later(tw_tensor *x, tw__rank_check kind, const int64_t *ra
     add_name(&text, x);
     tw__text_format(&text, " must have rank%s", kind == TW_RANK_AT_LEAST ? " at least" : kind == TW_RANK_IN ? " in" : "");
     tw__check_add_text(&d, &text);
-    tw_auto tw_tensor *rank = TW_UNARY(Rank, x), *wanted = rank ? tw__tensor_empty(TW_INT32, &TW_SHAPE(count)) : NULL;
+    tw_auto tw_tensor *rank = TW_CALL(Rank, x), *wanted = rank ? tw__tensor_empty(TW_INT32, &TW_SHAPE(count)) : NULL;
     for (int64_t i = 0; wanted && i < count; i++) {
         ((int32_t *)wanted->data)[i] = (int32_t)ranks[i];
         tw__check_add_int(&d, ranks[i]);
     }
     tw__check_add_words(&d, "Received shape: ");
-    tw__check_add(&d, TW_UNARY(Shape, x));
+    tw__check_add(&d, TW_CALL(Shape, x));
     tw_auto tw_tensor *holds = !wanted                    ? NULL
                                : kind == TW_RANK_AT_LEAST ? tw_greater_equal(rank, wanted)
                                                           : tw_equal(rank, wanted);

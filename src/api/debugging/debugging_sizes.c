@@ -7,7 +7,7 @@
 
 #include "api/debugging/debugging.h"
 #include "api/sparse/sparse.h"
-#include "api/temps.h"
+#include "op/calls.h"
 #include "graph/graph.h"
 #include "rows.h"
 
@@ -22,7 +22,7 @@ typedef struct constraint {
 } constraint;
 
 typedef struct checking {
-    tw__temps temps;
+    tw__temps *temps;
     constraint *list;
     int64_t count;
     const char *message;
@@ -88,7 +88,7 @@ static tw_status read_tensor(checking *c, constraint *of, const tw_value *value)
         of->sizes = ((struct tw_sparse_tensor *)object)->dense_shape;
         return TW_OK;
     }
-    of->tensor = tw__temp(&c->temps, tw__value_tensor(value, TW_DTYPE_NONE, "shapes"));
+    of->tensor = tw__temp(c->temps, tw__value_tensor(value, TW_DTYPE_NONE, "shapes"));
     of->shape = of->tensor ? &of->tensor->shape : NULL;
     return of->tensor ? TW_OK : tw__error_status();
 }
@@ -210,14 +210,15 @@ static int64_t known_size(const constraint *of, int64_t at)
 /* The same as a tensor. */
 static tw_tensor *size_of(checking *c, constraint *of, int64_t at)
 {
-    tw__temps *t = &c->temps;
+    tw__temps *t = c->temps;
     if (known_size(of, at) >= 0)
         return tw__temp_int(t, known_size(of, at), TW_INT32);
     if (!of->sizes) {
         of->sizes = tw__temp_shape(t, of->tensor, TW_INT32);
         if (of->sizes && of->shape->rank < 0) { /* of a scalar [1] */
-            tw_tensor *one = tw__temp_int(t, 1, TW_INT32), *missing = TW_K(Sub, one, TW_K(Minimum, TW_K(Rank, of->tensor), one));
-            tw_tensor *parts[] = { of->sizes, TW_K(Fill, tw__temp_reshape(t, missing, (int64_t[]){ 1 }, 1), one) };
+            tw_tensor *one = tw__temp_int(t, 1, TW_INT32),
+                      *missing = TW_TEMP(Sub, one, TW_TEMP(Minimum, TW_TEMP(Rank, of->tensor), one));
+            tw_tensor *parts[] = { of->sizes, TW_TEMP(Fill, tw__temp_reshape(t, missing, (int64_t[]){ 1 }, 1), one) };
             of->sizes = tw__temp_concat(t, parts, 2, 0);
         }
     }
@@ -228,7 +229,7 @@ static tw_tensor *size_of(checking *c, constraint *of, int64_t at)
 /* The dimension must have the size that is wanted: `first` says where it comes from, NULL: the program. */
 static tw_status check_size(checking *c, constraint *of, int64_t at, int64_t wanted, constraint *first, int64_t first_at)
 {
-    tw__temps *t = &c->temps;
+    tw__temps *t = c->temps;
     tw__text why = { 0 }, text = { 0 };
     int64_t size = known_size(of, at);
     if (first)
@@ -312,7 +313,10 @@ TW_API(
     "Raises an error unless the tensors have these shapes: pairs of a tensor and a list of sizes, of names that stand for one size everywhere, and of "
     "\".\" or None for any size. \"*\" in front stands for any number of dimensions.")
 {
-    checking c = { .message = args->message, .data = args->data, .summarize = args->summarize, .eager = !tw__tracing };
+    TW_TEMPS(t);
+    checking c = {
+        .temps = t, .message = args->message, .data = args->data, .summarize = args->summarize, .eager = !tw__tracing
+    };
     tw_status status = read_constraints(&c, &args->shapes);
     if (status == TW_OK)
         status = check_ranks(&c);
@@ -321,6 +325,5 @@ TW_API(
     for (int64_t i = 0; i < c.count; i++)
         tw_value_free(&c.list[i].own);
     tw__free(c.list);
-    tw__temps_free(&c.temps);
     return status;
 }

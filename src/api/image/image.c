@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "api/image/image.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- files ---- */
@@ -13,11 +14,9 @@ TW_API(
     "The pixels of a JPEG, PNG, GIF or BMP picture.")
 {
     bool direct = args->dtype == TW_UINT8 || args->dtype == TW_UINT16 || args->dtype == TW_FLOAT32;
-    tw_tensor *made = tw__call(&tw__op_DecodeImage, TW_IN(args->contents), 1,
-                               TW_WITH(TW_A_INT("channels", args->channels == TW_NO_INT ? 0 : args->channels),
-                                       TW_A_TYPE("dtype", direct ? args->dtype : TW_UINT16),
-                                       TW_A_BOOL("expand_animations", args->expand_animations)),
-                               3);
+    tw_tensor *made =
+        TW_CALL(DecodeImage, args->contents, TW_A_INT("channels", args->channels == TW_NO_INT ? 0 : args->channels),
+                TW_A_TYPE("dtype", direct ? args->dtype : TW_UINT16), TW_A_BOOL("expand_animations", args->expand_animations));
     return direct ? made : tw__image_convert_take(made, args->dtype, false);
 }
 
@@ -36,7 +35,7 @@ TW_API(image_encode_png, "image.encode_png|io.encode_png(image: tensor, compress
        "PNG pictures of pixels, of uint8 or uint16.")
 {
     tw_auto tw_tensor *bytes = are_bytes(args->image) ? tw_cast(args->image, TW_UINT8) : tw_retain(args->image);
-    return bytes ? tw__call(&tw__op_EncodePng, TW_IN(bytes), 1, TW_WITH(TW_A_INT("compression", args->compression)), 1) : NULL;
+    return bytes ? TW_CALL(EncodePng, bytes, TW_A_INT("compression", args->compression)) : NULL;
 }
 
 TW_API(image_is_jpeg, "image.is_jpeg|io.is_jpeg(contents: tensor<string>, name: str = None) -> tensor",
@@ -44,7 +43,7 @@ TW_API(image_is_jpeg, "image.is_jpeg|io.is_jpeg(contents: tensor<string>, name: 
 {
     tw_auto tw_tensor *begin = TW_G3(Substr, tw_retain(args->contents), tw__image_number(0), tw__image_number(3));
     tw_auto tw_tensor *magic = tw_tensor_string("\xff\xd8\xff", 3);
-    return TW_BINARY(Equal, begin, magic);
+    return TW_CALL(Equal, begin, magic);
 }
 
 /* ---- what functions share ---- */
@@ -78,9 +77,9 @@ tw_tensor *tw__image_side(tw_tensor *image, int side)
         tw__fail(TW_VALUE_ERROR, "'image' must have either 3 or 4 dimensions.");
         return NULL;
     }
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *at = tw__image_number(rank == 3 ? side - 1 : side),
+    tw_auto tw_tensor *shape = TW_CALL(Shape, image), *at = tw__image_number(rank == 3 ? side - 1 : side),
                       *axis = tw__image_number(0);
-    return tw__call(&tw__op_GatherV2, TW_IN(shape, at, axis), 3, NULL, 0);
+    return TW_CALL(GatherV2, shape, at, axis);
 }
 
 tw_tensor *tw__image_batch(const char *what, tw_tensor *image, bool *single)
@@ -102,7 +101,7 @@ tw_tensor *tw__image_unbatch(tw_tensor *images, bool single)
     if (!images || !single)
         return images;
     const int64_t first = 0;
-    tw_tensor *made = tw__call(&tw__op_Squeeze, TW_IN(images), 1, TW_WITH(TW_A_INTS("squeeze_dims", &first, 1)), 1);
+    tw_tensor *made = TW_CALL(Squeeze, images, TW_A_INTS("squeeze_dims", &first, 1));
     tw_release(images);
     return made;
 }
@@ -111,7 +110,7 @@ tw_tensor *tw__image_reverse(tw_tensor *image, int64_t axis, int64_t other)
 {
     int64_t axes[] = { axis, other };
     tw_auto tw_tensor *which = tw__ints_tensor(axes, other == -1 ? 1 : 2, TW_INT32);
-    return TW_BINARY(ReverseV2, image, which);
+    return TW_CALL(ReverseV2, image, which);
 }
 
 /* ---- dtypes ---- */

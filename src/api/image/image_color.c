@@ -2,6 +2,7 @@
 #include "api/image/image.h"
 #include "api/random/random.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- adjusting ---- */
@@ -76,9 +77,9 @@ TW_API(image_adjust_gamma,
 tw_tensor *tw__image_adjust_jpeg_quality(tw_tensor *image, tw_tensor *quality)
 {
     tw_auto tw_tensor *bytes = tw__image_convert(image, TW_UINT8, true);
-    tw_auto tw_tensor *file = bytes ? tw__call(&tw__op_EncodeJpegVariableQuality, TW_IN(bytes, quality), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *file = bytes ? TW_CALL(EncodeJpegVariableQuality, bytes, quality) : NULL;
     int64_t channels = image->shape.rank == 3 && image->shape.dims[2] > 0 ? image->shape.dims[2] : 0;
-    tw_tensor *back = file ? tw__call(&tw__op_DecodeJpeg, TW_IN(file), 1, TW_WITH(TW_A_INT("channels", channels)), 1) : NULL;
+    tw_tensor *back = file ? TW_CALL(DecodeJpeg, file, TW_A_INT("channels", channels)) : NULL;
     return tw__image_convert_take(back, image->dtype, true);
 }
 
@@ -94,8 +95,8 @@ static tw_tensor *rank_less(tw_tensor *shape, int rank, int32_t less)
 {
     if (rank >= 0)
         return tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ rank - less });
-    tw_auto tw_tensor *size = TW_UNARY(Shape, shape), *number = tw_tensor_new(TW_INT32, TW_SHAPE(1), &less);
-    return TW_BINARY(Sub, size, number);
+    tw_auto tw_tensor *size = TW_CALL(Shape, shape), *number = tw_tensor_new(TW_INT32, TW_SHAPE(1), &less);
+    return TW_CALL(Sub, size, number);
 }
 
 TW_API(image_per_image_standardization, "image.per_image_standardization(image: tensor) -> tensor",
@@ -110,16 +111,15 @@ TW_API(image_per_image_standardization, "image.per_image_standardization(image: 
     tw_auto tw_tensor *real = tw_cast(image, dtype);
     tw_ints axes = TW_INTS(-1, -2, -3);
     tw_auto tw_tensor *mean = real ? tw__reduce_axes(&tw__op_Mean, real, axes, true) : NULL;
-    tw_auto tw_tensor *away = mean ? TW_BINARY(Sub, real, mean) : NULL, *squares = away ? TW_UNARY(Square, away) : NULL;
+    tw_auto tw_tensor *away = mean ? TW_CALL(Sub, real, mean) : NULL, *squares = away ? TW_CALL(Square, away) : NULL;
     tw_auto tw_tensor *variance = squares ? tw__reduce_axes(&tw__op_Mean, squares, axes, true) : NULL;
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
+    tw_auto tw_tensor *shape = TW_CALL(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
     tw_auto tw_tensor *three = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 3 }), *axis = tw__image_number(0);
-    tw_auto tw_tensor *sides = shape && last && three ? tw__call(&tw__op_Slice, TW_IN(shape, last, three), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *count = sides && axis ? TW_BINARY(Prod, sides, axis) : NULL,
-                      *number = count ? tw_cast(count, dtype) : NULL;
+    tw_auto tw_tensor *sides = shape && last && three ? TW_CALL(Slice, shape, last, three) : NULL;
+    tw_auto tw_tensor *count = sides && axis ? TW_CALL(Prod, sides, axis) : NULL, *number = count ? tw_cast(count, dtype) : NULL;
     tw_auto tw_tensor *deviation =
-        TW_G2(Maximum, variance ? TW_UNARY(Sqrt, variance) : NULL, number ? TW_UNARY(Rsqrt, number) : NULL);
-    return away && deviation ? TW_BINARY(RealDiv, away, deviation) : NULL;
+        TW_G2(Maximum, variance ? TW_CALL(Sqrt, variance) : NULL, number ? TW_CALL(Rsqrt, number) : NULL);
+    return away && deviation ? TW_CALL(RealDiv, away, deviation) : NULL;
 }
 
 /* ---- colour spaces ---- */
@@ -146,15 +146,15 @@ static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
     if (!cast)
         return NULL;
     tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, 3 });
-    flat = TW_BINARY(Reshape, images, rows);
-    tw_auto tw_tensor *product = flat ? TW_BINARY(MatMul, flat, cast) : NULL;
+    flat = TW_CALL(Reshape, images, rows);
+    tw_auto tw_tensor *product = flat ? TW_CALL(MatMul, flat, cast) : NULL;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32),
                       *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *size = shape ? rank_less(shape, images->shape.rank, 1) : NULL;
-    tw_auto tw_tensor *front = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *front = shape && from && size ? TW_CALL(Slice, shape, from, size) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ (int32_t)columns }), *axis = tw__image_number(0);
-    tw_auto tw_tensor *whole = front && last && axis ? tw__call(&tw__op_ConcatV2, TW_IN(front, last, axis), 3, NULL, 0) : NULL;
-    return of_channels(product && whole ? TW_BINARY(Reshape, product, whole) : NULL, images, columns);
+    tw_auto tw_tensor *whole = front && last && axis ? TW_CALL(ConcatV2, front, last, axis) : NULL;
+    return of_channels(product && whole ? TW_CALL(Reshape, product, whole) : NULL, images, columns);
 }
 
 static bool three_channels(tw_tensor *images)
@@ -185,7 +185,7 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     int rank = args->images->shape.rank;
     if (rank < 0) {
         tw_auto tw_tensor *axis = tw__image_number(-1);
-        return tw__call(&tw__op_ConcatV2, TW_IN(args->images, args->images, args->images, axis), 4, NULL, 0);
+        return TW_CALL(ConcatV2, args->images, args->images, args->images, axis);
     }
     if (rank < 1 || (args->images->shape.dims[rank - 1] >= 0 && args->images->shape.dims[rank - 1] != 1)) {
         tw__fail(TW_VALUE_ERROR, "Last dimension of a grayscale image should be size 1");
@@ -195,7 +195,7 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     for (int i = 0; i < rank; i++)
         times[i] = i == rank - 1 ? 3 : 1;
     tw_auto tw_tensor *multiples = tw__ints_tensor(times, rank, TW_INT32);
-    return of_channels(TW_BINARY(Tile, args->images, multiples), args->images, 3);
+    return of_channels(TW_CALL(Tile, args->images, multiples), args->images, 3);
 }
 
 TW_API(image_rgb_to_yiq, "image.rgb_to_yiq(images: tensor<float32>) -> tensor", "Colours as YIQ.")

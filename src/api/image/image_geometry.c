@@ -4,6 +4,7 @@
 #include "api/image/image.h"
 #include "api/later.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- resizing ---- */
@@ -13,9 +14,9 @@ static tw_tensor *fit(tw_tensor *images, tw_tensor *size)
 {
     tw_auto tw_tensor *own = tw__image_pack(2, TW_IN(tw__image_side(images, 1), tw__image_side(images, 2)));
     tw_auto tw_tensor *sides = own ? tw_cast(own, TW_FLOAT32) : NULL, *wanted = tw_cast(size, TW_FLOAT32);
-    tw_auto tw_tensor *ratios = sides && wanted ? TW_BINARY(RealDiv, wanted, sides) : NULL;
-    tw_auto tw_tensor *axis = tw__image_number(0), *factor = ratios && axis ? TW_BINARY(Min, ratios, axis) : NULL;
-    tw_auto tw_tensor *scaled = factor ? TW_BINARY(Mul, sides, factor) : NULL, *rounded = scaled ? TW_UNARY(Round, scaled) : NULL;
+    tw_auto tw_tensor *ratios = sides && wanted ? TW_CALL(RealDiv, wanted, sides) : NULL;
+    tw_auto tw_tensor *axis = tw__image_number(0), *factor = ratios && axis ? TW_CALL(Min, ratios, axis) : NULL;
+    tw_auto tw_tensor *scaled = factor ? TW_CALL(Mul, sides, factor) : NULL, *rounded = scaled ? TW_CALL(Round, scaled) : NULL;
     return rounded ? tw_cast(rounded, TW_INT32) : NULL;
 }
 
@@ -23,12 +24,12 @@ static tw_tensor *scale_and_translate(tw_tensor *images, tw_tensor *size, const 
 {
     tw_auto tw_tensor *own = tw__image_pack(2, TW_IN(tw__image_side(images, 1), tw__image_side(images, 2)));
     tw_auto tw_tensor *sides = own ? tw_cast(own, TW_FLOAT32) : NULL, *wanted = tw_cast(size, TW_FLOAT32);
-    tw_auto tw_tensor *scale = sides && wanted ? TW_BINARY(RealDiv, wanted, sides) : NULL;
+    tw_auto tw_tensor *scale = sides && wanted ? TW_CALL(RealDiv, wanted, sides) : NULL;
     tw_auto tw_tensor *nothing = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), NULL);
     if (!scale || !nothing)
         return NULL;
-    return tw__call(&tw__op_ScaleAndTranslate, TW_IN(images, size, scale, nothing), 4,
-                    TW_WITH(TW_A_STRING("kernel_type", kernel), TW_A_BOOL("antialias", antialias)), 2);
+    return TW_CALL(ScaleAndTranslate, images, size, scale, nothing, TW_A_STRING("kernel_type", kernel),
+                   TW_A_BOOL("antialias", antialias));
 }
 
 static tw_tensor *resize_batch(tw_tensor *images, tw_tensor *size, const char *method, bool antialias)
@@ -88,7 +89,7 @@ tw_tensor *tw__image_crop(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_
                                      : tw__image_pack(3, TW_IN(top, left, tw__image_number(0)));
     tw_auto tw_tensor *size = batch ? tw__image_pack(4, TW_IN(tw__image_number(-1), height, width, tw__image_number(-1)))
                                     : tw__image_pack(3, TW_IN(height, width, tw__image_number(-1)));
-    return begin && size ? tw__call(&tw__op_Slice, TW_IN(image, begin, size), 3, NULL, 0) : NULL;
+    return begin && size ? TW_CALL(Slice, image, begin, size) : NULL;
 }
 
 /* Zeros all around, so that the image lies at (top, left) of one of that height and width. */
@@ -105,8 +106,8 @@ tw_tensor *tw__image_pad(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_t
         tw_release(none[3]);
     }
     tw_auto tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ batch ? 4 : 3, 2 });
-    tw_auto tw_tensor *paddings = flat && shape ? TW_BINARY(Reshape, flat, shape) : NULL;
-    return paddings ? TW_BINARY(Pad, image, paddings) : NULL;
+    tw_auto tw_tensor *paddings = flat && shape ? TW_CALL(Reshape, flat, shape) : NULL;
+    return paddings ? TW_CALL(Pad, image, paddings) : NULL;
 }
 
 static bool has_sides(tw_tensor *image)
@@ -128,7 +129,7 @@ static tw_tensor *with_sides(tw_tensor *image)
 {
     if (image->shape.rank >= 0)
         return has_sides(image) ? tw_retain(image) : NULL;
-    return tw__call(&tw__op_EnsureShape, &image, 1, TW_WITH(TW_A_SHAPE("shape", &TW_SHAPE(-1, -1, -1))), 1);
+    return TW_CALL(EnsureShape, image, TW_A_SHAPE("shape", &TW_SHAPE(-1, -1, -1)));
 }
 
 /* A side that is known, -1: not. */
@@ -245,7 +246,7 @@ static tw_tensor *margin(tw_tensor *side, int64_t target)
 {
     tw_auto tw_tensor *rest = TW_G2(Sub, tw__image_float((double)target, TW_FLOAT64), tw_retain(side));
     tw_auto tw_tensor *half = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
-    tw_auto tw_tensor *least = TW_G2(Maximum, TW_UNARY(Floor, half), tw__image_float(0, TW_FLOAT64));
+    tw_auto tw_tensor *least = TW_G2(Maximum, TW_CALL(Floor, half), tw__image_float(0, TW_FLOAT64));
     return least ? tw_cast(least, TW_INT32) : NULL;
 }
 
@@ -267,7 +268,7 @@ TW_API(
               TW_G2(RealDiv, tw_retain(fh), tw__image_float((double)args->target_height, TW_FLOAT64)));
     if (!ratio)
         return NULL;
-    tw_auto tw_tensor *rh = TW_BINARY(RealDiv, fh, ratio), *rw = TW_BINARY(RealDiv, fw, ratio);
+    tw_auto tw_tensor *rh = TW_CALL(RealDiv, fh, ratio), *rw = TW_CALL(RealDiv, fw, ratio);
     height = rh ? tw_cast(rh, TW_INT32) : NULL;
     width = rw ? tw_cast(rw, TW_INT32) : NULL;
     tw_auto tw_tensor *size = height && width ? tw__image_pack(2, TW_IN(tw_retain(height), tw_retain(width))) : NULL;
@@ -289,7 +290,7 @@ static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
         return tw__image_number((int64_t)(((double)known - (double)known * fraction) / 2));
     tw_auto tw_tensor *length = tw__image_side(image, side), *real = length ? tw_cast(length, TW_FLOAT64) : NULL;
     tw_auto tw_tensor *part = TW_G2(Mul, real ? tw_retain(real) : NULL, tw__image_float(fraction, TW_FLOAT64));
-    tw_auto tw_tensor *rest = TW_BINARY(Sub, real, part);
+    tw_auto tw_tensor *rest = TW_CALL(Sub, real, part);
     tw_auto tw_tensor *begin = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
     return begin ? tw_cast(begin, TW_INT32) : NULL;
 }
@@ -340,7 +341,7 @@ static tw_tensor *transpose(tw_tensor *image)
         return tw__swap_axes_later(image, ROWS, COLUMNS);
     bool batch = image->shape.rank == 4;
     tw_auto tw_tensor *order = tw__ints_tensor(batch ? many : one, batch ? 4 : 3, TW_INT32);
-    return TW_BINARY(Transpose, image, order);
+    return TW_CALL(Transpose, image, order);
 }
 
 TW_API(image_transpose, "image.transpose(image: tensor, name: str = None) -> tensor", "Images with rows and columns exchanged.")

@@ -1,6 +1,7 @@
 /* tf.image.random_* and stateless_random_*: an amount is drawn, then the function without chance is called. */
 #include "api/image/image.h"
 #include "api/random/random.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* A scalar from [low, high): of the stream with that seed, or a function of `stateless`. */
@@ -65,25 +66,25 @@ static tw_tensor *flip(tw_tensor *image, int side, int64_t seed, tw_tensor *stat
     tw_auto tw_tensor *turned = tw__image_reverse(image, rank == 4 ? side : side - 1, -1);
     if (rank == 3) {
         tw_auto tw_tensor *chance = draw(0, 1, seed, stateless, NULL), *half = tw_tensor_float(0.5f);
-        tw_auto tw_tensor *which = chance && half ? TW_BINARY(Less, chance, half) : NULL;
-        return which && turned ? tw__call(&tw__op_SelectV2, TW_IN(which, turned, image), 3, NULL, 0) : NULL;
+        tw_auto tw_tensor *which = chance && half ? TW_CALL(Less, chance, half) : NULL;
+        return which && turned ? TW_CALL(SelectV2, which, turned, image) : NULL;
     }
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
+    tw_auto tw_tensor *shape = TW_CALL(Shape, image), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *one = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
-    tw_auto tw_tensor *batch = tw__call(&tw__op_Slice, TW_IN(shape, from, one), 3, NULL, 0);
+    tw_auto tw_tensor *batch = TW_CALL(Slice, shape, from, one);
     tw_auto tw_tensor *chance = batch ? draw(0, 1, seed, stateless, batch) : NULL;
     tw_auto tw_tensor *wide = tw_tensor_new(TW_INT32, TW_SHAPE(4), (int32_t[]){ -1, 1, 1, 1 });
-    tw_auto tw_tensor *spread = chance && wide ? TW_BINARY(Reshape, chance, wide) : NULL,
-                      *round = spread ? TW_UNARY(Round, spread) : NULL;
+    tw_auto tw_tensor *spread = chance && wide ? TW_CALL(Reshape, chance, wide) : NULL,
+                      *round = spread ? TW_CALL(Round, spread) : NULL;
     tw_auto tw_tensor *flips = round ? tw_cast(round, image->dtype) : NULL, *whole = tw__image_float(1, image->dtype);
     if (!flips || !whole || !turned)
         return NULL;
-    return TW_G2(AddV2, TW_BINARY(Mul, flips, turned), TW_G2(Mul, TW_BINARY(Sub, whole, flips), tw_retain(image)));
+    return TW_G2(AddV2, TW_CALL(Mul, flips, turned), TW_G2(Mul, TW_CALL(Sub, whole, flips), tw_retain(image)));
 }
 
 static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tensor *stateless)
 {
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, value), *one = tw__image_number(1), *rank = size ? TW_UNARY(Shape, size) : NULL;
+    tw_auto tw_tensor *shape = TW_CALL(Shape, value), *one = tw__image_number(1), *rank = size ? TW_CALL(Shape, size) : NULL;
     if (shape && shape->data && size->data && shape->count == size->count) {
         for (int64_t i = 0; i < size->count; i++) {
             if (tw_tensor_int_at(size, i) > tw_tensor_int_at(shape, i)) {
@@ -93,14 +94,14 @@ static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tenso
             }
         }
     }
-    tw_auto tw_tensor *limit = shape && one ? TW_G2(AddV2, TW_BINARY(Sub, shape, size), tw_retain(one)) : NULL;
+    tw_auto tw_tensor *limit = shape && one ? TW_G2(AddV2, TW_CALL(Sub, shape, size), tw_retain(one)) : NULL;
     tw_auto tw_tensor *least = tw_tensor_int(0), *most = tw_tensor_int(INT32_MAX);
     if (!limit || !rank || !least || !most)
         return NULL;
     tw_auto tw_tensor *drawn = stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
                                          : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed);
-    tw_auto tw_tensor *offset = drawn ? TW_BINARY(FloorMod, drawn, limit) : NULL;
-    return offset ? tw__call(&tw__op_Slice, TW_IN(value, offset, size), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *offset = drawn ? TW_CALL(FloorMod, drawn, limit) : NULL;
+    return offset ? TW_CALL(Slice, value, offset, size) : NULL;
 }
 
 static tw_tensor *jpeg_quality(tw_tensor *image, int64_t low, int64_t high, int64_t seed, tw_tensor *stateless)

@@ -30,13 +30,13 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
     tw_auto tw_tensor *right = conjugate_b ? tw__grad_conj(b) : tw_retain(b);
     bool turn_a = of_a.transpose || of_a.adjoint, turn_b = of_b.transpose || of_b.adjoint;
     if (!batched && !turn_a && !turn_b)
-        return TW_BINARY(MatMul, left, right);
+        return TW_CALL(MatMul, left, right);
     if (!batched)
-        return TW_CALL(MatMul, TW_IN(left, right), TW_WITH(TW_A_BOOL("transpose_a", turn_a), TW_A_BOOL("transpose_b", turn_b)));
+        return TW_CALL(MatMul, left, right, TW_A_BOOL("transpose_a", turn_a), TW_A_BOOL("transpose_b", turn_b));
     if (other_dtype)
-        return TW_CALL(BatchMatMulV3, TW_IN(left, right),
-                       TW_WITH(TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b), TW_A_TYPE("Tout", output)));
-    return TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b)));
+        return TW_CALL(BatchMatMulV3, left, right, TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b),
+                       TW_A_TYPE("Tout", output));
+    return TW_CALL(BatchMatMulV2, left, right, TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b));
 }
 
 /* a_is_sparse and b_is_sparse are hints on speed; the product is the same. */
@@ -56,10 +56,10 @@ TW_API(linalg_matvec,
        "The product of a matrix and a vector.")
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *column = TW_BINARY(ExpandDims, args->b, last);
+    tw_auto tw_tensor *column = TW_CALL(ExpandDims, args->b, last);
     tw_auto tw_tensor *result =
         column ? product(args->a, column, (options){ args->transpose_a, args->adjoint_a }, (options){ 0 }, TW_DTYPE_NONE) : NULL;
-    return TW_CALL(Squeeze, TW_IN(result), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1)));
+    return TW_CALL(Squeeze, result, TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1));
 }
 
 /* ---- tensordot ---- */
@@ -100,10 +100,10 @@ static tw_tensor *as_matrix(tw_tensor *x, const int64_t *axes, int64_t count, bo
     for (int i = 0; i < rank; i++)
         in_order &= order[i] == i;
     tw_auto tw_tensor *permutation = tw__ints_tensor(order, rank, TW_INT32);
-    tw_auto tw_tensor *turned = in_order ? tw_retain(x) : TW_BINARY(Transpose, x, permutation);
+    tw_auto tw_tensor *turned = in_order ? tw_retain(x) : TW_CALL(Transpose, x, permutation);
     int64_t sizes[2] = { summed_last ? rows : columns, summed_last ? columns : rows };
     tw_auto tw_tensor *shape = tw__ints_tensor(sizes, 2, TW_INT64);
-    return TW_BINARY(Reshape, turned, shape);
+    return TW_CALL(Reshape, turned, shape);
 }
 
 /* The same by labels, for shapes that are not known yet: a's axes are A, B …, b's are a, b …, and those of a where they are
@@ -134,7 +134,7 @@ static tw_tensor *by_labels(tw_tensor *a, tw_tensor *b, const int64_t *a_axes, c
             out[size++] = right[i];
     }
     snprintf(equation, sizeof equation, "%s,%s->%s", left, right, out);
-    return TW_CALL(Einsum, TW_IN(a, b), TW_WITH(TW_A_STRING("equation", equation)));
+    return TW_CALL(Einsum, a, b, TW_A_STRING("equation", equation));
 }
 
 TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: tensor<int32>, name: str = None) -> tensor",
@@ -177,7 +177,7 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
     tw_shape a_free, b_free;
     tw_auto tw_tensor *left = as_matrix(args->a, a_axes, count, true, &a_free);
     tw_auto tw_tensor *right = left ? as_matrix(args->b, b_axes, count, false, &b_free) : NULL;
-    tw_auto tw_tensor *matrix = TW_BINARY(MatMul, left, right);
+    tw_auto tw_tensor *matrix = TW_CALL(MatMul, left, right);
     if (!matrix)
         return NULL;
     if (a_free.rank + b_free.rank > TW_MAX_RANK) {
@@ -188,5 +188,5 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
     for (int i = 0; i < b_free.rank; i++)
         a_free.dims[a_free.rank++] = b_free.dims[i];
     tw_auto tw_tensor *shape = tw__tensor_of_shape(&a_free, TW_INT64);
-    return TW_BINARY(Reshape, matrix, shape);
+    return TW_CALL(Reshape, matrix, shape);
 }

@@ -54,7 +54,7 @@ static tw_tensor *real_values(tw_tensor *s)
 {
     if (!s || !tw__dtype_is_complex(s->dtype))
         return s;
-    tw_tensor *real = TW_CALL(Real, TW_IN(s), TW_WITH(TW_A_TYPE("Tout", s->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)));
+    tw_tensor *real = TW_CALL(Real, s, TW_A_TYPE("Tout", s->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64));
     tw_release(s);
     return real;
 }
@@ -124,7 +124,7 @@ TW_API(linalg_matrix_rank,
                        : largest ? TW_G2(Mul, default_tolerance(args->a, 1), tw_retain(largest))
                                  : NULL;
     tw_auto tw_tensor *counts = s && limit ? TW_G2(Greater, tw_retain(s), limit) : NULL;
-    tw_auto tw_tensor *ones = counts ? TW_CALL(Cast, TW_IN(counts), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
+    tw_auto tw_tensor *ones = counts ? TW_CALL(Cast, counts, TW_A_TYPE("DstT", TW_INT32)) : NULL;
     return ones ? tw__reduce_axes(&tw__op_Sum, ones, TW_INTS(-1), false) : NULL;
 }
 
@@ -139,11 +139,11 @@ TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate
     tw_tensor *s = all.items[0];
     tw_auto tw_tensor *factor = args->rcond ? tw_retain(args->rcond) : default_tolerance(args->a, 10);
     tw_auto tw_tensor *largest = factor ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), false) : NULL;
-    tw_auto tw_tensor *cutoff = largest ? TW_BINARY(Mul, factor, largest) : NULL;
+    tw_auto tw_tensor *cutoff = largest ? TW_CALL(Mul, factor, largest) : NULL;
     tw_auto tw_tensor *counts =
         cutoff ? TW_G2(Greater, tw_retain(s), tw__call_axis(&tw__op_ExpandDims, cutoff, -1, NULL, 0)) : NULL;
     tw_auto tw_tensor *never = counts ? tw__grad_constant((double)INFINITY, s) : NULL;
-    tw_auto tw_tensor *safe = never ? tw__call(&tw__op_SelectV2, TW_IN(counts, s, never), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *safe = never ? TW_CALL(SelectV2, counts, s, never) : NULL;
     tw_tensor *columns =
         safe ? TW_G2(RealDiv, tw_retain(all.items[2]), tw__call_axis(&tw__op_ExpandDims, safe, -2, NULL, 0)) : NULL;
     tw_tensor *result = columns ? tw__mm(columns, tw_retain(all.items[1]), false, true) : NULL;
@@ -187,7 +187,7 @@ static tw_tensor *pade(tw_tensor *x)
     tw_auto tw_tensor *even = sums[0], *product = tw__mm(tw_retain(x), sums[1], false, false);
     if (!even || !product)
         return NULL;
-    return tw__solve(TW_BINARY(Sub, even, product), TW_BINARY(AddV2, even, product), false);
+    return tw__solve(TW_CALL(Sub, even, product), TW_CALL(AddV2, even, product), false);
 }
 
 TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "The exponential of each square matrix.")
@@ -199,21 +199,21 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
     if (!norm)
         return NULL;
     tw_auto tw_tensor *scaled = TW_G2(RealDiv, tw_retain(norm), tw__grad_constant(5.371920351148152, norm));
-    tw_tensor *logs = scaled ? TW_G2(RealDiv, TW_UNARY(Log, scaled), tw__grad_constant(log(2), scaled)) : NULL;
+    tw_tensor *logs = scaled ? TW_G2(RealDiv, TW_CALL(Log, scaled), tw__grad_constant(log(2), scaled)) : NULL;
     tw_auto tw_tensor *times = TW_G2(Maximum, TW_G1(Ceil, logs), tw__grad_constant(0, norm));
     tw_auto tw_tensor *factor = TW_G2(Pow, tw__grad_constant(0.5, times), tw_retain(times));
     tw_auto tw_tensor *wide =
         factor && factor->dtype != args->input->dtype ? tw_cast(factor, args->input->dtype) : tw_retain(factor);
-    tw_auto tw_tensor *small = wide ? TW_BINARY(Mul, args->input, wide) : NULL;
+    tw_auto tw_tensor *small = wide ? TW_CALL(Mul, args->input, wide) : NULL;
     tw_tensor *result = small ? pade(small) : NULL;
     double most = times && times->data ? 0 : 32; /* while a function is traced the number is not known */
     for (int64_t i = 0; times && times->data && i < times->count; i++)
         most = fmax(most, fmin(tw_tensor_double_at(times, i), 1024));
     for (int i = 0; result && i < (int)most; i++) {
         tw_auto tw_tensor *before = result, *number = tw__grad_constant(i, times);
-        tw_auto tw_tensor *more = TW_BINARY(Less, number, times),
+        tw_auto tw_tensor *more = TW_CALL(Less, number, times),
                           *square = tw__mm(tw_retain(before), tw_retain(before), false, false);
-        result = tw__call(&tw__op_SelectV2, TW_IN(more, square, before), 3, NULL, 0);
+        result = TW_CALL(SelectV2, more, square, before);
     }
     return result;
 }

@@ -16,7 +16,7 @@ static tw_tensor *real_part(tw_tensor *x)
 {
     if (!x || !tw__dtype_is_complex(x->dtype))
         return x;
-    tw_tensor *real = TW_CALL(Real, TW_IN(x), TW_WITH(TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)));
+    tw_tensor *real = TW_CALL(Real, x, TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64));
     tw_release(x);
     return real;
 }
@@ -24,7 +24,7 @@ static tw_tensor *real_part(tw_tensor *x)
 TW_API(linalg_logdet, "linalg.logdet(matrix: tensor, name: str = None) -> tensor",
        "The logarithm of the determinant of each Hermitian positive definite matrix.")
 {
-    tw_auto tw_tensor *logs = TW_G1(Log, real_part(tw__diag_part(TW_UNARY(Cholesky, args->matrix))));
+    tw_auto tw_tensor *logs = TW_G1(Log, real_part(tw__diag_part(TW_CALL(Cholesky, args->matrix))));
     return TW_GN(Mul, 2, tw__reduce_axes(&tw__op_Sum, logs, TW_INTS(-1), false));
 }
 
@@ -65,7 +65,7 @@ TW_API(
     "Matrices with some diagonals replaced.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
-    return k ? TW_CALL(MatrixSetDiagV3, TW_IN(args->input, args->diagonal, k), TW_WITH(TW_A_STRING("align", args->align))) : NULL;
+    return k ? TW_CALL(MatrixSetDiagV3, args->input, args->diagonal, k, TW_A_STRING("align", args->align)) : NULL;
 }
 
 /* ---- least squares ---- */
@@ -95,7 +95,7 @@ TW_API(
     }
     if (!args->fast || m < 0 || n < 0) {
         tw_auto tw_tensor *regularizer = tw_tensor_double(args->l2_regularizer);
-        return TW_CALL(MatrixSolveLs, TW_IN(a, args->rhs, regularizer), TW_WITH(TW_A_BOOL("fast", args->fast)));
+        return TW_CALL(MatrixSolveLs, a, args->rhs, regularizer, TW_A_BOOL("fast", args->fast));
     }
     tw_auto tw_tensor *factor = gramian_factor(a, m >= n, args->l2_regularizer);
     if (!factor)
@@ -128,13 +128,13 @@ static tw_tensor *rows_in_order(tw_tensor *x, tw_tensor *order)
         return NULL;
     }
     tw_auto tw_tensor *axis = tw_tensor_int(rank - 1);
-    return TW_CALL(GatherV2, TW_IN(x, order, axis), TW_WITH(TW_A_INT("batch_dims", rank - 1)));
+    return TW_CALL(GatherV2, x, order, axis, TW_A_INT("batch_dims", rank - 1));
 }
 
 /* Where each number of a permutation stands. */
 static tw_tensor *inverse_order(tw_tensor *order)
 {
-    return order->shape.rank == 1 ? TW_UNARY(InvertPermutation, order) : tw_argsort(order);
+    return order->shape.rank == 1 ? TW_CALL(InvertPermutation, order) : tw_argsort(order);
 }
 
 TW_API(

@@ -8,7 +8,7 @@ TW_API(cast, "cast|dtypes.cast(x: tensor|ragged|sparse, dtype: dtype, name: str 
     if (args->x->dtype == args->dtype)
         return tw_retain(args->x);
     tw_attr type = TW_A_TYPE("DstT", args->dtype);
-    return tw__call(&tw__op_Cast, TW_IN(args->x), 1, &type, 1);
+    return TW_CALL(Cast, args->x, type);
 }
 
 static tw_tensors apply_to_all(tw_tensors inputs, const tw_op *op)
@@ -39,16 +39,16 @@ TW_API(where, "where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None
         return NULL;
     }
     if (!args->x)
-        return TW_UNARY(Where, args->condition);
-    return tw__call(&tw__op_SelectV2, TW_IN(args->condition, args->x, args->y), 3, NULL, 0);
+        return TW_CALL(Where, args->condition);
+    return TW_CALL(SelectV2, args->condition, args->x, args->y);
 }
 
 TW_API(clip_by_value,
        "clip_by_value(t: tensor<T>|ragged, clip_value_min: tensor<T>, clip_value_max: tensor<T>, name: str = None) -> tensor",
        "t, with what lies below the minimum or above the maximum set to that limit.")
 {
-    tw_auto tw_tensor *low = TW_BINARY(Minimum, args->t, args->clip_value_max);
-    tw_tensor *out = TW_BINARY(Maximum, low, args->clip_value_min);
+    tw_auto tw_tensor *low = TW_CALL(Minimum, args->t, args->clip_value_max);
+    tw_tensor *out = TW_CALL(Maximum, low, args->clip_value_min);
     if (out && !tw__shape_equal(&out->shape, &args->t->shape)) {
         char *given = tw__shape_tuple(&args->t->shape), *made = tw__shape_tuple(&out->shape);
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
@@ -70,10 +70,10 @@ static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
             all[i] = i;
         axes = (tw_ints){ all, t->shape.rank, true, false };
     }
-    tw_auto tw_tensor *squares = TW_BINARY(Mul, t, t);
+    tw_auto tw_tensor *squares = TW_CALL(Mul, t, t);
     tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);
     tw_attr keep_dims = TW_A_BOOL("keep_dims", keep);
-    return tw__call(&tw__op_Sum, TW_IN(squares, indices), 2, &keep_dims, 1);
+    return TW_CALL(Sum, squares, indices, keep_dims);
 }
 
 TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
@@ -85,19 +85,19 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
         return NULL;
     /* The root of zero has no derivative: it is kept out of the way. */
     tw_auto tw_tensor *zero = tw__grad_constant(0, sum);
-    tw_auto tw_tensor *positive = TW_BINARY(Greater, sum, zero);
-    tw_auto tw_tensor *ones = positive ? TW_UNARY(OnesLike, sum) : NULL;
-    tw_auto tw_tensor *safe = ones ? tw__call(&tw__op_SelectV2, TW_IN(positive, sum, ones), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *root = safe ? TW_UNARY(Sqrt, safe) : NULL;
-    tw_auto tw_tensor *norm = root ? tw__call(&tw__op_SelectV2, TW_IN(positive, root, sum), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *scaled = norm ? TW_BINARY(Mul, t, args->clip_norm) : NULL;
+    tw_auto tw_tensor *positive = TW_CALL(Greater, sum, zero);
+    tw_auto tw_tensor *ones = positive ? TW_CALL(OnesLike, sum) : NULL;
+    tw_auto tw_tensor *safe = ones ? TW_CALL(SelectV2, positive, sum, ones) : NULL;
+    tw_auto tw_tensor *root = safe ? TW_CALL(Sqrt, safe) : NULL;
+    tw_auto tw_tensor *norm = root ? TW_CALL(SelectV2, positive, root, sum) : NULL;
+    tw_auto tw_tensor *scaled = norm ? TW_CALL(Mul, t, args->clip_norm) : NULL;
     if (scaled && !tw__shape_equal(&scaled->shape, &t->shape)) {
         tw__fail(TW_VALUE_ERROR, "clip_norm of shape %s changes the shape %s of t", tw__shape_text(&args->clip_norm->shape),
                  tw__shape_text(&t->shape));
         return NULL;
     }
-    tw_auto tw_tensor *largest = scaled ? TW_BINARY(Maximum, norm, args->clip_norm) : NULL;
-    return largest ? TW_BINARY(RealDiv, scaled, largest) : NULL;
+    tw_auto tw_tensor *largest = scaled ? TW_CALL(Maximum, norm, args->clip_norm) : NULL;
+    return largest ? TW_CALL(RealDiv, scaled, largest) : NULL;
 }
 
 static tw_tensor *global_norm(tw_tensors list)
@@ -155,11 +155,11 @@ TW_API(clip_by_global_norm,
     tw_tensor *inverse = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, norm), tw_retain(norm));
     tw_tensor *limit = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, args->clip_norm), tw_retain(args->clip_norm));
     tw_tensor *scale = tw__grad_call_2(&tw__op_Mul, tw_retain(args->clip_norm), tw__grad_call_2(&tw__op_Minimum, inverse, limit));
-    scale = tw__grad_call_2(&tw__op_AddV2, scale, TW_BINARY(Sub, norm, norm));
+    scale = tw__grad_call_2(&tw__op_AddV2, scale, TW_CALL(Sub, norm, norm));
     tw_tensors clipped = { tw__alloc_array((size_t)args->t_list.count + 1, sizeof(tw_tensor *)), args->t_list.count };
     bool good = scale && clipped.items;
     for (int64_t i = 0; good && i < clipped.count; i++)
-        good = (clipped.items[i] = TW_BINARY(Mul, args->t_list.items[i], scale)) != NULL;
+        good = (clipped.items[i] = TW_CALL(Mul, args->t_list.items[i], scale)) != NULL;
     tw_release(scale);
     if (good)
         return pair_of(clipped, norm);
@@ -181,7 +181,7 @@ static tw_tensor *add_all(tw_tensors inputs)
     if (inputs.count > INT32_MAX)
         return NULL;
     if (inputs.count == 1)
-        return TW_UNARY(Identity, inputs.items[0]);
+        return TW_CALL(Identity, inputs.items[0]);
     return tw__call(&tw__op_AddN, inputs.items, (int)inputs.count, NULL, 0);
 }
 

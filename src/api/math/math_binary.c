@@ -1,20 +1,21 @@
 /* Functions of two tensors that are more than one op: divisions, tf.add of strings, … Those that are an op stand in its row. */
 #include "api/api.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(add, "add|math.add(x: tensor<first>|ragged, y: tensor<first>|ragged, name: str = None) -> tensor",
        "x + y, element by element.")
 {
-    return args->x->dtype == TW_STRING ? TW_BINARY(Add, args->x, args->y) : TW_BINARY(AddV2, args->x, args->y);
+    return args->x->dtype == TW_STRING ? TW_CALL(Add, args->x, args->y) : TW_CALL(AddV2, args->x, args->y);
 }
 
 TW_API(math_logical_xor, "math.logical_xor(x: tensor<bool>|ragged, y: tensor<bool>|ragged, name: str = 'LogicalXor') -> tensor",
        "Whether exactly one of x and y is true.")
 {
-    tw_auto tw_tensor *either = TW_BINARY(LogicalOr, args->x, args->y);
-    tw_auto tw_tensor *both = either ? TW_BINARY(LogicalAnd, args->x, args->y) : NULL;
-    tw_auto tw_tensor *not_both = both ? TW_UNARY(LogicalNot, both) : NULL;
-    return not_both ? TW_BINARY(LogicalAnd, either, not_both) : NULL;
+    tw_auto tw_tensor *either = TW_CALL(LogicalOr, args->x, args->y);
+    tw_auto tw_tensor *both = either ? TW_CALL(LogicalAnd, args->x, args->y) : NULL;
+    tw_auto tw_tensor *not_both = both ? TW_CALL(LogicalNot, both) : NULL;
+    return not_both ? TW_CALL(LogicalAnd, either, not_both) : NULL;
 }
 
 /* ---- division of integers gives floats ---- */
@@ -38,7 +39,7 @@ static tw_tensor *as_float(tw_tensor *x)
         return tw_retain(x);
     }
     tw_attr type = TW_A_TYPE("DstT", to);
-    return tw__call(&tw__op_Cast, &x, 1, &type, 1);
+    return TW_CALL(Cast, x, type);
 }
 
 tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
@@ -50,7 +51,7 @@ tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
     }
     tw_auto tw_tensor *a = as_float(x);
     tw_auto tw_tensor *b = a ? as_float(y) : NULL;
-    return b ? TW_BINARY(RealDiv, a, b) : NULL;
+    return b ? TW_CALL(RealDiv, a, b) : NULL;
 }
 
 TW_API(divide, "divide|math.divide(x: tensor<hint>|ragged, y: tensor<hint>|ragged, name: str = None) -> tensor",
@@ -73,5 +74,5 @@ TW_API(scalar_mul, "scalar_mul|math.scalar_mul(scalar: tensor<T>|ragged, x: tens
                  tw__shape_text(&args->scalar->shape));
         return NULL;
     }
-    return TW_BINARY(Mul, args->scalar, args->x);
+    return TW_CALL(Mul, args->scalar, args->x);
 }

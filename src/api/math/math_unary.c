@@ -12,29 +12,29 @@ static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
 TW_API(sign, "sign|math.sign(x: tensor|ragged|sparse, name: str = None) -> tensor", "-1, 0 or 1 as the sign of each element is.")
 {
     if (!tw__dtype_is_complex(args->x->dtype))
-        return TW_UNARY(Sign, args->x);
+        return TW_CALL(Sign, args->x);
     /* As TensorFlow writes it: the op's own gradient is zero, that of x / |x| is not. */
     tw_auto tw_tensor *length = part_of(&tw__op_ComplexAbs, args->x);
     tw_auto tw_tensor *divisor = length ? tw_cast(length, args->x->dtype) : NULL;
-    return divisor ? TW_BINARY(DivNoNan, args->x, divisor) : NULL;
+    return divisor ? TW_CALL(DivNoNan, args->x, divisor) : NULL;
 }
 
 TW_API(abs, "abs|math.abs(x: tensor|ragged|sparse, name: str = None) -> tensor",
        "The absolute value of each element; of complex numbers the distance from zero.")
 {
-    return tw__dtype_is_complex(args->x->dtype) ? part_of(&tw__op_ComplexAbs, args->x) : TW_UNARY(Abs, args->x);
+    return tw__dtype_is_complex(args->x->dtype) ? part_of(&tw__op_ComplexAbs, args->x) : TW_CALL(Abs, args->x);
 }
 
 TW_API(round, "round|math.round(x: tensor|ragged, name: str = None) -> tensor", "The nearest integer, of two the even one.")
 {
-    return tw__dtype_is_integer(args->x->dtype) ? tw_retain(args->x) : TW_UNARY(Round, args->x);
+    return tw__dtype_is_integer(args->x->dtype) ? tw_retain(args->x) : TW_CALL(Round, args->x);
 }
 
 TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor|ragged, name: str = None) -> tensor",
        "1 / x, and zero where x is zero.")
 {
     tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
-    return TW_BINARY(DivNoNan, one, args->x);
+    return TW_CALL(DivNoNan, one, args->x);
 }
 
 /* ---- complex numbers; real ones have a part too ---- */
@@ -46,12 +46,12 @@ TW_API(math_real, "math.real(input: tensor|ragged, name: str = None) -> tensor",
 
 TW_API(math_imag, "math.imag(input: tensor|ragged, name: str = None) -> tensor", "The imaginary part of each element.")
 {
-    return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Imag, args->input) : TW_UNARY(ZerosLike, args->input);
+    return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Imag, args->input) : TW_CALL(ZerosLike, args->input);
 }
 
 TW_API(math_conj, "math.conj(x: tensor|ragged, name: str = None) -> tensor", "The complex conjugate of each element.")
 {
-    return tw__dtype_is_complex(args->x->dtype) ? TW_UNARY(Conj, args->x) : tw_retain(args->x);
+    return tw__dtype_is_complex(args->x->dtype) ? TW_CALL(Conj, args->x) : tw_retain(args->x);
 }
 
 TW_API(math_angle, "math.angle(input: tensor|ragged, name: str = None) -> tensor",
@@ -62,8 +62,8 @@ TW_API(math_angle, "math.angle(input: tensor|ragged, name: str = None) -> tensor
         return part_of(&tw__op_Angle, input);
     tw_auto tw_tensor *zero = tw__grad_constant(0, input);
     tw_auto tw_tensor *pi = tw__grad_constant(3.14159265358979323846, input);
-    tw_auto tw_tensor *negative = TW_BINARY(Less, input, zero);
-    return tw__call(&tw__op_SelectV2, TW_IN(negative, pi, zero), 3, NULL, 0);
+    tw_auto tw_tensor *negative = TW_CALL(Less, input, zero);
+    return TW_CALL(SelectV2, negative, pi, zero);
 }
 
 TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|ragged, name: str = None) -> tensor",
@@ -78,5 +78,5 @@ TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|
         return NULL;
     }
     tw_attr type = TW_A_TYPE("Tout", dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);
-    return tw__call(&tw__op_Complex, TW_IN(args->real, args->imag), 2, &type, 1);
+    return TW_CALL(Complex, args->real, args->imag, type);
 }

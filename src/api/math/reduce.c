@@ -92,17 +92,17 @@ static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
         return NULL;
     }
     tw_auto tw_tensor *mean = tw__reduce_axes(&tw__op_Mean, x, axis, true);
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, x, mean);
+    tw_auto tw_tensor *difference = TW_CALL(Sub, x, mean);
     if (!difference)
         return NULL;
     tw_tensor *square;
     if (tw__dtype_is_complex(x->dtype)) {
-        tw_tensor *product = TW_G2(Mul, TW_UNARY(Conj, difference), tw_retain(difference));
+        tw_tensor *product = TW_G2(Mul, TW_CALL(Conj, difference), tw_retain(difference));
         tw_dtype real = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
-        square = tw__call(&tw__op_Real, TW_IN(product), 1, TW_WITH(TW_A_TYPE("Tout", real)), 1);
+        square = TW_CALL(Real, product, TW_A_TYPE("Tout", real));
         tw_release(product);
     } else {
-        square = TW_UNARY(Square, difference);
+        square = TW_CALL(Square, difference);
     }
     tw_tensor *result = tw__reduce_axes(&tw__op_Mean, square, axis, keepdims);
     tw_release(square);
@@ -123,7 +123,7 @@ TW_API(math_reduce_std,
 {
     tw__part part = tw__part_begin(args->name, "reduce_std"), inner = tw__part_begin(NULL, "reduce_variance");
     tw_auto tw_tensor *square = tw__part_result(&inner, variance(args->input_tensor, args->axis, args->keepdims));
-    return tw__part_result(&part, square ? TW_UNARY(Sqrt, square) : NULL);
+    return tw__part_result(&part, square ? TW_CALL(Sqrt, square) : NULL);
 }
 
 TW_API(
@@ -133,18 +133,18 @@ TW_API(
 {
     /* The maximum is taken out first; where it is infinite or no number, nothing is. */
     tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);
-    tw_auto tw_tensor *finite = TW_UNARY(IsFinite, greatest);
-    tw_auto tw_tensor *zeros = finite ? TW_UNARY(ZerosLike, greatest) : NULL;
-    tw_auto tw_tensor *chosen = zeros ? tw__call(&tw__op_SelectV2, TW_IN(finite, greatest, zeros), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *offset = chosen ? TW_UNARY(StopGradient, chosen) : NULL;
-    tw_auto tw_tensor *less = offset ? TW_BINARY(Sub, args->input_tensor, offset) : NULL;
-    tw_auto tw_tensor *powers = less ? TW_UNARY(Exp, less) : NULL;
+    tw_auto tw_tensor *finite = TW_CALL(IsFinite, greatest);
+    tw_auto tw_tensor *zeros = finite ? TW_CALL(ZerosLike, greatest) : NULL;
+    tw_auto tw_tensor *chosen = zeros ? TW_CALL(SelectV2, finite, greatest, zeros) : NULL;
+    tw_auto tw_tensor *offset = chosen ? TW_CALL(StopGradient, chosen) : NULL;
+    tw_auto tw_tensor *less = offset ? TW_CALL(Sub, args->input_tensor, offset) : NULL;
+    tw_auto tw_tensor *powers = less ? TW_CALL(Exp, less) : NULL;
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, powers, args->axis, args->keepdims);
-    tw_auto tw_tensor *logarithm = TW_UNARY(Log, sum);
+    tw_auto tw_tensor *logarithm = TW_CALL(Log, sum);
     if (!logarithm)
         return NULL;
     tw_auto tw_tensor *shaped = tw__reshape_like(tw_retain(offset), logarithm);
-    return shaped ? TW_BINARY(AddV2, logarithm, shaped) : NULL;
+    return shaped ? TW_CALL(AddV2, logarithm, shaped) : NULL;
 }
 
 TW_API(math_cumsum,

@@ -10,37 +10,37 @@ static tw_tensor *relu(tw_tensor *x, double alpha, double max_value, double thre
 {
     bool clip = !isnan(max_value);
     if (alpha != 0 && !clip && threshold == 0)
-        return TW_CALL(LeakyRelu, TW_IN(x), TW_WITH(TW_A_FLOAT("alpha", alpha)));
+        return TW_CALL(LeakyRelu, x, TW_A_FLOAT("alpha", alpha));
     tw_auto tw_tensor *limit = tw__grad_constant(threshold, x);
     tw_auto tw_tensor *negative = NULL;
     if (alpha != 0) { /* relu(threshold - x), or relu(-x) */
-        tw_auto tw_tensor *below = TW_BINARY(Sub, limit, x);
-        negative = TW_UNARY(Relu, below);
+        tw_auto tw_tensor *below = TW_CALL(Sub, limit, x);
+        negative = TW_CALL(Relu, below);
     }
     tw_auto tw_tensor *result = NULL;
     if (threshold != 0) {
-        tw_auto tw_tensor *above = TW_BINARY(Greater, x, limit);
+        tw_auto tw_tensor *above = TW_CALL(Greater, x, limit);
         tw_attr type = TW_A_TYPE("DstT", x->dtype);
-        tw_auto tw_tensor *mask = tw__call(&tw__op_Cast, TW_IN(above), 1, &type, 1);
-        result = TW_BINARY(Mul, x, mask);
+        tw_auto tw_tensor *mask = TW_CALL(Cast, above, type);
+        result = TW_CALL(Mul, x, mask);
     } else if (clip && max_value == 6) {
-        result = TW_UNARY(Relu6, x);
+        result = TW_CALL(Relu6, x);
         clip = false;
     } else {
-        result = TW_UNARY(Relu, x);
+        result = TW_CALL(Relu, x);
     }
     if (clip && result) {
         tw_auto tw_tensor *zero = tw__grad_constant(0, x);
         tw_auto tw_tensor *most = tw__grad_constant(max_value, x);
-        tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(result, zero, most), 3, NULL, 0);
+        tw_tensor *clipped = TW_CALL(ClipByValue, result, zero, most);
         tw_release(result);
         result = clipped;
     }
     if (alpha == 0)
         return tw_retain(result);
     tw_auto tw_tensor *slope = tw__grad_constant(alpha, x);
-    tw_auto tw_tensor *part = TW_BINARY(Mul, slope, negative);
-    return TW_BINARY(Sub, result, part);
+    tw_auto tw_tensor *part = TW_CALL(Mul, slope, negative);
+    return TW_CALL(Sub, result, part);
 }
 
 TW_API(activations_relu,
@@ -48,7 +48,7 @@ TW_API(activations_relu,
        "max(x, 0), with a slope below the threshold and a highest value if they are given.")
 {
     if (args->alpha == 0 && isnan(args->max_value) && args->threshold == 0)
-        return TW_UNARY(Relu, args->x);
+        return TW_CALL(Relu, args->x);
     return relu(args->x, args->alpha, args->max_value, args->threshold);
 }
 
@@ -73,12 +73,12 @@ TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1
 
 TW_API(activations_sigmoid, "keras.activations.sigmoid(x: tensor) -> tensor", "1 / (1 + exp(-x)).")
 {
-    return keep_logits(TW_UNARY(Sigmoid, args->x), args->x);
+    return keep_logits(TW_CALL(Sigmoid, args->x), args->x);
 }
 
 TW_API(activations_tanh, "keras.activations.tanh(x: tensor) -> tensor", "The hyperbolic tangent.")
 {
-    return TW_UNARY(Tanh, args->x);
+    return TW_CALL(Tanh, args->x);
 }
 
 TW_API(activations_linear, "keras.activations.linear(x: tensor) -> tensor", "x itself.")
@@ -90,28 +90,28 @@ TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) ->
        "alpha * (exp(x) - 1) below 0, x above.")
 {
     if (args->alpha == 1)
-        return TW_UNARY(Elu, args->x);
-    tw_auto tw_tensor *elu = TW_UNARY(Elu, args->x);
+        return TW_CALL(Elu, args->x);
+    tw_auto tw_tensor *elu = TW_CALL(Elu, args->x);
     tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
-    tw_auto tw_tensor *positive = TW_BINARY(Greater, args->x, zero);
+    tw_auto tw_tensor *positive = TW_CALL(Greater, args->x, zero);
     tw_auto tw_tensor *alpha = tw__grad_constant(args->alpha, args->x);
-    tw_auto tw_tensor *scaled = TW_BINARY(Mul, alpha, elu);
-    return tw__call(&tw__op_SelectV2, TW_IN(positive, elu, scaled), 3, NULL, 0);
+    tw_auto tw_tensor *scaled = TW_CALL(Mul, alpha, elu);
+    return TW_CALL(SelectV2, positive, elu, scaled);
 }
 
 TW_API(activations_selu, "keras.activations.selu(x: tensor) -> tensor", "scale * alpha * (exp(x) - 1) below 0, scale * x above.")
 {
-    return TW_UNARY(Selu, args->x);
+    return TW_CALL(Selu, args->x);
 }
 
 TW_API(activations_softplus, "keras.activations.softplus(x: tensor) -> tensor", "log(exp(x) + 1).")
 {
-    return TW_UNARY(Softplus, args->x);
+    return TW_CALL(Softplus, args->x);
 }
 
 TW_API(activations_softsign, "keras.activations.softsign(x: tensor) -> tensor", "x / (abs(x) + 1).")
 {
-    return TW_UNARY(Softsign, args->x);
+    return TW_CALL(Softsign, args->x);
 }
 
 TW_API(activations_swish, "keras.activations.swish(x: tensor) -> tensor", "x * sigmoid(x).")
@@ -127,23 +127,23 @@ TW_API(activations_gelu, "keras.activations.gelu(x: tensor, approximate: bool = 
 
 TW_API(activations_exponential, "keras.activations.exponential(x: tensor) -> tensor", "exp(x).")
 {
-    return TW_UNARY(Exp, args->x);
+    return TW_CALL(Exp, args->x);
 }
 
 TW_API(activations_hard_sigmoid, "keras.activations.hard_sigmoid(x: tensor) -> tensor", "0.2 * x + 0.5, cut to [0, 1].")
 {
     tw_auto tw_tensor *slope = tw__grad_constant(0.2, args->x);
     tw_auto tw_tensor *half = tw__grad_constant(0.5, args->x);
-    tw_auto tw_tensor *product = TW_BINARY(Mul, slope, args->x);
-    tw_auto tw_tensor *line = TW_BINARY(AddV2, product, half);
+    tw_auto tw_tensor *product = TW_CALL(Mul, slope, args->x);
+    tw_auto tw_tensor *line = TW_CALL(AddV2, product, half);
     tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
     tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
-    return tw__call(&tw__op_ClipByValue, TW_IN(line, zero, one), 3, NULL, 0);
+    return TW_CALL(ClipByValue, line, zero, one);
 }
 
 TW_API(activations_mish, "keras.activations.mish(x: tensor) -> tensor", "x * tanh(softplus(x)).")
 {
-    tw_auto tw_tensor *softplus = TW_UNARY(Softplus, args->x);
-    tw_auto tw_tensor *tanh = TW_UNARY(Tanh, softplus);
-    return TW_BINARY(Mul, args->x, tanh);
+    tw_auto tw_tensor *softplus = TW_CALL(Softplus, args->x);
+    tw_auto tw_tensor *tanh = TW_CALL(Tanh, softplus);
+    return TW_CALL(Mul, args->x, tanh);
 }

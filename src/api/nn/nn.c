@@ -14,9 +14,9 @@ TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor|ragged, alpha: float = 0.2
 {
     tw_attr alpha = TW_A_FLOAT("alpha", args->alpha), type = TW_A_TYPE("DstT", TW_FLOAT32);
     if (!tw__dtype_is_integer(args->features->dtype))
-        return tw__call(&tw__op_LeakyRelu, TW_IN(args->features), 1, &alpha, 1);
-    tw_auto tw_tensor *features = tw__call(&tw__op_Cast, TW_IN(args->features), 1, &type, 1);
-    return tw__call(&tw__op_LeakyRelu, TW_IN(features), 1, &alpha, 1);
+        return TW_CALL(LeakyRelu, args->features, alpha);
+    tw_auto tw_tensor *features = TW_CALL(Cast, args->features, type);
+    return TW_CALL(LeakyRelu, features, alpha);
 }
 
 /* ---- composed ---- */
@@ -25,20 +25,20 @@ TW_API(nn_leaky_relu, "nn.leaky_relu(features: tensor|ragged, alpha: float = 0.2
 static tw_tensor *times(tw_tensor *x, double number)
 {
     tw_auto tw_tensor *constant = x ? tw__grad_constant(number, x) : NULL;
-    return TW_BINARY(Mul, x, constant);
+    return TW_CALL(Mul, x, constant);
 }
 
 static tw_tensor *plus(tw_tensor *x, double number)
 {
     tw_auto tw_tensor *constant = x ? tw__grad_constant(number, x) : NULL;
-    return TW_BINARY(AddV2, x, constant);
+    return TW_CALL(AddV2, x, constant);
 }
 
 tw_tensor *tw__silu(tw_tensor *x, double beta)
 {
     tw_auto tw_tensor *scaled = beta == 1 ? tw_retain(x) : times(x, beta);
-    tw_auto tw_tensor *sigmoid = TW_UNARY(Sigmoid, scaled);
-    return TW_BINARY(Mul, x, sigmoid);
+    tw_auto tw_tensor *sigmoid = TW_CALL(Sigmoid, scaled);
+    return TW_CALL(Mul, x, sigmoid);
 }
 
 tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
@@ -52,19 +52,19 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
     tw_auto tw_tensor *half = times(x, 0.5);
     tw_auto tw_tensor *cumulated = NULL;
     if (approximate) {
-        tw_auto tw_tensor *square = TW_UNARY(Square, x);
-        tw_auto tw_tensor *cube = TW_BINARY(Mul, square, x);
+        tw_auto tw_tensor *square = TW_CALL(Square, x);
+        tw_auto tw_tensor *cube = TW_CALL(Mul, square, x);
         tw_auto tw_tensor *small = times(cube, 0.044715);
-        tw_auto tw_tensor *sum = TW_BINARY(AddV2, x, small);
+        tw_auto tw_tensor *sum = TW_CALL(AddV2, x, small);
         tw_auto tw_tensor *inner = times(sum, 0.7978845608028654);
-        cumulated = TW_UNARY(Tanh, inner);
+        cumulated = TW_CALL(Tanh, inner);
     } else {
         tw_auto tw_tensor *root = tw__grad_constant(1.4142135623730951, x);
-        tw_auto tw_tensor *inner = TW_BINARY(RealDiv, x, root);
-        cumulated = TW_UNARY(Erf, inner);
+        tw_auto tw_tensor *inner = TW_CALL(RealDiv, x, root);
+        cumulated = TW_CALL(Erf, inner);
     }
     tw_auto tw_tensor *above = plus(cumulated, 1);
-    return tw__part_result(&part, TW_BINARY(Mul, half, above));
+    return tw__part_result(&part, TW_CALL(Mul, half, above));
 }
 
 TW_API(nn_silu, "nn.silu|nn.swish(features: tensor|ragged, beta: float = 1.0) -> tensor", "features * sigmoid(beta * features).")
@@ -89,7 +89,7 @@ tw_tensor *tw__swap_with_last(tw_tensor *x, int64_t axis)
     order[axis] = rank - 1;
     order[rank - 1] = axis;
     tw_auto tw_tensor *permutation = tw__ints_tensor(order, rank, TW_INT32);
-    return TW_BINARY(Transpose, x, permutation);
+    return TW_CALL(Transpose, x, permutation);
 }
 
 tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
@@ -138,7 +138,7 @@ TW_API(nn_bias_add, "nn.bias_add(value: tensor<T>, bias: tensor<T>, data_format:
         return NULL;
     }
     tw_attr order = TW_A_STRING("data_format", second ? "NCHW" : "NHWC");
-    return tw__call(&tw__op_BiasAdd, TW_IN(args->value, args->bias), 2, &order, 1);
+    return TW_CALL(BiasAdd, args->value, args->bias, order);
 }
 
 /* ---- dropout ---- */
@@ -152,14 +152,14 @@ tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape)
     }
     if (tw__shape_known(&shape))
         return tw__tensor_of_shape(&shape, TW_INT32);
-    tw_tensor *whole = TW_UNARY(Shape, x);
+    tw_tensor *whole = TW_CALL(Shape, x);
     if (!noise_shape || noise_shape->rank < 0 || !whole)
         return whole;
     tw_auto tw_tensor *own = whole;
     tw_auto tw_tensor *given = tw__tensor_of_shape(&shape, TW_INT32);
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *missing = TW_BINARY(Less, given, zero);
-    return tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0);
+    tw_auto tw_tensor *missing = TW_CALL(Less, given, zero);
+    return TW_CALL(SelectV2, missing, own, given);
 }
 
 /* Dropped or not, it has the shape that it had. */
@@ -183,11 +183,9 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
                       *dims_node = tw__part_constant(&part, dims, "Shape");
     tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed) : NULL;
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
-    tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
+    tw_auto tw_tensor *keep = uniform && limit ? TW_CALL(GreaterEqual, uniform, limit) : NULL;
     tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;
-    return shaped_like(tw__part_result(&part,
-                                       zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL),
-                       x);
+    return shaped_like(tw__part_result(&part, zero_node ? TW_CALL(SelectV2, keep, scaled, zero_node) : NULL), x);
 }
 
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
@@ -213,10 +211,10 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         return NULL;
     tw_auto tw_tensor *uniform = tw__random_uniform(dims, x->dtype, tw__seed_pair(seed));
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
-    tw_auto tw_tensor *keep = TW_BINARY(GreaterEqual, uniform, limit);
+    tw_auto tw_tensor *keep = TW_CALL(GreaterEqual, uniform, limit);
     tw_auto tw_tensor *scaled = times(x, 1 / (1 - rate));
     tw_auto tw_tensor *zero = tw__grad_constant(0, x);
-    return shaped_like(tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero), 3, NULL, 0), x);
+    return shaped_like(TW_CALL(SelectV2, keep, scaled, zero), x);
 }
 
 TW_API(nn_dropout,
@@ -231,7 +229,7 @@ TW_API(nn_embedding_lookup,
        "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(args->params, args->ids, zero), 3, NULL, 0);
+    tw_tensor *rows = TW_CALL(GatherV2, args->params, args->ids, zero);
     if (!rows || isnan(args->max_norm))
         return rows;
     int64_t axes[TW_MAX_RANK];

@@ -152,7 +152,7 @@ TW_API(nn_conv2d_transpose,
 
 static tw_tensor *squeeze_axis(tw_tensor *x, int64_t axis)
 {
-    return tw__call(&tw__op_Squeeze, TW_IN(x), 1, TW_WITH(TW_A_INTS("squeeze_dims", &axis, 1)), 1);
+    return TW_CALL(Squeeze, x, TW_A_INTS("squeeze_dims", &axis, 1));
 }
 
 TW_API(nn_conv1d,

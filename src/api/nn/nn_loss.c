@@ -9,7 +9,7 @@
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype)
 {
     tw_attr type = TW_A_TYPE("DstT", dtype);
-    return x->dtype == dtype ? tw_retain(x) : tw__call(&tw__op_Cast, TW_IN(x), 1, &type, 1);
+    return x->dtype == dtype ? tw_retain(x) : TW_CALL(Cast, x, type);
 }
 
 static tw_dtype precise(tw_dtype dtype)
@@ -20,7 +20,7 @@ static tw_dtype precise(tw_dtype dtype)
 static tw_tensor *reshaped(tw_tensor *x, const tw_shape *shape)
 {
     tw_auto tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT64);
-    return TW_BINARY(Reshape, x, dims);
+    return TW_CALL(Reshape, x, dims);
 }
 
 /* [leading, last] of any shape of rank 1 and up. */
@@ -117,9 +117,9 @@ static tw_tensor *cross_entropy_later(tw_tensor *labels, tw_tensor *logits, int6
     tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1), *turned_labels = tw__swap_axes_later(labels, axis, -1);
     tw_auto tw_tensor *loss = turned && turned_labels ? tw__cross_entropy_of(turned_labels, turned, -1) : NULL;
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *rest = loss && last ? TW_BINARY(ExpandDims, loss, last) : NULL;
+    tw_auto tw_tensor *rest = loss && last ? TW_CALL(ExpandDims, loss, last) : NULL;
     tw_auto tw_tensor *back = rest ? tw__swap_axes_later(rest, axis, -1) : NULL;
-    return back ? tw__call(&tw__op_Squeeze, &back, 1, TW_WITH(TW_A_INTS("squeeze_dims", &axis, 1)), 1) : NULL;
+    return back ? TW_CALL(Squeeze, back, TW_A_INTS("squeeze_dims", &axis, 1)) : NULL;
 }
 
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis)
@@ -160,7 +160,7 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
         for (int i = 0; i < last; i++)
             order[i] = i < normal ? i : i < last - 1 ? i + 1 : normal;
         tw_auto tw_tensor *permutation = tw__ints_tensor(order, last, TW_INT32);
-        tw_auto tw_tensor *result = TW_BINARY(Transpose, back, permutation);
+        tw_auto tw_tensor *result = TW_CALL(Transpose, back, permutation);
         return result ? as_dtype(result, logits->dtype) : NULL;
     }
     return back ? as_dtype(back, logits->dtype) : NULL;
@@ -184,16 +184,16 @@ tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
         tw__free(other);
         return NULL;
     }
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, logits);
-    tw_auto tw_tensor *positive = TW_BINARY(GreaterEqual, logits, zeros);
-    tw_auto tw_tensor *minus = TW_UNARY(Neg, logits);
-    tw_auto tw_tensor *relu = tw__call(&tw__op_SelectV2, TW_IN(positive, logits, zeros), 3, NULL, 0);
-    tw_auto tw_tensor *away = tw__call(&tw__op_SelectV2, TW_IN(positive, minus, logits), 3, NULL, 0);
-    tw_auto tw_tensor *product = TW_BINARY(Mul, logits, labels);
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, relu, product);
-    tw_auto tw_tensor *exponential = TW_UNARY(Exp, away);
-    tw_auto tw_tensor *logarithm = TW_UNARY(Log1p, exponential);
-    return TW_BINARY(AddV2, difference, logarithm);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, logits);
+    tw_auto tw_tensor *positive = TW_CALL(GreaterEqual, logits, zeros);
+    tw_auto tw_tensor *minus = TW_CALL(Neg, logits);
+    tw_auto tw_tensor *relu = TW_CALL(SelectV2, positive, logits, zeros);
+    tw_auto tw_tensor *away = TW_CALL(SelectV2, positive, minus, logits);
+    tw_auto tw_tensor *product = TW_CALL(Mul, logits, labels);
+    tw_auto tw_tensor *difference = TW_CALL(Sub, relu, product);
+    tw_auto tw_tensor *exponential = TW_CALL(Exp, away);
+    tw_auto tw_tensor *logarithm = TW_CALL(Log1p, exponential);
+    return TW_CALL(AddV2, difference, logarithm);
 }
 
 TW_API(

@@ -9,7 +9,7 @@ static tw_tensor *cast(tw_tensor *x, tw_dtype dtype)
 {
     if (!x || x->dtype == dtype)
         return tw_retain(x);
-    return tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+    return TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
 }
 
 /* In a lasting graph: the mean over axes, all of them kept, under a name. */
@@ -23,7 +23,7 @@ static tw_tensor *named_mean(const tw__part *part, const char *name, tw_tensor *
 static tw_tensor *squeezed(tw_tensor *x, tw_ints axes, bool keepdims)
 {
     tw_attr dims = TW_A_INTS("squeeze_dims", axes.items, (int)axes.count);
-    return !x || keepdims ? tw_retain(x) : tw__call(&tw__op_Squeeze, TW_IN(x), 1, &dims, 1);
+    return !x || keepdims ? tw_retain(x) : TW_CALL(Squeeze, x, dims);
 }
 
 static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
@@ -31,8 +31,8 @@ static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_
     tw__part part = tw__part_begin(NULL, "moments");
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype;
     tw_auto tw_tensor *wide = cast(x, dtype), *center = named_mean(&part, "mean", wide, axes);
-    tw_auto tw_tensor *fixed = center ? TW_UNARY(StopGradient, center) : NULL;
-    tw_auto tw_tensor *squares = fixed ? TW_BINARY(SquaredDifference, wide, fixed) : NULL;
+    tw_auto tw_tensor *fixed = center ? TW_CALL(StopGradient, center) : NULL;
+    tw_auto tw_tensor *squares = fixed ? TW_CALL(SquaredDifference, wide, fixed) : NULL;
     tw_auto tw_tensor *spread = named_mean(&part, "variance", squares, axes);
     tw_auto tw_tensor *flat_center = spread ? squeezed(center, axes, keepdims) : NULL;
     tw_auto tw_tensor *flat_spread = flat_center ? squeezed(spread, axes, keepdims) : NULL;
@@ -54,8 +54,8 @@ tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mea
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype; /* halves overflow when squared */
     tw_auto tw_tensor *wide = cast(x, dtype);
     tw_auto tw_tensor *center = wide ? tw__reduce_axes(&tw__op_Mean, wide, axes, true) : NULL;
-    tw_auto tw_tensor *fixed = TW_UNARY(StopGradient, center);
-    tw_auto tw_tensor *squares = TW_BINARY(SquaredDifference, wide, fixed);
+    tw_auto tw_tensor *fixed = TW_CALL(StopGradient, center);
+    tw_auto tw_tensor *squares = TW_CALL(SquaredDifference, wide, fixed);
     tw_auto tw_tensor *spread = tw__reduce_axes(&tw__op_Mean, squares, axes, keepdims);
     tw_auto tw_tensor *shaped = center && spread ? tw__reshape_like(tw_retain(center), spread) : NULL;
     *mean = cast(shaped, x->dtype);
@@ -81,9 +81,9 @@ TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepd
 /* The sum over axes of weights times values, divided by the sum of the weights, all axes kept. */
 static tw_tensor *weighted_mean(tw_tensor *values, tw_tensor *weights, tw_tensor *total, tw_ints axes)
 {
-    tw_auto tw_tensor *products = values ? TW_BINARY(Mul, weights, values) : NULL;
+    tw_auto tw_tensor *products = values ? TW_CALL(Mul, weights, values) : NULL;
     tw_auto tw_tensor *sum = products ? tw__reduce_axes(&tw__op_Sum, products, axes, true) : NULL;
-    return sum && total ? TW_BINARY(DivNoNan, sum, total) : NULL;
+    return sum && total ? TW_CALL(DivNoNan, sum, total) : NULL;
 }
 
 tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean,
@@ -92,10 +92,10 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
     tw__part part = tw__part_begin(NULL, "weighted_moments");
     tw_auto tw_tensor *wide = cast(x, x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype),
                       *given = wide ? cast(weights, wide->dtype) : NULL;
-    tw_auto tw_tensor *zeros = given ? TW_UNARY(ZerosLike, wide) : NULL, *spread = zeros ? TW_BINARY(AddV2, given, zeros) : NULL;
+    tw_auto tw_tensor *zeros = given ? TW_CALL(ZerosLike, wide) : NULL, *spread = zeros ? TW_CALL(AddV2, given, zeros) : NULL;
     tw_auto tw_tensor *total = spread ? tw__reduce_axes(&tw__op_Sum, spread, axes, true) : NULL;
     tw_auto tw_tensor *center = total ? weighted_mean(wide, given, total, axes) : NULL;
-    tw_auto tw_tensor *squares = center ? TW_BINARY(SquaredDifference, wide, center) : NULL;
+    tw_auto tw_tensor *squares = center ? TW_CALL(SquaredDifference, wide, center) : NULL;
     tw_auto tw_tensor *distance = squares ? weighted_mean(squares, given, total, axes) : NULL;
     tw_auto tw_tensor *flat_center = distance ? squeezed(center, axes, keepdims) : NULL;
     tw_auto tw_tensor *flat_distance = flat_center ? squeezed(distance, axes, keepdims) : NULL;
@@ -127,15 +127,15 @@ tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_
 {
     tw__part part = tw__part_begin(NULL, "batchnorm");
     tw_auto tw_tensor *small = tw__grad_constant(epsilon, variance);
-    tw_auto tw_tensor *sum = TW_BINARY(AddV2, variance, small);
-    tw_auto tw_tensor *root = TW_UNARY(Rsqrt, sum);
-    tw_auto tw_tensor *factor = scale ? TW_BINARY(Mul, root, scale) : tw_retain(root);
+    tw_auto tw_tensor *sum = TW_CALL(AddV2, variance, small);
+    tw_auto tw_tensor *root = TW_CALL(Rsqrt, sum);
+    tw_auto tw_tensor *factor = scale ? TW_CALL(Mul, root, scale) : tw_retain(root);
     tw_auto tw_tensor *x_factor = factor ? cast(factor, x->dtype) : NULL;
-    tw_auto tw_tensor *product = TW_BINARY(Mul, x, x_factor);
-    tw_auto tw_tensor *shift = product ? TW_BINARY(Mul, mean, factor) : NULL;
-    tw_auto tw_tensor *constant = offset ? TW_BINARY(Sub, offset, shift) : TW_UNARY(Neg, shift);
+    tw_auto tw_tensor *product = TW_CALL(Mul, x, x_factor);
+    tw_auto tw_tensor *shift = product ? TW_CALL(Mul, mean, factor) : NULL;
+    tw_auto tw_tensor *constant = offset ? TW_CALL(Sub, offset, shift) : TW_CALL(Neg, shift);
     tw_auto tw_tensor *x_constant = constant ? cast(constant, x->dtype) : NULL;
-    return tw__part_result(&part, TW_BINARY(AddV2, product, x_constant));
+    return tw__part_result(&part, TW_CALL(AddV2, product, x_constant));
 }
 
 TW_API(nn_batch_normalization,

@@ -9,9 +9,9 @@
 TW_API(math_log_sigmoid, "math.log_sigmoid(x: tensor|ragged, name: str = None) -> tensor",
        "log(1 / (1 + exp(-x))), element by element.")
 {
-    tw_auto tw_tensor *negative = TW_UNARY(Neg, args->x);
-    tw_auto tw_tensor *soft = TW_UNARY(Softplus, negative);
-    return TW_UNARY(Neg, soft);
+    tw_auto tw_tensor *negative = TW_CALL(Neg, args->x);
+    tw_auto tw_tensor *soft = TW_CALL(Softplus, negative);
+    return TW_CALL(Neg, soft);
 }
 
 /* ---- norm ---- */
@@ -62,14 +62,13 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
 {
     if (p == 0 || p == 2) {
         tw_auto tw_tensor *conjugate = tw__grad_conj(x);
-        tw_auto tw_tensor *squares = TW_BINARY(Mul, x, conjugate);
+        tw_auto tw_tensor *squares = TW_CALL(Mul, x, conjugate);
         tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, axis, true);
-        return TW_UNARY(Sqrt, sum);
+        return TW_CALL(Sqrt, sum);
     }
-    tw_auto tw_tensor *size =
-        tw__dtype_is_complex(x->dtype)
-            ? TW_CALL(ComplexAbs, TW_IN(x), TW_WITH(TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)))
-            : TW_UNARY(Abs, x);
+    tw_auto tw_tensor *size = tw__dtype_is_complex(x->dtype)
+                                  ? TW_CALL(ComplexAbs, x, TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64))
+                                  : TW_CALL(Abs, x);
     if (axis.count == 2) {
         tw_auto tw_tensor *sums = one_axis(&tw__op_Sum, size, axis.items[isinf(p) ? 1 : 0]);
         return one_axis(&tw__op_Max, sums, axis.items[isinf(p) ? 0 : 1]);
@@ -80,9 +79,9 @@ static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
         return tw__reduce_axes(&tw__op_Sum, size, axis, true);
     tw_auto tw_tensor *power = size ? tw__grad_constant(p, size) : NULL;
     tw_auto tw_tensor *root = power ? tw__grad_constant(1 / p, size) : NULL;
-    tw_auto tw_tensor *powers = TW_BINARY(Pow, size, power);
+    tw_auto tw_tensor *powers = TW_CALL(Pow, size, power);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, powers, axis, true);
-    return TW_BINARY(Pow, sum, root);
+    return TW_CALL(Pow, sum, root);
 }
 
 TW_API(
@@ -102,10 +101,9 @@ TW_API(
         return norm ? tw_retain(norm) : NULL;
     if (!args->axis.given && norm->shape.rank < 0) {
         tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
-        return TW_BINARY(Reshape, norm, scalar);
+        return TW_CALL(Reshape, norm, scalar);
     }
-    return TW_CALL(Squeeze, TW_IN(norm),
-                   TW_WITH(TW_A_INTS("squeeze_dims", args->axis.items, args->axis.given ? args->axis.count : 0)));
+    return TW_CALL(Squeeze, norm, TW_A_INTS("squeeze_dims", args->axis.items, args->axis.given ? args->axis.count : 0));
 }
 
 /* ---- saturate_cast ---- */
@@ -186,8 +184,8 @@ TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor|ragged, 
         tw_auto tw_tensor *most_64 = from.digits > to.digits ? tw_tensor_int64(most) : NULL;
         tw_auto tw_tensor *least_64 =
             from.is_signed && (!to.is_signed || from.digits > to.digits) ? tw_tensor_int64(negative ? -most - 1 : 0) : NULL;
-        high = most_64 ? TW_CALL(Cast, TW_IN(most_64), TW_WITH(TW_A_TYPE("DstT", value->dtype))) : NULL;
-        low = least_64 ? TW_CALL(Cast, TW_IN(least_64), TW_WITH(TW_A_TYPE("DstT", value->dtype))) : NULL;
+        high = most_64 ? TW_CALL(Cast, most_64, TW_A_TYPE("DstT", value->dtype)) : NULL;
+        low = least_64 ? TW_CALL(Cast, least_64, TW_A_TYPE("DstT", value->dtype)) : NULL;
     } else {
         double from_most = from.is_float ? from.most : ldexp(1, from.digits);
         /* 2^n - 1 with n above the precision is rounded down by hand: as a double it may already be 2^n. */
@@ -200,9 +198,9 @@ TW_API(saturate_cast, "saturate_cast|dtypes.saturate_cast(value: tensor|ragged, 
         if (from.is_signed && -from_most < to_least)
             low = tw__grad_constant(to_least, value);
     }
-    tw_auto tw_tensor *below = high ? TW_BINARY(Minimum, value, high) : tw_retain(value);
-    tw_auto tw_tensor *within = low && below ? TW_BINARY(Maximum, below, low) : tw_retain(below);
+    tw_auto tw_tensor *below = high ? TW_CALL(Minimum, value, high) : tw_retain(value);
+    tw_auto tw_tensor *within = low && below ? TW_CALL(Maximum, below, low) : tw_retain(below);
     if (!within || within->dtype == args->dtype)
         return tw_retain(within);
-    return TW_CALL(Cast, TW_IN(within), TW_WITH(TW_A_TYPE("DstT", args->dtype)));
+    return TW_CALL(Cast, within, TW_A_TYPE("DstT", args->dtype));
 }

@@ -1,5 +1,6 @@
 /* The classes tf.RaggedTensor and tf.RaggedTensorSpec: parts, shapes, row partitions; see ragged.h. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- the class ---- */
@@ -32,8 +33,8 @@ static tw_type_spec *ragged_spec(void *self)
 
 static void *ragged_with_values(void *self, tw_tensor *values)
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, tw__temp_with_flat(&t, self, values));
+    TW_TEMPS(t);
+    return tw__keep(t, tw__temp_with_flat(t, self, values));
 }
 
 static const tw__composite_methods ragged_methods = { ragged_parts, ragged_spec, ragged_with_values };
@@ -134,30 +135,31 @@ void *tw__temp_with_flat(tw__temps *t, void *like, void *flat)
 
 tw_tensor *tw__splits_lengths(tw__temps *t, tw_tensor *splits)
 {
-    return TW_K(Sub, tw__temp_slice(t, splits, 1, TW_NO_INT), tw__temp_slice(t, splits, TW_NO_INT, -1));
+    return TW_TEMP(Sub, tw__temp_slice(t, splits, 1, TW_NO_INT), tw__temp_slice(t, splits, TW_NO_INT, -1));
 }
 
 /* Where each of the places goes among sorted numbers. */
 static tw_tensor *bound(tw__temps *t, const tw_op *op, tw_tensor *sorted, tw_tensor *places)
 {
     tw_dtype dtype = places ? places->dtype : TW_INT64;
-    tw_tensor *zero = tw__temp_int(t, 0, TW_INT32), *rows = TW_K(ExpandDims, sorted, zero), *row = TW_K(ExpandDims, places, zero);
+    tw_tensor *zero = tw__temp_int(t, 0, TW_INT32), *rows = TW_TEMP(ExpandDims, sorted, zero),
+              *row = TW_TEMP(ExpandDims, places, zero);
     tw_tensor *found = tw__temp(t, tw__call(op, TW_IN(rows, row), 2, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1));
-    found = TW_KA(Squeeze, TW_IN(found), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ 0 }, 1)));
+    found = TW_TEMP(Squeeze, found, TW_A_INTS("squeeze_dims", (const int64_t[]){ 0 }, 1));
     return tw__temp_cast(t, found, dtype);
 }
 
 tw_tensor *tw__splits_rowids(tw__temps *t, tw_tensor *splits)
 {
     tw_tensor *places = tw__temp_range(t, tw__temp_at(t, splits, -1));
-    return TW_K(Sub, bound(t, &tw__op_UpperBound, splits, places), tw__temp_int(t, 1, splits->dtype));
+    return TW_TEMP(Sub, bound(t, &tw__op_UpperBound, splits, places), tw__temp_int(t, 1, splits->dtype));
 }
 
 tw_tensor *tw__splits_of_lengths(tw__temps *t, tw_tensor *lengths)
 {
     if (!lengths)
         return NULL;
-    tw_tensor *sums = TW_K(Cumsum, lengths, tw__temp_int(t, 0, TW_INT32));
+    tw_tensor *sums = TW_TEMP(Cumsum, lengths, tw__temp_int(t, 0, TW_INT32));
     return tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ 0 }, 1, lengths->dtype), sums), 2, 0);
 }
 
@@ -169,20 +171,20 @@ tw_tensor *tw__splits_of_rowids(tw__temps *t, tw_tensor *rowids, tw_tensor *rows
     tw_tensor *one = tw__temp_int(t, 1, dtype);
     if (!rows) {
         tw_tensor *all = tw__temp_concat(t, TW_IN(rowids, tw__temp_ints(t, (const int64_t[]){ -1 }, 1, dtype)), 2, 0);
-        rows = TW_K(AddV2, TW_K(Max, all, tw__temp_int(t, 0, TW_INT32)), one);
+        rows = TW_TEMP(AddV2, TW_TEMP(Max, all, tw__temp_int(t, 0, TW_INT32)), one);
     }
-    return bound(t, &tw__op_LowerBound, rowids, tw__temp_range(t, TW_K(AddV2, tw__temp_cast(t, rows, dtype), one)));
+    return bound(t, &tw__op_LowerBound, rowids, tw__temp_range(t, TW_TEMP(AddV2, tw__temp_cast(t, rows, dtype), one)));
 }
 
 tw_tensor *tw__splits_uniform(tw__temps *t, tw_tensor *rows, tw_tensor *length)
 {
-    return TW_K(Mul, tw__temp_range(t, TW_K(AddV2, rows, tw__temp_int(t, 1, rows ? rows->dtype : TW_INT64))), length);
+    return TW_TEMP(Mul, tw__temp_range(t, TW_TEMP(AddV2, rows, tw__temp_int(t, 1, rows ? rows->dtype : TW_INT64))), length);
 }
 
 tw_tensor *tw__splits_rows(tw__temps *t, tw_tensor *splits)
 {
     tw_dtype dtype = splits->dtype;
-    return TW_K(Sub, tw__temp_at(t, tw__temp_shape(t, splits, dtype), 0), tw__temp_int(t, 1, dtype));
+    return TW_TEMP(Sub, tw__temp_at(t, tw__temp_shape(t, splits, dtype), 0), tw__temp_int(t, 1, dtype));
 }
 
 tw_tensor *tw__value_rows(tw__temps *t, void *value, tw_dtype dtype)
@@ -206,7 +208,7 @@ void *tw__value_given(tw__temps *t, const tw_value *given, tw_dtype hint, const 
 
 tw_value tw__value_result(tw__temps *t, void *value)
 {
-    void *kept = tw__temps_end(t, value);
+    void *kept = tw__keep(t, value);
     return kept && tw__is_ragged(kept) ? tw__value_of_object(kept) : tw__value_of_tensor(kept);
 }
 
@@ -235,16 +237,15 @@ TW_PROPERTY(ragged_tensor_flat_values, "RaggedTensor.flat_values(self: ragged_te
 static tw_value each_level(const tw_ragged_tensor *ragged, tw_tensor *(*function)(tw__temps *t, tw_tensor *splits))
 {
     tw_value list = { .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(TW_RAGGED_PARTS, sizeof(tw_value)), 0 } };
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     for (; list.list.items && tw__is_ragged(ragged); ragged = ragged->values) {
-        tw_tensor *made = function ? function(&t, ragged->splits) : ragged->splits;
+        tw_tensor *made = function ? function(t, ragged->splits) : ragged->splits;
         if (!made) {
             tw_value_free(&list);
             break;
         }
         list.list.items[list.list.count++] = tw__value_of_tensor(tw_retain(made));
     }
-    tw__temps_free(&t);
     return list;
 }
 
@@ -269,8 +270,8 @@ TW_METHOD(ragged_tensor_nested_value_rowids, "RaggedTensor.nested_value_rowids(s
 TW_PROPERTY(ragged_tensor_uniform_row_length, "RaggedTensor.uniform_row_length(self: ragged_tensor) -> tensor",
             "The length of every row, if it is known to be one.")
 {
-    tw__temps t = { 0 };
-    return args->self->uniform < 0 ? NULL : tw__temps_end(&t, tw__temp_int(&t, args->self->uniform, args->self->splits->dtype));
+    TW_TEMPS(t);
+    return args->self->uniform < 0 ? NULL : tw__keep(t, tw__temp_int(t, args->self->uniform, args->self->splits->dtype));
 }
 
 TW_PROPERTY(ragged_tensor_ragged_rank, "RaggedTensor.ragged_rank(self: ragged_tensor) -> int", "How many dimensions are ragged.")
@@ -327,27 +328,27 @@ TW_METHOD(ragged_tensor_repr, "RaggedTensor.__repr__|RaggedTensor.__str__(self: 
 TW_METHOD(ragged_tensor_nrows, "RaggedTensor.nrows(self: ragged_tensor, out_type: dtype = None, name: str = None) -> tensor",
           "How many rows there are.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? args->self->splits->dtype : args->out_type;
-    return tw__temps_end(&t, tw__temp_cast(&t, tw__splits_rows(&t, args->self->splits), dtype));
+    return tw__keep(t, tw__temp_cast(t, tw__splits_rows(t, args->self->splits), dtype));
 }
 
 TW_METHOD(ragged_tensor_row_starts, "RaggedTensor.row_starts(self: ragged_tensor, name: str = None) -> tensor",
           "Where rows begin.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, tw__temp_slice(&t, args->self->splits, TW_NO_INT, -1));
+    TW_TEMPS(t);
+    return tw__keep(t, tw__temp_slice(t, args->self->splits, TW_NO_INT, -1));
 }
 
 TW_METHOD(ragged_tensor_row_limits, "RaggedTensor.row_limits(self: ragged_tensor, name: str = None) -> tensor", "Where rows end.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, tw__temp_slice(&t, args->self->splits, 1, TW_NO_INT));
+    TW_TEMPS(t);
+    return tw__keep(t, tw__temp_slice(t, args->self->splits, 1, TW_NO_INT));
 }
 
 TW_METHOD(ragged_tensor_value_rowids, "RaggedTensor.value_rowids(self: ragged_tensor, name: str = None) -> tensor",
           "The row of each value.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, tw__splits_rowids(&t, args->self->splits));
+    TW_TEMPS(t);
+    return tw__keep(t, tw__splits_rowids(t, args->self->splits));
 }

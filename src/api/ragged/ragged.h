@@ -6,7 +6,7 @@
 #define TW_API_RAGGED_H
 
 #include "api/composite.h"
-#include "api/temps.h"
+#include "op/calls.h"
 
 struct tw_ragged_tensor {
     tw_object object;

@@ -1,5 +1,6 @@
 /* Ragged tensors joined, stacked, taken apart by index, and brought to the same rows. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- parts ---- */
@@ -15,12 +16,12 @@ void *tw__value_between(tw__temps *t, void *value, tw_tensor *begin, tw_tensor *
     tw_tensor *from = tw__temp_reshape(t, begin, one, 1), *to = tw__temp_reshape(t, end, one, 1),
               *step = tw__temp_ints(t, one, 1, dtype);
     if (!tw__is_ragged(value))
-        return TW_K(StridedSlice, value, from, to, step);
+        return TW_TEMP(StridedSlice, value, from, to, step);
     const tw_ragged_tensor *ragged = value;
-    tw_tensor *splits = TW_K(StridedSlice, ragged->splits, from, TW_K(AddV2, to, tw__temp_int(t, 1, dtype)), step);
+    tw_tensor *splits = TW_TEMP(StridedSlice, ragged->splits, from, TW_TEMP(AddV2, to, tw__temp_int(t, 1, dtype)), step);
     tw_tensor *first = tw__temp_at(t, splits, 0);
     void *values = splits ? tw__value_between(t, ragged->values, first, tw__temp_at(t, splits, -1)) : NULL;
-    return tw__temp_ragged(t, values, TW_K(Sub, splits, first), ragged->uniform);
+    return tw__temp_ragged(t, values, TW_TEMP(Sub, splits, first), ragged->uniform);
 }
 
 tw_ragged_tensor *tw__ragged_of_ranges(tw__temps *t, void *values, tw_tensor *begins, tw_tensor *ends, tw_tensor *step)
@@ -49,7 +50,7 @@ void *tw__value_gather(tw__temps *t, void *params, void *indices)
         return NULL;
     }
     if (picks->shape.rank == 0) {
-        tw_tensor *next = TW_K(AddV2, picks, tw__temp_int(t, 1, picks->dtype));
+        tw_tensor *next = TW_TEMP(AddV2, picks, tw__temp_int(t, 1, picks->dtype));
         tw_ragged_tensor *row = tw__value_between(t, params, picks, next);
         return row ? row->values : NULL;
     }
@@ -100,7 +101,7 @@ static void *concat_rows(tw__temps *t, void *const *values, int64_t count)
     for (int64_t i = 0; splits && i < count; i++) {
         const tw_ragged_tensor *ragged = values[i];
         inner[i] = ragged->values;
-        splits[i] = i == 0 ? ragged->splits : TW_K(AddV2, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), offset);
+        splits[i] = i == 0 ? ragged->splits : TW_TEMP(AddV2, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), offset);
         offset = tw__temp_at(t, splits[i], -1);
         if (i && offset && splits[i]->shape.rank == 1 && splits[i]->shape.dims[0] == 0) /* no rows: the last end stays */
             offset = tw__temp_at(t, splits[i - 1], -1);
@@ -122,7 +123,7 @@ static void *beside(tw__temps *t, void *const *values, int64_t count, bool stack
     tw_dtype dtype = all->splits->dtype;
     tw_tensor *numbers = tw__temp_range(t, tw__splits_rows(t, all->splits)), *width = tw__temp_int(t, count, dtype);
     tw_tensor *grid = tw__temp_reshape(t, numbers, (const int64_t[]){ count, -1 }, 2);
-    tw_tensor *order = tw__temp_reshape(t, TW_K(Transpose, grid, tw__temp_ints(t, (const int64_t[]){ 1, 0 }, 2, TW_INT32)),
+    tw_tensor *order = tw__temp_reshape(t, TW_TEMP(Transpose, grid, tw__temp_ints(t, (const int64_t[]){ 1, 0 }, 2, TW_INT32)),
                                         (const int64_t[]){ -1 }, 1);
     tw_ragged_tensor *mixed = order ? tw__value_gather(t, all, order) : NULL;
     if (!mixed)
@@ -314,7 +315,7 @@ static void *broadcast(tw__temps *t, void *value, tw_ragged_tensor *like)
         shape.rank < wanted.rank - tw__ragged_rank(like) + 1 && shape.rank <= tw__flat_values(like)->shape.rank - 1)
         return value; /* it goes with the inner dimensions of the flat values as it is */
     if (shape.rank < wanted.rank && !tw__is_ragged(value)) {
-        value = TW_K(ExpandDims, value, tw__temp_int(t, 0, TW_INT32));
+        value = TW_TEMP(ExpandDims, value, tw__temp_int(t, 0, TW_INT32));
         return broadcast(t, value, like);
     }
     if (shape.rank < wanted.rank) {
@@ -337,7 +338,7 @@ static void *broadcast(tw__temps *t, void *value, tw_ragged_tensor *like)
         if (tensor->shape.rank < 2)
             return value;
         if (tensor->shape.dims[1] == 1) { /* one column for all values of the row */
-            tw_tensor *column = TW_KA(Squeeze, TW_IN(value), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ 1 }, 1)));
+            tw_tensor *column = TW_TEMP(Squeeze, value, TW_A_INTS("squeeze_dims", (const int64_t[]){ 1 }, 1));
             inner = tw__temp_gather(t, column, tw__splits_rowids(t, splits), 0);
         } else {
             tw_ragged_tensor *rows = tw__ragged_of_tensor(t, value, 1, splits->dtype);

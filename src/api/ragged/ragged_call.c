@@ -174,17 +174,13 @@ static tw_status check_all_taken(const tw__composite_call *c)
 
 tw_status tw__call_composite(const tw_signature *row, const void *args, const tw__mixed *mixed, tw_value *result)
 {
-    tw__temps t = { 0 };
-    tw__composite_call c = { &t, row, args, mixed };
+    TW_TEMPS(t);
+    tw__composite_call c = { t, row, args, mixed };
     TW_TRY(check_all_taken(&c));
     int own = function_of(row);
-    if (own >= 0 && !functions[own].call) {
-        tw_status status = tw__ragged_split_form(&c, result);
-        tw__temps_free(&t);
-        return status;
-    }
-    void *made = own >= 0 ? functions[own].call(&c) : elementwise(&c);
-    made = tw__temps_end(&t, made);
+    if (own >= 0 && !functions[own].call)
+        return tw__ragged_split_form(&c, result);
+    void *made = tw__keep(t, own >= 0 ? functions[own].call(&c) : elementwise(&c));
     if (!made)
         return tw__error_status();
     *result = tw__is_composite(made) ? tw__value_of_object(made) : tw__value_of_tensor(made);
@@ -219,16 +215,15 @@ TW_METHOD(ragged_tensor_operate,
           "RaggedTensor._operate(self: ragged_tensor, path: str, other: value = None, reflected: bool = False) -> value",
           "A function of the library, by its path, of this and another value; reflected: the other one stands first.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     void *other = args->other.kind == TW_VALUE_NONE
                       ? args->self
-                      : tw__value_given(&t, &args->other, tw__value_dtype(args->self), "RaggedTensor");
+                      : tw__value_given(t, &args->other, tw__value_dtype(args->self), "RaggedTensor");
     const tw_signature *row = tw_signature_find(args->path);
     if (!row || !tw__takes_composite(row, args->self)) {
         tw__fail(TW_VALUE_ERROR, "RaggedTensor: there is no function %s of ragged tensors", args->path);
         other = NULL;
     }
     tw_value result = operate(args->path, args->reflected ? other : args->self, args->reflected ? args->self : other);
-    tw__temps_free(&t);
     return result;
 }

@@ -1,5 +1,6 @@
 /* Functions that choose elements, called with ragged tensors. */
 #include "api/ragged/ragged_forms.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* Indices into rows of the same place: rows of params and of indices go together. */
@@ -21,7 +22,7 @@ static void *gather_in_rows(const tw__composite_call *c, void *params, void *ind
     tw_tensor *begins = tw__temp_slice(t, rows->splits, TW_NO_INT, -1),
               *ids = tw__temp_cast(t, tw__splits_rowids(t, picks->splits), rows->splits->dtype);
     tw_tensor *offsets = tw__temp_cast(t, tw__temp_gather(t, begins, ids, 0), tw__value_dtype(picks));
-    tw_tensor *flat = TW_K(AddV2, picks->values, offsets);
+    tw_tensor *flat = TW_TEMP(AddV2, picks->values, offsets);
     return flat ? tw__temp_with_values(t, picks, tw__value_gather(t, rows->values, flat)) : NULL;
 }
 
@@ -44,7 +45,7 @@ static void *gather_along(const tw__composite_call *c, void *params, void *indic
     tw__temps *t = c->t;
     tw_dtype dtype = ragged->splits->dtype;
     tw_tensor *columns = tw__temp_cast(t, indices, dtype), *begins = tw__temp_slice(t, ragged->splits, TW_NO_INT, -1);
-    tw_tensor *places = TW_K(AddV2, TW_K(ExpandDims, begins, tw__temp_int(t, 1, TW_INT32)), columns);
+    tw_tensor *places = TW_TEMP(AddV2, TW_TEMP(ExpandDims, begins, tw__temp_int(t, 1, TW_INT32)), columns);
     return tw__value_gather(t, ragged->values, places);
 }
 
@@ -83,7 +84,7 @@ void *tw__ragged_gather_nd_form(const tw__composite_call *c)
     for (int64_t k = 1; place && k < width && tw__is_ragged(value); k++) { /* from rows to the places of their members */
         tw_ragged_tensor *ragged = value;
         tw_tensor *begin = tw__temp_gather(t, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), place, 0);
-        place = TW_K(AddV2, begin, tw__temp_cast(t, tw__temp_column(t, picks, k), ragged->splits->dtype));
+        place = TW_TEMP(AddV2, begin, tw__temp_cast(t, tw__temp_column(t, picks, k), ragged->splits->dtype));
         value = ragged->values;
         width = tw__is_ragged(value) ? width : k + 1 < width ? -1 : width;
     }
@@ -109,7 +110,7 @@ void *tw__ragged_where_form(const tw__composite_call *c)
             return NULL;
         tw_tensor *indices = tw__temp(t, made[0]), *values = tw__temp(t, made[1]);
         tw__temp(t, made[2]);
-        return tw__temp_gather(t, indices, tw__temp_reshape(t, TW_K(Where, values), (const int64_t[]){ -1 }, 1), 0);
+        return tw__temp_gather(t, indices, tw__temp_reshape(t, TW_TEMP(Where, values), (const int64_t[]){ -1 }, 1), 0);
     }
     if (!x || !y) {
         tw__fail(TW_VALUE_ERROR, "Either both or neither `x` and `y` should be specified.");
@@ -119,7 +120,7 @@ void *tw__ragged_where_form(const tw__composite_call *c)
     void *a = like, *b = like, *d = like;
     if (!tw__values_match(t, &a, &condition) || !tw__values_match(t, &b, &x) || !tw__values_match(t, &d, &y))
         return NULL;
-    return tw__temp_with_flat(t, like, TW_K(SelectV2, tw__flat_values(condition), tw__flat_values(x), tw__flat_values(y)));
+    return tw__temp_with_flat(t, like, TW_TEMP(SelectV2, tw__flat_values(condition), tw__flat_values(x), tw__flat_values(y)));
 }
 
 void *tw__ragged_embedding_form(const tw__composite_call *c)

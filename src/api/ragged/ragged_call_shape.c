@@ -2,6 +2,7 @@
  * sizes. */
 #include "api/ragged/ragged_forms.h"
 #include "api/sparse/sparse.h"
+#include "op/calls.h"
 #include "rows.h"
 
 void *tw__value_expand(tw__temps *t, void *value, int64_t axis)
@@ -9,7 +10,7 @@ void *tw__value_expand(tw__temps *t, void *value, int64_t axis)
     if (!value)
         return NULL;
     if (!tw__is_ragged(value))
-        return TW_K(ExpandDims, value, tw__temp_int(t, axis, TW_INT32));
+        return TW_TEMP(ExpandDims, value, tw__temp_int(t, axis, TW_INT32));
     tw_ragged_tensor *ragged = value;
     tw_dtype dtype = ragged->splits->dtype;
     tw_tensor *one = tw__temp_int(t, 1, dtype), *rows = tw__splits_rows(t, ragged->splits);
@@ -33,7 +34,7 @@ static void *squeezed(tw__temps *t, void *value, int64_t axis)
     if (!value)
         return NULL;
     if (!tw__is_ragged(value))
-        return TW_KA(Squeeze, TW_IN(value), TW_WITH(TW_A_INTS("squeeze_dims", &axis, 1)));
+        return TW_TEMP(Squeeze, value, TW_A_INTS("squeeze_dims", &axis, 1));
     tw_ragged_tensor *ragged = value;
     tw_shape shape = tw__value_shape(value);
     if (axis > 1)
@@ -146,7 +147,7 @@ void *tw__ragged_tile_form(const tw__composite_call *c)
             tw_tensor *flat = tw__flat_values(value);
             for (int i = 0; i < flat->shape.rank; i++)
                 all[i] = i + ragged_rank == axis ? times : 1;
-            value = tw__temp_with_flat(t, value, TW_K(Tile, flat, tw__temp_ints(t, all, flat->shape.rank, TW_INT32)));
+            value = tw__temp_with_flat(t, value, TW_TEMP(Tile, flat, tw__temp_ints(t, all, flat->shape.rank, TW_INT32)));
             continue;
         }
         if (times < 1 || times > 100000) {
@@ -167,18 +168,18 @@ static void *reversed(tw__temps *t, void *value, int64_t axis)
     if (!value)
         return NULL;
     if (!tw__is_ragged(value))
-        return TW_K(ReverseV2, value, tw__temp_ints(t, &axis, 1, TW_INT32));
+        return TW_TEMP(ReverseV2, value, tw__temp_ints(t, &axis, 1, TW_INT32));
     tw_ragged_tensor *ragged = value;
     tw_dtype dtype = ragged->splits->dtype;
     tw_tensor *one = tw__temp_int(t, 1, dtype), *less = tw__temp_int(t, -1, dtype);
     if (axis == 0) {
         tw_tensor *rows = tw__splits_rows(t, ragged->splits);
-        return tw__value_gather(t, ragged, TW_K(Range, TW_K(Sub, rows, one), less, less));
+        return tw__value_gather(t, ragged, TW_TEMP(Range, TW_TEMP(Sub, rows, one), less, less));
     }
     if (axis > 1)
         return tw__temp_with_values(t, ragged, reversed(t, ragged->values, axis - 1));
-    tw_tensor *begins = TW_K(Sub, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), one),
-              *ends = TW_K(Sub, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), one);
+    tw_tensor *begins = TW_TEMP(Sub, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), one),
+              *ends = TW_TEMP(Sub, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), one);
     tw_ragged_tensor *turned = tw__ragged_of_ranges(t, ragged->values, begins, ends, less);
     return turned ? tw__temp_with_values(t, ragged, turned->values) : NULL;
 }
@@ -212,8 +213,8 @@ void *tw__ragged_size_form(const tw__composite_call *c)
     void *value = tw__call_argument(c, 0);
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
     if (tw__is_ragged(value))
-        return TW_KA(Size, TW_IN(tw__flat_values(value)), TW_WITH(TW_A_TYPE("out_type", dtype)));
-    return tw__temp_cast(t, TW_K(Prod, ((tw_sparse_tensor *)value)->dense_shape, tw__temp_int(t, 0, TW_INT32)), dtype);
+        return TW_TEMP(Size, tw__flat_values(value), TW_A_TYPE("out_type", dtype));
+    return tw__temp_cast(t, TW_TEMP(Prod, ((tw_sparse_tensor *)value)->dense_shape, tw__temp_int(t, 0, TW_INT32)), dtype);
 }
 
 void *tw__ragged_shape_form(const tw__composite_call *c)
@@ -236,5 +237,5 @@ void *tw__ragged_reshape_form(const tw__composite_call *c)
         tw__fail(TW_UNIMPLEMENTED, "reshape: a ragged tensor can only be made a vector of its values");
         return NULL;
     }
-    return TW_K(Reshape, tw__flat_values(value), sizes);
+    return TW_TEMP(Reshape, tw__flat_values(value), sizes);
 }

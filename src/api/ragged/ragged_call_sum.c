@@ -1,5 +1,6 @@
 /* Reductions, sums and counts, called with ragged tensors. */
 #include "api/ragged/ragged_forms.h"
+#include "op/calls.h"
 #include "rows.h"
 
 void *tw__ragged_reduce_form(const tw__composite_call *c)
@@ -62,12 +63,12 @@ void *tw__ragged_cumsum_form(const tw__composite_call *c)
     }
     /* Sums of everything, less what stood before the row. */
     tw_tensor *zero = tw__temp_int(t, 0, TW_INT32);
-    tw_tensor *before = TW_KA(Cumsum, TW_IN(ragged->values, zero), TW_WITH(TW_A_BOOL("exclusive", true)));
-    tw_tensor *sums = args->exclusive ? before : TW_K(Cumsum, ragged->values, zero);
+    tw_tensor *before = TW_TEMP(Cumsum, ragged->values, zero, TW_A_BOOL("exclusive", true));
+    tw_tensor *sums = args->exclusive ? before : TW_TEMP(Cumsum, ragged->values, zero);
     tw_tensor *begins =
         tw__temp_gather(t, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), tw__splits_rowids(t, ragged->splits), 0);
     tw_tensor *offsets = tw__temp_gather(t, before, begins, 0);
-    return sums && offsets ? tw__temp_with_values(t, ragged, TW_K(Sub, sums, offsets)) : NULL;
+    return sums && offsets ? tw__temp_with_values(t, ragged, TW_TEMP(Sub, sums, offsets)) : NULL;
 }
 
 void *tw__ragged_bincount_form(const tw__composite_call *c)

@@ -1,6 +1,7 @@
 /* Ragged tensors from and to ordinary and sparse ones. */
 #include "api/ragged/ragged.h"
 #include "api/sparse/sparse.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- to tensors ---- */
@@ -48,14 +49,14 @@ TW_METHOD(
     "RaggedTensor.to_tensor(self: ragged_tensor, default_value: value = None, name: str = None, shape: shape = None) -> tensor",
     "The rows padded to one length.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     tw_tensor *other = NULL;
     if (args->default_value.kind != TW_VALUE_NONE) {
-        other = tw__temp(&t, tw__value_tensor(&args->default_value, tw__value_dtype(args->self), "to_tensor: default_value"));
+        other = tw__temp(t, tw__value_tensor(&args->default_value, tw__value_dtype(args->self), "to_tensor: default_value"));
         if (!other)
-            return tw__temps_end(&t, NULL);
+            return NULL;
     }
-    return tw__temps_end(&t, tw__ragged_to_tensor(&t, args->self, other, &args->shape));
+    return tw__keep(t, tw__ragged_to_tensor(t, args->self, other, &args->shape));
 }
 
 TW_METHOD(ragged_tensor_to_sparse, "RaggedTensor.to_sparse(self: ragged_tensor, name: str = None) -> sparse_tensor",
@@ -80,10 +81,10 @@ tw_ragged_tensor *tw__ragged_of_tensor(tw__temps *t, tw_tensor *tensor, int ragg
     for (int i = 0; i < ragged_rank; i++) {
         tw_tensor *length = tw__temp_at(t, shape, i + 1);
         splits[i] = tw__splits_uniform(t, rows, length);
-        rows = TW_K(Mul, rows, length);
+        rows = TW_TEMP(Mul, rows, length);
     }
     tw_tensor *rest = tw__temp_slice(t, shape, ragged_rank + 1, TW_NO_INT);
-    flat = TW_K(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_reshape(t, rows, (const int64_t[]){ 1 }, 1), rest), 2, 0));
+    flat = TW_TEMP(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_reshape(t, rows, (const int64_t[]){ 1 }, 1), rest), 2, 0));
     void *value = flat;
     for (int i = ragged_rank - 1; i >= 0; i--)
         value = tw__temp_ragged(t, value, splits[i], tensor->shape.rank > i + 1 ? tensor->shape.dims[i + 1] : -1);
@@ -93,27 +94,27 @@ tw_ragged_tensor *tw__ragged_of_tensor(tw__temps *t, tw_tensor *tensor, int ragg
 /* How long each row is until only padding is left. */
 static tw_tensor *lengths_without(tw__temps *t, tw_tensor *tensor, tw_tensor *padding, tw_dtype dtype)
 {
-    tw_tensor *other = TW_K(NotEqual, tensor, padding);
+    tw_tensor *other = TW_TEMP(NotEqual, tensor, padding);
     tw_tensor *shape = tw__temp_shape(t, tensor, dtype), *columns = tw__temp_at(t, shape, 1), *one = tw__temp_int(t, 1, dtype);
     if (tensor->shape.rank > 2) { /* something else in one of the inner elements is enough */
         int64_t axes[TW_MAX_RANK];
         for (int i = 2; i < tensor->shape.rank; i++)
             axes[i - 2] = i;
-        other = TW_K(Any, other, tw__temp_ints(t, axes, tensor->shape.rank - 2, TW_INT32));
+        other = TW_TEMP(Any, other, tw__temp_ints(t, axes, tensor->shape.rank - 2, TW_INT32));
     }
-    tw_tensor *places = TW_K(AddV2, tw__temp_range(t, columns), one);
-    tw_tensor *last = TW_K(SelectV2, other, places, tw__temp_int(t, 0, dtype));
-    return TW_K(Maximum, TW_K(Max, last, tw__temp_int(t, 1, TW_INT32)), tw__temp_int(t, 0, dtype));
+    tw_tensor *places = TW_TEMP(AddV2, tw__temp_range(t, columns), one);
+    tw_tensor *last = TW_TEMP(SelectV2, other, places, tw__temp_int(t, 0, dtype));
+    return TW_TEMP(Maximum, TW_TEMP(Max, last, tw__temp_int(t, 1, TW_INT32)), tw__temp_int(t, 0, dtype));
 }
 
 /* The first `lengths` elements of each row. */
 static tw_ragged_tensor *cut_rows(tw__temps *t, tw_tensor *tensor, tw_tensor *lengths)
 {
     tw_tensor *shape = tw__temp_shape(t, tensor, lengths->dtype), *columns = tw__temp_range(t, tw__temp_at(t, shape, 1));
-    tw_tensor *mask = TW_K(Less, columns, TW_K(ExpandDims, lengths, tw__temp_int(t, 1, TW_INT32)));
-    tw_tensor *values = TW_K(GatherNd, tensor, TW_K(Where, mask));
-    tw_tensor *most = TW_K(Minimum, lengths, tw__temp_at(t, shape, 1));
-    return tw__temp_ragged(t, values, tw__splits_of_lengths(t, TW_K(Maximum, most, tw__temp_int(t, 0, lengths->dtype))), -1);
+    tw_tensor *mask = TW_TEMP(Less, columns, TW_TEMP(ExpandDims, lengths, tw__temp_int(t, 1, TW_INT32)));
+    tw_tensor *values = TW_TEMP(GatherNd, tensor, TW_TEMP(Where, mask));
+    tw_tensor *most = TW_TEMP(Minimum, lengths, tw__temp_at(t, shape, 1));
+    return tw__temp_ragged(t, values, tw__splits_of_lengths(t, TW_TEMP(Maximum, most, tw__temp_int(t, 0, lengths->dtype))), -1);
 }
 
 static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *lengths, const tw_value *padding, int64_t ragged_rank,
@@ -144,7 +145,7 @@ static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *length
         tw_tensor *shape = tw__temp_shape(t, tensor, dtype), *rest = tw__temp_slice(t, shape, 2, TW_NO_INT);
         tw_tensor *rows = tw__temp_at(t, shape, 0), *length = tw__temp_at(t, shape, 1);
         tw_tensor *flat =
-            TW_K(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ -1 }, 1, dtype), rest), 2, 0));
+            TW_TEMP(Reshape, tensor, tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ -1 }, 1, dtype), rest), 2, 0));
         void *inner = flat ? from_tensor(t, flat, lengths, padding, ragged_rank - 1, dtype) : NULL;
         return inner ? tw__temp_ragged(t, inner, tw__splits_uniform(t, rows, length), rank > 1 ? tensor->shape.dims[1] : -1)
                      : NULL;
@@ -167,16 +168,15 @@ TW_API(
     "row_splits_dtype: dtype = int64) -> ragged_tensor",
     "The rows of a tensor, without what is behind their lengths or is padding.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, from_tensor(&t, args->tensor, &args->lengths, &args->padding, args->ragged_rank,
-                                         args->row_splits_dtype));
+    TW_TEMPS(t);
+    return tw__keep(t, from_tensor(t, args->tensor, &args->lengths, &args->padding, args->ragged_rank, args->row_splits_dtype));
 }
 
 TW_API(ragged_tensor_from_sparse,
        "RaggedTensor.from_sparse(st_input: sparse_tensor, name: str = None, row_splits_dtype: dtype = int64) -> ragged_tensor",
        "A sparse matrix whose rows have no gaps, as rows.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->st_input;
     if (s->shape.rank >= 0 && s->shape.rank != 2) {
         tw__fail(TW_VALUE_ERROR, "rank(st_input) must be 2.");
@@ -201,5 +201,5 @@ TW_API(ragged_tensor_from_sparse,
     }
     tw_tensor *rows = tw__temp_cast(t, tw__temp_at(t, s->dense_shape, 0), args->row_splits_dtype);
     tw_tensor *ids = tw__temp_cast(t, tw__temp_column(t, s->indices, 0), args->row_splits_dtype);
-    return tw__temps_end(t, tw__temp_ragged(t, s->values, tw__splits_of_rowids(t, ids, rows), -1));
+    return tw__keep(t, tw__temp_ragged(t, s->values, tw__splits_of_rowids(t, ids, rows), -1));
 }

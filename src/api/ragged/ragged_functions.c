@@ -1,5 +1,6 @@
 /* tf.ragged: constant, range, stack, boolean_mask, stack_dynamic_partitions. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- constant ---- */
@@ -142,8 +143,8 @@ TW_API(
     "row_splits_dtype: dtype = int64) -> value",
     "A ragged tensor of nested lists.")
 {
-    tw__temps t = { 0 };
-    return tw__value_result(&t, constant(&t, args));
+    TW_TEMPS(t);
+    return tw__value_result(t, constant(t, args));
 }
 
 /* ---- others ---- */
@@ -154,7 +155,7 @@ TW_API(
     "ragged_tensor",
     "Rows of numbers, one for each start, limit and step.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_value zero = { .kind = TW_VALUE_INT, .i = 0 }, one = { .kind = TW_VALUE_INT, .i = 1 };
     const tw_value *given[3] = { args->limits.kind == TW_VALUE_NONE ? &zero : &args->starts,
                                  args->limits.kind == TW_VALUE_NONE ? &args->starts : &args->limits,
@@ -172,15 +173,15 @@ TW_API(
         x[i] = tw__temp_cast(t, x[i], dtype);
     if (!x[0] || !x[1] || !x[2] ||
         tw__apply(&tw__op_RaggedRange, x, 3, TW_WITH(TW_A_TYPE("Tsplits", args->row_splits_dtype)), 1, made, &outputs) != TW_OK)
-        return tw__temps_end(t, NULL);
+        return NULL;
     tw_tensor *splits = tw__temp(t, made[0]), *values = tw__temp(t, made[1]);
-    return tw__temps_end(t, splits && values ? tw__temp_ragged(t, values, splits, -1) : NULL);
+    return tw__keep(t, splits && values ? tw__temp_ragged(t, values, splits, -1) : NULL);
 }
 
 TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = None) -> value",
        "Values of different lengths stacked along a new dimension.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     bool list = args->values.kind == TW_VALUE_LIST || args->values.kind == TW_VALUE_TUPLE;
     int64_t count = list ? args->values.list.count : 1;
     void **members = count ? tw__alloc_array((size_t)count, sizeof *members) : NULL, *made = NULL;
@@ -188,12 +189,12 @@ TW_API(ragged_stack, "ragged.stack(values: value, axis: int = 0, name: str = Non
         tw__fail(TW_VALUE_ERROR, "rt_inputs may not be empty.");
     bool good = members != NULL;
     for (int64_t i = 0; good && i < count; i++)
-        good = (members[i] = tw__value_given(&t, list ? &args->values.list.items[i] : &args->values, TW_DTYPE_NONE,
+        good = (members[i] = tw__value_given(t, list ? &args->values.list.items[i] : &args->values, TW_DTYPE_NONE,
                                              "ragged.stack")) != NULL;
     if (good)
-        made = tw__values_stack(&t, members, count, args->axis);
+        made = tw__values_stack(t, members, count, args->axis);
     tw__free(members);
-    return tw__value_result(&t, made);
+    return tw__value_result(t, made);
 }
 
 /* ---- boolean_mask ---- */
@@ -220,14 +221,14 @@ static void *masked(tw__temps *t, void *data, void *mask)
         if (tw__is_ragged(bits->values)) /* the mask goes on below: these rows stay */
             return values ? tw__temp_with_values(t, rows, values) : NULL;
         tw_tensor *numbers = tw__temp_cast(t, bits->values, rows->splits->dtype);
-        tw_tensor *sums = TW_K(Cumsum, numbers, tw__temp_int(t, 0, TW_INT32));
+        tw_tensor *sums = TW_TEMP(Cumsum, numbers, tw__temp_int(t, 0, TW_INT32));
         tw_tensor *counts =
             tw__temp_concat(t, TW_IN(tw__temp_ints(t, (const int64_t[]){ 0 }, 1, rows->splits->dtype), sums), 2, 0);
         return values ? tw__temp_ragged(t, values, tw__temp_gather(t, counts, rows->splits, 0), -1) : NULL;
     }
     tw_tensor *bits = mask;
     if (bits->shape.rank == 1) {
-        tw_tensor *places = tw__temp_reshape(t, TW_K(Where, bits), (const int64_t[]){ -1 }, 1);
+        tw_tensor *places = tw__temp_reshape(t, TW_TEMP(Where, bits), (const int64_t[]){ -1 }, 1);
         return tw__value_gather(t, data, places);
     }
     return masked(t, data, tw__ragged_of_tensor(t, bits, bits->shape.rank - 1, TW_INT64));
@@ -236,23 +237,23 @@ static void *masked(tw__temps *t, void *data, void *mask)
 TW_API(ragged_boolean_mask, "ragged.boolean_mask(data: value, mask: value, name: str = None) -> value",
        "The elements for which a mask is true, rows kept as rows.")
 {
-    tw__temps t = { 0 };
-    void *data = tw__value_given(&t, &args->data, TW_DTYPE_NONE, "boolean_mask: data"), *made = NULL;
-    void *mask = data ? tw__value_given(&t, &args->mask, TW_BOOL, "boolean_mask: mask") : NULL;
+    TW_TEMPS(t);
+    void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "boolean_mask: data"), *made = NULL;
+    void *mask = data ? tw__value_given(t, &args->mask, TW_BOOL, "boolean_mask: mask") : NULL;
     if (mask && tw__value_dtype(mask) != TW_BOOL)
         tw__fail(TW_TYPE_ERROR, "boolean_mask: mask must be of dtype bool, got %s", tw_dtype_name(tw__value_dtype(mask)));
     else if (mask && tw__value_shape(mask).rank == 0)
         tw__fail(TW_VALUE_ERROR, "mask cannot be scalar.");
     else if (mask)
-        made = masked(&t, data, mask);
-    return tw__value_result(&t, made);
+        made = masked(t, data, mask);
+    return tw__value_result(t, made);
 }
 
 TW_API(ragged_stack_dynamic_partitions,
        "ragged.stack_dynamic_partitions(data: value, partitions: tensor, num_partitions: value, name: str = None) -> value",
        "Values sorted into rows by the number of their row.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     void *data = tw__value_given(t, &args->data, TW_DTYPE_NONE, "stack_dynamic_partitions: data");
     tw_tensor *rows =
         data ? tw__temp_cast(t, tw__temp(t, tw__value_tensor(&args->num_partitions, TW_INT64, "num_partitions")), TW_INT64)
@@ -266,8 +267,8 @@ TW_API(ragged_stack_dynamic_partitions,
     tw_tensor *ids = tw__temp_cast(t, args->partitions, TW_INT64), *made[2] = { NULL, NULL };
     tw_tensor *count = tw__temp_at(t, tw__temp_shape(t, ids, TW_INT32), 0);
     int outputs = 2;
-    if (!ids || !count || tw__apply(&tw__op_TopKV2, TW_IN(TW_K(Neg, ids), count), 2, NULL, 0, made, &outputs) != TW_OK)
+    if (!ids || !count || tw__apply(&tw__op_TopKV2, TW_IN(TW_TEMP(Neg, ids), count), 2, NULL, 0, made, &outputs) != TW_OK)
         return tw__value_result(t, NULL);
-    tw_tensor *sorted = TW_K(Neg, tw__temp(t, made[0])), *order = tw__temp(t, made[1]);
+    tw_tensor *sorted = TW_TEMP(Neg, tw__temp(t, made[0])), *order = tw__temp(t, made[1]);
     return tw__value_result(t, tw__temp_ragged(t, tw__value_gather(t, data, order), tw__splits_of_rowids(t, sorted, rows), -1));
 }

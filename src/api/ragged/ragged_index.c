@@ -3,6 +3,7 @@
  * A key comes as a list of items: an integer or a scalar tensor; None for a new dimension; the text "..."; or a tuple (begin,
  * end, step) of integers, tensors and None. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static bool is_slice(const tw_value *item)
@@ -62,7 +63,7 @@ static tw_tensor *slice_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *
             steps[i] = parts[2].kind == TW_VALUE_NONE ? one : number(t, &parts[2], TW_INT64);
         } else {
             begins[i] = number(t, key, TW_INT64);
-            ends[i] = TW_K(AddV2, begins[i], one);
+            ends[i] = TW_TEMP(AddV2, begins[i], one);
             shrink |= bit;
         }
     }
@@ -70,9 +71,9 @@ static tw_tensor *slice_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *
     tw_tensor *begin = tw__temp(t, tw__call(&tw__op_Pack, begins, (int)count, &axis, 1)),
               *end = tw__temp(t, tw__call(&tw__op_Pack, ends, (int)count, &axis, 1));
     tw_tensor *step = tw__temp(t, tw__call(&tw__op_Pack, steps, (int)count, &axis, 1));
-    return TW_KA(StridedSlice, TW_IN(tensor, begin, end, step),
-                 TW_WITH(TW_A_INT("begin_mask", begin_mask), TW_A_INT("end_mask", end_mask), TW_A_INT("ellipsis_mask", ellipsis),
-                         TW_A_INT("new_axis_mask", new_axis), TW_A_INT("shrink_axis_mask", shrink)));
+    return TW_TEMP(StridedSlice, tensor, begin, end, step, TW_A_INT("begin_mask", begin_mask), TW_A_INT("end_mask", end_mask),
+                   TW_A_INT("ellipsis_mask", ellipsis), TW_A_INT("new_axis_mask", new_axis),
+                   TW_A_INT("shrink_axis_mask", shrink));
 }
 
 static void *get(tw__temps *t, void *value, const tw_value *keys, int64_t count);
@@ -110,8 +111,9 @@ static tw_tensor *slice_end(tw__temps *t, const tw_value *given, tw_tensor *star
     if (given->kind == TW_VALUE_NONE)
         return otherwise;
     tw_tensor *offset = number(t, given, starts->dtype), *zero = tw__temp_int(t, 0, starts->dtype);
-    tw_tensor *place = TW_K(SelectV2, TW_K(GreaterEqual, offset, zero), TW_K(AddV2, starts, offset), TW_K(AddV2, limits, offset));
-    return TW_K(Maximum, low, TW_K(Minimum, high, place));
+    tw_tensor *place =
+        TW_TEMP(SelectV2, TW_TEMP(GreaterEqual, offset, zero), TW_TEMP(AddV2, starts, offset), TW_TEMP(AddV2, limits, offset));
+    return TW_TEMP(Maximum, low, TW_TEMP(Minimum, high, place));
 }
 
 static tw_ragged_tensor *slice_columns(tw__temps *t, tw_ragged_tensor *ragged, const tw_value *key)
@@ -132,7 +134,7 @@ static tw_ragged_tensor *slice_columns(tw__temps *t, tw_ragged_tensor *ragged, c
         tw__fail(TW_VALUE_ERROR, "slice step cannot be zero");
         return NULL;
     }
-    tw_tensor *low = by > 0 ? starts : TW_K(Sub, starts, one), *high = by > 0 ? limits : TW_K(Sub, limits, one);
+    tw_tensor *low = by > 0 ? starts : TW_TEMP(Sub, starts, one), *high = by > 0 ? limits : TW_TEMP(Sub, limits, one);
     tw_tensor *begins = slice_end(t, &parts[0], starts, limits, by > 0 ? starts : high, low, high);
     tw_tensor *ends = slice_end(t, &parts[1], starts, limits, by > 0 ? limits : low, low, high);
     tw_ragged_tensor *cut = tw__ragged_of_ranges(t, ragged->values, begins, ends, step);
@@ -183,8 +185,8 @@ static void *get_inner(tw__temps *t, void *value, const tw_value *keys, int64_t 
                  (long long)tw_tensor_int_at(column, 0), (long long)ragged->uniform);
         return NULL;
     }
-    column = TW_K(SelectV2, TW_K(Less, column, zero), TW_K(AddV2, column, length), column);
-    tw_tensor *places = TW_K(AddV2, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), column);
+    column = TW_TEMP(SelectV2, TW_TEMP(Less, column, zero), TW_TEMP(AddV2, column, length), column);
+    tw_tensor *places = TW_TEMP(AddV2, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), column);
     return get_inner(t, tw__value_gather(t, ragged->values, places), keys + 1, count - 1);
 }
 
@@ -203,7 +205,7 @@ static void *slice_rows(tw__temps *t, tw_ragged_tensor *ragged, const tw_value *
                   *first = tw__temp_slice(t, tw__temp_concat(t, TW_IN(starts, zero), 2, 0), TW_NO_INT, 1);
         tw_tensor *splits = tw__temp_concat(t, TW_IN(first, limits), 2, 0), *from = tw__temp_at(t, splits, 0);
         void *values = splits ? tw__value_between(t, ragged->values, from, tw__temp_at(t, splits, -1)) : NULL;
-        cut = tw__temp_ragged(t, values, TW_K(Sub, splits, from), ragged->uniform);
+        cut = tw__temp_ragged(t, values, TW_TEMP(Sub, splits, from), ragged->uniform);
     } else {
         cut = tw__ragged_of_ranges(t, ragged->values, starts, limits, tw__temp_int(t, 1, ragged->splits->dtype));
         if (cut)
@@ -247,10 +249,10 @@ static void *get(tw__temps *t, void *value, const tw_value *keys, int64_t count)
 TW_METHOD(ragged_tensor_get, "RaggedTensor._get(self: ragged_tensor, key: value) -> value",
           "Rows, and parts of them: a key is a list of numbers, None, three dots and (begin, end, step).")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     if (args->key.kind != TW_VALUE_LIST) {
         tw__fail(TW_TYPE_ERROR, "RaggedTensor: a key must be a list");
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
-    return tw__value_result(&t, get(&t, args->self, args->key.list.items, args->key.list.count));
+    return tw__value_result(t, get(t, args->self, args->key.list.items, args->key.list.count));
 }

@@ -1,5 +1,6 @@
 /* RaggedTensor.from_…: ragged tensors of values and a row partition. Partitions are checked where their values are known. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static const tw_value nothing = { .kind = TW_VALUE_NONE };
@@ -155,8 +156,8 @@ TW_API(ragged_tensor_from_row_splits,
        "RaggedTensor.from_row_splits(values: value, row_splits: value, name: str = None, validate: bool = True) -> ragged_tensor",
        "Row i is values[row_splits[i]:row_splits[i + 1]].")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, from_splits(&t, values_of(&t, &args->values), &args->row_splits, args->validate));
+    TW_TEMPS(t);
+    return tw__keep(t, from_splits(t, values_of(t, &args->values), &args->row_splits, args->validate));
 }
 
 TW_API(
@@ -164,8 +165,8 @@ TW_API(
     "RaggedTensor.from_row_lengths(values: value, row_lengths: value, name: str = None, validate: bool = True) -> ragged_tensor",
     "Rows of these lengths.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, from_lengths(&t, values_of(&t, &args->values), &args->row_lengths, args->validate));
+    TW_TEMPS(t);
+    return tw__keep(t, from_lengths(t, values_of(t, &args->values), &args->row_lengths, args->validate));
 }
 
 TW_API(
@@ -173,36 +174,36 @@ TW_API(
     "RaggedTensor.from_value_rowids(values: value, value_rowids: value, nrows: value = None, name: str = None, validate: bool = True) -> ragged_tensor",
     "Each value in the row that stands beside it; rows are in order.")
 {
-    tw__temps t = { 0 };
-    return tw__temps_end(&t, from_rowids(&t, values_of(&t, &args->values), &args->value_rowids, &args->nrows, args->validate));
+    TW_TEMPS(t);
+    return tw__keep(t, from_rowids(t, values_of(t, &args->values), &args->value_rowids, &args->nrows, args->validate));
 }
 
 TW_API(ragged_tensor_from_row_starts,
        "RaggedTensor.from_row_starts(values: value, row_starts: value, name: str = None, validate: bool = True) -> ragged_tensor",
        "Rows that begin at these places.")
 {
-    tw__temps t = { 0 };
-    void *values = values_of(&t, &args->values);
-    tw_tensor *starts = values ? partition(&t, &args->row_starts, "row_starts", 1) : NULL;
-    tw_tensor *count = starts ? tw__temp_reshape(&t, tw__value_rows(&t, values, starts->dtype), (const int64_t[]){ 1 }, 1) : NULL;
-    tw_tensor *splits = count ? tw__temp_concat(&t, TW_IN(starts, count), 2, 0) : NULL;
+    TW_TEMPS(t);
+    void *values = values_of(t, &args->values);
+    tw_tensor *starts = values ? partition(t, &args->row_starts, "row_starts", 1) : NULL;
+    tw_tensor *count = starts ? tw__temp_reshape(t, tw__value_rows(t, values, starts->dtype), (const int64_t[]){ 1 }, 1) : NULL;
+    tw_tensor *splits = count ? tw__temp_concat(t, TW_IN(starts, count), 2, 0) : NULL;
     if (splits && args->validate && !splits_right(splits))
         splits = NULL;
-    return tw__temps_end(&t, finish(&t, values, splits, -1, false));
+    return tw__keep(t, finish(t, values, splits, -1, false));
 }
 
 TW_API(ragged_tensor_from_row_limits,
        "RaggedTensor.from_row_limits(values: value, row_limits: value, name: str = None, validate: bool = True) -> ragged_tensor",
        "Rows that end before these places.")
 {
-    tw__temps t = { 0 };
-    void *values = values_of(&t, &args->values);
-    tw_tensor *limits = values ? partition(&t, &args->row_limits, "row_limits", 1) : NULL;
-    tw_tensor *zero = limits ? tw__temp_ints(&t, (const int64_t[]){ 0 }, 1, limits->dtype) : NULL;
-    tw_tensor *splits = zero ? tw__temp_concat(&t, TW_IN(zero, limits), 2, 0) : NULL;
+    TW_TEMPS(t);
+    void *values = values_of(t, &args->values);
+    tw_tensor *limits = values ? partition(t, &args->row_limits, "row_limits", 1) : NULL;
+    tw_tensor *zero = limits ? tw__temp_ints(t, (const int64_t[]){ 0 }, 1, limits->dtype) : NULL;
+    tw_tensor *splits = zero ? tw__temp_concat(t, TW_IN(zero, limits), 2, 0) : NULL;
     if (splits && args->validate && !splits_right(splits))
         splits = NULL;
-    return tw__temps_end(&t, finish(&t, values, splits, -1, args->validate));
+    return tw__keep(t, finish(t, values, splits, -1, args->validate));
 }
 
 TW_API(
@@ -211,12 +212,12 @@ TW_API(
     "ragged_tensor",
     "Rows that all have one length.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     void *values = need_rows(values_of(t, &args->values)), *made = NULL;
     tw_tensor *length = values ? partition(t, &args->uniform_row_length, "uniform_row_length", 0) : NULL;
     tw_tensor *rows = length && args->nrows.kind != TW_VALUE_NONE ? partition(t, &args->nrows, "nrows", 0) : NULL;
     if (!length || (args->nrows.kind != TW_VALUE_NONE && !rows))
-        return tw__temps_end(t, NULL);
+        return NULL;
     int64_t known = length->data ? tw_tensor_int_at(length, 0) : -1;
     tw_tensor *count = tw__value_rows(t, values, length->dtype);
     if (length->data && known < 0)
@@ -224,7 +225,7 @@ TW_API(
     else if (known == 0 && !rows)
         rows = tw__temp_int(t, 0, length->dtype);
     else if (!rows)
-        rows = TW_K(FloorDiv, count, length);
+        rows = TW_TEMP(FloorDiv, count, length);
     rows = tw__temp_cast(t, rows, length->dtype);
     if (rows && count && rows->data && count->data && known >= 0 && args->validate &&
         tw_tensor_int_at(rows, 0) * known != tw_tensor_int_at(count, 0))
@@ -232,7 +233,7 @@ TW_API(
                  (long long)tw_tensor_int_at(rows, 0), (long long)tw_tensor_int_at(count, 0));
     else if (rows && tw_error_code() == TW_OK)
         made = finish(t, values, tw__splits_uniform(t, rows, length), known, false);
-    return tw__temps_end(t, made);
+    return tw__keep(t, made);
 }
 
 /* ---- several dimensions ---- */
@@ -249,11 +250,11 @@ static bool is_list(const tw_value *value, const char *name)
 
 static void *nested(const tw_value *flat, const tw_value *levels, bool validate, maker make, const char *name)
 {
-    tw__temps t = { 0 };
-    void *value = is_list(levels, name) ? values_of(&t, flat) : NULL;
+    TW_TEMPS(t);
+    void *value = is_list(levels, name) ? values_of(t, flat) : NULL;
     for (int64_t i = levels->list.count - 1; value && i >= 0; i--)
-        value = make(&t, value, &levels->list.items[i], validate);
-    return tw__temps_end(&t, value);
+        value = make(t, value, &levels->list.items[i], validate);
+    return tw__keep(t, value);
 }
 
 TW_API(
@@ -280,17 +281,17 @@ TW_API(
     "validate: bool = True) -> value",
     "Ragged in several dimensions, the outermost first.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     const tw_value *ids = &args->nested_value_rowids, *counts = &args->nested_nrows;
-    void *value = is_list(ids, "nested_value_rowids") ? values_of(&t, &args->flat_values) : NULL;
+    void *value = is_list(ids, "nested_value_rowids") ? values_of(t, &args->flat_values) : NULL;
     if (value && counts->kind != TW_VALUE_NONE && (!is_list(counts, "nested_nrows") || counts->list.count != ids->list.count)) {
         tw__fail(TW_VALUE_ERROR, "Argument `nested_nrows` must have the same length as argument `nested_value_rowids`.");
         value = NULL;
     }
     for (int64_t i = ids->list.count - 1; value && i >= 0; i--)
-        value = from_rowids(&t, value, &ids->list.items[i], counts->kind == TW_VALUE_NONE ? &nothing : &counts->list.items[i],
+        value = from_rowids(t, value, &ids->list.items[i], counts->kind == TW_VALUE_NONE ? &nothing : &counts->list.items[i],
                             args->validate);
-    return tw__value_result(&t, value);
+    return tw__value_result(t, value);
 }
 
 /* ---- others of the same rows ---- */
@@ -298,28 +299,28 @@ TW_API(
 TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
           "The same rows of other values.")
 {
-    tw__temps t = { 0 };
-    void *values = need_rows(values_of(&t, &args->new_values));
+    TW_TEMPS(t);
+    void *values = need_rows(values_of(t, &args->new_values));
     tw_shape old = tw__value_shape(args->self->values), given = values ? tw__value_shape(values) : old;
     if (old.rank > 0 && given.rank > 0 && old.dims[0] >= 0 && given.dims[0] >= 0 && old.dims[0] != given.dims[0]) {
         tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)given.dims[0], (long long)old.dims[0]);
         values = NULL;
     }
-    return tw__temps_end(&t, values ? tw__temp_with_values(&t, args->self, values) : NULL);
+    return tw__keep(t, values ? tw__temp_with_values(t, args->self, values) : NULL);
 }
 
 TW_METHOD(ragged_tensor_with_flat_values,
           "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
           "The same rows of other values of the innermost dimension.")
 {
-    tw__temps t = { 0 };
-    void *values = need_rows(values_of(&t, &args->new_values));
+    TW_TEMPS(t);
+    void *values = need_rows(values_of(t, &args->new_values));
     tw_shape old = tw__flat_values(args->self)->shape, given = values ? tw__value_shape(values) : old;
     if (old.rank > 0 && given.rank > 0 && old.dims[0] >= 0 && given.dims[0] >= 0 && old.dims[0] != given.dims[0]) {
         tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)given.dims[0], (long long)old.dims[0]);
         values = NULL;
     }
-    return tw__temps_end(&t, values ? tw__temp_with_flat(&t, args->self, values) : NULL);
+    return tw__keep(t, values ? tw__temp_with_flat(t, args->self, values) : NULL);
 }
 
 static void *with_splits_dtype(tw__temps *t, void *value, tw_dtype dtype)
@@ -335,11 +336,11 @@ TW_METHOD(ragged_tensor_with_row_splits_dtype,
           "RaggedTensor.with_row_splits_dtype(self: ragged_tensor, dtype: dtype) -> ragged_tensor",
           "The same with row splits of another dtype.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     if (args->dtype != TW_INT32 && args->dtype != TW_INT64) {
         tw__fail(TW_VALUE_ERROR, "Argument `row_splits` dtype must be int32 or int64. Received dtype=%s.",
                  tw_dtype_name(args->dtype));
         return NULL;
     }
-    return tw__temps_end(&t, with_splits_dtype(&t, args->self, args->dtype));
+    return tw__keep(t, with_splits_dtype(t, args->self, args->dtype));
 }

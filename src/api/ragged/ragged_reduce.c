@@ -3,6 +3,8 @@
 #include "api/api.h"
 #include "api/ragged/ragged.h"
 #include "api/ragged/ragged_call.h"
+#include "op/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct reduction {
@@ -47,9 +49,9 @@ static void *by_segment(tw__temps *t, void *data, tw_tensor *ids, tw_tensor *cou
         tw__fail(TW_UNIMPLEMENTED, "the op UnsortedSegmentMax is not in the table");
         return NULL;
     }
-    tw_tensor *longest = TW_K(Maximum, tw__temp(t, tw__call(most, TW_IN(lengths, ids, count), 3, NULL, 0)), zero);
+    tw_tensor *longest = TW_TEMP(Maximum, tw__temp(t, tw__call(most, TW_IN(lengths, ids, count), 3, NULL, 0)), zero);
     tw_tensor *splits = tw__splits_of_lengths(t, longest), *begins = tw__temp_gather(t, splits, ids, 0),
-              *ends = TW_K(AddV2, begins, lengths);
+              *ends = TW_TEMP(AddV2, begins, lengths);
     tw_tensor *made[2] = { NULL, NULL };
     int outputs = 2;
     if (!ends || tw__apply(&tw__op_RaggedRange, TW_IN(begins, ends, tw__temp_int(t, 1, dtype)), 3,
@@ -76,7 +78,7 @@ static void *along(tw__temps *t, void *value, const reduction *r, int64_t axis)
     if (axis == 0) {
         tw_tensor *lengths = tw__splits_lengths(t, ragged->splits), *zero = tw__temp_int(t, 0, dtype),
                   *none = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, dtype);
-        tw_tensor *most = TW_K(Max, tw__temp_concat(t, TW_IN(lengths, none), 2, 0), tw__temp_int(t, 0, TW_INT32)),
+        tw_tensor *most = TW_TEMP(Max, tw__temp_concat(t, TW_IN(lengths, none), 2, 0), tw__temp_int(t, 0, TW_INT32)),
                   *made[2] = { NULL, NULL };
         int outputs = 2;
         if (!most || tw__apply(&tw__op_RaggedRange, TW_IN(zero, lengths, tw__temp_int(t, 1, dtype)), 3,
@@ -146,7 +148,7 @@ static void *mean(tw__temps *t, void *value, tw_ints axis, bool keepdims)
     reduction r = sums;
     r.keepdims = keepdims;
     tw_tensor *flat = tw__flat_values(value);
-    void *total = reduce(t, value, &r, axis), *ones = tw__temp_with_flat(t, value, TW_K(OnesLike, flat)),
+    void *total = reduce(t, value, &r, axis), *ones = tw__temp_with_flat(t, value, TW_TEMP(OnesLike, flat)),
          *count = ones ? reduce(t, ones, &r, axis) : NULL;
     return flat_divide(t, total, count);
 }
@@ -158,11 +160,11 @@ static void *variance(tw__temps *t, void *value, tw_ints axis, bool keepdims)
         tw__fail(TW_VALUE_ERROR, "reduce_variance is not supported for RaggedTensors with complex dtypes.");
         return NULL;
     }
-    void *squares = mean(t, tw__temp_with_flat(t, value, TW_K(Square, flat)), axis, keepdims),
+    void *squares = mean(t, tw__temp_with_flat(t, value, TW_TEMP(Square, flat)), axis, keepdims),
          *average = squares ? mean(t, value, axis, keepdims) : NULL;
-    void *square = average ? tw__temp_with_flat(t, average, TW_K(Square, tw__flat_values(average))) : NULL;
+    void *square = average ? tw__temp_with_flat(t, average, TW_TEMP(Square, tw__flat_values(average))) : NULL;
     void *difference = flat_binary(t, &tw__op_Sub, squares, square);
-    return difference ? tw__temp_with_flat(t, difference, TW_K(Relu, tw__flat_values(difference))) : NULL;
+    return difference ? tw__temp_with_flat(t, difference, TW_TEMP(Relu, tw__flat_values(difference))) : NULL;
 }
 
 void *tw__ragged_reduce(tw__temps *t, const char *id, void *value, tw_ints axis, bool keepdims)
@@ -193,7 +195,7 @@ void *tw__ragged_reduce(tw__temps *t, const char *id, void *value, tw_ints axis,
     void *spread = variance(t, value, axis, keepdims);
     if (strcmp(id, "math_reduce_variance") == 0 || !spread)
         return spread;
-    return tw__temp_with_flat(t, spread, TW_K(Sqrt, tw__flat_values(spread)));
+    return tw__temp_with_flat(t, spread, TW_TEMP(Sqrt, tw__flat_values(spread)));
 }
 
 void *tw__ragged_reduce_join(tw__temps *t, void *value, tw_ints axis, bool keepdims, const char *separator)
@@ -215,13 +217,13 @@ void *tw__ragged_softmax(tw__temps *t, void *value, int64_t axis)
     }
     tw_tensor *flat = tw__flat_values(value);
     if (flat->shape.rank > 1) {
-        tw_auto tw_tensor *made = TW_UNARY(Softmax, flat);
+        tw_auto tw_tensor *made = TW_CALL(Softmax, flat);
         return tw__temp_with_flat(t, value, tw__temp(t, tw_retain(made)));
     }
     void *most = tw__ragged_reduce(t, "reduce_max", value, along_axis, true);
     if (!most || !tw__values_match(t, &value, &most))
         return NULL;
-    tw_tensor *powers = TW_K(Exp, TW_K(Sub, flat, tw__flat_values(most)));
+    tw_tensor *powers = TW_TEMP(Exp, TW_TEMP(Sub, flat, tw__flat_values(most)));
     void *grown = powers ? tw__temp_with_flat(t, value, powers) : NULL;
     void *total = grown ? tw__ragged_reduce(t, "reduce_sum", grown, along_axis, true) : NULL;
     return total && tw__values_match(t, &grown, &total) ? flat_binary(t, &tw__op_RealDiv, grown, total) : NULL;

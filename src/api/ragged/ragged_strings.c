@@ -1,5 +1,6 @@
 /* tf.strings.split and tf.strings.bytes_split: the parts of one string are a vector, those of several are ragged. */
 #include "api/ragged/ragged.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* How a vector of strings is cut. */
@@ -31,7 +32,7 @@ static void *split(tw__temps *t, void *value, const cut *how)
         tw_ragged_tensor *rows = tw__ragged_of_tensor(t, strings, rank - 1, TW_INT64);
         return rows ? split(t, rows, how) : NULL;
     }
-    tw_tensor *vector = rank == 0 ? TW_K(ExpandDims, strings, tw__temp_int(t, 0, TW_INT32)) : strings,
+    tw_tensor *vector = rank == 0 ? TW_TEMP(ExpandDims, strings, tw__temp_int(t, 0, TW_INT32)) : strings,
               *made[3] = { NULL, NULL, NULL };
     tw_tensor *mark = tw__temp(t, tw_tensor_string(how->mark, strlen(how->mark)));
     int count = 3;
@@ -46,15 +47,15 @@ static void *split(tw__temps *t, void *value, const cut *how)
 TW_API(strings_split, "strings.split(input: value, sep: str = None, maxsplit: int = -1, name: str = None) -> value",
        "The parts of strings between separators, white space if none is given; ragged if there are several strings.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     cut how = { &tw__op_StringSplitV2, args->sep ? args->sep : "", TW_A_INT("maxsplit", args->maxsplit) };
-    return tw__value_result(&t, split(&t, tw__value_given(&t, &args->input, TW_STRING, "strings.split"), &how));
+    return tw__value_result(t, split(t, tw__value_given(t, &args->input, TW_STRING, "strings.split"), &how));
 }
 
 TW_API(strings_bytes_split, "strings.bytes_split(input: value, name: str = None) -> value",
        "The bytes of strings; ragged if there are several strings.")
 {
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     cut how = { &tw__op_StringSplit, "", TW_A_BOOL("skip_empty", false) };
-    return tw__value_result(&t, split(&t, tw__value_given(&t, &args->input, TW_STRING, "strings.bytes_split"), &how));
+    return tw__value_result(t, split(t, tw__value_given(t, &args->input, TW_STRING, "strings.bytes_split"), &how));
 }

@@ -109,9 +109,8 @@ TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: val
     if (!algorithm)
         return NULL;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_tensor *words = args->seed->dtype == TW_INT64
-                           ? tw_retain(args->seed)
-                           : tw__call(&tw__op_Cast, TW_IN(args->seed), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_tensor *words =
+        args->seed->dtype == TW_INT64 ? tw_retain(args->seed) : TW_CALL(Cast, args->seed, TW_A_TYPE("DstT", TW_INT64));
     words = TW_G2(Reshape, words, tw_retain(flat_shape));
     if (!words)
         return NULL;
@@ -120,12 +119,12 @@ TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: val
         tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),
                           *sizes = tw__ints_tensor(&size, 1, TW_INT32);
         tw_auto tw_tensor *all = words;
-        return tw__call(&tw__op_Slice, TW_IN(all, begin, sizes), 3, NULL, 0);
+        return TW_CALL(Slice, all, begin, sizes);
     }
     if (count == size)
         return words;
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(size - count), NULL), *axis = tw_tensor_int(0), *rest = words;
-    return tw__call(&tw__op_ConcatV2, TW_IN(zeros, rest, axis), 3, NULL, 0);
+    return TW_CALL(ConcatV2, zeros, rest, axis);
 }
 
 TW_API(random_state_of_key_counter,
@@ -136,8 +135,8 @@ TW_API(random_state_of_key_counter,
     if (!algorithm || check_shape(args->counter, state_size(algorithm) - 1) != TW_OK)
         return NULL;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *key = TW_BINARY(Reshape, args->key, one);
-    return tw__call(&tw__op_ConcatV2, TW_IN(args->counter, key, axis), 3, NULL, 0);
+    tw_auto tw_tensor *key = TW_CALL(Reshape, args->key, one);
+    return TW_CALL(ConcatV2, args->counter, key, axis);
 }
 
 TW_API(random_any_state, "random._any_state(alg: value) -> tensor",
@@ -145,7 +144,7 @@ TW_API(random_any_state, "random._any_state(alg: value) -> tensor",
 {
     int64_t algorithm = tw__random_algorithm(&args->alg), size = state_size(algorithm);
     tw_auto tw_tensor *shape = algorithm ? tw__ints_tensor(&size, 1, TW_INT32) : NULL;
-    return shape ? tw__call(&tw__op_NonDeterministicInts, &shape, 1, NULL, 0) : NULL;
+    return shape ? TW_CALL(NonDeterministicInts, shape) : NULL;
 }
 
 TW_PROPERTY(generator_state, "random.Generator.state(self: generator) -> variable", "The variable that holds the state.")
@@ -161,7 +160,7 @@ TW_PROPERTY(generator_algorithm, "random.Generator.algorithm(self: generator) ->
 static tw_tensor *slice(tw_tensor *vector, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, TW_INT32), *size = tw__ints_tensor(&count, 1, TW_INT32);
-    return begin && size && vector ? tw__call(&tw__op_Slice, TW_IN(vector, begin, size), 3, NULL, 0) : NULL;
+    return begin && size && vector ? TW_CALL(Slice, vector, begin, size) : NULL;
 }
 
 TW_PROPERTY(generator_key, "random.Generator.key(self: generator) -> tensor", "The last word of the state.")
@@ -184,12 +183,10 @@ TW_METHOD(generator_reset, "random.Generator.reset(self: generator, state: tenso
 static tw_tensor *skip(tw_generator *generator, tw_tensor *delta)
 {
     tw_auto tw_tensor *algorithm = tw_tensor_int((int32_t)generator->algorithm);
-    tw_auto tw_tensor *number = delta->dtype == TW_UINT64
-                                    ? tw_retain(delta)
-                                    : tw__call(&tw__op_Cast, &delta, 1, TW_WITH(TW_A_TYPE("DstT", TW_UINT64)), 1);
+    tw_auto tw_tensor *number = delta->dtype == TW_UINT64 ? tw_retain(delta) : TW_CALL(Cast, delta, TW_A_TYPE("DstT", TW_UINT64));
     if (!generator->state || !algorithm || !number)
         return NULL;
-    return tw__call(&tw__op_RngReadAndSkip, TW_IN(generator->state->handle, algorithm, number), 3, NULL, 0);
+    return TW_CALL(RngReadAndSkip, generator->state->handle, algorithm, number);
 }
 
 TW_METHOD(generator_skip, "random.Generator.skip(self: generator, delta: tensor) -> tensor",
@@ -206,13 +203,13 @@ static tw_tensor *number_of(tw_tensor *shape)
         return tw__fail(TW_TYPE_ERROR, "Generator: a shape of dtype %s, expected int32 or int64", tw_dtype_name(shape->dtype)),
                NULL;
     tw_auto tw_tensor *axis = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
-    return tw__call(&tw__op_Prod, TW_IN(shape, axis), 2, NULL, 0);
+    return TW_CALL(Prod, shape, axis);
 }
 
 static tw_tensor *words(tw_tensor *state, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *part = slice(state, from, count);
-    return part ? tw__call(&tw__op_Bitcast, &part, 1, TW_WITH(TW_A_TYPE("type", TW_UINT64)), 1) : NULL;
+    return part ? TW_CALL(Bitcast, part, TW_A_TYPE("type", TW_UINT64)) : NULL;
 }
 
 /* A stateless op on the stream as it stands. */
@@ -279,8 +276,8 @@ TW_METHOD(
     tw_tensor *values = draw(args->self, &tw__op_StatelessRandomUniformV2, args->shape, args->dtype, NULL, NULL);
     if (!low)
         return scaled(values, high, NULL);
-    tw_auto tw_tensor *one = high ? tw_retain(high) : TW_UNARY(OnesLike, low);
-    tw_auto tw_tensor *range = one ? TW_BINARY(Sub, one, low) : NULL;
+    tw_auto tw_tensor *one = high ? tw_retain(high) : TW_CALL(OnesLike, low);
+    tw_auto tw_tensor *range = one ? TW_CALL(Sub, one, low) : NULL;
     if (range)
         return scaled(values, range, low);
     tw_release(values);
@@ -302,9 +299,8 @@ TW_METHOD(
     "Numbers of successes in trials; shape ends with that of counts and probs.")
 {
     tw_auto tw_tensor *algorithm = tw_tensor_int64(args->self->algorithm);
-    return tw__call(&tw__op_StatefulRandomBinomial,
-                    TW_IN(args->self->state->handle, algorithm, args->shape, args->counts, args->probs), 5,
-                    TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
+    return TW_CALL(StatefulRandomBinomial, args->self->state->handle, algorithm, args->shape, args->counts, args->probs,
+                   TW_A_TYPE("dtype", args->dtype));
 }
 
 TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, count: int > -1 = 1) -> tensor",
@@ -313,8 +309,8 @@ TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, co
     tw_auto tw_tensor *shape = tw__ints_tensor(&args->count, 1, TW_INT32);
     tw_auto tw_tensor *first =
         shape ? draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, shape, TW_INT64, NULL, NULL) : NULL;
-    tw_auto tw_tensor *zeros = first ? TW_UNARY(ZerosLike, first) : NULL;
-    return zeros ? tw__call(&tw__op_Pack, TW_IN(first, zeros), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *zeros = first ? TW_CALL(ZerosLike, first) : NULL;
+    return zeros ? TW_CALL(Pack, first, zeros) : NULL;
 }
 
 /* One generator per seed: a counter of zeros, and the seed as the key. */
@@ -324,12 +320,12 @@ TW_METHOD(generator_split_states, "random.Generator._split_states(self: generato
     tw_tensors states = { tw__alloc_array((size_t)args->count + 1, sizeof(tw_tensor *)), args->count };
     tw_auto tw_tensor *seeds = states.items ? tw_generator_make_seeds(args->self, .count = args->count) : NULL;
     tw_auto tw_tensor *flat = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *keys = seeds && flat ? TW_BINARY(Reshape, seeds, flat) : NULL;
+    tw_auto tw_tensor *keys = seeds && flat ? TW_CALL(Reshape, seeds, flat) : NULL;
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(state_size(args->self->algorithm) - 1), NULL);
     bool good = keys && zeros && axis;
     for (int64_t i = 0; good && i < args->count; i++) {
         tw_auto tw_tensor *key = slice(keys, i, 1);
-        states.items[i] = key ? tw__call(&tw__op_ConcatV2, TW_IN(zeros, key, axis), 3, NULL, 0) : NULL;
+        states.items[i] = key ? TW_CALL(ConcatV2, zeros, key, axis) : NULL;
         good = states.items[i] != NULL;
     }
     if (!good)
@@ -405,5 +401,5 @@ TW_API(
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
     tw_auto tw_tensor *first =
         scalar ? tw_random_stateless_uniform(scalar, args->seed, .dtype = args->data->dtype, .alg = args->alg) : NULL;
-    return first ? tw__call(&tw__op_Pack, TW_IN(first, args->data), 2, NULL, 0) : NULL;
+    return first ? TW_CALL(Pack, first, args->data) : NULL;
 }

@@ -3,6 +3,7 @@
 #include "api/random/random.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw__lock lock = TW__LOCK;
@@ -97,12 +98,12 @@ TW_API(random_set_seed, "random.set_seed(seed: int) -> none",
 static tw_tensor *scaled(tw_tensor *values, tw_tensor *scale, tw_tensor *shift)
 {
     if (values && scale) {
-        tw_tensor *product = TW_BINARY(Mul, values, scale);
+        tw_tensor *product = TW_CALL(Mul, values, scale);
         tw_release(values);
         values = product;
     }
     if (values && shift) {
-        tw_tensor *sum = TW_BINARY(AddV2, values, shift);
+        tw_tensor *sum = TW_CALL(AddV2, values, shift);
         tw_release(values);
         values = sum;
     }
@@ -114,8 +115,8 @@ static tw_tensor *between(tw_tensor *values, tw_tensor *low, tw_tensor *high)
 {
     if (!low)
         return scaled(values, high, NULL);
-    tw_auto tw_tensor *one = high ? tw_retain(high) : TW_UNARY(OnesLike, low);
-    tw_auto tw_tensor *range = TW_BINARY(Sub, one, low);
+    tw_auto tw_tensor *one = high ? tw_retain(high) : TW_CALL(OnesLike, low);
+    tw_auto tw_tensor *range = TW_CALL(Sub, one, low);
     if (!range) {
         tw_release(values);
         return NULL;
@@ -155,7 +156,7 @@ static tw_tensor *number_of(tw_dtype dtype, int number)
     tw_auto tw_tensor *narrow = tw_tensor_int(number);
     tw__outside outside = tw__outside_begin();
     tw_attr type = TW_A_TYPE("DstT", dtype);
-    tw_tensor *value = narrow ? tw__call(&tw__op_Cast, &narrow, 1, &type, 1) : NULL;
+    tw_tensor *value = narrow ? TW_CALL(Cast, narrow, type) : NULL;
     tw__outside_end(outside);
     return value;
 }
@@ -171,8 +172,8 @@ static tw_tensor *limit_of(const tw__part *part, tw_tensor *given, tw_dtype dtyp
 static tw_tensor *stretched(const tw__part *part, tw_tensor *values, tw_tensor *low, tw_tensor *high)
 {
     tw_auto tw_tensor *own = values;
-    tw_auto tw_tensor *range = values ? TW_BINARY(Sub, high, low) : NULL;
-    tw_auto tw_tensor *product = range ? TW_BINARY(Mul, values, range) : NULL;
+    tw_auto tw_tensor *range = values ? TW_CALL(Sub, high, low) : NULL;
+    tw_auto tw_tensor *product = range ? TW_CALL(Mul, values, range) : NULL;
     return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, low), 2, NULL, 0) : NULL;
 }
 
@@ -180,7 +181,7 @@ static tw_tensor *stretched(const tw__part *part, tw_tensor *values, tw_tensor *
 static tw_tensor *shifted(const tw__part *part, tw_tensor *values, tw_tensor *mean, tw_tensor *deviation)
 {
     tw_auto tw_tensor *own = values;
-    tw_auto tw_tensor *product = values ? TW_BINARY(Mul, values, deviation) : NULL;
+    tw_auto tw_tensor *product = values ? TW_CALL(Mul, values, deviation) : NULL;
     return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, mean), 2, NULL, 0) : NULL;
 }
 
@@ -407,5 +408,5 @@ TW_API(random_stateless_categorical,
        "Classes drawn with the probabilities softmax(logits); a function of the seed, two integers.")
 {
     tw_attr type = TW_A_TYPE("output_dtype", args->dtype);
-    return tw__call(&tw__op_StatelessMultinomial, TW_IN(args->logits, args->num_samples, args->seed), 3, &type, 1);
+    return TW_CALL(StatelessMultinomial, args->logits, args->num_samples, args->seed, type);
 }

@@ -11,9 +11,9 @@ static tw_tensor *with_shape_of(tw_tensor *alpha, tw_tensor *beta)
 {
     if (!beta || tw__shape_equal(&alpha->shape, &beta->shape))
         return tw_retain(alpha);
-    tw_auto tw_tensor *x = TW_UNARY(Shape, alpha), *y = TW_UNARY(Shape, beta);
-    tw_auto tw_tensor *both = TW_BINARY(BroadcastArgs, x, y);
-    return TW_BINARY(BroadcastTo, alpha, both);
+    tw_auto tw_tensor *x = TW_CALL(Shape, alpha), *y = TW_CALL(Shape, beta);
+    tw_auto tw_tensor *both = TW_CALL(BroadcastArgs, x, y);
+    return TW_CALL(BroadcastTo, alpha, both);
 }
 
 /* values / beta, but at least the smallest normal number. Takes values. */
@@ -24,8 +24,8 @@ static tw_tensor *scaled(tw_tensor *values, tw_tensor *beta, tw_dtype dtype)
     tw_auto tw_tensor *tiny = own ? tw__grad_constant(least, own) : NULL;
     if (!tiny)
         return NULL;
-    tw_auto tw_tensor *quotient = beta ? TW_BINARY(RealDiv, own, beta) : tw_retain(own);
-    return TW_BINARY(Maximum, tiny, quotient);
+    tw_auto tw_tensor *quotient = beta ? TW_CALL(RealDiv, own, beta) : tw_retain(own);
+    return TW_CALL(Maximum, tiny, quotient);
 }
 
 TW_API(
@@ -65,8 +65,7 @@ TW_API(random_stateless_gamma,
     tw_tensor *stream[2] = { NULL, NULL };
     if (!alpha || !number || stream_of(args->seed, stream) != TW_OK)
         return NULL;
-    tw_tensor *values =
-        tw__call(&tw__op_StatelessRandomGammaV3, TW_IN(args->shape, stream[0], stream[1], number, alpha), 5, NULL, 0);
+    tw_tensor *values = TW_CALL(StatelessRandomGammaV3, args->shape, stream[0], stream[1], number, alpha);
     tw_release(stream[0]);
     tw_release(stream[1]);
     return scaled(values, args->beta, args->dtype);
@@ -77,8 +76,8 @@ TW_API(random_stateless_binomial,
        "output_dtype: dtype = int32, name: str = None) -> tensor",
        "Numbers of successes in trials that are a function of the seed, two integers; shape ends with that of counts and probs.")
 {
-    return tw__call(&tw__op_StatelessRandomBinomial, TW_IN(args->shape, args->seed, args->counts, args->probs), 4,
-                    TW_WITH(TW_A_TYPE("dtype", args->output_dtype)), 1);
+    return TW_CALL(StatelessRandomBinomial, args->shape, args->seed, args->counts, args->probs,
+                   TW_A_TYPE("dtype", args->output_dtype));
 }
 
 static tw_tensor *number_or(tw_tensor *given, double value, tw_dtype dtype)
@@ -98,8 +97,7 @@ TW_API(random_stateless_parameterized_truncated_normal,
                                      : TW_FLOAT32;
     tw_auto tw_tensor *means = number_or(args->means, 0, dtype), *deviations = number_or(args->stddevs, 1, dtype);
     tw_auto tw_tensor *low = number_or(args->minvals, -2, dtype), *high = number_or(args->maxvals, 2, dtype);
-    return tw__call(&tw__op_StatelessParameterizedTruncatedNormal, TW_IN(args->shape, args->seed, means, deviations, low, high),
-                    6, NULL, 0);
+    return TW_CALL(StatelessParameterizedTruncatedNormal, args->shape, args->seed, means, deviations, low, high);
 }
 
 TW_API(random_stateless_shuffle,
@@ -110,7 +108,7 @@ TW_API(random_stateless_shuffle,
     tw_tensor *stream[2] = { NULL, NULL };
     if (!number || !*(const int32_t *)number->data || stream_of(args->seed, stream) != TW_OK)
         return NULL;
-    tw_tensor *values = tw__call(&tw__op_StatelessShuffle, TW_IN(args->value, stream[0], stream[1], number), 4, NULL, 0);
+    tw_tensor *values = TW_CALL(StatelessShuffle, args->value, stream[0], stream[1], number);
     tw_release(stream[0]);
     tw_release(stream[1]);
     return values;

@@ -1,6 +1,7 @@
 /* tf.sparse.bincount, tf.sparse.cross, tf.sparse.cross_hashed, tf.sparse.mask. */
 #include "api/ragged/ragged.h"
 #include "api/sparse/sparse.h"
+#include "op/calls.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -23,7 +24,7 @@ TW_API(sparse_bincount,
        "binary_output: bool = False, name: str = None) -> sparse_tensor",
        "How often each number occurs: in all values (axis 0) or in every row (axis -1).")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_value *given = &args->values;
     bool sparse = given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_sparse_tensor), rows = args->axis == -1;
     bool ragged = given->kind == TW_VALUE_OBJECT && tw__is_ragged(given->object);
@@ -38,7 +39,7 @@ TW_API(sparse_bincount,
     tw_tensor *weights = values ? weights_of(t, &args->weights, values->dtype) : NULL, *made[3] = { NULL, NULL, NULL };
     if (!weights || (ragged && tw__ragged_rank(given->object) > 1)) {
         tw__fail(TW_UNIMPLEMENTED, "sparse.bincount: a ragged tensor of ragged rank above 1 is not supported");
-        return tw__temps_end(t, NULL);
+        return NULL;
     }
     const int64_t flat[1] = { -1 };
     if (!rows && !sparse && !ragged && values->shape.rank != 1) {
@@ -64,7 +65,6 @@ TW_API(sparse_bincount,
     } else {
         status = tw__apply(&tw__op_DenseCountSparseOutput, TW_IN(values, weights), 2, attrs, 3, made, &count);
     }
-    tw__temps_free(t);
     return status == TW_OK ? tw__sparse_of_outputs(made) : NULL;
 }
 
@@ -73,7 +73,7 @@ TW_API(sparse_bincount,
 /* The inputs of the op: the sparse ones first, the dense ones behind them. Integers are int64, anything else must be text. */
 static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bool hashed, int64_t buckets, int64_t key)
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     bool list = inputs->kind == TW_VALUE_LIST || inputs->kind == TW_VALUE_TUPLE;
     int64_t count = list ? inputs->list.count : 0, sparse_count = 0, dense_count = 0;
     if (!list || count > 1000) {
@@ -121,7 +121,6 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
         sparse = tw__sparse_of_outputs(made);
     tw__free(parts);
     tw__free(types);
-    tw__temps_free(t);
     return sparse;
 }
 
@@ -145,12 +144,12 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
     bool list = inputs->kind == TW_VALUE_LIST || inputs->kind == TW_VALUE_TUPLE, good = true;
     int64_t count = list ? inputs->list.count : 0;
     tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
-    tw__temps t = { 0 };
+    TW_TEMPS(t);
     tw_ragged_tensor *made = NULL;
     for (int64_t i = 0; items && good && i < count; i++) {
         items[i] = inputs->list.items[i];
         if (items[i].kind == TW_VALUE_OBJECT && tw__is_ragged(items[i].object)) {
-            items[i].object = tw__temp(&t, tw_ragged_tensor_to_sparse(items[i].object));
+            items[i].object = tw__temp(t, tw_ragged_tensor_to_sparse(items[i].object));
             good = items[i].object != NULL;
         }
     }
@@ -160,7 +159,6 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
         made = crossed ? tw_ragged_tensor_from_sparse(crossed) : NULL;
     }
     tw__free(items);
-    tw__temps_free(&t);
     return made;
 }
 
@@ -184,14 +182,13 @@ TW_API(sparse_mask,
        "sparse.mask|compat.v1.sparse_mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
        "The slices whose indices are not among those given.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *indices = args->a->indices, *out = tw__temp_cast(t, args->mask_indices, indices->dtype);
-    tw_tensor *column = TW_K(ExpandDims, indices, tw__temp_int(t, 1, TW_INT32)),
+    tw_tensor *column = TW_TEMP(ExpandDims, indices, tw__temp_int(t, 1, TW_INT32)),
               *flat = tw__temp_reshape(t, out, (const int64_t[]){ -1 }, 1);
-    tw_tensor *hit = TW_K(Any, TW_K(Equal, column, flat), tw__temp_int(t, 1, TW_INT32));
-    tw_tensor *kept = tw__temp_reshape(t, TW_K(Where, TW_K(LogicalNot, hit)), (const int64_t[]){ -1 }, 1);
+    tw_tensor *hit = TW_TEMP(Any, TW_TEMP(Equal, column, flat), tw__temp_int(t, 1, TW_INT32));
+    tw_tensor *kept = tw__temp_reshape(t, TW_TEMP(Where, TW_TEMP(LogicalNot, hit)), (const int64_t[]){ -1 }, 1);
     tw_tensor *values = tw__temp_gather(t, args->a->values, kept, 0), *places = tw__temp_gather(t, indices, kept, 0);
     tw_indexed_slices *made = values && places ? tw__indexed_slices_new(values, places, args->a->dense_shape) : NULL;
-    tw__temps_free(t);
     return made;
 }

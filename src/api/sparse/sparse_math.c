@@ -1,6 +1,7 @@
 /* tf.sparse: arithmetic of sparse tensors: sums, products, reductions, joining and cutting, segments. */
 #include "api/sparse/sparse.h"
-#include "api/temps.h"
+#include "op/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static bool is_sparse(const tw_value *value)
@@ -18,7 +19,7 @@ TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshol
        "The sum of two sparse tensors, without values smaller than a threshold; or of a sparse and an ordinary one, which is an "
        "ordinary one.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     if (!is_sparse(&args->a) && !is_sparse(&args->b)) {
         tw__fail(TW_TYPE_ERROR, "At least one input should be SparseTensor; do you mean to use tf.add()?");
         return (tw_value){ .kind = TW_VALUE_NONE };
@@ -36,7 +37,6 @@ TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshol
                    : tw__apply(&tw__op_SparseAdd,
                                TW_IN(a->indices, a->values, a->dense_shape, b->indices, b->values, b->dense_shape, least), 7,
                                NULL, 0, made, &count);
-        tw__temps_free(t);
         tw_sparse_tensor *sum = status == TW_OK ? tw__sparse_of_outputs(made) : NULL;
         if (sum && !tw__shape_known(&sum->shape))
             sum->shape = a->shape;
@@ -45,8 +45,7 @@ TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshol
     const tw_sparse_tensor *sparse = is_sparse(&args->a) ? args->a.object : args->b.object;
     tw_tensor *dense =
         tw__temp(t, tw__value_tensor(is_sparse(&args->a) ? &args->b : &args->a, sparse->values->dtype, "sparse.add"));
-    return tw__value_of_tensor(
-        tw__temps_end(t, TW_K(SparseTensorDenseAdd, sparse->indices, sparse->values, sparse->dense_shape, dense)));
+    return tw__value_of_tensor(TW_CALL(SparseTensorDenseAdd, sparse->indices, sparse->values, sparse->dense_shape, dense));
 }
 
 static tw_sparse_tensor *pair(const tw_op *op, const tw_sparse_tensor *a, const tw_sparse_tensor *b)
@@ -102,10 +101,10 @@ TW_METHOD(sparse_tensor_divide, "SparseTensor.__truediv__|SparseTensor.__div__(s
     if (!tw__dtype_is_integer(dtype))
         return with_dense(&tw__op_SparseDenseCwiseDiv, s, &args->y);
     tw_dtype real = dtype == TW_INT8 || dtype == TW_UINT8 || dtype == TW_INT16 || dtype == TW_UINT16 ? TW_FLOAT32 : TW_FLOAT64;
-    tw_auto tw_tensor *values = TW_CALL(Cast, TW_IN(s->values), TW_WITH(TW_A_TYPE("DstT", real)));
+    tw_auto tw_tensor *values = TW_CALL(Cast, s->values, TW_A_TYPE("DstT", real));
     tw_auto tw_sparse_tensor *wide = tw__sparse_new(s->indices, values, s->dense_shape);
     tw_auto tw_tensor *given = wide ? tw__value_tensor(&args->y, real, "SparseTensor") : NULL;
-    tw_auto tw_tensor *y = given ? TW_CALL(Cast, TW_IN(given), TW_WITH(TW_A_TYPE("DstT", real))) : NULL;
+    tw_auto tw_tensor *y = given ? TW_CALL(Cast, given, TW_A_TYPE("DstT", real)) : NULL;
     return y ? with_dense(&tw__op_SparseDenseCwiseDiv, wide, &(tw_value){ .kind = TW_VALUE_TENSOR, .tensor = y }) : NULL;
 }
 
@@ -113,8 +112,8 @@ TW_METHOD(sparse_tensor_divide, "SparseTensor.__truediv__|SparseTensor.__div__(s
 
 static tw_tensor *multiply(const tw_sparse_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
 {
-    return b ? tw__call(&tw__op_SparseTensorDenseMatMul, TW_IN(a->indices, a->values, a->dense_shape, b), 4,
-                        TW_WITH(TW_A_BOOL("adjoint_a", adjoint_a), TW_A_BOOL("adjoint_b", adjoint_b)), 2)
+    return b ? TW_CALL(SparseTensorDenseMatMul, a->indices, a->values, a->dense_shape, b, TW_A_BOOL("adjoint_a", adjoint_a),
+                       TW_A_BOOL("adjoint_b", adjoint_b))
              : NULL;
 }
 
@@ -128,8 +127,8 @@ TW_API(sparse_sparse_dense_matmul,
         tw_auto tw_tensor *dense = tw__value_tensor(&args->sp_a, s->values->dtype, "sparse_dense_matmul");
         tw_auto tw_tensor *product = multiply(s, dense, !args->adjoint_b, !args->adjoint_a);
         tw_auto tw_tensor *order = product ? tw__ints_tensor((const int64_t[]){ 1, 0 }, 2, TW_INT32) : NULL;
-        tw_auto tw_tensor *turned = order ? TW_BINARY(Transpose, product, order) : NULL;
-        return turned ? (tw__dtype_is_complex(turned->dtype) ? TW_UNARY(Conj, turned) : tw_retain(turned)) : NULL;
+        tw_auto tw_tensor *turned = order ? TW_CALL(Transpose, product, order) : NULL;
+        return turned ? (tw__dtype_is_complex(turned->dtype) ? TW_CALL(Conj, turned) : tw_retain(turned)) : NULL;
     }
     const tw_sparse_tensor *s = tw__sparse_given(&args->sp_a);
     tw_auto tw_tensor *dense = s ? tw__value_tensor(&args->b, s->values->dtype, "sparse_dense_matmul") : NULL;
@@ -186,7 +185,7 @@ static tw_tensor *widened(tw__temps *t, tw_tensor *own, tw_tensor *most, int64_t
     tw_tensor *mask = tw__temp(t, tw__tensor_empty(TW_BOOL, &TW_SHAPE(rank)));
     for (int i = 0; mask && i < rank; i++)
         ((bool *)mask->data)[i] = i == axis;
-    return TW_K(SelectV2, mask, own, most);
+    return TW_TEMP(SelectV2, mask, own, most);
 }
 
 TW_API(sparse_concat,
@@ -202,12 +201,12 @@ TW_API(sparse_concat,
     }
     if (count == 1)
         return tw_retain((void *)s[0]);
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor **inputs = tw__alloc_array((size_t)count * 3, sizeof *inputs), *made[3] = { NULL, NULL, NULL },
               *most = s[0]->dense_shape;
     int rank = s[0]->shape.rank, outputs = 3;
     for (int64_t i = 1; args->expand_nonconcat_dims && i < count; i++)
-        most = TW_K(Maximum, most, s[i]->dense_shape);
+        most = TW_TEMP(Maximum, most, s[i]->dense_shape);
     for (int64_t i = 0; inputs && i < count; i++) {
         inputs[i] = s[i]->indices;
         inputs[count + i] = s[i]->values;
@@ -221,7 +220,6 @@ TW_API(sparse_concat,
                   2, made, &outputs) == TW_OK)
         joined = tw__sparse_of_outputs(made);
     tw__free(inputs);
-    tw__temps_free(t);
     return joined;
 }
 
@@ -236,7 +234,7 @@ TW_API(sparse_split,
                  "sparse.split: num_split must be positive and below 100000, got %lld", (long long)pieces);
         return (tw_objects){ 0 };
     }
-    tw_auto tw_tensor *axis = TW_CALL(Cast, TW_IN(args->axis), TW_WITH(TW_A_TYPE("DstT", TW_INT64)));
+    tw_auto tw_tensor *axis = TW_CALL(Cast, args->axis, TW_A_TYPE("DstT", TW_INT64));
     tw_tensor **made = tw__alloc_array((size_t)pieces * 3, sizeof *made);
     void **list = made ? tw__alloc_array((size_t)pieces + 1, sizeof *list) : NULL;
     int count = (int)pieces * 3;

@@ -1,6 +1,6 @@
 /* tf.sparse: functions of sparse tensors that give sparse tensors. */
 #include "api/sparse/sparse.h"
-#include "api/temps.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* A sparse tensor of parts that are kept elsewhere, with what is known of its shape. */
@@ -15,11 +15,10 @@ static tw_sparse_tensor *made_of(tw_tensor *indices, tw_tensor *values, tw_tenso
 TW_API(sparse_from_dense, "sparse.from_dense(tensor: tensor, name: str = None) -> sparse_tensor",
        "The elements that are not zero.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *x = args->tensor, *zero = tw__temp(t, tw_tensor_new(x->dtype, TW_SCALAR, NULL));
-    tw_tensor *indices = TW_K(Where, TW_K(NotEqual, x, zero));
-    tw_sparse_tensor *made = made_of(indices, TW_K(GatherNd, x, indices), tw__temp_shape(t, x, TW_INT64), &x->shape);
-    tw__temps_free(t);
+    tw_tensor *indices = TW_TEMP(Where, TW_TEMP(NotEqual, x, zero));
+    tw_sparse_tensor *made = made_of(indices, TW_TEMP(GatherNd, x, indices), tw__temp_shape(t, x, TW_INT64), &x->shape);
     return made;
 }
 
@@ -28,12 +27,12 @@ TW_API(
     "sparse.to_dense|compat.v1.sparse_tensor_to_dense(sp_input: sparse_tensor, default_value: tensor = None, validate_indices: bool = True, name: str = None) -> tensor",
     "The whole tensor: a value, zero if none is given, stands where nothing is.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *values = args->sp_input->values;
     tw_tensor *other = args->default_value ? tw__temp_cast(t, args->default_value, values->dtype)
                                            : tw__temp(t, tw_tensor_new(values->dtype, TW_SCALAR, NULL));
-    return tw__temps_end(t, TW_KA(SparseToDense, TW_IN(args->sp_input->indices, args->sp_input->dense_shape, values, other),
-                                  TW_WITH(TW_A_BOOL("validate_indices", args->validate_indices))));
+    return TW_CALL(SparseToDense, args->sp_input->indices, args->sp_input->dense_shape, values, other,
+                   TW_A_BOOL("validate_indices", args->validate_indices));
 }
 
 static tw_sparse_tensor *reordered(tw_tensor *indices, tw_tensor *values, tw_tensor *dense_shape, const tw_shape *known)
@@ -60,7 +59,7 @@ TW_API(
     "sparse.reshape|compat.v1.sparse_reshape(sp_input: sparse_tensor, shape: tensor<int64>, name: str = None) -> sparse_tensor",
     "The same values under another shape.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *made[2] = { NULL, NULL }, *shape = tw__temp_cast(t, args->shape, TW_INT64);
     int count = 2;
     tw_sparse_tensor *sparse = NULL;
@@ -71,7 +70,6 @@ TW_API(
     }
     tw_release(made[0]);
     tw_release(made[1]);
-    tw__temps_free(t);
     return sparse;
 }
 
@@ -80,7 +78,7 @@ TW_API(
     "sparse.transpose|compat.v1.sparse_transpose(sp_input: sparse_tensor, perm: ints = None, name: str = None) -> sparse_tensor",
     "Dimensions in another order, reversed if none is given.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
     int64_t order[TW_MAX_RANK];
     int rank = s->shape.rank;
@@ -97,7 +95,6 @@ TW_API(
     tw_tensor *perm = tw__temp_ints(t, order, rank, TW_INT32);
     tw_sparse_tensor *made =
         reordered(tw__temp_gather(t, s->indices, perm, 1), s->values, tw__temp_gather(t, s->dense_shape, perm, 0), &shape);
-    tw__temps_free(t);
     return made;
 }
 
@@ -106,7 +103,7 @@ TW_API(
     "sparse.slice|compat.v1.sparse_slice(sp_input: sparse_tensor, start: tensor<int64>, size: tensor<int64>, name: str = None) -> sparse_tensor",
     "The values inside of a box.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *made[3] = { NULL, NULL, NULL }, *start = tw__temp_cast(t, args->start, TW_INT64),
               *size = tw__temp_cast(t, args->size, TW_INT64);
     int count = 3;
@@ -114,7 +111,6 @@ TW_API(
     tw_status status = start && size ? tw__apply(&tw__op_SparseSlice, TW_IN(s->indices, s->values, s->dense_shape, start, size),
                                                  5, NULL, 0, made, &count)
                                      : tw__error_status();
-    tw__temps_free(t);
     return status == TW_OK ? tw__sparse_of_outputs(made) : NULL;
 }
 
@@ -122,19 +118,18 @@ TW_API(sparse_softmax, "sparse.softmax|compat.v1.sparse_softmax(sp_input: sparse
        "Softmax over the values of each row.")
 {
     tw_sparse_tensor *s = args->sp_input;
-    tw_auto tw_tensor *values = tw__call(&tw__op_SparseSoftmax, TW_IN(s->indices, s->values, s->dense_shape), 3, NULL, 0);
+    tw_auto tw_tensor *values = TW_CALL(SparseSoftmax, s->indices, s->values, s->dense_shape);
     return made_of(s->indices, values, s->dense_shape, &s->shape);
 }
 
 TW_API(sparse_retain, "sparse.retain|compat.v1.sparse_retain(sp_input: sparse_tensor, to_retain: tensor<bool>) -> sparse_tensor",
        "The values for which the mask is true.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
-    tw_tensor *places = tw__temp_reshape(t, TW_K(Where, args->to_retain), (const int64_t[]){ -1 }, 1);
+    tw_tensor *places = tw__temp_reshape(t, TW_TEMP(Where, args->to_retain), (const int64_t[]){ -1 }, 1);
     tw_sparse_tensor *made =
         made_of(tw__temp_gather(t, s->indices, places, 0), tw__temp_gather(t, s->values, places, 0), s->dense_shape, &s->shape);
-    tw__temps_free(t);
     return made;
 }
 
@@ -143,12 +138,12 @@ TW_API(
     "sparse.reset_shape|compat.v1.sparse_reset_shape(sp_input: sparse_tensor, new_shape: tensor<int64> = None) -> sparse_tensor",
     "The same values in another shape that holds them; the smallest one if none is given.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
     tw_tensor *shape;
     if (!args->new_shape) {
         tw_tensor *zero = tw__temp_int(t, 0, TW_INT32), *one = tw__temp_int(t, 1, TW_INT64), *none = tw__temp_int(t, 0, TW_INT64);
-        shape = TW_K(Maximum, none, TW_K(AddV2, TW_K(Max, s->indices, zero), one));
+        shape = TW_TEMP(Maximum, none, TW_TEMP(AddV2, TW_TEMP(Max, s->indices, zero), one));
     } else {
         shape = tw__temp_cast(t, args->new_shape, TW_INT64);
         const tw_tensor *old = s->dense_shape;
@@ -173,14 +168,13 @@ TW_API(
         }
     }
     tw_sparse_tensor *made = made_of(s->indices, s->values, shape, NULL);
-    tw__temps_free(t);
     return made;
 }
 
 TW_API(sparse_expand_dims, "sparse.expand_dims(sp_input: sparse_tensor, axis: int = -1, name: str = None) -> sparse_tensor",
        "With a dimension of size one more.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
     int rank = s->shape.rank;
     int64_t given = args->axis == TW_NO_INT ? -1 : args->axis, axis = given < 0 ? given + rank + 1 : given;
@@ -206,7 +200,6 @@ TW_API(sparse_expand_dims, "sparse.expand_dims(sp_input: sparse_tensor, axis: in
         order[i] = i < axis ? i + 1 : i == axis ? 0 : i;
     tw_sparse_tensor *made =
         made_of(tw__temp_gather(t, wide, tw__temp_ints(t, order, shape.rank, TW_INT32), 1), s->values, sizes, &shape);
-    tw__temps_free(t);
     return made;
 }
 
@@ -215,15 +208,14 @@ TW_API(
     "sparse.eye(num_rows: tensor<int64>, num_columns: tensor<int64> = None, dtype: dtype = float32, name: str = None) -> sparse_tensor",
     "Ones on the diagonal of a matrix.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     tw_tensor *rows = tw__temp_cast(t, args->num_rows, TW_INT64),
               *columns = args->num_columns ? tw__temp_cast(t, args->num_columns, TW_INT64) : rows;
-    tw_tensor *range = tw__temp_range(t, TW_K(Minimum, rows, columns));
-    tw_tensor *indices = TW_KA(Pack, TW_IN(range, range), TW_WITH(TW_A_INT("axis", 1)));
-    tw_tensor *ones = TW_K(OnesLike, tw__temp_cast(t, range, args->dtype)),
-              *shape = TW_KA(Pack, TW_IN(rows, columns), TW_WITH(TW_A_INT("axis", 0)));
+    tw_tensor *range = tw__temp_range(t, TW_TEMP(Minimum, rows, columns));
+    tw_tensor *indices = TW_TEMP(Pack, range, range, TW_A_INT("axis", 1));
+    tw_tensor *ones = TW_TEMP(OnesLike, tw__temp_cast(t, range, args->dtype)),
+              *shape = TW_TEMP(Pack, rows, columns, TW_A_INT("axis", 0));
     tw_sparse_tensor *made = made_of(indices, ones, shape, NULL);
-    tw__temps_free(t);
     return made;
 }
 
@@ -232,7 +224,7 @@ TW_API(
     "sparse.fill_empty_rows|compat.v1.sparse_fill_empty_rows(sp_input: sparse_tensor, default_value: tensor, name: str = None) -> value",
     "The sparse tensor with a value in every row, and which rows had none.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
     tw_tensor *made[4] = { NULL, NULL, NULL, NULL }, *other = tw__temp_cast(t, args->default_value, s->values->dtype);
     int count = 4;
@@ -251,7 +243,6 @@ TW_API(
     }
     for (int i = 0; i < 4; i++)
         tw_release(made[i]);
-    tw__temps_free(t);
     return pair;
 }
 
@@ -260,7 +251,7 @@ TW_API(
     "sparse.to_indicator|compat.v1.sparse_to_indicator(sp_input: sparse_tensor, vocab_size: tensor<int64>, name: str = None) -> tensor",
     "True where a row of ids holds the id.")
 {
-    tw__temps temps = { 0 }, *t = &temps;
+    TW_TEMPS(t);
     const tw_sparse_tensor *s = args->sp_input;
     if (s->shape.rank < 1 || !tw__dtype_is_integer(s->values->dtype)) {
         tw__fail(TW_TYPE_ERROR, "sparse.to_indicator: ids must be integers in a sparse tensor of known rank");
@@ -270,11 +261,11 @@ TW_API(
     int64_t order[TW_MAX_RANK];
     for (int i = 0; i < last; i++)
         order[i] = i;
-    tw_tensor *ids = TW_K(ExpandDims, tw__temp_cast(t, s->values, TW_INT64), tw__temp_int(t, 1, TW_INT32));
+    tw_tensor *ids = TW_TEMP(ExpandDims, tw__temp_cast(t, s->values, TW_INT64), tw__temp_int(t, 1, TW_INT32));
     tw_tensor *rows = tw__temp_gather(t, s->indices, tw__temp_ints(t, order, last, TW_INT32), 1);
     tw_tensor *size = tw__temp_reshape(t, tw__temp_cast(t, args->vocab_size, TW_INT64), (const int64_t[]){ 1 }, 1);
     tw_tensor *sizes = tw__temp_concat(t, TW_IN(tw__temp_slice(t, s->dense_shape, TW_NO_INT, last), size), 2, 0);
     tw_tensor *yes = tw__temp(t, tw_tensor_bool(true)), *no = tw__temp(t, tw_tensor_bool(false));
-    return tw__temps_end(t, TW_KA(SparseToDense, TW_IN(tw__temp_concat(t, TW_IN(rows, ids), 2, 1), sizes, yes, no),
-                                  TW_WITH(TW_A_BOOL("validate_indices", false))));
+    return TW_CALL(SparseToDense, tw__temp_concat(t, TW_IN(rows, ids), 2, 1), sizes, yes, no,
+                   TW_A_BOOL("validate_indices", false));
 }

@@ -1,5 +1,6 @@
 /* tf.strings and files: functions that are more than one op. Those that are an op stand in its row. */
 #include "api/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(
@@ -17,10 +18,8 @@ TW_API(
         all[i] = rank - 1 - i;
     tw_auto tw_tensor *axes =
         args->axis.given ? tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32) : tw__ints_tensor(all, rank, TW_INT32);
-    return tw__call(&tw__op_ReduceJoin, TW_IN(args->inputs, axes), 2,
-                    TW_WITH(TW_A_BOOL("keep_dims", args->keepdims),
-                            TW_A_STRING("separator", args->separator ? args->separator : "")),
-                    2);
+    return TW_CALL(ReduceJoin, args->inputs, axes, TW_A_BOOL("keep_dims", args->keepdims),
+                   TW_A_STRING("separator", args->separator ? args->separator : ""));
 }
 
 /* How often the mark stands in the template. */

@@ -1,6 +1,7 @@
 /* tf.strings: characters, ngrams, segments, hashes. What gives or takes rows of different lengths has a row here for the flat
  * form (row splits and values); functions of dense tensors are whole. */
 #include "api/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 TW_API(
@@ -21,20 +22,18 @@ TW_API(strings_unicode_encode_flat,
        "replacement_char: int = 65533) -> tensor",
        "Strings of characters that lie one row behind the other.")
 {
-    return tw__call(&tw__op_UnicodeEncode, TW_IN(args->values, args->splits), 2,
-                    TW_WITH(TW_A_STRING("output_encoding", args->output_encoding), TW_A_STRING("errors", args->errors),
-                            TW_A_INT("replacement_char", args->replacement_char)),
-                    3);
+    return TW_CALL(UnicodeEncode, args->values, args->splits, TW_A_STRING("output_encoding", args->output_encoding),
+                   TW_A_STRING("errors", args->errors), TW_A_INT("replacement_char", args->replacement_char));
 }
 
 /* A tensor's rows as row splits: 0, n, 2n … */
 static tw_tensor *even_splits(tw_tensor *lead, tw_tensor *last)
 {
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = TW_BINARY(Prod, lead, axis);
-    tw_auto tw_tensor *limit = TW_BINARY(AddV2, rows, one);
-    tw_auto tw_tensor *numbers = tw__call(&tw__op_Range, TW_IN(zero, limit, one), 3, NULL, 0);
-    return TW_BINARY(Mul, numbers, last);
+    tw_auto tw_tensor *rows = TW_CALL(Prod, lead, axis);
+    tw_auto tw_tensor *limit = TW_CALL(AddV2, rows, one);
+    tw_auto tw_tensor *numbers = TW_CALL(Range, zero, limit, one);
+    return TW_CALL(Mul, numbers, last);
 }
 
 TW_API(strings_unicode_encode,
@@ -52,16 +51,16 @@ TW_API(strings_unicode_encode,
     tw_auto tw_tensor *first = tw__ints_tensor(&begin[0], 1, TW_INT32), *before = tw__ints_tensor(&size[0], 1, TW_INT32);
     tw_auto tw_tensor *end = tw__ints_tensor(&begin[1], 1, TW_INT32), *one = tw__ints_tensor(&size[1], 1, TW_INT32);
     tw_auto tw_tensor *flat = tw__ints_tensor(&all, 1, TW_INT32);
-    tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
-    tw_auto tw_tensor *lead = tw__call(&tw__op_Slice, TW_IN(shape, first, before), 3, NULL, 0);
-    tw_auto tw_tensor *last = tw__call(&tw__op_Slice, TW_IN(shape, end, one), 3, NULL, 0);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, args->input, TW_A_TYPE("out_type", TW_INT64));
+    tw_auto tw_tensor *lead = TW_CALL(Slice, shape, first, before);
+    tw_auto tw_tensor *last = TW_CALL(Slice, shape, end, one);
     tw_auto tw_tensor *splits = even_splits(lead, last);
-    tw_auto tw_tensor *values = TW_BINARY(Reshape, args->input, flat);
+    tw_auto tw_tensor *values = TW_CALL(Reshape, args->input, flat);
     tw_auto tw_tensor *strings =
         splits && values ? tw_strings_unicode_encode_flat(values, splits, args->output_encoding, .errors = args->errors,
                                                           .replacement_char = args->replacement_char)
                          : NULL;
-    return TW_BINARY(Reshape, strings, lead);
+    return TW_CALL(Reshape, strings, lead);
 }
 
 TW_API(

@@ -1,6 +1,7 @@
 /* Datasets of tensors that are there: one element (TensorDataset), the rows of tensors (TensorSliceDataset), and numbers
  * (RangeDataset). */
 #include "data/state.h"
+#include "op/calls.h"
 #include "rows.h"
 
 /* ---- TensorDataset and TensorSliceDataset ---- */
@@ -282,7 +283,7 @@ TW_API(
     "data.Dataset.list_files(file_pattern: tensor<string>, shuffle: bool? = True, seed: int = None, name: str = None) -> dataset",
     "The names of the files that fit a pattern, or one of several, in an order that chance gives.")
 {
-    tw_auto tw_tensor *found = TW_UNARY(MatchingFiles, args->file_pattern);
+    tw_auto tw_tensor *found = TW_CALL(MatchingFiles, args->file_pattern);
     if (!found || (found->data && !found->count)) {
         if (found)
             no_files(args->file_pattern);
@@ -292,10 +293,10 @@ TW_API(
         tw_class_make(&tw__class_dataset_from_tensor_slices, &(tw_dataset_from_tensor_slices_args){ .tensors = { &found, 1 } });
     if (!names || !args->shuffle)
         return names;
-    tw_auto tw_tensor *sizes = TW_CALL(Shape, TW_IN(found), TW_WITH(TW_A_TYPE("out_type", TW_INT64)));
+    tw_auto tw_tensor *sizes = TW_CALL(Shape, found, TW_A_TYPE("out_type", TW_INT64));
     tw_auto tw_tensor *one = tw_tensor_int64(1), *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL);
-    tw_auto tw_tensor *number = sizes && one && none ? TW_BINARY(Reshape, sizes, none) : NULL,
-                      *buffer = number ? TW_BINARY(Maximum, number, one) : NULL;
+    tw_auto tw_tensor *number = sizes && one && none ? TW_CALL(Reshape, sizes, none) : NULL,
+                      *buffer = number ? TW_CALL(Maximum, number, one) : NULL;
     struct tw_dataset *shuffled =
         buffer ? tw_class_make(&tw__class_dataset_shuffle, &(tw_dataset_shuffle_args){ .self = names,
                                                                                        .buffer_size_object = buffer,
@@ -336,7 +337,7 @@ static tw_status range_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     int64_t value = (int64_t)((uint64_t)self->start + (uint64_t)c->at++ * (uint64_t)self->step);
     tw_tensor *number = tw_tensor_int64(value);
     if (number && self->base.dtypes[0] != TW_INT64) {
-        tw_tensor *cast = TW_CALL(Cast, TW_IN(number), TW_WITH(TW_A_TYPE("DstT", self->base.dtypes[0])));
+        tw_tensor *cast = TW_CALL(Cast, number, TW_A_TYPE("DstT", self->base.dtypes[0]));
         tw_release(number);
         number = cast;
     }

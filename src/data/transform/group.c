@@ -1,6 +1,7 @@
 /* Elements grouped by a key: group_by_window. */
 #include "data/element_spec.h"
 #include "data/state.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct group {
@@ -221,7 +222,7 @@ static tw_tensors cast_result(void *user, tw_tensors in)
     tw_auto tw_tensor *number = NULL;
     if (tw__function_call(((cast_body *)user)->function, in.items, &number) != TW_OK)
         return TW_GIVE_FAILURE;
-    return tw_give(TW_CALL(Cast, TW_IN(number), TW_WITH(TW_A_TYPE("DstT", TW_INT64))));
+    return tw_give(TW_CALL(Cast, number, TW_A_TYPE("DstT", TW_INT64)));
 }
 
 /* The traced function, or one around it that casts its number. */

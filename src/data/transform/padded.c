@@ -1,5 +1,6 @@
 /* padded_batch: elements of different shapes stacked, the smaller ones filled up. */
 #include "data/state.h"
+#include "op/calls.h"
 #include "op/list/list.h"
 #include "api/tensor_spec.h"
 #include "rows.h"
@@ -249,7 +250,7 @@ static tw_tensor *value_tensor(const tw_value *given, tw_dtype dtype)
         return tw_tensor_string("", 0);
     if (given->kind == TW_VALUE_NONE) {
         tw_auto tw_tensor *zero = tw_tensor_int(0);
-        return zero ? TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", dtype))) : NULL;
+        return zero ? TW_CALL(Cast, zero, TW_A_TYPE("DstT", dtype)) : NULL;
     }
     tw_auto tw_tensor *value = tw__value_tensor(given, TW_DTYPE_NONE, "padding_values");
     if (value && value->dtype == dtype && value->shape.rank == 0)

@@ -1,5 +1,6 @@
 /* rebatch: the rows of batches in batches of other sizes, which are taken in turns. */
 #include "data/state.h"
+#include "op/calls.h"
 #include "rows.h"
 
 typedef struct rebatch_dataset {
@@ -67,7 +68,7 @@ static tw_status append(rebatch_cursor *c, tw_tensor **out, int64_t have, int64_
         tw_tensor *part = tw__tensor_slice_view(c->batch[i], &shape, c->row * unit), *whole = NULL;
         tw_auto tw_tensor *axis = have ? tw_tensor_int(0) : NULL;
         if (have)
-            whole = part && axis ? tw__call(&tw__op_ConcatV2, TW_IN(out[i], part, axis), 3, NULL, 0) : NULL;
+            whole = part && axis ? TW_CALL(ConcatV2, out[i], part, axis) : NULL;
         else
             whole = tw_retain(part);
         tw_release(part);

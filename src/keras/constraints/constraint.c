@@ -73,15 +73,15 @@ TW_API(constraints_get, "keras.constraints._get(identifier: named<constraint>) -
 static tw_tensor *norms_of(tw_tensor *value, tw_ints axis)
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(axis.items, axis.count, TW_INT32);
-    tw_auto tw_tensor *squares = TW_UNARY(Square, value);
-    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
+    tw_auto tw_tensor *squares = TW_CALL(Square, value);
+    tw_tensor *sums = TW_CALL(Sum, squares, axes, TW_A_BOOL("keep_dims", true));
     return TW_G1(Sqrt, sums);
 }
 
 static tw_tensor *clipped(tw_tensor *norms, double low, double high)
 {
     tw_auto tw_tensor *bottom = tw__grad_constant(low, norms), *top = tw__grad_constant(high, norms);
-    return tw__call(&tw__op_ClipByValue, TW_IN(norms, bottom, top), 3, NULL, 0);
+    return TW_CALL(ClipByValue, norms, bottom, top);
 }
 
 /* value * (wanted / (epsilon + norms)); takes `wanted`. */
@@ -112,8 +112,8 @@ static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
         return NULL;
     }
     tw_auto tw_tensor *zero = tw__grad_constant(0, value);
-    tw_auto tw_tensor *holds = TW_BINARY(GreaterEqual, value, zero);
-    tw_tensor *factor = tw__call(&tw__op_Cast, TW_IN(holds), 1, TW_WITH(TW_A_TYPE("DstT", value->dtype)), 1);
+    tw_auto tw_tensor *holds = TW_CALL(GreaterEqual, value, zero);
+    tw_tensor *factor = TW_CALL(Cast, holds, TW_A_TYPE("DstT", value->dtype));
     return TW_G2(Mul, tw_retain(value), factor);
 }
 static const tw__constraint_methods non_neg_methods = { non_neg };

@@ -128,7 +128,7 @@ static tw_tensor *identity_make(tw_initializer *self, const tw_shape *shape, tw_
     if (tw__in_graph()) {
         tw_auto tw_tensor *factor = tw__float_scalar(dtype, gain),
                           *ones = tw_eye((int)shape->dims[0], .num_columns = shape->dims[1], .dtype = dtype);
-        return factor && ones ? TW_BINARY(Mul, factor, ones) : NULL;
+        return factor && ones ? TW_CALL(Mul, factor, ones) : NULL;
     }
     tw_tensor *values = filled(self, shape, dtype, 0);
     size_t size = tw__element_size(dtype);

@@ -29,14 +29,14 @@ static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, t
     if (!normal || tw__apply(&tw__op_Qr, TW_IN(normal), 1, NULL, 0, factors, &count) != TW_OK)
         return NULL;
     tw_auto tw_tensor *q = factors[0], *r = factors[1];
-    tw_auto tw_tensor *diagonal = TW_UNARY(DiagPart, r);
-    tw_auto tw_tensor *signs = TW_UNARY(Sign, diagonal);
-    tw_auto tw_tensor *unique = TW_BINARY(Mul, q, signs);
+    tw_auto tw_tensor *diagonal = TW_CALL(DiagPart, r);
+    tw_auto tw_tensor *signs = TW_CALL(Sign, diagonal);
+    tw_auto tw_tensor *unique = TW_CALL(Mul, q, signs);
     tw_auto tw_tensor *turned = unique && wide ? tw_linalg_matrix_transpose(unique) : tw_retain(unique);
     tw_auto tw_tensor *dims = turned ? tw__tensor_of_shape(shape, TW_INT32) : NULL,
                       *factor = dims ? tw__float_scalar(dtype, gain) : NULL;
-    tw_auto tw_tensor *shaped = factor ? TW_BINARY(Reshape, turned, dims) : NULL;
-    return shaped ? TW_BINARY(Mul, factor, shaped) : NULL;
+    tw_auto tw_tensor *shaped = factor ? TW_CALL(Reshape, turned, dims) : NULL;
+    return shaped ? TW_CALL(Mul, factor, shaped) : NULL;
 }
 static const tw__initializer_methods orthogonal_methods = { orthogonal_make };
 

@@ -19,12 +19,12 @@ static tw_tensor *expand(tw_tensor *x, int axis) /* takes it */
 static tw_tensor *cast(tw_tensor *x, tw_dtype dtype) /* takes it */
 {
     tw_auto tw_tensor *taken = x;
-    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+    return x ? TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype)) : NULL;
 }
 
 static tw_tensor *einsum(const char *equation, tw_tensor *x, tw_tensor *y)
 {
-    return x && y ? tw__call(&tw__op_Einsum, TW_IN(x, y), 2, TW_WITH(TW_A_STRING("equation", equation)), 1) : NULL;
+    return x && y ? TW_CALL(Einsum, x, y, TW_A_STRING("equation", equation)) : NULL;
 }
 
 static tw_tensor *sum_last(tw_tensor *x) /* takes it */
@@ -35,7 +35,7 @@ static tw_tensor *sum_last(tw_tensor *x) /* takes it */
 /* Dimension `axis` of a tensor as a scalar int32. */
 static tw_tensor *size_of(tw_tensor *x, int axis)
 {
-    return TW_G3(GatherV2, TW_UNARY(Shape, x), tw_tensor_int(axis), tw_tensor_int(0));
+    return TW_G3(GatherV2, TW_CALL(Shape, x), tw_tensor_int(axis), tw_tensor_int(0));
 }
 
 static tw_tensor *range(tw_tensor *limit) /* takes it */
@@ -108,7 +108,7 @@ static tw_tensor *scores_of(attention *layer, tw_tensor *query, tw_tensor *key)
     if (layer->use_scale && !scale)
         return NULL;
     if (!layer->additive && !layer->concat) {
-        tw_tensor *scores = tw__call(&tw__op_BatchMatMulV2, TW_IN(query, key), 2, TW_WITH(TW_A_BOOL("adj_y", true)), 1);
+        tw_tensor *scores = TW_CALL(BatchMatMulV2, query, key, TW_A_BOOL("adj_y", true));
         return scale ? TW_G2(Mul, scores, tw_retain(scale)) : scores;
     }
     tw_tensor *sums = TW_G2(AddV2, expand(tw_retain(query), -2), expand(tw_retain(key), -3));
@@ -144,13 +144,13 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
     } else {
         tw_release(visible);
     }
-    weights = scores ? TW_UNARY(Softmax, scores) : NULL;
+    weights = scores ? TW_CALL(Softmax, scores) : NULL;
     if (weights && training == 1 && layer->dropout > 0) {
         tw_tensor *less = tw__dropout(weights, layer->dropout, NULL, TW_NO_INT, NULL);
         tw_release(weights);
         weights = less;
     }
-    result = weights ? TW_BINARY(BatchMatMulV2, weights, value) : NULL;
+    result = weights ? TW_CALL(BatchMatMulV2, weights, value) : NULL;
     if (result && query_mask) {
         tw_tensor *kept = TW_G2(Mul, tw_retain(result), cast(expand(tw_retain(query_mask), -1), result->dtype));
         tw_release(result);

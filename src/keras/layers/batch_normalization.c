@@ -9,6 +9,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
+#include "op/calls.h"
 
 typedef struct batch_normalization {
     tw_layer layer;
@@ -183,11 +184,11 @@ static tw_tensor *if_rows(tw_tensor *x, tw_tensor *value, tw_tensor *otherwise)
 {
     if (!value || tw__replica < 0 || tw__replicas == 1)
         return value;
-    tw_auto tw_tensor *size = TW_UNARY(Size, x);
+    tw_auto tw_tensor *size = TW_CALL(Size, x);
     tw_auto tw_tensor *none = tw_tensor_int(0);
-    tw_auto tw_tensor *any = TW_BINARY(Greater, size, none);
-    tw_auto tw_tensor *second = otherwise ? tw_retain(otherwise) : TW_UNARY(ZerosLike, value);
-    tw_tensor *chosen = any && second ? tw__call(&tw__op_SelectV2, TW_IN(any, value, second), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *any = TW_CALL(Greater, size, none);
+    tw_auto tw_tensor *second = otherwise ? tw_retain(otherwise) : TW_CALL(ZerosLike, value);
+    tw_tensor *chosen = any && second ? TW_CALL(SelectV2, any, value, second) : NULL;
     tw_release(value);
     return chosen;
 }
@@ -230,16 +231,15 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
 static tw_status follow(batch_normalization *layer, tw_tensor *x, const char *name, tw_tensor *value)
 {
     tw_auto tw_tensor *moving = tw__layer_read(&layer->layer, name);
-    tw_auto tw_tensor *wide = moving && value->dtype != moving->dtype
-                                  ? tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", moving->dtype)), 1)
-                                  : tw_retain(value);
+    tw_auto tw_tensor *wide =
+        moving && value->dtype != moving->dtype ? TW_CALL(Cast, value, TW_A_TYPE("DstT", moving->dtype)) : tw_retain(value);
     if (!moving || !wide)
         return tw__error_status();
     double rate = 1 - layer->momentum;
     float narrow = (float)rate;
     tw_auto tw_tensor *factor = moving->dtype == TW_FLOAT64 ? tw_tensor_double(rate) : tw_tensor_float(narrow);
-    tw_auto tw_tensor *distance = TW_BINARY(Sub, moving, wide);
-    tw_auto tw_tensor *step = if_rows(x, TW_BINARY(Mul, distance, factor), NULL);
+    tw_auto tw_tensor *distance = TW_CALL(Sub, moving, wide);
+    tw_auto tw_tensor *step = if_rows(x, TW_CALL(Mul, distance, factor), NULL);
     return step ? assign(&layer->layer, name, &tw__op_AssignSubVariableOp, step) : tw__error_status();
 }
 
@@ -270,8 +270,8 @@ static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, t
     if (!mask)
         return tw__moments(x, axes, layer->axis_count > 1, mean, variance);
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *numbers = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
-    tw_auto tw_tensor *weights = TW_BINARY(ExpandDims, numbers, last);
+    tw_auto tw_tensor *numbers = TW_CALL(Cast, mask, TW_A_TYPE("DstT", x->dtype));
+    tw_auto tw_tensor *weights = TW_CALL(ExpandDims, numbers, last);
     return weights ? tw__weighted_moments(x, axes, weights, layer->axis_count > 1, mean, variance) : tw__error_status();
 }
 

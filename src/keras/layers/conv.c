@@ -2,6 +2,7 @@
  *
  * Inputs of more dimensions than a batch of images are a larger batch. */
 #include "keras/layers/conv.h"
+#include "op/calls.h"
 
 static const char *kernel_name(const tw__conv *layer)
 {
@@ -144,13 +145,13 @@ static tw_tensor *run(tw__conv *layer, tw_tensor *input, tw_tensor *kernel)
         unknown += flat->shape.dims[i] < 0;
     bool loose = unknown > 1; /* a reshape can't have two sizes that are not known */
     tw_auto tw_tensor *axis = loose ? tw_tensor_int(row) : NULL;
-    tw_auto tw_tensor *images = !loose ? tw__reshape(flat, &image) : axis ? TW_BINARY(ExpandDims, flat, axis) : NULL;
+    tw_auto tw_tensor *images = !loose ? tw__reshape(flat, &image) : axis ? TW_CALL(ExpandDims, flat, axis) : NULL;
     tw_auto tw_tensor *filters = tw__reshape(kernel, &filter);
     tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters, layer->channels_first) : NULL;
     if (!output)
         return NULL;
     if (loose)
-        return tw__call(&tw__op_Squeeze, TW_IN(output), 1, TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ row }, 1)), 1);
+        return TW_CALL(Squeeze, output, TW_A_INTS("squeeze_dims", (const int64_t[]){ row }, 1));
     tw_shape shape = output->shape;
     for (int i = row; i < 3; i++)
         shape.dims[i] = shape.dims[i + 1];

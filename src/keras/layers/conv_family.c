@@ -123,7 +123,7 @@ tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images)
     if (!images || layer->axes == 2)
         return tw_retain(images);
     const int64_t row = layer->channels_first ? 2 : 1;
-    return tw__call(&tw__op_Squeeze, TW_IN(images), 1, TW_WITH(TW_A_INTS("squeeze_dims", &row, 1)), 1);
+    return TW_CALL(Squeeze, images, TW_A_INTS("squeeze_dims", &row, 1));
 }
 
 tw_tensor *tw__conv_turned(tw_tensor *images, bool channels_first)
@@ -137,9 +137,7 @@ tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output)
     tw_auto tw_tensor *taken = output, *bias = output && layer->has_bias ? tw__layer_read(&layer->layer, "bias") : NULL;
     if (!output || !layer->has_bias)
         return tw_retain(output);
-    return bias
-               ? tw__call(&tw__op_BiasAdd, TW_IN(output, bias), 2, TW_WITH(TW_A_STRING("data_format", tw__conv_format(layer))), 1)
-               : NULL;
+    return bias ? TW_CALL(BiasAdd, output, bias, TW_A_STRING("data_format", tw__conv_format(layer))) : NULL;
 }
 
 tw_tensor *tw__conv_activated(tw__conv *layer, tw_tensor *output)

@@ -4,6 +4,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/layers/conv.h"
 #include "keras/regularizers/regularizers.h"
+#include "op/calls.h"
 
 /* As in Keras these layers take and tell the settings of a single kernel, which they do not have. */
 static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer,
@@ -61,7 +62,7 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
         amounts[2 * (rows + 1)] = (int32_t)((layer->size[0] - 1) * layer->dilation[0]);
         tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(4, 2), amounts);
         tw_release(x);
-        x = TW_BINARY(Pad, images, paddings);
+        x = TW_CALL(Pad, images, paddings);
     }
     const char *format = tw__conv_format(layer);
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),

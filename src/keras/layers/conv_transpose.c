@@ -50,10 +50,10 @@ static tw_tensor *sizes_tensor(const int64_t sizes[4], tw_tensor *images)
 {
     if (sizes[0] >= 0)
         return tw__ints_tensor(sizes, 4, TW_INT32);
-    tw_auto tw_tensor *batch = TW_G3(Slice, TW_UNARY(Shape, images), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+    tw_auto tw_tensor *batch = TW_G3(Slice, TW_CALL(Shape, images), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                                      tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
     tw_auto tw_tensor *rest = tw__ints_tensor(sizes + 1, 3, TW_INT32), *axis = tw_tensor_int(0);
-    return tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0);
+    return TW_CALL(ConcatV2, batch, rest, axis);
 }
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_first)

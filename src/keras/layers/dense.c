@@ -3,6 +3,7 @@
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 #include "keras/regularizers/regularizers.h"
+#include "op/calls.h"
 
 typedef struct dense {
     tw_layer layer;
@@ -87,7 +88,7 @@ static tw_tensor *multiply(tw_tensor *x, tw_tensor *kernel)
 {
     int rank = x->shape.rank;
     if (rank == 2)
-        return TW_BINARY(MatMul, x, kernel);
+        return TW_CALL(MatMul, x, kernel);
     if (rank < 2) {
         tw__fail(TW_VALUE_ERROR, "Dense: the rank of the input is not known while tracing");
         return NULL;
@@ -97,7 +98,7 @@ static tw_tensor *multiply(tw_tensor *x, tw_tensor *kernel)
         rows = x->shape.dims[i] < 0 || rows < 0 ? -1 : rows * x->shape.dims[i];
     tw_shape flat = TW_SHAPE(rows, last);
     tw_tensor *matrix = tw__reshape(x, &flat);
-    tw_tensor *product = TW_BINARY(MatMul, matrix, kernel);
+    tw_tensor *product = TW_CALL(MatMul, matrix, kernel);
     tw_tensor *output = product ? tw__reshape_leading(product, x, kernel->shape.dims[1]) : NULL;
     tw_release(matrix);
     tw_release(product);
@@ -109,14 +110,14 @@ static tw_tensor *dense_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     dense *layer = (dense *)self;
     tw_attr target = TW_A_TYPE("DstT", self->dtype);
-    tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : tw__call(&tw__op_Cast, &input, 1, &target, 1);
+    tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : TW_CALL(Cast, input, target);
     tw_tensor *kernel = x ? read_weight(self, "kernel") : NULL;
     tw_tensor *output = kernel ? multiply(x, kernel) : NULL;
     tw_release(kernel);
     tw_release(x);
     if (output && layer->has_bias) {
         tw_tensor *bias = read_weight(self, "bias");
-        tw_tensor *sum = bias ? TW_BINARY(BiasAdd, output, bias) : NULL;
+        tw_tensor *sum = bias ? TW_CALL(BiasAdd, output, bias) : NULL;
         tw_release(bias);
         tw_release(output);
         output = sum;

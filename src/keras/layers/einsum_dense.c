@@ -125,7 +125,7 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
     einsum_dense *layer = (einsum_dense *)self;
     const tw_layers_einsum_dense_args *args = tw_object_config(self);
     tw_auto tw_tensor *kernel = tw__layer_read(self, "kernel");
-    tw_tensor *output = tw__call(&tw__op_Einsum, TW_IN(input, kernel), 2, TW_WITH(TW_A_STRING("equation", args->equation)), 1);
+    tw_tensor *output = TW_CALL(Einsum, input, kernel, TW_A_STRING("equation", args->equation));
     if (output && args->bias_axes)
         output = TW_G2(AddV2, output, tw__layer_read(self, "bias"));
     tw_tensor *result = output ? tw__activation_call(&layer->activation, output) : NULL;

@@ -42,15 +42,14 @@ static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     tw_variable *table = tw__layer_variable(self, "embeddings");
     bool whole = input->dtype == TW_INT32 || input->dtype == TW_INT64;
-    tw_auto tw_tensor *indices =
-        whole ? tw_retain(input) : tw__call(&tw__op_Cast, TW_IN(input), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1);
+    tw_auto tw_tensor *indices = whole ? tw_retain(input) : TW_CALL(Cast, input, TW_A_TYPE("DstT", TW_INT32));
     if (!table || !indices)
         return NULL;
     tw__part part = tw__part_begin(NULL, "embedding_lookup");
     tw_attr dtype = TW_A_TYPE("dtype", self->dtype);
     tw_tensor *rows = tw__part_call(&part, "", &tw__op_ResourceGather, TW_IN(table->handle, indices), 2, &dtype, 1);
     if (rows && part.graph) { /* TensorFlow's nodes */
-        tw_tensor *same = TW_UNARY(Identity, rows);
+        tw_tensor *same = TW_CALL(Identity, rows);
         tw_release(rows);
         rows = same;
     }
@@ -62,7 +61,7 @@ static tw_tensor *embedding_mask(tw_layer *self, tw_tensor *input, tw_tensor *ma
 {
     (void)self, (void)mask;
     tw_auto tw_tensor *zero = tw__grad_constant(0, input);
-    return TW_BINARY(NotEqual, input, zero);
+    return TW_CALL(NotEqual, input, zero);
 }
 
 static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

@@ -33,7 +33,7 @@ static tw_status flatten_output_shape(tw_layer *self, const tw_shape *input, tw_
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
 {
     tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
-    tw_tensor *output = TW_BINARY(Reshape, input, dims);
+    tw_tensor *output = TW_CALL(Reshape, input, dims);
     tw_release(dims);
     return output;
 }
@@ -42,7 +42,7 @@ tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
 static tw_tensor *reshape_batch(tw_tensor *input, const int64_t *dims, int count)
 {
     tw_tensor *rest = tw__ints_tensor(dims, count, TW_INT32);
-    tw_tensor *batch = TW_G3(Slice, TW_UNARY(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+    tw_tensor *batch = TW_G3(Slice, TW_CALL(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                              tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
     return TW_G2(Reshape, tw_retain(input), TW_G3(ConcatV2, batch, rest, tw_tensor_int(0)));
 }
@@ -64,7 +64,7 @@ tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last)
         shape.rank--;
     if (unknown_dims(&shape) <= 1)
         return tw__reshape(input, &shape);
-    tw_tensor *leading = TW_G3(Slice, TW_UNARY(Shape, like), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+    tw_tensor *leading = TW_G3(Slice, TW_CALL(Shape, like), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                                tw__ints_tensor((int64_t[]){ like->shape.rank - 1 }, 1, TW_INT32));
     if (last >= 0)
         leading = TW_G3(ConcatV2, leading, tw__ints_tensor(&last, 1, TW_INT32), tw_tensor_int(0));
@@ -201,7 +201,7 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
     tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[1]);
     tw_auto tw_tensor *x = tw_retain(input);
     if (input && mask) {
-        tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
+        tw_tensor *flags = TW_CALL(Cast, mask, TW_A_TYPE("DstT", input->dtype));
         tw_release(x);
         x = TW_G2(AddV2, tw_retain(input), TW_GN(Mul, input->dtype == TW_FLOAT16 ? -65504 : -1e9, TW_GN(Sub, 1, flags)));
     }
@@ -209,7 +209,7 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
         return (tw_value){ .kind = TW_VALUE_NONE };
     int64_t axis = args ? args->axis : -1, rank = x->shape.rank;
     if (axis == -1 || axis == rank - 1)
-        return tw__tensor_value(TW_UNARY(Softmax, x));
+        return tw__tensor_value(TW_CALL(Softmax, x));
     if (rank < 0 || axis < -rank || axis >= rank) {
         tw__fail(TW_VALUE_ERROR, "Softmax \"%s\": axis=%lld, the input's shape is %s", self->name, (long long)axis,
                  tw__shape_text(&x->shape));

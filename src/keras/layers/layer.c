@@ -12,6 +12,7 @@
 #include "keras/keras.h"
 #include "keras/layers/allowance.h"
 #include "keras/models/functional.h"
+#include "op/calls.h"
 
 static tw_status layer_init(void *self, const void *given)
 {
@@ -162,7 +163,7 @@ tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
         !tw__dtype_is_float(layer->dtype))
         return tw_retain(input);
     tw_attr target = TW_A_TYPE("DstT", layer->dtype);
-    return tw__call(&tw__op_Cast, &input, 1, &target, 1);
+    return TW_CALL(Cast, input, target);
 }
 
 static tw_status build(tw_layer *layer, const tw_shape *input_shape)

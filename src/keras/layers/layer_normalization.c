@@ -255,8 +255,8 @@ static tw_tensor *unit_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     const tw_layers_unit_normalization_args *args = tw_object_config(self);
-    tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32), *square = TW_UNARY(Square, input);
-    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(square, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
+    tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32), *square = TW_CALL(Square, input);
+    tw_tensor *sums = TW_CALL(Sum, square, axes, TW_A_BOOL("keep_dims", true));
     return TW_G2(Mul, tw_retain(input), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
 }
 

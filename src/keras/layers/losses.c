@@ -223,8 +223,8 @@ tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output)
 {
     tw_callable *regularizer = layer->activity_regularizer;
     tw_auto tw_tensor *penalty = regularizer->call(regularizer, output);
-    tw_auto tw_tensor *batch = penalty ? TW_G3(GatherV2, TW_UNARY(Shape, output), tw_tensor_int(0), tw_tensor_int(0)) : NULL;
-    tw_tensor *count = batch ? tw__call(&tw__op_Cast, TW_IN(batch), 1, TW_WITH(TW_A_TYPE("DstT", penalty->dtype)), 1) : NULL;
+    tw_auto tw_tensor *batch = penalty ? TW_G3(GatherV2, TW_CALL(Shape, output), tw_tensor_int(0), tw_tensor_int(0)) : NULL;
+    tw_tensor *count = batch ? TW_CALL(Cast, batch, TW_A_TYPE("DstT", penalty->dtype)) : NULL;
     tw_auto tw_tensor *mean = count ? TW_G2(RealDiv, tw_retain(penalty), count) : NULL;
     return mean ? tw__layer_add_loss(layer, mean) : tw__error_status();
 }

@@ -4,6 +4,7 @@
  * A tensor's `config` holds what Keras noted of it: nothing, the logits it was made of (a tensor), or both kinds of notes in one
  * object. */
 #include "keras/layers/layers.h"
+#include "op/calls.h"
 
 typedef struct notes {
     tw_object object;
@@ -78,7 +79,7 @@ tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask)
 
 tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask)
 {
-    tw_tensor *copy = TW_UNARY(Identity, tensor);
+    tw_tensor *copy = TW_CALL(Identity, tensor);
     if (copy && tw__mask_set(copy, mask) == TW_OK)
         return copy;
     tw_release(copy);

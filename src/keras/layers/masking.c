@@ -17,7 +17,7 @@ static tw_status supports_masks(void *self, const void *given)
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype) /* takes it */
 {
     tw_auto tw_tensor *taken = x;
-    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+    return x ? TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype)) : NULL;
 }
 
 /* As Keras keeps it: a float32. */
@@ -33,8 +33,8 @@ static tw_tensor *other_steps(tw_layer *self, tw_tensor *input, bool keep)
 {
     const tw_layers_masking_args *args = tw_object_config(self);
     tw_auto tw_tensor *value = tw__grad_constant(args->mask_value, input), *axis = tw_tensor_int(-1);
-    tw_auto tw_tensor *differs = TW_BINARY(NotEqual, input, value);
-    return tw__call(&tw__op_Any, TW_IN(differs, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", keep)), 1);
+    tw_auto tw_tensor *differs = TW_CALL(NotEqual, input, value);
+    return TW_CALL(Any, differs, axis, TW_A_BOOL("keep_dims", keep));
 }
 
 static tw_tensor *masking_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
@@ -61,12 +61,12 @@ static tw_tensor *elu_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     double alpha = ((const tw_layers_elu_args *)tw_object_config(self))->alpha;
-    tw_auto tw_tensor *plain = TW_UNARY(Elu, input);
+    tw_auto tw_tensor *plain = TW_CALL(Elu, input);
     if (!plain || alpha == 1)
         return tw_retain(plain);
-    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = TW_BINARY(Greater, input, zero);
+    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = TW_CALL(Greater, input, zero);
     tw_auto tw_tensor *scaled = TW_GN(Mul, alpha, tw_retain(plain));
-    return tw__call(&tw__op_SelectV2, TW_IN(positive, plain, scaled), 3, NULL, 0);
+    return TW_CALL(SelectV2, positive, plain, scaled);
 }
 
 static void elu_config(tw_layer *self, tw__dict *dict)
@@ -85,7 +85,7 @@ static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     tw_auto tw_tensor *theta =
         tw__grad_constant(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta, input);
-    return theta ? TW_G2(Mul, tw_retain(input), as_dtype(TW_BINARY(Greater, input, theta), input->dtype)) : NULL;
+    return theta ? TW_G2(Mul, tw_retain(input), as_dtype(TW_CALL(Greater, input, theta), input->dtype)) : NULL;
 }
 
 static void threshold_config(tw_layer *self, tw__dict *dict)
@@ -130,8 +130,8 @@ static tw_status prelu_build(tw_layer *self, const tw_shape *input)
 static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    tw_tensor *negative = TW_G1(Relu, TW_UNARY(Neg, input)), *alpha = tw__layer_read(self, "alpha");
-    return TW_G2(AddV2, TW_UNARY(Relu, input), TW_G2(Mul, TW_G1(Neg, alpha), negative));
+    tw_tensor *negative = TW_G1(Relu, TW_CALL(Neg, input)), *alpha = tw__layer_read(self, "alpha");
+    return TW_G2(AddV2, TW_CALL(Relu, input), TW_G2(Mul, TW_G1(Neg, alpha), negative));
 }
 
 static const tw__layer_methods prelu_methods = { .build = prelu_build, .call = prelu_call };
@@ -179,7 +179,7 @@ static tw_tensor *rescale_call(tw_layer *self, tw_tensor *input, int training)
     tw_auto tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
     tw_auto tw_tensor *scale = x ? tw__grad_constant(args->scale, x) : NULL,
                       *offset = x ? tw__grad_constant(args->offset, x) : NULL;
-    return scale && offset ? TW_G2(AddV2, TW_BINARY(Mul, x, scale), tw_retain(offset)) : NULL;
+    return scale && offset ? TW_G2(AddV2, TW_CALL(Mul, x, scale), tw_retain(offset)) : NULL;
 }
 
 static const tw__layer_methods rescale_methods = { .call = rescale_call };

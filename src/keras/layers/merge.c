@@ -4,6 +4,7 @@
  * Inputs of different ranks are brought together by axes of size 1 behind the batch's, as in Keras. */
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
+#include "op/calls.h"
 
 typedef struct merge {
     tw_layer layer;
@@ -54,7 +55,7 @@ static tw_tensor *widened(tw_tensor *tensor, int rank)
     tw_tensor *wide = tw_retain(tensor);
     while (wide && wide->shape.rank >= 0 && wide->shape.rank < rank) {
         tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 1 });
-        tw_tensor *next = TW_BINARY(ExpandDims, wide, axis);
+        tw_tensor *next = TW_CALL(ExpandDims, wide, axis);
         tw_release(wide);
         wide = next;
     }
@@ -98,7 +99,7 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
         tw_auto tw_tensor *number = tw_tensor_new(TW_FLOAT64, TW_SCALAR, &(double){ (double)p.count });
         tw_attr target = TW_A_TYPE("DstT", sum->dtype);
         tw_auto tw_tensor *count = number ? tw__call(&tw__op_Cast, (tw_tensor *[]){ number }, 1, &target, 1) : NULL;
-        tw_tensor *next = count ? tw__call(&tw__op_RealDiv, TW_IN(sum, count), 2, NULL, 0) : NULL;
+        tw_tensor *next = count ? TW_CALL(RealDiv, sum, count) : NULL;
         tw_release(sum);
         sum = next;
     }
@@ -122,7 +123,7 @@ static tw_tensor *all_masks(tw_layer *self, const tw_value *inputs, const tw_val
         tw_tensor *mask = masks->list.items[i].kind == TW_VALUE_TENSOR ? masks->list.items[i].tensor : NULL;
         if (!mask)
             continue;
-        tw_tensor *next = all ? TW_BINARY(LogicalAnd, all, mask) : tw_retain(mask);
+        tw_tensor *next = all ? TW_CALL(LogicalAnd, all, mask) : tw_retain(mask);
         tw_release(all);
         if (!(all = next))
             return NULL;
@@ -172,11 +173,11 @@ static tw_tensor *wide_mask(tw_tensor *input, tw_tensor *mask)
 {
     tw_attr to_bool = TW_A_TYPE("DstT", TW_BOOL);
     if (!mask) {
-        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, input);
-        return ones ? tw__call(&tw__op_Cast, &ones, 1, &to_bool, 1) : NULL;
+        tw_auto tw_tensor *ones = TW_CALL(OnesLike, input);
+        return ones ? TW_CALL(Cast, ones, to_bool) : NULL;
     }
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return mask->shape.rank >= input->shape.rank ? tw_retain(mask) : TW_BINARY(ExpandDims, mask, last);
+    return mask->shape.rank >= input->shape.rank ? tw_retain(mask) : TW_CALL(ExpandDims, mask, last);
 }
 
 /* The masks side by side along the layer's axis, then true where the last axis is. */
@@ -192,7 +193,7 @@ static tw_tensor *concatenated_masks(tw_layer *self, const tw_value *inputs, con
         tw_attr size = TW_A_INT("N", count);
         tw_auto tw_tensor *joined = count == 1 ? tw_retain(all[0]) : tw__call(&tw__op_ConcatV2, all, (int)count + 1, &size, 1),
                           *last = tw_tensor_int(-1);
-        result = joined && last ? TW_BINARY(All, joined, last) : NULL;
+        result = joined && last ? TW_CALL(All, joined, last) : NULL;
     }
     for (int64_t i = 0; all && i <= count; i++)
         tw_release(all[i]);
@@ -291,7 +292,7 @@ static tw_tensor *batch_dot(tw_tensor *x, tw_tensor *y, int64_t a, int64_t b)
     if (!product || used > 1)
         return product;
     tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 1 }); /* [batch] becomes [batch, 1] */
-    tw_tensor *column = TW_BINARY(ExpandDims, product, axis);
+    tw_tensor *column = TW_CALL(ExpandDims, product, axis);
     tw_release(product);
     return column;
 }

@@ -40,7 +40,7 @@ static tw_tensor *draw(tw_layer *self, const tw_op *op, tw_tensor *shape, tw_dty
 
 static tw_tensor *normal_like(tw_layer *self, tw_tensor *input, double mean, double deviation)
 {
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, input);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, input);
     tw_tensor *values = draw(self, &tw__op_RandomStandardNormal, shape, input->dtype);
     return TW_GN(AddV2, mean, TW_GN(Mul, deviation, values));
 }
@@ -105,9 +105,9 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     double scale = 1 / sqrt((1 - rate) * (1 + rate * lowest * lowest)), offset = -scale * lowest * rate;
     tw_auto tw_tensor *shape = tw__noise_dims(input, &args->noise_shape);
     tw_auto tw_tensor *values = draw(self, &tw__op_RandomUniform, shape, input->dtype), *limit = tw__grad_constant(rate, input);
-    tw_auto tw_tensor *kept = values && limit ? TW_BINARY(GreaterEqual, values, limit) : NULL;
+    tw_auto tw_tensor *kept = values && limit ? TW_CALL(GreaterEqual, values, limit) : NULL;
     tw_auto tw_tensor *low = tw__grad_constant(lowest, input);
-    tw_tensor *chosen = kept && low ? tw__call(&tw__op_SelectV2, TW_IN(kept, input, low), 3, NULL, 0) : NULL;
+    tw_tensor *chosen = kept && low ? TW_CALL(SelectV2, kept, input, low) : NULL;
     return TW_GN(AddV2, offset, TW_GN(Mul, scale, chosen));
 }
 

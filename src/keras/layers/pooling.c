@@ -1,5 +1,6 @@
 /* keras.layers' pooling: MaxPooling2D, AveragePooling2D, those of sequences; the Global ones take the whole of every channel. */
 #include "keras/layers/layers.h"
+#include "op/calls.h"
 
 typedef struct pooling {
     tw_layer layer;
@@ -180,12 +181,12 @@ static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
         return tw__tensor_value(input ? global_call(self, input, training) : NULL);
     int32_t steps = layer->channels_first ? 2 : 1, wide = layer->channels_first ? 1 : 2;
     tw_auto tw_tensor *axis = tw_tensor_int(wide), *over = tw_tensor_int(steps);
-    tw_auto tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
-    tw_auto tw_tensor *factors = TW_BINARY(ExpandDims, flags, axis), *kept = TW_BINARY(Mul, input, factors);
+    tw_auto tw_tensor *flags = TW_CALL(Cast, mask, TW_A_TYPE("DstT", input->dtype));
+    tw_auto tw_tensor *factors = TW_CALL(ExpandDims, flags, axis), *kept = TW_CALL(Mul, input, factors);
     tw_attr keep = TW_A_BOOL("keep_dims", layer->keepdims);
-    tw_auto tw_tensor *sum = tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1);
-    tw_auto tw_tensor *count = sum ? tw__call(&tw__op_Sum, TW_IN(factors, over), 2, &keep, 1) : NULL;
-    return tw__tensor_value(count ? TW_BINARY(RealDiv, sum, count) : NULL);
+    tw_auto tw_tensor *sum = TW_CALL(Sum, kept, over, keep);
+    tw_auto tw_tensor *count = sum ? TW_CALL(Sum, factors, over, keep) : NULL;
+    return tw__tensor_value(count ? TW_CALL(RealDiv, sum, count) : NULL);
 }
 
 static tw_tensor *no_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)

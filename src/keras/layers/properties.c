@@ -2,6 +2,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/keras.h"
 #include "keras/regularizers/regularizers.h"
+#include "op/calls.h"
 
 static tw_objects retain_all(tw_status status, void **items, int64_t count)
 {
@@ -202,7 +203,7 @@ static tw_status set_weight(tw_layer *layer, tw_variable *variable, tw_tensor *v
         return status;
     }
     tw_attr target = TW_A_TYPE("DstT", resource->dtype);
-    tw_tensor *cast = value->dtype == resource->dtype ? tw_retain(value) : tw__call(&tw__op_Cast, &value, 1, &target, 1);
+    tw_tensor *cast = value->dtype == resource->dtype ? tw_retain(value) : TW_CALL(Cast, value, target);
     tw_status status = cast ? tw__variable_set(variable, cast) : tw__error_status();
     tw_release(cast);
     return status;

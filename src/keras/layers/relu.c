@@ -27,26 +27,26 @@ static tw_status relu_init(void *self, const void *given)
 static tw_tensor *above(tw_tensor *x, double threshold)
 {
     tw_auto tw_tensor *limit = tw__grad_constant(threshold, x);
-    tw_auto tw_tensor *greater = TW_BINARY(Greater, x, limit);
-    tw_auto tw_tensor *kept = tw__call(&tw__op_Cast, TW_IN(greater), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
-    return TW_BINARY(Mul, x, kept);
+    tw_auto tw_tensor *greater = TW_CALL(Greater, x, limit);
+    tw_auto tw_tensor *kept = TW_CALL(Cast, greater, TW_A_TYPE("DstT", x->dtype));
+    return TW_CALL(Mul, x, kept);
 }
 
 static tw_tensor *cut(tw_tensor *x, double largest)
 {
     tw_auto tw_tensor *limit = x ? tw__grad_constant(largest, x) : NULL;
-    return TW_BINARY(Minimum, x, limit);
+    return TW_CALL(Minimum, x, limit);
 }
 
 /* y - slope * max(threshold - x, 0) */
 static tw_tensor *with_slope(tw_tensor *y, tw_tensor *x, double slope, double threshold)
 {
     tw_auto tw_tensor *limit = tw__grad_constant(threshold, x);
-    tw_auto tw_tensor *distance = TW_BINARY(Sub, limit, x);
-    tw_auto tw_tensor *below = TW_UNARY(Relu, distance);
+    tw_auto tw_tensor *distance = TW_CALL(Sub, limit, x);
+    tw_auto tw_tensor *below = TW_CALL(Relu, distance);
     tw_auto tw_tensor *factor = tw__grad_constant(slope, x);
-    tw_auto tw_tensor *part = TW_BINARY(Mul, factor, below);
-    return TW_BINARY(Sub, y, part);
+    tw_auto tw_tensor *part = TW_CALL(Mul, factor, below);
+    return TW_CALL(Sub, y, part);
 }
 
 static tw_tensor *relu_call(tw_layer *self, tw_tensor *input, int training)
@@ -54,14 +54,12 @@ static tw_tensor *relu_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     const tw_layers_re_lu_args *args = tw_object_config(self);
     if (!args)
-        return TW_UNARY(Relu, input);
+        return TW_CALL(Relu, input);
     bool bounded = !isnan(args->max_value);
     if (args->negative_slope != 0 && !bounded && args->threshold == 0)
-        return tw__call(&tw__op_LeakyRelu, TW_IN(input), 1, TW_WITH(TW_A_FLOAT("alpha", args->negative_slope)), 1);
+        return TW_CALL(LeakyRelu, input, TW_A_FLOAT("alpha", args->negative_slope));
     bool six = bounded && args->max_value == 6 && args->threshold == 0;
-    tw_tensor *output = args->threshold != 0 ? above(input, args->threshold)
-                        : six                ? TW_UNARY(Relu6, input)
-                                             : TW_UNARY(Relu, input);
+    tw_tensor *output = args->threshold != 0 ? above(input, args->threshold) : six ? TW_CALL(Relu6, input) : TW_CALL(Relu, input);
     if (bounded && !six) {
         tw_tensor *less = cut(output, args->max_value);
         tw_release(output);
@@ -111,7 +109,7 @@ static tw_tensor *leaky_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     const tw_layers_leaky_re_lu_args *args = tw_object_config(self);
-    return tw__call(&tw__op_LeakyRelu, TW_IN(input), 1, TW_WITH(TW_A_FLOAT("alpha", args ? args->alpha : 0.3)), 1);
+    return TW_CALL(LeakyRelu, input, TW_A_FLOAT("alpha", args ? args->alpha : 0.3));
 }
 
 static void leaky_config(tw_layer *self, tw__dict *dict)

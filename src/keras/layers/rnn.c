@@ -35,22 +35,21 @@ static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *s
     if (shape.dims[0] >= 0)
         return tw_tensor_new(dtype, shape, NULL);
     tw_auto tw_tensor *batch =
-        TW_G3(GatherV2, TW_UNARY(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
+        TW_G3(GatherV2, TW_CALL(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
     tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *dims = tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0);
-    tw_auto tw_tensor *filled = TW_BINARY(Fill, dims, zero);
+    tw_auto tw_tensor *dims = TW_CALL(ConcatV2, batch, rest, axis);
+    tw_auto tw_tensor *filled = TW_CALL(Fill, dims, zero);
     return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 
 /* Given states count only while those that are kept are all zero. Takes `given`. */
 static tw_tensor *kept_or_given(const tw__rnn *rnn, tw_tensor *kept, tw_tensor *any, tw_tensor *given)
 {
-    tw_auto tw_tensor *wanted = given && given->dtype != rnn->layer.dtype
-                                    ? tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", rnn->layer.dtype)), 1)
-                                    : tw_retain(given);
+    tw_auto tw_tensor *wanted =
+        given && given->dtype != rnn->layer.dtype ? TW_CALL(Cast, given, TW_A_TYPE("DstT", rnn->layer.dtype)) : tw_retain(given);
     tw_release(given);
-    return kept && any && wanted ? tw__call(&tw__op_SelectV2, TW_IN(any, kept, wanted), 3, NULL, 0) : NULL;
+    return kept && any && wanted ? TW_CALL(SelectV2, any, kept, wanted) : NULL;
 }
 
 static tw_status merge_kept(tw__rnn *rnn, tw_tensor **states, int count)
@@ -61,8 +60,8 @@ static tw_status merge_kept(tw__rnn *rnn, tw_tensor **states, int count)
     for (int i = 0; good && i < count; i++) {
         kept[i] = tw__variable_read(rnn->states[i]);
         tw_auto tw_tensor *zero = kept[i] ? tw_tensor_new(kept[i]->dtype, TW_SCALAR, NULL) : NULL;
-        tw_auto tw_tensor *other = zero ? TW_BINARY(NotEqual, kept[i], zero) : NULL, *axes = other ? tw__all_axes(other) : NULL;
-        tw_tensor *found = axes ? TW_BINARY(Any, other, axes) : NULL;
+        tw_auto tw_tensor *other = zero ? TW_CALL(NotEqual, kept[i], zero) : NULL, *axes = other ? tw__all_axes(other) : NULL;
+        tw_tensor *found = axes ? TW_CALL(Any, other, axes) : NULL;
         any = any ? TW_G2(LogicalOr, any, found) : found;
         good = any != NULL;
     }

@@ -47,8 +47,8 @@ static tw_tensor *forget_bias_make(tw_initializer *self, const tw_shape *shape, 
     tw_shape one = TW_SHAPE(units), two = TW_SHAPE(2 * units);
     tw_tensor *zero = tw__initializer_make(((forget_bias *)self)->others, &one, dtype);
     tw_auto tw_tensor *first = zero, *rest = tw__initializer_make(((forget_bias *)self)->others, &two, dtype);
-    tw_auto tw_tensor *like = zero ? TW_UNARY(OnesLike, zero) : NULL, *axis = tw_tensor_int(0);
-    return first && rest && like && axis ? tw__call(&tw__op_ConcatV2, TW_IN(first, like, rest, axis), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *like = zero ? TW_CALL(OnesLike, zero) : NULL, *axis = tw_tensor_int(0);
+    return first && rest && like && axis ? TW_CALL(ConcatV2, first, like, rest, axis) : NULL;
 }
 
 static const tw__initializer_methods forget_bias_methods = { forget_bias_make };
@@ -107,7 +107,7 @@ tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state
     for (int i = 0; i < 2 && training == 1; i++) {
         if (rates[i] == 0 || cell->masks[i])
             continue;
-        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, like[i]);
+        tw_auto tw_tensor *ones = TW_CALL(OnesLike, like[i]);
         cell->masks[i] = ones ? tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL) : NULL;
         if (!cell->masks[i])
             return tw__error_status();
@@ -119,7 +119,7 @@ tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state
 
 static tw_tensor *times(tw_tensor *x, tw_tensor *weights)
 {
-    return TW_BINARY(MatMul, x, weights);
+    return TW_CALL(MatMul, x, weights);
 }
 
 static tw_tensor *with_bias(tw__cell *cell, tw_tensor *sum) /* takes it */
@@ -188,7 +188,7 @@ static tw_tensor *columns_of(tw_tensor *matrix, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32),
                       *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
-    return tw__call(&tw__op_Slice, TW_IN(matrix, begin, size), 3, NULL, 0);
+    return TW_CALL(Slice, matrix, begin, size);
 }
 
 static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
@@ -241,8 +241,8 @@ tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *stat
     next[0] = next[tw__cell_state_count(cell) - 1] = NULL;
     TW_TRY(tw__cell_make_masks(cell, input, states[0], training));
     bool drops = training == 1;
-    tw_auto tw_tensor *x = drops && cell->masks[0] ? TW_BINARY(Mul, input, cell->masks[0]) : tw_retain(input);
-    tw_auto tw_tensor *h = drops && cell->masks[1] ? TW_BINARY(Mul, states[0], cell->masks[1]) : tw_retain(states[0]);
+    tw_auto tw_tensor *x = drops && cell->masks[0] ? TW_CALL(Mul, input, cell->masks[0]) : tw_retain(input);
+    tw_auto tw_tensor *h = drops && cell->masks[1] ? TW_CALL(Mul, states[0], cell->masks[1]) : tw_retain(states[0]);
     if (!x || !h)
         return tw__error_status();
     tw_status status = cell->kind == TW_CELL_LSTM  ? lstm_step(cell, x, h, states[1], next)

@@ -132,9 +132,9 @@ static tw_tensor *choose(tw_tensor *mask, tw_tensor *x, tw_tensor *y)
     tw_tensor *wide = tw_retain(mask);
     for (int i = 1; i < x->shape.rank && wide; i++) {
         tw_auto tw_tensor *narrow = wide, *axis = tw_tensor_int(-1);
-        wide = tw__call(&tw__op_ExpandDims, TW_IN(narrow, axis), 2, NULL, 0);
+        wide = TW_CALL(ExpandDims, narrow, axis);
     }
-    tw_tensor *result = wide ? tw__call(&tw__op_SelectV2, TW_IN(wide, x, y), 3, NULL, 0) : NULL;
+    tw_tensor *result = wide ? TW_CALL(SelectV2, wide, x, y) : NULL;
     tw_release(wide);
     return result;
 }
@@ -155,7 +155,7 @@ static tw_status step_masked(const tw__sequence *s, tw_tensor *x, tw_tensor *mas
     TW_TRY(tw__cell_step_any(s, x, states, output, next));
     if (!mask)
         return TW_OK;
-    tw_auto tw_tensor *before = last && !s->zero_masked ? tw_retain(last) : TW_UNARY(ZerosLike, *output);
+    tw_auto tw_tensor *before = last && !s->zero_masked ? tw_retain(last) : TW_CALL(ZerosLike, *output);
     *output = choose(mask, *output, before);
     bool good = *output != NULL;
     for (int i = 0; i < s->count; i++) {
@@ -223,13 +223,13 @@ static tw_tensor *list_of(tw_tensor *steps)
         shape.dims[i - 1] = shape.dims[i];
     shape.rank--;
     tw_auto tw_tensor *element = tw__tensor_of_shape(&shape, TW_INT32);
-    return TW_BINARY(TensorListFromTensor, steps, element);
+    return TW_CALL(TensorListFromTensor, steps, element);
 }
 
 static tw_tensor *item_of(tw_tensor *list, tw_tensor *index, const tw_shape *shape, tw_dtype dtype)
 {
     tw_auto tw_tensor *element = tw__tensor_of_shape(shape, TW_INT32);
-    return tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, element), 3, TW_WITH(TW_A_TYPE("element_dtype", dtype)), 1);
+    return TW_CALL(TensorListGetItem, list, index, element, TW_A_TYPE("element_dtype", dtype));
 }
 
 typedef struct loop {
@@ -253,7 +253,7 @@ static tw_status give(tw_tensor *const *tensors, int count, tw_tensor ***outputs
 static tw_status loop_goes_on(void *context, tw_tensor *const *values, int count, tw_tensor ***outputs, int *output_count)
 {
     (void)count;
-    tw_tensor *less = TW_BINARY(Less, values[0], ((loop *)context)->length);
+    tw_tensor *less = TW_CALL(Less, values[0], ((loop *)context)->length);
     return give(&less, 1, outputs, output_count);
 }
 
@@ -270,8 +270,7 @@ static tw_status loop_step(void *context, tw_tensor *const *values, int count, t
         return tw__error_status();
     TW_TRY(step_masked(s, x, mask, values + 3, values[2], &output, made + 3));
     made[0] = TW_G2(AddV2, tw_retain(values[0]), tw_tensor_int(1));
-    made[1] = tw__call(&tw__op_TensorListSetItem, TW_IN(values[1], values[0], output), 3,
-                       TW_WITH(TW_A_TYPE("element_dtype", output->dtype)), 1);
+    made[1] = TW_CALL(TensorListSetItem, values[1], values[0], output, TW_A_TYPE("element_dtype", output->dtype));
     made[2] = output;
     return give(made, s->count + 3, outputs, output_count);
 }
@@ -281,7 +280,7 @@ static tw_tensor *first_output(const tw__sequence *s, tw_tensor *inputs, tw_tens
 {
     tw_tensor *next[TW_MOST_STATES] = { 0 }, *output = NULL;
     tw_auto tw_tensor *zero = tw_tensor_int(0), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *x = tw__call(&tw__op_GatherV2, TW_IN(inputs, zero, axis), 3, NULL, 0);
+    tw_auto tw_tensor *x = TW_CALL(GatherV2, inputs, zero, axis);
     if (!x || tw__cell_step_any(s, x, states, &output, next) != TW_OK)
         return NULL;
     tw__tensors_release(next, s->count);
@@ -290,7 +289,7 @@ static tw_tensor *first_output(const tw__sequence *s, tw_tensor *inputs, tw_tens
 
 tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs)
 {
-    tw_auto tw_tensor *length = TW_G3(GatherV2, TW_UNARY(Shape, s->inputs), tw_tensor_int(0), tw_tensor_int(0));
+    tw_auto tw_tensor *length = TW_G3(GatherV2, TW_CALL(Shape, s->inputs), tw_tensor_int(0), tw_tensor_int(0));
     tw_auto tw_tensor *first = first_output(s, s->inputs, states), *inputs = list_of(s->inputs),
                       *mask = s->mask ? list_of(s->mask) : NULL;
     if (!length || !first || !inputs || (s->mask && !mask))
@@ -302,8 +301,7 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
     s->mask = mask;
     tw_shape element = first->shape;
     tw_auto tw_tensor *shape = tw__tensor_of_shape(&element, TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *list =
-        tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1);
+    tw_auto tw_tensor *list = TW_CALL(TensorListReserve, shape, length, TW_A_TYPE("element_dtype", first->dtype));
     if (!list || !zero)
         return tw__error_status();
     tw_tensor *values[TW_MOST_STATES + 3] = { zero, list, first }, *results[TW_MOST_STATES + 3] = { 0 };
@@ -326,9 +324,8 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
                         .count = s->count + 3,
                         .maximum = length };
     TW_TRY(tw__while(&while_, results));
-    *outputs = every ? tw__call(&tw__op_TensorListStack, TW_IN(results[1], shape), 2,
-                                TW_WITH(TW_A_TYPE("element_dtype", first->dtype)), 1)
-                     : tw_retain(results[2]);
+    *outputs =
+        every ? TW_CALL(TensorListStack, results[1], shape, TW_A_TYPE("element_dtype", first->dtype)) : tw_retain(results[2]);
     for (int i = 0; i < s->count; i++) {
         tw_release(states[i]);
         states[i] = results[i + 3];
@@ -366,18 +363,18 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
     tw_layer *layer = &cell->layer;
     tw_auto tw_tensor *kernel = tw__layer_read(layer, "kernel"), *recurrent = tw__layer_read(layer, "recurrent_kernel"),
                       *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *weights = tw__call(&tw__op_ConcatV2, TW_IN(kernel, recurrent, axis), 3, NULL, 0);
+    tw_auto tw_tensor *weights = TW_CALL(ConcatV2, kernel, recurrent, axis);
     tw_auto tw_tensor *peep = tw_tensor_new(TW_FLOAT32, TW_SHAPE(cell->units), NULL);
     tw_auto tw_tensor *bias =
         cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
     tw_auto tw_tensor *inputs = NULL, *length = NULL;
     TW_TRY(tw__cell_make_masks(cell, s->inputs, states[0], s->training));
-    inputs = s->training == 1 && cell->masks[0] ? TW_BINARY(Mul, s->inputs, cell->masks[0]) : tw_retain(s->inputs);
+    inputs = s->training == 1 && cell->masks[0] ? TW_CALL(Mul, s->inputs, cell->masks[0]) : tw_retain(s->inputs);
     int64_t known = s->inputs->shape.dims[0];
     if (known >= 0) {
         length = tw_tensor_new(TW_INT64, TW_SCALAR, &known);
     } else {
-        tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(s->inputs), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
+        tw_auto tw_tensor *shape = TW_CALL(Shape, s->inputs, TW_A_TYPE("out_type", TW_INT64));
         length = TW_G3(GatherV2, tw_retain(shape), tw_tensor_int(0), tw_tensor_int(0));
     }
     if (!weights || !peep || !bias || !inputs || !length)

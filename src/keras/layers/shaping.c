@@ -48,7 +48,7 @@ static tw_tensor *permute_call(tw_layer *self, tw_tensor *input, int training)
     tw_auto tw_tensor *axes = tw__ints_tensor(order, args->dims.count + 1, TW_INT32);
     if (tw__layer_need_rank(self, &input->shape, (int)args->dims.count + 1) != TW_OK || !axes)
         return NULL;
-    return TW_BINARY(Transpose, input, axes);
+    return TW_CALL(Transpose, input, axes);
 }
 
 static tw_status permute_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -125,8 +125,8 @@ static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
         return tw__reshape(tiled, &shape);
     for (int i = 0; i < rank; i++)
         factors[i] = i == axis ? times : 1;
-    tw_auto tw_tensor *dims = TW_G2(Mul, TW_UNARY(Shape, x), tw__ints_tensor(factors, rank, TW_INT32));
-    return TW_BINARY(Reshape, tiled, dims);
+    tw_auto tw_tensor *dims = TW_G2(Mul, TW_CALL(Shape, x), tw__ints_tensor(factors, rank, TW_INT32));
+    return TW_CALL(Reshape, tiled, dims);
 }
 
 static tw_tensor *resize(const shaping *layer, tw_tensor *images)
@@ -143,7 +143,7 @@ static tw_tensor *resize(const shaping *layer, tw_tensor *images)
     if (!out || out->dtype == images->dtype)
         return out;
     tw_auto tw_tensor *other = out;
-    return tw__call(&tw__op_Cast, TW_IN(other), 1, TW_WITH(TW_A_TYPE("DstT", images->dtype)), 1);
+    return TW_CALL(Cast, other, TW_A_TYPE("DstT", images->dtype));
 }
 
 static tw_tensor *up_call(tw_layer *self, tw_tensor *input, int training)
@@ -256,7 +256,7 @@ static tw_tensor *pad_call(tw_layer *self, tw_tensor *input, int training)
     for (int i = 0; i < 2 * layer->axes; i++)
         amounts[2 * first_axis(layer) + i] = (int32_t)layer->sizes[i];
     tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(rank, 2), amounts);
-    return TW_BINARY(Pad, input, paddings);
+    return TW_CALL(Pad, input, paddings);
 }
 
 static tw_status edge_shape(tw_layer *self, const tw_shape *input, tw_shape *output, int sign)
@@ -300,7 +300,7 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
     }
     tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *to = tw__ints_tensor(end, rank, TW_INT32),
                       *strides = tw__ints_tensor(ones, rank, TW_INT32);
-    return tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1);
+    return TW_CALL(StridedSlice, input, from, to, strides, TW_A_INT("end_mask", open));
 }
 
 static tw_status crop_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

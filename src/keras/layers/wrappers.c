@@ -109,10 +109,10 @@ static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int trainin
     if (unknown < 2)
         return tw__reshape(output, &whole);
     tw_auto tw_tensor *rest = tw__ints_tensor(whole.dims + 2, whole.rank - 2, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *first = TW_G3(Slice, TW_UNARY(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+    tw_auto tw_tensor *first = TW_G3(Slice, TW_CALL(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
                                      tw__ints_tensor((int64_t[]){ 2 }, 1, TW_INT32));
-    tw_auto tw_tensor *dims = tw__call(&tw__op_ConcatV2, TW_IN(first, rest, axis), 3, NULL, 0);
-    return TW_BINARY(Reshape, output, dims);
+    tw_auto tw_tensor *dims = TW_CALL(ConcatV2, first, rest, axis);
+    return TW_CALL(Reshape, output, dims);
 }
 
 static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -241,14 +241,14 @@ static tw_tensor *merge(const wrapper *w, tw_tensor *a, tw_tensor *b)
     tw_auto tw_tensor *axis = tw_tensor_int(-1), *half = NULL;
     switch (w->merge) {
     case 'c':
-        return tw__call(&tw__op_ConcatV2, TW_IN(a, b, axis), 3, NULL, 0);
+        return TW_CALL(ConcatV2, a, b, axis);
     case 's':
-        return TW_BINARY(AddV2, a, b);
+        return TW_CALL(AddV2, a, b);
     case 'a':
         half = tw__grad_constant(2, a);
-        return TW_G2(RealDiv, TW_BINARY(AddV2, a, b), tw_retain(half));
+        return TW_G2(RealDiv, TW_CALL(AddV2, a, b), tw_retain(half));
     default:
-        return TW_BINARY(Mul, a, b);
+        return TW_CALL(Mul, a, b);
     }
 }
 

@@ -48,7 +48,7 @@ TW_API(huber, "keras.losses.huber(y_true: tensor, y_pred: tensor, delta: float =
     tw_auto tw_tensor *y_pred = tw__cast(args->y_pred, TW_FLOAT32), *labels = y_pred ? tw__cast(args->y_true, TW_FLOAT32) : NULL;
     if (!labels)
         return NULL;
-    tw_auto tw_tensor *error = TW_BINARY(Sub, y_pred, labels), *size = TW_UNARY(Abs, error);
+    tw_auto tw_tensor *error = TW_CALL(Sub, y_pred, labels), *size = TW_CALL(Abs, error);
     tw_tensor *near = TW_G2(Mul, N(0.5), TW_G1(Square, tw_retain(error)));
     tw_tensor *far = TW_G2(Sub, TW_G2(Mul, N(args->delta), tw_retain(size)), TW_G2(Mul, N(0.5), TW_G1(Square, N(args->delta))));
     return tw__mean_last(TW_G3(SelectV2, TW_G2(LessEqual, tw_retain(size), N(args->delta)), near, far));

@@ -18,7 +18,7 @@ TW_API(
     tw_tensor *y_pred = args->y_pred;
     tw_auto tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
     tw_auto tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
-    tw_auto tw_tensor *p = args->from_logits ? TW_UNARY(Sigmoid, y_pred) : P;
+    tw_auto tw_tensor *p = args->from_logits ? TW_CALL(Sigmoid, y_pred) : P;
     tw_tensor *right = TW_G2(AddV2, TW_G2(Mul, T, tw_retain(p)), TW_G2(Mul, TW_G2(Sub, N(1), T), TW_G2(Sub, N(1), tw_retain(p))));
     tw_tensor *factor = TW_G2(Pow, TW_G2(Sub, N(1), right), N(args->gamma));
     tw_tensor *each = TW_G2(Mul, factor, labels ? tw__binary_losses(labels, y_pred, args->from_logits) : NULL);

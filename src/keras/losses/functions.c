@@ -7,6 +7,7 @@
 #include "api/nn/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 
 /* Between epsilon and 1 - epsilon, so that the logarithm is finite. */
 tw_tensor *tw__clip_probabilities(tw_tensor *p)
@@ -14,7 +15,7 @@ tw_tensor *tw__clip_probabilities(tw_tensor *p)
     double epsilon = tw__keras_epsilon();
     double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
     tw_tensor *low = tw__float_scalar(p->dtype, epsilon), *limit = tw__float_scalar(p->dtype, high);
-    tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(p, low, limit), 3, NULL, 0);
+    tw_tensor *clipped = TW_CALL(ClipByValue, p, low, limit);
     tw_release(low);
     tw_release(limit);
     return clipped;
@@ -23,7 +24,7 @@ tw_tensor *tw__clip_probabilities(tw_tensor *p)
 static tw_tensor *clipped_log(tw_tensor *p)
 {
     tw_tensor *clipped = tw__clip_probabilities(p);
-    tw_tensor *log = clipped ? TW_UNARY(Log, clipped) : NULL;
+    tw_tensor *log = clipped ? TW_CALL(Log, clipped) : NULL;
     tw_release(clipped);
     return log;
 }
@@ -58,7 +59,7 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
     }
     order[rank - 1] = (int32_t)axis;
     tw_tensor *permutation = tw_tensor_new(TW_INT32, TW_SHAPE(rank), order);
-    tw_tensor *output = TW_BINARY(Transpose, x, permutation);
+    tw_tensor *output = TW_CALL(Transpose, x, permutation);
     tw_release(permutation);
     return output;
 }
@@ -83,12 +84,12 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t ignored)
 {
     tw_tensor *wide = tw__cast(labels, TW_INT64), *class_number = tw_tensor_int64(ignored), *zero = tw_tensor_int64(0);
-    tw_tensor *counts = TW_BINARY(NotEqual, wide, class_number);
-    tw_tensor *safe = tw__call(&tw__op_SelectV2, TW_IN(counts, wide, zero), 3, NULL, 0);
+    tw_tensor *counts = TW_CALL(NotEqual, wide, class_number);
+    tw_tensor *safe = TW_CALL(SelectV2, counts, wide, zero);
     tw_tensor *losses = safe ? sparse_losses(safe, logits) : NULL;
     tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
     tw_tensor *mask = losses ? tw__reshape_like(tw_retain(counts), losses) : NULL;
-    tw_tensor *output = none && mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, losses, none), 3, NULL, 0) : NULL;
+    tw_tensor *output = none && mask ? TW_CALL(SelectV2, mask, losses, none) : NULL;
     if (output && tw__mask_set(output, mask) != TW_OK) {
         tw_release(output);
         output = NULL;
@@ -139,8 +140,8 @@ tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra)
     if (smoothing == 0)
         return tw_retain(y_true);
     tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *shift = tw__float_scalar(y_true->dtype, extra);
-    tw_auto tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
-    return scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
+    tw_auto tw_tensor *scaled = factor && shift ? TW_CALL(Mul, y_true, factor) : NULL;
+    return scaled ? TW_CALL(AddV2, scaled, shift) : NULL;
 }
 
 tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing)
@@ -152,16 +153,16 @@ tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing)
     tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing),
                       *share = tw__float_scalar(y_true->dtype, smoothing);
     tw_auto tw_tensor *size = tw__sizes_later(y_true, -1, 0), *number = size ? tw__cast(size, y_true->dtype) : NULL;
-    tw_auto tw_tensor *shift = number && share ? TW_BINARY(RealDiv, share, number) : NULL;
-    tw_auto tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
-    return scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
+    tw_auto tw_tensor *shift = number && share ? TW_CALL(RealDiv, share, number) : NULL;
+    tw_auto tw_tensor *scaled = factor && shift ? TW_CALL(Mul, y_true, factor) : NULL;
+    return scaled ? TW_CALL(AddV2, scaled, shift) : NULL;
 }
 
 static tw_tensor *negative_sum(tw_tensor *labels, tw_tensor *logs, int64_t axis)
 {
-    tw_tensor *product = logs ? TW_BINARY(Mul, labels, logs) : NULL;
+    tw_tensor *product = logs ? TW_CALL(Mul, labels, logs) : NULL;
     tw_tensor *sum = product ? tw__reduce_axis(&tw__op_Sum, product, axis, false) : NULL;
-    tw_tensor *output = sum ? TW_UNARY(Neg, sum) : NULL;
+    tw_tensor *output = sum ? TW_CALL(Neg, sum) : NULL;
     tw_release(product);
     tw_release(sum);
     return output;
@@ -187,7 +188,7 @@ TW_API(categorical_crossentropy,
         losses = tw__cross_entropy_of(labels, kept ? kept : y_pred, args->axis);
     } else if (labels) {
         tw_tensor *total = tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true);
-        tw_tensor *shares = TW_BINARY(RealDiv, y_pred, total);
+        tw_tensor *shares = TW_CALL(RealDiv, y_pred, total);
         tw_tensor *logs = shares ? clipped_log(shares) : NULL;
         losses = negative_sum(labels, logs, args->axis);
         tw_release(total);
@@ -202,13 +203,13 @@ TW_API(categorical_crossentropy,
 /* max(x, 0) - x z + log(1 + exp(-|x|)). Chosen by x >= 0 and not by Relu and Abs, whose derivatives at 0 are others. */
 static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
 {
-    tw_tensor *zero = tw__float_scalar(x->dtype, 0), *minus = TW_UNARY(Neg, x), *product = TW_BINARY(Mul, x, z);
-    tw_tensor *above = TW_BINARY(GreaterEqual, x, zero);
-    tw_tensor *positive = tw__call(&tw__op_SelectV2, TW_IN(above, x, zero), 3, NULL, 0);
-    tw_tensor *negative = tw__call(&tw__op_SelectV2, TW_IN(above, minus, x), 3, NULL, 0);
-    tw_tensor *power = TW_UNARY(Exp, negative), *log = TW_UNARY(Log1p, power);
-    tw_tensor *difference = TW_BINARY(Sub, positive, product);
-    tw_tensor *output = TW_BINARY(AddV2, difference, log);
+    tw_tensor *zero = tw__float_scalar(x->dtype, 0), *minus = TW_CALL(Neg, x), *product = TW_CALL(Mul, x, z);
+    tw_tensor *above = TW_CALL(GreaterEqual, x, zero);
+    tw_tensor *positive = TW_CALL(SelectV2, above, x, zero);
+    tw_tensor *negative = TW_CALL(SelectV2, above, minus, x);
+    tw_tensor *power = TW_CALL(Exp, negative), *log = TW_CALL(Log1p, power);
+    tw_tensor *difference = TW_CALL(Sub, positive, product);
+    tw_tensor *output = TW_CALL(AddV2, difference, log);
     void *made[] = { zero, minus, product, above, positive, negative, power, log, difference };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
@@ -218,8 +219,8 @@ static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
 /* log(p + epsilon) */
 static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
 {
-    tw_tensor *sum = p ? TW_BINARY(AddV2, p, shift) : NULL;
-    tw_tensor *log = sum ? TW_UNARY(Log, sum) : NULL;
+    tw_tensor *sum = p ? TW_CALL(AddV2, p, shift) : NULL;
+    tw_tensor *log = sum ? TW_CALL(Log, sum) : NULL;
     tw_release(sum);
     return log;
 }
@@ -230,11 +231,11 @@ static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
     tw_tensor *p = tw__clip_probabilities(given), *one = tw__float_scalar(given->dtype, 1),
               *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
     bool good = p && one && shift;
-    tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_BINARY(Sub, one, p) : NULL;
-    tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_BINARY(Sub, one, z) : NULL;
-    tw_tensor *left = first ? TW_BINARY(Mul, z, first) : NULL, *right = second && other ? TW_BINARY(Mul, other, second) : NULL;
-    tw_tensor *sum = left && right ? TW_BINARY(AddV2, left, right) : NULL;
-    tw_tensor *output = sum ? TW_UNARY(Neg, sum) : NULL;
+    tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_CALL(Sub, one, p) : NULL;
+    tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_CALL(Sub, one, z) : NULL;
+    tw_tensor *left = first ? TW_CALL(Mul, z, first) : NULL, *right = second && other ? TW_CALL(Mul, other, second) : NULL;
+    tw_tensor *sum = left && right ? TW_CALL(AddV2, left, right) : NULL;
+    tw_tensor *output = sum ? TW_CALL(Neg, sum) : NULL;
     void *made[] = { p, one, shift, first, rest, second, other, left, right, sum };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
@@ -273,7 +274,7 @@ TW_API(
     "The squared differences, averaged over the last axis.")
 {
     tw_tensor *y_true = tw__cast(args->y_true, args->y_pred->dtype);
-    tw_tensor *squares = TW_BINARY(SquaredDifference, args->y_pred, y_true);
+    tw_tensor *squares = TW_CALL(SquaredDifference, args->y_pred, y_true);
     tw_tensor *losses = squares ? tw__reduce_axis(&tw__op_Mean, squares, -1, false) : NULL;
     tw_release(y_true);
     tw_release(squares);

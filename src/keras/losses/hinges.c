@@ -12,7 +12,7 @@ static tw_tensor *signed_labels(tw_tensor *y_true, tw_tensor *y_pred)
 {
     tw_auto tw_tensor *labels = tw__cast(y_true, y_pred->dtype);
     tw_auto tw_tensor *each = TW_G2(LogicalOr, TW_G2(Equal, T, N(0)), TW_G2(Equal, T, N(1)));
-    tw_auto tw_tensor *axes = each ? tw__all_axes(each) : NULL, *binary = axes ? TW_BINARY(All, each, axes) : NULL;
+    tw_auto tw_tensor *axes = each ? tw__all_axes(each) : NULL, *binary = axes ? TW_CALL(All, each, axes) : NULL;
     return TW_G3(SelectV2, tw_retain(binary), TW_G2(Sub, TW_G2(Mul, N(2), T), N(1)), T);
 }
 

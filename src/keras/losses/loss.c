@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 #include "keras/losses/losses.h"
 #include "keras/own.h"
+#include "op/calls.h"
 
 _Thread_local bool tw__losses_of_parts;
 
@@ -57,7 +58,7 @@ static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
 static tw_tensor *mask_of(const tw_tensor *each, const tw_tensor *y_pred)
 {
     tw_tensor *in = tw__mask_of(y_pred), *out = tw__mask_of(each);
-    return in && out ? TW_BINARY(LogicalAnd, in, out) : tw_retain(in ? in : out);
+    return in && out ? TW_CALL(LogicalAnd, in, out) : tw_retain(in ? in : out);
 }
 
 /* The weights of values of which only some count. In a mean over all values those that count weigh all / counting each, so that
@@ -69,8 +70,8 @@ static tw_tensor *masked_weights(const tw_loss *self, const tw_tensor *each, tw_
         return tw__mask_weights(sample_weight, numbers);
     tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype),
                       *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
-    tw_auto tw_tensor *share = TW_BINARY(RealDiv, all, counting);
-    tw_auto tw_tensor *scaled = TW_BINARY(Mul, numbers, share);
+    tw_auto tw_tensor *share = TW_CALL(RealDiv, all, counting);
+    tw_auto tw_tensor *scaled = TW_CALL(Mul, numbers, share);
     return scaled ? tw__mask_weights(sample_weight, scaled) : NULL;
 }
 
@@ -79,7 +80,7 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
 {
     if (each && sample_weight) {
         tw_tensor *weights = tw__match_weights(sample_weight, each);
-        tw_tensor *weighted = weights ? TW_BINARY(Mul, each, weights) : NULL;
+        tw_tensor *weighted = weights ? TW_CALL(Mul, each, weights) : NULL;
         tw_release(weights);
         tw_release(each);
         each = weighted;
@@ -100,7 +101,7 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
         output = tw_retain(total);
     } else if (total) {
         tw_tensor *count = tw__count_scalar(each, total->dtype);
-        output = TW_BINARY(DivNoNan, total, count);
+        output = TW_CALL(DivNoNan, total, count);
         tw_release(count);
     }
     tw_release(total);

@@ -1,6 +1,7 @@
 /* Compositions of ops that losses and metrics share: Keras's rules for ranks that differ by one. */
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 
 tw_tensor *tw__mean_last(tw_tensor *x)
 {
@@ -23,13 +24,13 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
     if (tensor->count >= 0)
         return tw__reshape(tensor, &shape);
     static const int64_t last = -1;
-    return tw__call(&tw__op_Squeeze, &tensor, 1, TW_WITH(TW_A_INTS("squeeze_dims", &last, 1)), 1);
+    return TW_CALL(Squeeze, tensor, TW_A_INTS("squeeze_dims", &last, 1));
 }
 
 static tw_tensor *add_last_axis(tw_tensor *tensor)
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return TW_BINARY(ExpandDims, tensor, last);
+    return TW_CALL(ExpandDims, tensor, last);
 }
 
 static bool ends_in_one(const tw_tensor *tensor)
@@ -76,5 +77,5 @@ tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask)
     if (!weights || !mask)
         return tw_retain(mask);
     tw_auto tw_tensor *shaped = tw__match_weights(weights, mask);
-    return shaped ? TW_BINARY(Mul, shaped, mask) : NULL;
+    return shaped ? TW_CALL(Mul, shaped, mask) : NULL;
 }

@@ -73,7 +73,7 @@ static tw_tensor *keep_top(tw_tensor *x, int64_t k)
     tw_auto tw_tensor *indices = found[1], *width = tw_tensor_int((int32_t)y_pred->shape.dims[y_pred->shape.rank - 1]);
     tw_release(found[0]);
     tw_auto tw_tensor *on = tw_tensor_float(1), *off = tw_tensor_float(0);
-    tw_auto tw_tensor *hot = tw__call(&tw__op_OneHot, TW_IN(indices, width, on, off), 4, NULL, 0);
+    tw_auto tw_tensor *hot = TW_CALL(OneHot, indices, width, on, off);
     tw_auto tw_tensor *kept = hot ? tw__reduce_axis(&tw__op_Sum, hot, -2, false) : NULL;
     tw_tensor *rest = kept ? TW_G2(Sub, tw_tensor_float(1), tw_retain(kept)) : NULL;
     return TW_G2(AddV2, TW_G2(Mul, tw_retain(y_pred), tw_retain(kept)), TW_G2(Mul, tw_tensor_float(-1e10f), rest));
@@ -93,8 +93,8 @@ static tw_tensor *as_row(tw_tensor *x)
 /* The sum over examples of weight where both are true; borrows all. */
 static tw_tensor *counted(tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dtype dtype)
 {
-    tw_auto tw_tensor *both = TW_BINARY(LogicalAnd, a, b), *ones = both ? tw__cast(both, dtype) : NULL;
-    tw_auto tw_tensor *weighted = ones && weights ? TW_BINARY(Mul, ones, weights) : tw_retain(ones);
+    tw_auto tw_tensor *both = TW_CALL(LogicalAnd, a, b), *ones = both ? tw__cast(both, dtype) : NULL;
+    tw_auto tw_tensor *weighted = ones && weights ? TW_CALL(Mul, ones, weights) : tw_retain(ones);
     return weighted ? tw__reduce_axis(&tw__op_Sum, weighted, 1, false) : NULL;
 }
 
@@ -102,13 +102,13 @@ static tw_status count(tw__confusion *self, tw_tensor *y_true, tw_tensor *y_pred
 {
     tw_dtype dtype = self->metric.layer.dtype;
     tw_auto tw_tensor *spread =
-        sample_weight ? TW_G2(Mul, TW_UNARY(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
+        sample_weight ? TW_G2(Mul, TW_CALL(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
     tw_auto tw_tensor *weights = spread ? as_row(tw__cast(spread, dtype)) : NULL;
     tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
-    tw_auto tw_tensor *row = as_row(tw_retain(y_pred)), *above = row ? TW_BINARY(Greater, row, self->thresholds) : NULL;
+    tw_auto tw_tensor *row = as_row(tw_retain(y_pred)), *above = row ? TW_CALL(Greater, row, self->thresholds) : NULL;
     if (!label || !above || (sample_weight && !weights))
         return tw__error_status();
-    tw_auto tw_tensor *below = TW_UNARY(LogicalNot, above), *other = TW_UNARY(LogicalNot, label);
+    tw_auto tw_tensor *below = TW_CALL(LogicalNot, above), *other = TW_CALL(LogicalNot, label);
     tw_tensor *pairs[TW_CONFUSIONS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
     for (int i = 0; below && other && i < TW_CONFUSIONS; i++) {
         if (!self->counts[i])
@@ -123,7 +123,7 @@ tw_status tw__confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *
 {
     tw__confusion *self = (tw__confusion *)metric;
     tw_auto tw_tensor *labels = tw__cast(y_true, TW_FLOAT32), *given = tw__cast(y_pred, TW_FLOAT32);
-    tw_auto tw_tensor *predictions = given && self->from_logits ? TW_UNARY(Sigmoid, given) : tw_retain(given);
+    tw_auto tw_tensor *predictions = given && self->from_logits ? TW_CALL(Sigmoid, given) : tw_retain(given);
     if (!labels || !predictions)
         return tw__error_status();
     tw_tensor *matched_labels = NULL, *matched = NULL;
@@ -316,7 +316,7 @@ static tw_tensor *total_of(tw_tensor *x)
 static tw_tensor *interpolated(const tw__confusion *self)
 {
     tw_auto tw_tensor *tp = V(TW_TRUE_POSITIVES), *fp = V(TW_FALSE_POSITIVES), *fn = V(TW_FALSE_NEGATIVES);
-    tw_auto tw_tensor *p = tp && fp && fn ? TW_BINARY(AddV2, tp, fp) : NULL;
+    tw_auto tw_tensor *p = tp && fp && fn ? TW_CALL(AddV2, tp, fp) : NULL;
     if (!p)
         return NULL;
     tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);

@@ -93,7 +93,7 @@ static tw_status f_score_update(tw_metric *metric, tw_tensor *y_true, tw_tensor 
     tw_auto tw_tensor *found = positive(self, given);
     if (!found || (sample_weight && !weights))
         return tw__error_status();
-    TW_TRY(add(self, TRUE_POSITIVES, TW_BINARY(Mul, found, labels), weights));
+    TW_TRY(add(self, TRUE_POSITIVES, TW_CALL(Mul, found, labels), weights));
     TW_TRY(add(self, FALSE_POSITIVES, TW_G2(Mul, tw_retain(found), rest(labels)), weights));
     TW_TRY(add(self, FALSE_NEGATIVES, TW_G2(Mul, rest(found), tw_retain(labels)), weights));
     return add(self, WEIGHTS, tw_retain(labels), weights);

@@ -7,6 +7,7 @@
 #include "keras/metrics/metrics.h"
 #include "keras/own.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "session/session.h"
 
 static tw_status metric_init(void *self, const void *given)
@@ -113,9 +114,9 @@ tw_status tw__metric_weigh(tw_tensor *given, tw_tensor *sample_weight, bool sums
     bool fits = spreads(&weights->shape, &given->shape);
     tw_auto tw_tensor *values =
         fits ? tw_retain(given) : reduce_to_rank(given, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean);
-    tw_auto tw_tensor *ones = values && fits ? TW_UNARY(OnesLike, values) : NULL;
-    tw_auto tw_tensor *spread = ones ? TW_BINARY(Mul, ones, weights) : fits ? NULL : tw_retain(weights);
-    tw_auto tw_tensor *weighted = values && spread ? TW_BINARY(Mul, values, weights) : NULL;
+    tw_auto tw_tensor *ones = values && fits ? TW_CALL(OnesLike, values) : NULL;
+    tw_auto tw_tensor *spread = ones ? TW_CALL(Mul, ones, weights) : fits ? NULL : tw_retain(weights);
+    tw_auto tw_tensor *weighted = values && spread ? TW_CALL(Mul, values, weights) : NULL;
     *weighted_sum = weighted ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
     if (!*weighted_sum || !weight_sum)
         return *weighted_sum ? TW_OK : tw__error_status();
@@ -157,7 +158,7 @@ static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_w
 tw_tensor *tw__metric_mean(tw_metric *metric)
 {
     tw_tensor *total = tw__variable_read(metric->total), *count = total ? tw__variable_read(metric->count) : NULL;
-    tw_tensor *quotient = count ? TW_BINARY(DivNoNan, total, count) : NULL;
+    tw_tensor *quotient = count ? TW_CALL(DivNoNan, total, count) : NULL;
     tw_release(total);
     tw_release(count);
     return quotient;
@@ -393,7 +394,7 @@ TW_METHOD(
 /* 1 where the two are equal, 0 elsewhere, as float32. */
 static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
 {
-    tw_tensor *equal = a && b ? TW_BINARY(Equal, a, b) : NULL;
+    tw_tensor *equal = a && b ? TW_CALL(Equal, a, b) : NULL;
     tw_tensor *numbers = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
     tw_release(equal);
     return numbers;
@@ -401,7 +402,7 @@ static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
 
 static tw_tensor *largest(tw_tensor *x)
 {
-    tw_tensor *axis = tw_tensor_int(-1), *index = TW_BINARY(ArgMax, x, axis);
+    tw_tensor *axis = tw_tensor_int(-1), *index = TW_CALL(ArgMax, x, axis);
     tw_release(axis);
     return index;
 }

@@ -97,7 +97,7 @@ static tw_tensor *overlap_result(tw_metric *metric)
     tw_auto tw_tensor *matrix = tw__variable_read(self->matrix);
     if (!matrix)
         return NULL;
-    tw_tensor *both = TW_UNARY(DiagPart, matrix);
+    tw_tensor *both = TW_CALL(DiagPart, matrix);
     tw_tensor *either =
         TW_G2(AddV2, tw__reduce_axis(&tw__op_Sum, matrix, 0, false), tw__reduce_axis(&tw__op_Sum, matrix, 1, false));
     either = TW_G2(Sub, either, tw_retain(both));

@@ -59,7 +59,7 @@ static tw_tensor *spread(tw_tensor *weights, tw_tensor *labels)
     tw_tensor *cast = weights ? tw__cast(weights, labels->dtype) : tw__float_scalar(labels->dtype, 1);
     if (cast && cast->shape.rank == 1)
         cast = TW_G2(ExpandDims, cast, tw_tensor_int(1));
-    return TW_G2(Mul, TW_UNARY(OnesLike, labels), cast);
+    return TW_G2(Mul, TW_CALL(OnesLike, labels), cast);
 }
 
 /* Adds the sum over the examples; takes the values. */
@@ -81,8 +81,8 @@ static tw_status r2_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pr
     if (!weighted)
         return tw__error_status();
     TW_TRY(r2_add(self, SUM, tw_retain(weighted)));
-    TW_TRY(r2_add(self, SQUARES, TW_BINARY(Mul, labels, weighted)));
-    TW_TRY(r2_add(self, RESIDUAL, TW_G2(Mul, TW_G1(Square, TW_BINARY(Sub, labels, predictions)), tw_retain(weights))));
+    TW_TRY(r2_add(self, SQUARES, TW_CALL(Mul, labels, weighted)));
+    TW_TRY(r2_add(self, RESIDUAL, TW_G2(Mul, TW_G1(Square, TW_CALL(Sub, labels, predictions)), tw_retain(weights))));
     TW_TRY(r2_add(self, COUNT, tw_retain(weights)));
     tw_auto tw_tensor *size = tw__count_scalar(labels, TW_FLOAT32), *count = size ? tw__cast(size, TW_INT32) : NULL;
     return tw__metric_add(self->samples, count);
@@ -124,7 +124,7 @@ static tw_tensor *r2_result(tw_metric *metric)
     } else if (strcmp(self->aggregation, "uniform_average") == 0) {
         score = tw__reduce_axis(&tw__op_Mean, scores, TW_NO_INT, false);
     } else {
-        tw_auto tw_tensor *weighted = TW_BINARY(Mul, total, scores);
+        tw_auto tw_tensor *weighted = TW_CALL(Mul, total, scores);
         score = weighted ? TW_G2(RealDiv, tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false),
                                  tw__reduce_axis(&tw__op_Sum, total, TW_NO_INT, false))
                          : NULL;
@@ -214,9 +214,9 @@ static tw_status mean_tensor_update(mean_tensor *self, tw_tensor *given, tw_tens
     tw_auto tw_tensor *weights = sample_weight ? tw__match_weights(sample_weight, values) : NULL;
     if (sample_weight && !weights)
         return tw__error_status();
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, values);
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, values);
     tw_auto tw_tensor *counts = weights ? TW_G2(Mul, tw_retain(ones), tw_retain(weights)) : tw_retain(ones);
-    tw_auto tw_tensor *weighted = weights ? TW_BINARY(Mul, values, weights) : tw_retain(values);
+    tw_auto tw_tensor *weighted = weights ? TW_CALL(Mul, values, weights) : tw_retain(values);
     TW_TRY(tw__metric_add(self->total, weighted));
     return tw__metric_add(self->count, counts);
 }

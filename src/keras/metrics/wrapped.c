@@ -11,7 +11,7 @@ TW_API(binary_accuracy, "keras.metrics.binary_accuracy(y_true: tensor, y_pred: t
     tw_dtype dtype = args->y_pred->dtype;
     tw_auto tw_tensor *above = TW_G2(Greater, tw_retain(args->y_pred), tw__float_scalar(dtype, args->threshold));
     tw_auto tw_tensor *numbers = above ? tw__cast(above, dtype) : NULL, *labels = numbers ? tw__cast(args->y_true, dtype) : NULL;
-    tw_auto tw_tensor *equal = labels ? TW_BINARY(Equal, labels, numbers) : NULL,
+    tw_auto tw_tensor *equal = labels ? TW_CALL(Equal, labels, numbers) : NULL,
                       *matches = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
     return matches ? tw__reduce_axis(&tw__op_Mean, matches, -1, false) : NULL;
 }
@@ -33,7 +33,7 @@ static tw_tensor *in_top(tw_tensor *labels, tw_tensor *y_pred, int64_t k)
                                   ? tw_retain(wide)
                                   : TW_G2(Reshape, tw_retain(wide),
                                           tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
-    tw_auto tw_tensor *found = flat && rows && number ? tw__call(&tw__op_InTopKV2, TW_IN(rows, flat, number), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *found = flat && rows && number ? TW_CALL(InTopKV2, rows, flat, number) : NULL;
     tw_tensor *matches = found ? tw__cast(found, TW_FLOAT32) : NULL;
     return tw__reshape_like(matches, labels);
 }
@@ -49,7 +49,7 @@ TW_API(top_k_categorical_accuracy,
        "keras.metrics.top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
        "1 where the greatest label is among the k greatest predictions, else 0.")
 {
-    tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = TW_BINARY(ArgMax, args->y_true, axis);
+    tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = TW_CALL(ArgMax, args->y_true, axis);
     return labels ? in_top(labels, args->y_pred, args->k) : NULL;
 }
 
@@ -194,7 +194,7 @@ TW_CLASS(metrics_cosine_similarity,
 static tw_tensor *root_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     (void)self;
-    return TW_BINARY(SquaredDifference, y_pred, y_true);
+    return TW_CALL(SquaredDifference, y_pred, y_true);
 }
 
 static tw_tensor *root_result(tw_metric *self)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "keras/models/training.h"
+#include "op/calls.h"
 
 static tw_tensor *view_rows(tw_tensor *x, int64_t begin, int64_t rows)
 {
@@ -247,7 +248,7 @@ static tw_status weigh_classes(tw__feed *f, bool had_weights)
             wide.dims[wide.rank++] = 1;
         tw_auto tw_tensor *spread = cast ? tw__reshape(given, &wide) : NULL;
         tw_release(weights);
-        weights = spread ? TW_BINARY(Mul, spread, cast) : NULL;
+        weights = spread ? TW_CALL(Mul, spread, cast) : NULL;
     }
     *place = weights;
     return weights ? TW_OK : tw__error_status();
@@ -265,8 +266,7 @@ static tw_status next_rows(tw__feed *f, bool *end)
     if (f->shuffles && (!numbers || !axis))
         return tw__error_status();
     for (int i = 0; i < f->count; i++) {
-        f->batch[i] = f->shuffles ? tw__call(&tw__op_GatherV2, TW_IN(f->arrays[i], numbers, axis), 3, NULL, 0)
-                                  : view_rows(f->arrays[i], f->at, rows);
+        f->batch[i] = f->shuffles ? TW_CALL(GatherV2, f->arrays[i], numbers, axis) : view_rows(f->arrays[i], f->at, rows);
         if (!f->batch[i])
             return tw__error_status();
     }

@@ -2,6 +2,7 @@
  *
  * Running the model is a loop over the calls in their order; every call's results have places in one list of values. */
 #include "keras/models/functional.h"
+#include "op/calls.h"
 
 #include <thalweg/keras.h>
 
@@ -206,14 +207,14 @@ static tw_tensor *conform(const tw_keras_tensor *wanted, tw_tensor *given)
         tw_tensor *reshaped = squeeze ? tw__reshape_leading(given, given, -1) : NULL;
         if (expand) {
             tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ -1 });
-            reshaped = TW_BINARY(ExpandDims, given, axis);
+            reshaped = TW_CALL(ExpandDims, given, axis);
         }
         tw_release(tensor);
         tensor = reshaped;
     }
     if (tensor && tensor->dtype != wanted->dtype && wanted->dtype != TW_STRING && tensor->dtype != TW_STRING) {
         tw_attr target = TW_A_TYPE("DstT", wanted->dtype);
-        tw_tensor *cast = tw__call(&tw__op_Cast, &tensor, 1, &target, 1);
+        tw_tensor *cast = TW_CALL(Cast, tensor, target);
         tw_release(tensor);
         tensor = cast;
     }

@@ -14,7 +14,7 @@ typedef struct matched {
 static tw_tensor *with_last_axis(tw_tensor *tensor)
 {
     tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return TW_BINARY(ExpandDims, tensor, last);
+    return TW_CALL(ExpandDims, tensor, last);
 }
 
 static tw_status match(tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, matched *m)
@@ -55,9 +55,9 @@ static tw_tensor *rows_of(tw_tensor *tensor)
 {
     if (tensor->shape.rank > 0 && tensor->shape.dims[0] >= 0)
         return tw_tensor_float((float)tensor->shape.dims[0]);
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, tensor), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, tensor), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, axis), 3, NULL, 0);
+    tw_auto tw_tensor *rows = TW_CALL(GatherV2, shape, zero, axis);
     return rows ? tw__cast(rows, TW_FLOAT32) : NULL;
 }
 

@@ -130,7 +130,7 @@ static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable 
         return tw__error_status();
     tw_tensor *change = TW_G2(Sub, tw_retain(gradient), tw__variable_read(m));
     TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, m, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_1))));
-    change = TW_G2(Sub, TW_UNARY(Square, gradient), tw__variable_read(v));
+    change = TW_G2(Sub, TW_CALL(Square, gradient), tw__variable_read(v));
     TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, v, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_2))));
     if (self->amsgrad) {
         tw_variable *largest = optimizer->slots[LARGEST][index];

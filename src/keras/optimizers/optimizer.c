@@ -256,7 +256,7 @@ static tw_status scale(tw_tensor **gradient, double factor)
     tw_tensor *number = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL);
     if (number)
         tw__scalar_set(number, factor);
-    tw_tensor *scaled = TW_BINARY(Mul, *gradient, number);
+    tw_tensor *scaled = TW_CALL(Mul, *gradient, number);
     tw_release(number);
     if (!scaled)
         return tw__error_status();
@@ -273,7 +273,7 @@ static tw_status clip_values(tw_tensor **gradient, double limit)
     if (high) {
         tw__scalar_set(low, -limit);
         tw__scalar_set(high, limit);
-        clipped = tw__call(&tw__op_ClipByValue, TW_IN(*gradient, low, high), 3, NULL, 0);
+        clipped = TW_CALL(ClipByValue, *gradient, low, high);
     }
     tw_release(low);
     tw_release(high);
@@ -287,7 +287,7 @@ static tw_status clip_values(tw_tensor **gradient, double limit)
 /* Half the sum of squares; NaN and an error if it fails. */
 static double half_squares(tw_tensor *gradient)
 {
-    tw_tensor *half = TW_UNARY(L2Loss, gradient);
+    tw_tensor *half = TW_CALL(L2Loss, gradient);
     double value = half ? tw_tensor_double_at(half, 0) : NAN;
     tw_release(half);
     return value;

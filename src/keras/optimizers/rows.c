@@ -20,8 +20,8 @@ tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *
     int count = 2;
     if (tw__apply(&tw__op_Unique, TW_IN(slices->indices), 1, NULL, 0, unique, &count) != TW_OK)
         return NULL;
-    tw_auto tw_tensor *indices = unique[0], *places = unique[1], *size = TW_UNARY(Size, indices);
-    tw_auto tw_tensor *sums = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(values, places, size), 3, NULL, 0);
+    tw_auto tw_tensor *indices = unique[0], *places = unique[1], *size = TW_CALL(Size, indices);
+    tw_auto tw_tensor *sums = TW_CALL(UnsortedSegmentSum, values, places, size);
     return sums ? tw__slices_make(sums, indices, slices->dense_shape) : NULL;
 }
 
@@ -29,7 +29,7 @@ tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_
                        tw_tensor *gradient, double momentum, bool nesterov)
 {
     tw_variable *m = slots[0];
-    tw_auto tw_tensor *change = TW_G2(Mul, TW_UNARY(Neg, gradient), RATE);
+    tw_auto tw_tensor *change = TW_G2(Mul, TW_CALL(Neg, gradient), RATE);
     if (!change)
         return tw__error_status();
     ASSIGN(m, TW_G2(Mul, V(m), N(momentum)));
@@ -58,7 +58,7 @@ tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw
     ADD(m, TW_G2(Mul, TW_G1(Neg, V(m)), N(1 - beta_1)));
     TW_TRY(scatter_add(m, indices, TW_G2(Mul, G, N(1 - beta_1))));
     ADD(v, TW_G2(Mul, TW_G1(Neg, V(v)), N(1 - beta_2)));
-    TW_TRY(scatter_add(v, indices, TW_G2(Mul, TW_UNARY(Square, gradient), N(1 - beta_2))));
+    TW_TRY(scatter_add(v, indices, TW_G2(Mul, TW_CALL(Square, gradient), N(1 - beta_2))));
     if (slots[2]) {
         ASSIGN(slots[2], TW_G2(Maximum, V(slots[2]), V(v)));
         v = slots[2];

@@ -49,7 +49,7 @@ static tw_tensor *constant(double value)
 /* condition ? a : b, taking all three. */
 static tw_tensor *choose(tw_tensor *condition, tw_tensor *a, tw_tensor *b)
 {
-    tw_tensor *output = condition && a && b ? tw__call(&tw__op_SelectV2, TW_IN(condition, a, b), 3, NULL, 0) : NULL;
+    tw_tensor *output = condition && a && b ? TW_CALL(SelectV2, condition, a, b) : NULL;
     tw_release(condition);
     tw_release(a);
     tw_release(b);

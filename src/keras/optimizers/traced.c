@@ -71,7 +71,7 @@ static tw_status scale(tw_tensor **gradient, tw_tensor *factor)
 
 static tw_tensor *half_squares(tw_tensor *gradient)
 {
-    tw_auto tw_tensor *half = TW_UNARY(L2Loss, gradient);
+    tw_auto tw_tensor *half = TW_CALL(L2Loss, gradient);
     return tw__cast(half, TW_FLOAT64);
 }
 
@@ -85,7 +85,7 @@ static tw_status clip_value(tw_tensor **gradient, double limit)
 {
     tw_auto tw_tensor *low = tw__float_scalar((*gradient)->dtype, -limit);
     tw_auto tw_tensor *high = tw__float_scalar((*gradient)->dtype, limit);
-    tw_tensor *clipped = tw__call(&tw__op_ClipByValue, TW_IN(*gradient, low, high), 3, NULL, 0);
+    tw_tensor *clipped = TW_CALL(ClipByValue, *gradient, low, high);
     if (!clipped)
         return tw__error_status();
     tw_release(*gradient);
@@ -106,9 +106,9 @@ static tw_status clip_together(double limit, tw_tensor **gradients, int64_t coun
         return tw__error_status();
     tw_auto tw_tensor *usual =
         TW_G2(Mul, number(limit), TW_G2(Minimum, TW_G2(RealDiv, number(1), tw_retain(norm)), number(1 / limit)));
-    tw_auto tw_tensor *finite = TW_UNARY(IsFinite, norm);
+    tw_auto tw_tensor *finite = TW_CALL(IsFinite, norm);
     tw_auto tw_tensor *nan = number(NAN);
-    tw_auto tw_tensor *factor = usual && finite && nan ? tw__call(&tw__op_SelectV2, TW_IN(finite, usual, nan), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *factor = usual && finite && nan ? TW_CALL(SelectV2, finite, usual, nan) : NULL;
     if (!factor)
         return tw__error_status();
     for (int64_t i = 0; i < count; i++) {

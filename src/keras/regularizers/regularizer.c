@@ -86,13 +86,13 @@ static tw_status check(const char *name, const double *value_)
 
 static tw_tensor *absolute(tw_tensor *value, double factor)
 {
-    tw_tensor *magnitudes = TW_UNARY(Abs, value);
+    tw_tensor *magnitudes = TW_CALL(Abs, value);
     return TW_GN(Mul, factor, TW_G2(Sum, magnitudes, magnitudes ? tw__all_axes(magnitudes) : NULL));
 }
 
 static tw_tensor *squares(tw_tensor *value, double factor)
 {
-    return TW_GN(Mul, 2 * factor, TW_UNARY(L2Loss, value));
+    return TW_GN(Mul, 2 * factor, TW_CALL(L2Loss, value));
 }
 
 static tw_tensor *l1(tw_regularizer *self, tw_tensor *value)
@@ -165,7 +165,7 @@ static tw_tensor *off_diagonal(int64_t size, tw_dtype dtype)
         tw__fail(TW_VALUE_ERROR, "OrthogonalRegularizer: the shape of the value is not known");
     for (int64_t i = 0; ones && i < ones->count; i++)
         ((float *)ones->data)[i] = i % (size + 1) != 0;
-    return ones ? tw__call(&tw__op_Cast, TW_IN(ones), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+    return ones ? TW_CALL(Cast, ones, TW_A_TYPE("DstT", dtype)) : NULL;
 }
 
 /* Rows (columns) of length 1; the mean of the absolute products of all pairs of them. */
@@ -180,13 +180,13 @@ static tw_tensor *orthogonal(tw_regularizer *self, tw_tensor *value)
     }
     int64_t axis = rows ? 1 : 0, size = value->shape.dims[rows ? 0 : 1];
     tw_auto tw_tensor *over = tw__ints_tensor(&axis, 1, TW_INT32);
-    tw_auto tw_tensor *square = TW_UNARY(Square, value);
-    tw_tensor *sums = tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
+    tw_auto tw_tensor *square = TW_CALL(Square, value);
+    tw_tensor *sums = TW_CALL(Sum, square, over, TW_A_BOOL("keep_dims", true));
     tw_auto tw_tensor *unit = TW_G2(Mul, tw_retain(value), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
     tw_attr turned = TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true);
-    tw_auto tw_tensor *product = tw__call(&tw__op_MatMul, TW_IN(unit, unit), 2, &turned, 1);
+    tw_auto tw_tensor *product = TW_CALL(MatMul, unit, unit, turned);
     tw_auto tw_tensor *kept = product ? off_diagonal(size, value->dtype) : NULL;
-    tw_auto tw_tensor *others = kept ? TW_BINARY(Mul, product, kept) : NULL;
+    tw_auto tw_tensor *others = kept ? TW_CALL(Mul, product, kept) : NULL;
     double pairs = (double)size * ((double)size - 1) / 2;
     return others ? TW_G2(RealDiv, absolute(others, args->factor * 0.5), tw__grad_constant(pairs, value)) : NULL;
 }

@@ -57,7 +57,7 @@ static tw_status broadcast_gradient(tw__gradient *gradient)
     if (count) {
         tw_tensor *indices = tw__ints_tensor(axes, count, TW_INT32);
         tw_release(summed);
-        summed = TW_BINARY(Sum, dy, indices);
+        summed = TW_CALL(Sum, dy, indices);
         tw_release(indices);
     }
     gradient->input_grads[0] = tw__reshape_like(summed, x);

@@ -3,6 +3,7 @@
 #include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/partial.h"
 #include "op/wording.h"
 #include "rows.h"
@@ -100,7 +101,7 @@ static tw_status concat_gradient_later(tw__gradient *gradient, tw_tensor *dy, in
     tw_tensor *given = gradient->inputs[count];
     tw_status status = inputs && offsets ? TW_OK : tw__error_status();
     int made = 0, offset_count = count;
-    if (status == TW_OK && !(inputs[0] = tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)))
+    if (status == TW_OK && !(inputs[0] = TW_CALL(Cast, given, TW_A_TYPE("DstT", TW_INT32))))
         status = tw__error_status();
     for (int i = 0; status == TW_OK && i < count; i++) {
         if (!(inputs[i + 1] = tw__shape_as_tensor(gradient->inputs[i], TW_INT32)))
@@ -111,8 +112,7 @@ static tw_status concat_gradient_later(tw__gradient *gradient, tw_tensor *dy, in
         made = status == TW_OK ? count : 0;
     }
     for (int i = 0; status == TW_OK && i < count; i++) {
-        if (gradient->wanted[i] &&
-            !(gradient->input_grads[i] = tw__call(&tw__op_Slice, TW_IN(dy, offsets[i], inputs[i + 1]), 3, NULL, 0)))
+        if (gradient->wanted[i] && !(gradient->input_grads[i] = TW_CALL(Slice, dy, offsets[i], inputs[i + 1])))
             status = tw__error_status();
     }
     for (int i = 0; i < made; i++)
@@ -142,7 +142,7 @@ static tw_status concat_gradient(tw__gradient *gradient)
         const tw_shape *shape = &gradient->inputs[i]->shape;
         if (gradient->wanted[i]) {
             tw_tensor *first = tw__ints_tensor(begin, rank, TW_INT64), *size = tw__tensor_of_shape(shape, TW_INT64);
-            gradient->input_grads[i] = tw__call(&tw__op_Slice, TW_IN(dy, first, size), 3, NULL, 0);
+            gradient->input_grads[i] = TW_CALL(Slice, dy, first, size);
             tw_release(first);
             tw_release(size);
             if (!gradient->input_grads[i])
@@ -395,7 +395,7 @@ static tw_status unpack_compute(tw__kernel *kernel)
 tw_status tw__join_gradients(tw__gradient *gradient, tw_tensor **parts)
 {
     for (int i = 0; i < gradient->output_count; i++) {
-        parts[i] = gradient->output_grads[i] ? tw_retain(gradient->output_grads[i]) : TW_UNARY(ZerosLike, gradient->outputs[i]);
+        parts[i] = gradient->output_grads[i] ? tw_retain(gradient->output_grads[i]) : TW_CALL(ZerosLike, gradient->outputs[i]);
         if (!parts[i])
             return tw__error_status();
     }

@@ -134,8 +134,7 @@ static tw_status band_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    gradient->input_grads[0] =
-        tw__call(&tw__op_MatrixBandPart, TW_IN(gradient->output_grads[0], gradient->inputs[1], gradient->inputs[2]), 3, NULL, 0);
+    gradient->input_grads[0] = TW_CALL(MatrixBandPart, gradient->output_grads[0], gradient->inputs[1], gradient->inputs[2]);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -329,8 +328,8 @@ static tw_status matrix_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-    gradient->input_grads[0] = tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, gradient->inputs[1], zero), 3,
-                                        TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1);
+    gradient->input_grads[0] =
+        TW_CALL(MatrixDiagPartV3, dy, gradient->inputs[1], zero, TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data));
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -395,7 +394,7 @@ static tw_tensor *size_from_end(tw_tensor *x, int back)
     int rank = x->shape.rank;
     if (rank >= back && x->shape.dims[rank - back] >= 0)
         return tw_tensor_int((int32_t)x->shape.dims[rank - back]);
-    return TW_G3(GatherV2, TW_UNARY(Shape, x), TW_G2(Sub, TW_UNARY(Rank, x), tw_tensor_int(back)), tw_tensor_int(0));
+    return TW_G3(GatherV2, TW_CALL(Shape, x), TW_G2(Sub, TW_CALL(Rank, x), tw_tensor_int(back)), tw_tensor_int(0));
 }
 
 static tw_status part_v3_gradient(tw__gradient *gradient)
@@ -404,10 +403,9 @@ static tw_status part_v3_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *rows = size_from_end(x, 2), *columns = size_from_end(x, 1);
-    gradient->input_grads[0] = zero && rows && columns
-                                   ? tw__call(&tw__op_MatrixDiagV3, TW_IN(dy, gradient->inputs[1], rows, columns, zero), 5,
-                                              TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1)
-                                   : NULL;
+    gradient->input_grads[0] = zero && rows && columns ? TW_CALL(MatrixDiagV3, dy, gradient->inputs[1], rows, columns, zero,
+                                                                 TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data))
+                                                       : NULL;
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -456,12 +454,12 @@ static tw_status set_gradient(tw__gradient *gradient)
     tw_tensor *dy = gradient->output_grads[0], *k = gradient->inputs[2];
     tw_attr align = TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data);
     if (gradient->wanted[0]) {
-        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[1]);
-        tw__grad_set(gradient, 0, tw__call(&tw__op_MatrixSetDiagV3, TW_IN(dy, zeros, k), 3, &align, 1));
+        tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, gradient->inputs[1]);
+        tw__grad_set(gradient, 0, TW_CALL(MatrixSetDiagV3, dy, zeros, k, align));
     }
     if (gradient->wanted[1]) {
         tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-        tw__grad_set(gradient, 1, tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &align, 1));
+        tw__grad_set(gradient, 1, TW_CALL(MatrixDiagPartV3, dy, k, zero, align));
     }
     return tw__grad_status(gradient);
 }

@@ -102,7 +102,7 @@ static tw_status diag_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *k = diagonals_of(gradient, 1);
-    tw__grad_set(gradient, 0, zero && k ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &left, 1) : NULL);
+    tw__grad_set(gradient, 0, zero && k ? TW_CALL(MatrixDiagPartV3, dy, k, zero, left) : NULL);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -111,8 +111,8 @@ static tw_status part_gradient(tw__gradient *gradient)
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, x), *k = diagonals_of(gradient, 1);
-    tw__grad_set(gradient, 0, zeros && k ? tw__call(&tw__op_MatrixSetDiagV3, TW_IN(zeros, dy, k), 3, &left, 1) : NULL);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, x), *k = diagonals_of(gradient, 1);
+    tw__grad_set(gradient, 0, zeros && k ? TW_CALL(MatrixSetDiagV3, zeros, dy, k, left) : NULL);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -123,12 +123,12 @@ static tw_status set_gradient(tw__gradient *gradient)
     if (!dy || !k)
         return dy ? tw__error_status() : TW_OK;
     if (gradient->wanted[0]) {
-        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[1]);
-        tw__grad_set(gradient, 0, zeros ? tw__call(&tw__op_MatrixSetDiagV3, TW_IN(dy, zeros, k), 3, &left, 1) : NULL);
+        tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, gradient->inputs[1]);
+        tw__grad_set(gradient, 0, zeros ? TW_CALL(MatrixSetDiagV3, dy, zeros, k, left) : NULL);
     }
     if (gradient->wanted[1]) {
         tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-        tw__grad_set(gradient, 1, zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &left, 1) : NULL);
+        tw__grad_set(gradient, 1, zero ? TW_CALL(MatrixDiagPartV3, dy, k, zero, left) : NULL);
     }
     return tw__grad_status(gradient);
 }

@@ -124,7 +124,7 @@ static tw_status gather_compute(tw__kernel *kernel)
 static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
 {
     tw_tensor *shape = x ? tw__ints_tensor(dims, rank, TW_INT64) : NULL;
-    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_tensor *result = shape ? TW_CALL(Reshape, x, shape) : NULL;
     tw_release(shape);
     tw_release(x);
     return result;
@@ -133,7 +133,7 @@ static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
 static tw_tensor *swap_middle(tw_tensor *x) /* [a, b, c, d] -> [a, c, b, d]; takes x */
 {
     tw_tensor *order = x ? tw__ints_tensor((const int64_t[]){ 0, 2, 1, 3 }, 4, TW_INT32) : NULL;
-    tw_tensor *result = order ? TW_BINARY(Transpose, x, order) : NULL;
+    tw_tensor *result = order ? TW_CALL(Transpose, x, order) : NULL;
     tw_release(order);
     tw_release(x);
     return result;
@@ -157,7 +157,7 @@ static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *ind
             else
                 ((int32_t *)offsets->data)[b] = (int32_t)(b * g->rows);
         }
-        tw_tensor *sum = offsets ? TW_BINARY(AddV2, ids, offsets) : NULL;
+        tw_tensor *sum = offsets ? TW_CALL(AddV2, ids, offsets) : NULL;
         tw_release(offsets);
         tw_release(ids);
         ids = sum;
@@ -169,7 +169,7 @@ static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *ind
     rows = reshaped(rows, (const int64_t[]){ g->batch * g->picks, g->outer * g->inner }, 2);
     tw_tensor *segments = tw_tensor_int64(g->batch * g->rows), *result = NULL;
     if (ids && rows && segments)
-        result = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(rows, ids, segments), 3, NULL, 0);
+        result = TW_CALL(UnsortedSegmentSum, rows, ids, segments);
     tw_release(ids);
     tw_release(rows);
     tw_release(segments);
@@ -202,10 +202,10 @@ static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *
     tw_auto tw_tensor *rest = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
     if (!shape || !one || !rest)
         return NULL;
-    tw_tensor *inner = tw__call(&tw__op_Slice, TW_IN(shape, one, rest), 3, NULL, 0);
-    tw_tensor *count = TW_G2(Reshape, TW_UNARY(Size, indices), tw_retain(one));
+    tw_tensor *inner = TW_CALL(Slice, shape, one, rest);
+    tw_tensor *count = TW_G2(Reshape, TW_CALL(Size, indices), tw_retain(one));
     tw_auto tw_tensor *rows = TW_G2(Reshape, tw_retain(dy), TW_G3(ConcatV2, count, inner, tw_tensor_int(0)));
-    tw_auto tw_tensor *flat = TW_BINARY(Reshape, indices, rest);
+    tw_auto tw_tensor *flat = TW_CALL(Reshape, indices, rest);
     return rows && flat ? tw__slices_make(rows, flat, shape) : NULL;
 }
 
@@ -217,20 +217,20 @@ static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tenso
     tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64),
                       *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
     tw_auto tw_tensor *none = tw__ints_tensor(NULL, 0, TW_INT64);
-    tw_tensor *wide = tw__call(&tw__op_Cast, TW_IN(indices), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_tensor *wide = TW_CALL(Cast, indices, TW_A_TYPE("DstT", TW_INT64));
     tw_auto tw_tensor *ids = tw__reshape_to(wide, TW_IN(batch, any), 2);
     if (!ids || !outer || !rows || !inner || !one || !none)
         return NULL;
     tw_auto tw_tensor *sizes = tw__shape_as_tensor(ids, TW_INT64), *picks = tw__sizes_product(sizes, 1, 2);
-    tw_auto tw_tensor *count = TW_G2(Reshape, TW_BINARY(Mul, batch, rows), tw_retain(none));
-    tw_tensor *step = TW_G2(Reshape, TW_BINARY(Maximum, rows, one), tw_retain(none));
+    tw_auto tw_tensor *count = TW_G2(Reshape, TW_CALL(Mul, batch, rows), tw_retain(none));
+    tw_tensor *step = TW_G2(Reshape, TW_CALL(Maximum, rows, one), tw_retain(none));
     tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), tw_retain(count), step); /* each batch has segments of its own */
     tw_auto tw_tensor *flat =
         TW_G2(Reshape, TW_G2(AddV2, tw_retain(ids), tw__reshape_to(offsets, TW_IN(any, one), 2)), tw_retain(any));
     tw_tensor *values = swap_middle(tw__reshape_to(tw_retain(dy), TW_IN(batch, outer, picks, inner), 4));
-    tw_auto tw_tensor *many = picks ? TW_BINARY(Mul, batch, picks) : NULL, *wide_rows = TW_BINARY(Mul, outer, inner);
+    tw_auto tw_tensor *many = picks ? TW_CALL(Mul, batch, picks) : NULL, *wide_rows = TW_CALL(Mul, outer, inner);
     tw_auto tw_tensor *table = tw__reshape_to(values, TW_IN(many, wide_rows), 2);
-    tw_tensor *sum = flat && table && count ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(table, flat, count), 3, NULL, 0) : NULL;
+    tw_tensor *sum = flat && table && count ? TW_CALL(UnsortedSegmentSum, table, flat, count) : NULL;
     return TW_G2(Reshape, swap_middle(tw__reshape_to(sum, TW_IN(batch, rows, outer, inner), 4)), tw_retain(shape));
 }
 
@@ -337,13 +337,13 @@ static tw_status resource_gradient(tw__gradient *gradient)
         TW_TRY(plan_gather(gradient->op, shape, &indices->shape, batch_dims, batch_dims, &g));
         gradient->input_grads[0] = batch_dims ? scatter_back(&g, dy, indices, shape) : rows_back(dy, indices, shape);
     } else if (batch_dims == 0) { /* the variable is an argument of a function, or its shape varies */
-        gradient->input_grads[0] = rows_back_later(dy, indices, TW_UNARY(VariableShape, handle));
+        gradient->input_grads[0] = rows_back_later(dy, indices, TW_CALL(VariableShape, handle));
     } else {
         batch_dims += batch_dims < 0 && indices->shape.rank >= 0 ? indices->shape.rank : 0;
         if (batch_dims < 0)
             return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED,
                               "the gradient with negative batch_dims of ranks that are not known while tracing");
-        tw_auto tw_tensor *sizes = tw__call(&tw__op_VariableShape, TW_IN(handle), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
+        tw_auto tw_tensor *sizes = TW_CALL(VariableShape, handle, TW_A_TYPE("out_type", TW_INT64));
         gradient->input_grads[0] = scatter_back_later(dy, indices, sizes, batch_dims, batch_dims);
     }
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
@@ -488,8 +488,7 @@ static tw_status nd_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     tw_tensor *shape = tw__shape_as_tensor(gradient->inputs[0], gradient->inputs[1]->dtype);
-    gradient->input_grads[0] =
-        tw__call(&tw__op_ScatterNd, TW_IN(gradient->inputs[1], gradient->output_grads[0], shape), 3, NULL, 0);
+    gradient->input_grads[0] = TW_CALL(ScatterNd, gradient->inputs[1], gradient->output_grads[0], shape);
     tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -99,7 +99,7 @@ static tw_status pad_gradient(tw__gradient *gradient)
         first = TW_G2(Reshape, column, tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
         size = tw__shape_as_tensor(x, paddings->dtype);
     }
-    gradient->input_grads[0] = first && size ? tw__call(&tw__op_Slice, TW_IN(dy, first, size), 3, NULL, 0) : NULL;
+    gradient->input_grads[0] = first && size ? TW_CALL(Slice, dy, first, size) : NULL;
     tw_release(first);
     tw_release(size);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();

@@ -63,8 +63,8 @@ static tw_status roll_gradient(tw__gradient *g)
 {
     if (!g->output_grads[0] || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *back = TW_UNARY(Neg, g->inputs[1]);
-    g->input_grads[0] = tw__call(&tw__op_Roll, TW_IN(g->output_grads[0], back, g->inputs[2]), 3, NULL, 0);
+    tw_auto tw_tensor *back = TW_CALL(Neg, g->inputs[1]);
+    g->input_grads[0] = TW_CALL(Roll, g->output_grads[0], back, g->inputs[2]);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -1,6 +1,7 @@
 /* Writing slices by index: ScatterNd (into zeros), TensorScatterUpdate, Add, Sub (into a copy of a tensor). */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/wording.h"
 #include "rows.h"
 
@@ -67,7 +68,7 @@ tw_status tw__scatter_nd(tw_tensor *out, const tw_tensor *indices, const tw_tens
 static tw_status give_gathered(tw__gradient *gradient, int input, int indices)
 {
     if (gradient->wanted[input])
-        gradient->input_grads[input] = TW_BINARY(GatherNd, gradient->output_grads[0], gradient->inputs[indices]);
+        gradient->input_grads[input] = TW_CALL(GatherNd, gradient->output_grads[0], gradient->inputs[indices]);
     return !gradient->wanted[input] || gradient->input_grads[input] ? TW_OK : tw__error_status();
 }
 
@@ -157,8 +158,8 @@ static tw_status update_gradient(tw__gradient *gradient)
     if (!dy)
         return TW_OK;
     if (gradient->wanted[0]) { /* what was written over has no part in the result */
-        tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[2]);
-        gradient->input_grads[0] = tw__call(&tw__op_TensorScatterUpdate, TW_IN(dy, gradient->inputs[1], zeros), 3, NULL, 0);
+        tw_tensor *zeros = TW_CALL(ZerosLike, gradient->inputs[2]);
+        gradient->input_grads[0] = TW_CALL(TensorScatterUpdate, dy, gradient->inputs[1], zeros);
         tw_release(zeros);
         if (!gradient->input_grads[0])
             return tw__error_status();
@@ -179,7 +180,7 @@ static tw_status sub_gradient(tw__gradient *gradient)
 {
     TW_TRY(add_gradient(gradient));
     if (gradient->input_grads[2]) {
-        tw_tensor *minus = TW_UNARY(Neg, gradient->input_grads[2]);
+        tw_tensor *minus = TW_CALL(Neg, gradient->input_grads[2]);
         tw_release(gradient->input_grads[2]);
         gradient->input_grads[2] = minus;
         return minus ? TW_OK : tw__error_status();

@@ -58,7 +58,7 @@ tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inne
 static tw_tensor *rows_of(tw_tensor *x, tw_tensor *ids)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return tw__call(&tw__op_GatherV2, TW_IN(x, ids, zero), 3, NULL, 0);
+    return TW_CALL(GatherV2, x, ids, zero);
 }
 
 /* ---- SegmentSum ---- */
@@ -157,9 +157,9 @@ static tw_status extreme_gradient(tw__gradient *g)
     if (!dy || !g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *reached = TW_G2(Equal, tw_retain(data), rows_of(g->outputs[0], ids));
-    tw_auto tw_tensor *ones = TW_CALL(Cast, TW_IN(reached), TW_WITH(TW_A_TYPE("DstT", data->dtype)));
-    tw_auto tw_tensor *shared = ones ? TW_G2(RealDiv, tw_retain(dy), TW_BINARY(SegmentSum, ones, ids)) : NULL;
-    tw__grad_set(g, 0, TW_G3(SelectV2, tw_retain(reached), rows_of(shared, ids), TW_UNARY(ZerosLike, data)));
+    tw_auto tw_tensor *ones = TW_CALL(Cast, reached, TW_A_TYPE("DstT", data->dtype));
+    tw_auto tw_tensor *shared = ones ? TW_G2(RealDiv, tw_retain(dy), TW_CALL(SegmentSum, ones, ids)) : NULL;
+    tw__grad_set(g, 0, TW_G3(SelectV2, tw_retain(reached), rows_of(shared, ids), TW_CALL(ZerosLike, data)));
     return tw__grad_status(g);
 }
 
@@ -168,7 +168,7 @@ static tw_status mean_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1];
     if (!g->output_grads[0] || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *number = TW_G2(SegmentSum, TW_UNARY(OnesLike, data), tw_retain(ids));
+    tw_auto tw_tensor *number = TW_G2(SegmentSum, TW_CALL(OnesLike, data), tw_retain(ids));
     tw_auto tw_tensor *one = number ? tw__grad_constant(1, number) : NULL;
     tw_auto tw_tensor *shared = TW_G2(RealDiv, tw_retain(g->output_grads[0]), TW_G2(Maximum, tw_retain(number), tw_retain(one)));
     tw__grad_set(g, 0, rows_of(shared, ids));
@@ -181,14 +181,14 @@ static tw_status product_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
     if (!dy || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = TW_BINARY(Equal, data, none);
-    tw_auto tw_tensor *ones = TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32)));
-    tw_auto tw_tensor *filled = TW_G3(SelectV2, tw_retain(zero), TW_UNARY(OnesLike, data), tw_retain(data));
+    tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = TW_CALL(Equal, data, none);
+    tw_auto tw_tensor *ones = TW_CALL(Cast, zero, TW_A_TYPE("DstT", TW_INT32));
+    tw_auto tw_tensor *filled = TW_G3(SelectV2, tw_retain(zero), TW_CALL(OnesLike, data), tw_retain(data));
     if (!ones || !filled)
         return tw__error_status();
-    tw_auto tw_tensor *zeros = TW_BINARY(SegmentSum, ones, ids), *rest = TW_BINARY(SegmentProd, filled, ids);
+    tw_auto tw_tensor *zeros = TW_CALL(SegmentSum, ones, ids), *rest = TW_CALL(SegmentProd, filled, ids);
     tw_auto tw_tensor *kept =
-        TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_UNARY(ZerosLike, dy), tw_retain(dy));
+        TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_CALL(ZerosLike, dy), tw_retain(dy));
     tw_tensor *others =
         TW_G3(SelectV2, tw_retain(zero), rows_of(rest, ids), TW_G2(RealDiv, rows_of(g->outputs[0], ids), tw_retain(data)));
     tw__grad_set(g, 0, TW_G2(Mul, rows_of(kept, ids), others));

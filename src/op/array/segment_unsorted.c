@@ -66,9 +66,9 @@ static tw_status unsorted_compute(tw__kernel *kernel)
 
 tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids)
 {
-    tw_tensor *more = TW_G2(Sub, TW_UNARY(Rank, data), TW_UNARY(Rank, ids));
+    tw_tensor *more = TW_G2(Sub, TW_CALL(Rank, data), TW_CALL(Rank, ids));
     tw_tensor *ones = TW_G2(Fill, TW_G2(Reshape, more, tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32)), tw_tensor_int(1));
-    return TW_G3(ConcatV2, TW_UNARY(Shape, ids), ones, tw_tensor_int(0));
+    return TW_G3(ConcatV2, TW_CALL(Shape, ids), ones, tw_tensor_int(0));
 }
 
 /* Each row gets its segment's gradient; rows with negative ids get zeros. */
@@ -77,10 +77,10 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     tw_tensor *data = gradient->inputs[0], *ids = gradient->inputs[1], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = TW_UNARY(ZerosLike, ids);
-    tw_auto tw_tensor *inside = TW_BINARY(Maximum, ids, none);
-    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(dy, inside, zero), 3, NULL, 0);
-    tw_auto tw_tensor *counts = rows ? TW_BINARY(GreaterEqual, ids, none) : NULL;
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = TW_CALL(ZerosLike, ids);
+    tw_auto tw_tensor *inside = TW_CALL(Maximum, ids, none);
+    tw_auto tw_tensor *rows = TW_CALL(GatherV2, dy, inside, zero);
+    tw_auto tw_tensor *counts = rows ? TW_CALL(GreaterEqual, ids, none) : NULL;
     if (!counts)
         return tw__error_status();
     tw_shape wide = { .rank = data->shape.rank };
@@ -88,9 +88,9 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
         wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
     bool known = tw__shape_known(&ids->shape) && wide.rank >= 0;
     tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : tw__ids_shape_later(data, ids);
-    tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, counts, shape) : NULL;
-    tw_auto tw_tensor *zeros = mask ? TW_UNARY(ZerosLike, rows) : NULL;
-    gradient->input_grads[0] = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, rows, zeros), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *mask = shape ? TW_CALL(Reshape, counts, shape) : NULL;
+    tw_auto tw_tensor *zeros = mask ? TW_CALL(ZerosLike, rows) : NULL;
+    gradient->input_grads[0] = zeros ? TW_CALL(SelectV2, mask, rows, zeros) : NULL;
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -187,20 +187,19 @@ static tw_status product_compute(tw__kernel *kernel)
 /* What the segment of each row has; anything for negative ids. */
 static tw_tensor *at_rows(tw_tensor *segments, tw_tensor *ids)
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = segments ? TW_UNARY(ZerosLike, ids) : NULL,
-                      *inside = none ? TW_BINARY(Maximum, ids, none) : NULL;
-    return inside && zero ? tw__call(&tw__op_GatherV2, TW_IN(segments, inside, zero), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = segments ? TW_CALL(ZerosLike, ids) : NULL,
+                      *inside = none ? TW_CALL(Maximum, ids, none) : NULL;
+    return inside && zero ? TW_CALL(GatherV2, segments, inside, zero) : NULL;
 }
 
 /* x where the row belongs to a segment, else zero; takes x. */
 static tw_tensor *only_inside(tw_tensor *x, tw_tensor *ids)
 {
-    tw_auto tw_tensor *given = x, *none = given ? TW_UNARY(ZerosLike, ids) : NULL,
-                      *inside = none ? TW_BINARY(GreaterEqual, ids, none) : NULL;
-    tw_auto tw_tensor *zeros = inside ? TW_UNARY(ZerosLike, given) : NULL,
-                      *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
-    tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, inside, shape) : NULL;
-    return mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, given, zeros), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *given = x, *none = given ? TW_CALL(ZerosLike, ids) : NULL,
+                      *inside = none ? TW_CALL(GreaterEqual, ids, none) : NULL;
+    tw_auto tw_tensor *zeros = inside ? TW_CALL(ZerosLike, given) : NULL, *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
+    tw_auto tw_tensor *mask = shape ? TW_CALL(Reshape, inside, shape) : NULL;
+    return mask ? TW_CALL(SelectV2, mask, given, zeros) : NULL;
 }
 
 /* Shared among the rows that have the segment's value. */
@@ -209,14 +208,13 @@ static tw_status extreme_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1];
     if (!g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *found = at_rows(g->outputs[0], ids), *same = found ? TW_BINARY(Equal, data, found) : NULL;
-    tw_auto tw_tensor *numbers = same ? TW_CALL(Cast, TW_IN(same), TW_WITH(TW_A_TYPE("DstT", data->dtype))) : NULL;
-    tw_auto tw_tensor *counts =
-        numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, g->inputs[2]), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *shares = counts ? TW_BINARY(RealDiv, g->output_grads[0], counts) : NULL,
+    tw_auto tw_tensor *found = at_rows(g->outputs[0], ids), *same = found ? TW_CALL(Equal, data, found) : NULL;
+    tw_auto tw_tensor *numbers = same ? TW_CALL(Cast, same, TW_A_TYPE("DstT", data->dtype)) : NULL;
+    tw_auto tw_tensor *counts = numbers ? TW_CALL(UnsortedSegmentSum, numbers, ids, g->inputs[2]) : NULL;
+    tw_auto tw_tensor *shares = counts ? TW_CALL(RealDiv, g->output_grads[0], counts) : NULL,
                       *rows = shares ? at_rows(shares, ids) : NULL;
-    tw_auto tw_tensor *zeros = rows ? TW_UNARY(ZerosLike, rows) : NULL;
-    tw_tensor *chosen = zeros ? tw__call(&tw__op_SelectV2, TW_IN(same, rows, zeros), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *zeros = rows ? TW_CALL(ZerosLike, rows) : NULL;
+    tw_tensor *chosen = zeros ? TW_CALL(SelectV2, same, rows, zeros) : NULL;
     g->input_grads[0] = only_inside(chosen, ids);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -228,19 +226,18 @@ static tw_status product_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *count = g->inputs[2], *dy = g->output_grads[0];
     if (!g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, data), *ones = zeros ? TW_UNARY(OnesLike, data) : NULL;
-    tw_auto tw_tensor *is_zero = ones ? TW_BINARY(Equal, data, zeros) : NULL;
-    tw_auto tw_tensor *numbers = is_zero ? TW_CALL(Cast, TW_IN(is_zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
-    tw_auto tw_tensor *zero_counts =
-        numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, count), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *one = tw_tensor_int(1), *many = zero_counts && one ? TW_BINARY(Greater, zero_counts, one) : NULL;
-    tw_auto tw_tensor *no_gradient = many ? TW_UNARY(ZerosLike, dy) : NULL;
-    tw_auto tw_tensor *used = no_gradient ? tw__call(&tw__op_SelectV2, TW_IN(many, no_gradient, dy), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *others = used ? tw__call(&tw__op_SelectV2, TW_IN(is_zero, ones, data), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *products = others ? tw__call(&tw__op_UnsortedSegmentProd, TW_IN(others, ids, count), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, data), *ones = zeros ? TW_CALL(OnesLike, data) : NULL;
+    tw_auto tw_tensor *is_zero = ones ? TW_CALL(Equal, data, zeros) : NULL;
+    tw_auto tw_tensor *numbers = is_zero ? TW_CALL(Cast, is_zero, TW_A_TYPE("DstT", TW_INT32)) : NULL;
+    tw_auto tw_tensor *zero_counts = numbers ? TW_CALL(UnsortedSegmentSum, numbers, ids, count) : NULL;
+    tw_auto tw_tensor *one = tw_tensor_int(1), *many = zero_counts && one ? TW_CALL(Greater, zero_counts, one) : NULL;
+    tw_auto tw_tensor *no_gradient = many ? TW_CALL(ZerosLike, dy) : NULL;
+    tw_auto tw_tensor *used = no_gradient ? TW_CALL(SelectV2, many, no_gradient, dy) : NULL;
+    tw_auto tw_tensor *others = used ? TW_CALL(SelectV2, is_zero, ones, data) : NULL;
+    tw_auto tw_tensor *products = others ? TW_CALL(UnsortedSegmentProd, others, ids, count) : NULL;
     tw_auto tw_tensor *whole = products ? at_rows(g->outputs[0], ids) : NULL, *without = whole ? at_rows(products, ids) : NULL;
-    tw_auto tw_tensor *divided = without ? TW_BINARY(RealDiv, whole, others) : NULL;
-    tw_auto tw_tensor *partial = divided ? tw__call(&tw__op_SelectV2, TW_IN(is_zero, without, divided), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *divided = without ? TW_CALL(RealDiv, whole, others) : NULL;
+    tw_auto tw_tensor *partial = divided ? TW_CALL(SelectV2, is_zero, without, divided) : NULL;
     tw_tensor *rows = partial ? TW_G2(Mul, at_rows(used, ids), tw_retain(partial)) : NULL;
     g->input_grads[0] = only_inside(rows, ids);
     return g->input_grads[0] ? TW_OK : tw__error_status();

@@ -1,5 +1,6 @@
 /* What rows of array ops share. See array.h. */
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 bool tw__axis_normal(int64_t axis, int rank, int *normal)
@@ -52,7 +53,7 @@ tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype)
 {
     if (tw__shape_known(&tensor->shape))
         return tw__tensor_of_shape(&tensor->shape, dtype);
-    return tw__call(&tw__op_Shape, TW_IN(tensor), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
+    return TW_CALL(Shape, tensor, TW_A_TYPE("out_type", dtype));
 }
 
 tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end)
@@ -71,8 +72,8 @@ tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
     tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, shape->dtype),
                       *size = tw__ints_tensor(&(int64_t){ to < 0 ? -1 : to - from }, 1, shape->dtype);
     tw_auto tw_tensor *axis = tw__ints_tensor(&(int64_t){ 0 }, 1, TW_INT32);
-    tw_auto tw_tensor *sizes = begin && size && axis ? tw__call(&tw__op_Slice, TW_IN(shape, begin, size), 3, NULL, 0) : NULL;
-    return sizes ? tw__call(&tw__op_Prod, TW_IN(sizes, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_auto tw_tensor *sizes = begin && size && axis ? TW_CALL(Slice, shape, begin, size) : NULL;
+    return sizes ? TW_CALL(Prod, sizes, axis, TW_A_BOOL("keep_dims", true)) : NULL;
 }
 
 tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
@@ -88,7 +89,7 @@ tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
     tw_tensor *shape = !whole || !axis ? NULL
                        : count == 1    ? tw_retain(sizes[0])
                                        : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
-    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_tensor *result = shape ? TW_CALL(Reshape, x, shape) : NULL;
     tw_release(shape);
     tw_release(x);
     return result;
@@ -117,10 +118,10 @@ tw_tensor *tw__all_axes(tw_tensor *tensor)
         all[i] = i;
     if (tensor->shape.rank >= 0)
         return tw__ints_tensor(all, tensor->shape.rank, TW_INT32);
-    tw_auto tw_tensor *rank = TW_UNARY(Rank, tensor);
+    tw_auto tw_tensor *rank = TW_CALL(Rank, tensor);
     tw_auto tw_tensor *zero = tw_tensor_int(0);
     tw_auto tw_tensor *one = tw_tensor_int(1);
-    return tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0);
+    return TW_CALL(Range, zero, rank, one);
 }
 
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
@@ -128,7 +129,7 @@ tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
-    tw_tensor *result = TW_BINARY(Reshape, x, shape);
+    tw_tensor *result = TW_CALL(Reshape, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;

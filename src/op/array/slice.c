@@ -101,8 +101,8 @@ static tw_status slice_gradient(tw__gradient *gradient)
         tw_tensor *begin = gradient->inputs[1];
         tw_tensor *rest = TW_G2(Sub, tw__shape_as_tensor(x, begin->dtype), tw__shape_as_tensor(y, begin->dtype));
         tw_auto tw_tensor *after = TW_G2(Sub, rest, tw_retain(begin));
-        tw_auto tw_tensor *sides = tw__call(&tw__op_Pack, TW_IN(begin, after), 2, TW_WITH(TW_A_INT("axis", 1)), 1);
-        gradient->input_grads[0] = TW_BINARY(Pad, dy, sides);
+        tw_auto tw_tensor *sides = TW_CALL(Pack, begin, after, TW_A_INT("axis", 1));
+        gradient->input_grads[0] = TW_CALL(Pad, dy, sides);
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
     }
     int64_t values[2 * TW_MAX_RANK];
@@ -112,7 +112,7 @@ static tw_status slice_gradient(tw__gradient *gradient)
     }
     tw_tensor *flat = tw__ints_tensor(values, 2 * x->shape.rank, TW_INT64);
     tw_tensor *paddings = flat ? tw__tensor_view(flat, &TW_SHAPE(x->shape.rank, 2)) : NULL;
-    gradient->input_grads[0] = paddings ? TW_BINARY(Pad, dy, paddings) : NULL;
+    gradient->input_grads[0] = paddings ? TW_CALL(Pad, dy, paddings) : NULL;
     tw_release(flat);
     tw_release(paddings);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();

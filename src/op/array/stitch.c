@@ -79,7 +79,7 @@ static tw_status stitch_compute(tw__kernel *kernel)
 static tw_tensor *gather(tw_tensor *rows, tw_tensor *indices)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return tw__call(&tw__op_GatherV2, TW_IN(rows, indices, zero), 3, NULL, 0);
+    return TW_CALL(GatherV2, rows, indices, zero);
 }
 
 static tw_status stitch_gradient(tw__gradient *gradient)

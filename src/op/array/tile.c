@@ -60,9 +60,9 @@ static tw_status tile_compute(tw__kernel *kernel)
 static tw_tensor *untile_later(tw_tensor *dy, tw_tensor *multiples, tw_tensor *x)
 {
     tw_auto tw_tensor *shape = tw__shape_as_tensor(x, multiples->dtype);
-    tw_tensor *pairs = tw__call(&tw__op_Pack, TW_IN(multiples, shape), 2, TW_WITH(TW_A_INT("axis", 1)), 1);
+    tw_tensor *pairs = TW_CALL(Pack, multiples, shape, TW_A_INT("axis", 1));
     tw_auto tw_tensor *split = TW_G2(Reshape, pairs, tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_tensor *length = TW_UNARY(Size, split);
+    tw_tensor *length = TW_CALL(Size, split);
     tw_tensor *axes = TW_G3(Range, tw_tensor_int(0), length, tw_tensor_int(2));
     return tw__reshape_like(TW_G2(Sum, TW_G2(Reshape, dy, tw_retain(split)), axes), x);
 }

@@ -1,6 +1,7 @@
 /* Transpose, InvertPermutation, ReverseV2: the same elements in another order. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/wording.h"
 #include "rows.h"
 
@@ -77,8 +78,8 @@ static tw_status transpose_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    tw_tensor *back = TW_UNARY(InvertPermutation, gradient->inputs[1]);
-    gradient->input_grads[0] = TW_BINARY(Transpose, gradient->output_grads[0], back);
+    tw_tensor *back = TW_CALL(InvertPermutation, gradient->inputs[1]);
+    gradient->input_grads[0] = TW_CALL(Transpose, gradient->output_grads[0], back);
     tw_release(back);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -211,7 +212,7 @@ static tw_status reverse_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    gradient->input_grads[0] = TW_BINARY(ReverseV2, gradient->output_grads[0], gradient->inputs[1]);
+    gradient->input_grads[0] = TW_CALL(ReverseV2, gradient->output_grads[0], gradient->inputs[1]);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

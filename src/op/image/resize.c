@@ -259,15 +259,14 @@ static tw_status nearest_gradient(tw__gradient *g)
     tw_auto tw_tensor *shape =
         known ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)dims[1], (int32_t)dims[2] }) : NULL;
     if (!shape) { /* known only when it runs */
-        tw_auto tw_tensor *whole = TW_UNARY(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
+        tw_auto tw_tensor *whole = TW_CALL(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
         tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-        shape = tw__call(&tw__op_Slice, TW_IN(whole, from, size), 3, NULL, 0);
+        shape = TW_CALL(Slice, whole, from, size);
     }
     tw__grad_set(g, 0,
-                 tw__call(&tw__op_ResizeNearestNeighborGrad, TW_IN(g->output_grads[0], shape), 2,
-                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                          2));
+                 TW_CALL(ResizeNearestNeighborGrad, g->output_grads[0], shape,
+                         TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                         TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -298,14 +297,13 @@ static tw_status nearest_grad_compute(tw__kernel *kernel)
 
 static tw_status nearest_grad_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, g->inputs[0]), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
+    tw_auto tw_tensor *shape = TW_CALL(Shape, g->inputs[0]), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
     tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });
-    tw_auto tw_tensor *pair = tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0);
+    tw_auto tw_tensor *pair = TW_CALL(Slice, shape, from, size);
     tw__grad_set(g, 0,
-                 tw__call(&tw__op_ResizeNearestNeighbor, TW_IN(g->output_grads[0], pair), 2,
-                          TW_WITH(TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
-                                  TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)),
-                          2));
+                 TW_CALL(ResizeNearestNeighbor, g->output_grads[0], pair,
+                         TW_A_BOOL("align_corners", TW_ATTR(g, "align_corners")->b),
+                         TW_A_BOOL("half_pixel_centers", TW_ATTR(g, "half_pixel_centers")->b)));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 

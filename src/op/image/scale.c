@@ -161,8 +161,8 @@ static tw_status scale_gradient(tw__gradient *g)
     if (g->inputs[0]->dtype != TW_FLOAT32)
         return TW_OK;
     tw__grad_set(g, 0,
-                 tw__call(&tw__op_ScaleAndTranslateGrad, TW_IN(g->output_grads[0], g->inputs[0], g->inputs[2], g->inputs[3]), 4,
-                          TW_WITH(*TW_ATTR(g, "kernel_type"), TW_A_BOOL("antialias", TW_ATTR(g, "antialias")->b)), 2));
+                 TW_CALL(ScaleAndTranslateGrad, g->output_grads[0], g->inputs[0], g->inputs[2], g->inputs[3],
+                         *TW_ATTR(g, "kernel_type"), TW_A_BOOL("antialias", TW_ATTR(g, "antialias")->b)));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 

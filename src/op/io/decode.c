@@ -4,6 +4,7 @@
 #include "codec/codec.h"
 #include "format/format.h"
 #include "format/array/tensor_message.h"
+#include "op/calls.h"
 #include "op/op.h"
 #include "op/text/text.h"
 #include "rows.h"
@@ -202,5 +203,5 @@ TW_API(io_decode_compressed,
        "What strings compressed by ZLIB or GZIP hold.")
 {
     const char *type = args->compression_type ? args->compression_type : "";
-    return tw__call(&tw__op_DecodeCompressed, TW_IN(args->bytes), 1, TW_WITH(TW_A_STRING("compression_type", type)), 1);
+    return TW_CALL(DecodeCompressed, args->bytes, TW_A_STRING("compression_type", type));
 }

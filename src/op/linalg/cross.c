@@ -64,9 +64,9 @@ static tw_status gradient(tw__gradient *g)
 {
     tw_tensor *dy = g->output_grads[0];
     if (g->wanted[0])
-        tw__grad_set(g, 0, TW_BINARY(Cross, g->inputs[1], dy));
+        tw__grad_set(g, 0, TW_CALL(Cross, g->inputs[1], dy));
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_BINARY(Cross, dy, g->inputs[0]));
+        tw__grad_set(g, 1, TW_CALL(Cross, dy, g->inputs[0]));
     return tw__grad_status(g);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "op/wording.h"
 #include "rows.h"
@@ -28,20 +29,20 @@ static tw_tensor *columns_of(tw_tensor *a, int64_t first, int64_t count)
     begin[rank - 1] = first;
     size[rank - 1] = count;
     tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *sizes = tw__ints_tensor(size, rank, TW_INT32);
-    return tw__call(&tw__op_Slice, TW_IN(a, from, sizes), 3, NULL, 0);
+    return TW_CALL(Slice, a, from, sizes);
 }
 
 /* Gradients of what nobody used are zeros. A new reference. */
 static tw_tensor *gradient_or_zeros(const tw__gradient *g, int output)
 {
-    return g->output_grads[output] ? tw_retain(g->output_grads[output]) : TW_UNARY(ZerosLike, g->outputs[output]);
+    return g->output_grads[output] ? tw_retain(g->output_grads[output]) : TW_CALL(ZerosLike, g->outputs[output]);
 }
 
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype)
 {
     if (!x || x->dtype == dtype)
         return x;
-    tw_tensor *cast = TW_CALL(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", dtype)));
+    tw_tensor *cast = TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
     tw_release(x);
     return cast;
 }
@@ -151,7 +152,7 @@ static tw_tensor *deep_qr_gradient(tw_tensor *q, tw_tensor *r, tw_tensor *dq, tw
         return sum;
     tw_auto tw_tensor *diagonal = tw__diag_part(TW_G2(Sub, tw_retain(rdr), tw__adjoint(tw_retain(qdq))));
     tw_dtype part = q->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
-    tw_tensor *real = diagonal ? as_dtype(TW_CALL(Real, TW_IN(diagonal), TW_WITH(TW_A_TYPE("Tout", part))), q->dtype) : NULL;
+    tw_tensor *real = diagonal ? as_dtype(TW_CALL(Real, diagonal, TW_A_TYPE("Tout", part)), q->dtype) : NULL;
     tw_tensor *correction = tw__diag(TW_G2(Sub, tw_retain(diagonal), real));
     return TW_G2(AddV2, sum, over_r(tw__mm(tw_retain(q), correction, false, true), r));
 }
@@ -180,7 +181,7 @@ static tw_status qr_gradient(tw__gradient *g)
     tw_tensor *more = TW_G2(AddV2, dq, tw__mm(tw_retain(y), tw_retain(dv), false, true));
     tw_auto tw_tensor *dx = more && du && u ? deep_qr_gradient(q, u, more, tw_retain(du)) : NULL;
     tw_auto tw_tensor *dy = dx ? tw__mm(tw_retain(q), tw_retain(dv), false, false) : NULL;
-    tw__grad_set(g, 0, dy && zero ? tw__call(&tw__op_ConcatV2, TW_IN(dx, dy, zero), 3, TW_WITH(TW_A_INT("N", 2)), 1) : NULL);
+    tw__grad_set(g, 0, dy && zero ? TW_CALL(ConcatV2, dx, dy, zero, TW_A_INT("N", 2)) : NULL);
     return tw__grad_status(g);
 }
 
@@ -236,7 +237,7 @@ static tw_status eigh_compute(tw__kernel *kernel)
 /* x / (x x + 1e-20); takes x. */
 static tw_tensor *safe_reciprocal(tw_tensor *x)
 {
-    tw_tensor *under = x ? TW_G2(AddV2, TW_UNARY(Square, x), tw__grad_constant(1e-20, x)) : NULL;
+    tw_tensor *under = x ? TW_G2(AddV2, TW_CALL(Square, x), tw__grad_constant(1e-20, x)) : NULL;
     return TW_G2(RealDiv, x, under);
 }
 
@@ -245,7 +246,7 @@ static tw_tensor *gaps(tw_tensor *e)
 {
     tw_tensor *difference =
         TW_G2(Sub, TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-2)), TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-1)));
-    return tw__set_diag(safe_reciprocal(difference), TW_UNARY(ZerosLike, e));
+    return tw__set_diag(safe_reciprocal(difference), TW_CALL(ZerosLike, e));
 }
 
 static tw_status eigh_gradient(tw__gradient *g)
@@ -324,7 +325,7 @@ static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n,
                                     tw_tensor *dv)
 {
     tw_tensor *s = g->outputs[0];
-    tw_auto tw_tensor *mat = tw__diag(tw_retain(s)), *squares = TW_UNARY(Square, s), *f = squares ? gaps(squares) : NULL;
+    tw_auto tw_tensor *mat = tw__diag(tw_retain(s)), *squares = TW_CALL(Square, s), *f = squares ? gaps(squares) : NULL;
     tw_auto tw_tensor *v1 = columns_of(v, 0, m), *dv1 = columns_of(dv, 0, m);
     if (!mat || !f || !v1 || !dv1)
         return NULL;

@@ -1,14 +1,14 @@
 /* Matrix operations by ops, for the gradients of decompositions. See linalg.h. */
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
 tw_tensor *tw__mm(tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
 {
     tw_auto tw_tensor *left = a, *right = b;
-    return left && right
-               ? TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b)))
-               : NULL;
+    return left && right ? TW_CALL(BatchMatMulV2, left, right, TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b))
+                         : NULL;
 }
 
 /* The order of dimensions in which the last two have changed places, by ops where the rank is not known yet. */
@@ -20,13 +20,13 @@ static tw_tensor *turned_order(tw_tensor *a)
         order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     if (rank >= 2)
         return tw__ints_tensor(order, rank, TW_INT32);
-    tw_auto tw_tensor *last = TW_G2(Sub, TW_UNARY(Rank, a), tw_tensor_int(1));
+    tw_auto tw_tensor *last = TW_G2(Sub, TW_CALL(Rank, a), tw_tensor_int(1));
     tw_auto tw_tensor *before = TW_G2(Sub, tw_retain(last), tw_tensor_int(1));
     tw_auto tw_tensor *leading = TW_G3(Range, tw_tensor_int(0), tw_retain(before), tw_tensor_int(1));
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)),
                       *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
-    return tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1);
+    return TW_CALL(ConcatV2, leading, x, y, zero, TW_A_INT("N", 3));
 }
 
 tw_tensor *tw__adjoint(tw_tensor *a)
@@ -34,21 +34,21 @@ tw_tensor *tw__adjoint(tw_tensor *a)
     tw_auto tw_tensor *x = a;
     tw_auto tw_tensor *order = x ? turned_order(x) : NULL;
     tw_auto tw_tensor *conjugate = order ? tw__grad_conj(x) : NULL;
-    return conjugate ? TW_BINARY(Transpose, conjugate, order) : NULL;
+    return conjugate ? TW_CALL(Transpose, conjugate, order) : NULL;
 }
 
 tw_tensor *tw__diag(tw_tensor *diagonal)
 {
     tw_auto tw_tensor *d = diagonal;
     tw_auto tw_tensor *k = tw_tensor_int(0), *any = tw_tensor_int(-1), *zero = d ? tw__grad_constant(0, d) : NULL;
-    return k && any && zero ? tw__call(&tw__op_MatrixDiagV3, TW_IN(d, k, any, any, zero), 5, NULL, 0) : NULL;
+    return k && any && zero ? TW_CALL(MatrixDiagV3, d, k, any, any, zero) : NULL;
 }
 
 tw_tensor *tw__diag_part(tw_tensor *a)
 {
     tw_auto tw_tensor *x = a;
     tw_auto tw_tensor *k = tw_tensor_int(0), *zero = x ? tw__grad_constant(0, x) : NULL;
-    return k && zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(x, k, zero), 3, NULL, 0) : NULL;
+    return k && zero ? TW_CALL(MatrixDiagPartV3, x, k, zero) : NULL;
 }
 
 tw_tensor *tw__set_diag(tw_tensor *a, tw_tensor *diagonal)
@@ -66,18 +66,17 @@ tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint)
     tw_auto tw_tensor *matrix = a, *right = b;
     if (!matrix || !right)
         return NULL;
-    return TW_CALL(MatrixTriangularSolve, TW_IN(matrix, right),
-                   TW_WITH(TW_A_BOOL("lower", lower), TW_A_BOOL("adjoint", adjoint)));
+    return TW_CALL(MatrixTriangularSolve, matrix, right, TW_A_BOOL("lower", lower), TW_A_BOOL("adjoint", adjoint));
 }
 
 tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint)
 {
     tw_auto tw_tensor *matrix = a, *right = b;
-    return matrix && right ? TW_CALL(MatrixSolve, TW_IN(matrix, right), TW_WITH(TW_A_BOOL("adjoint", adjoint))) : NULL;
+    return matrix && right ? TW_CALL(MatrixSolve, matrix, right, TW_A_BOOL("adjoint", adjoint)) : NULL;
 }
 
 tw_tensor *tw__eye_like(tw_tensor *a)
 {
     tw_auto tw_tensor *diagonal = tw__diag_part(tw_retain(a));
-    return tw__set_diag(diagonal ? TW_UNARY(ZerosLike, a) : NULL, TW_UNARY(OnesLike, diagonal));
+    return tw__set_diag(diagonal ? TW_CALL(ZerosLike, a) : NULL, TW_CALL(OnesLike, diagonal));
 }

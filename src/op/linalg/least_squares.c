@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "kernel/gemm/gemm.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "rows.h"
 
@@ -30,7 +31,7 @@ static tw_status shape_of(tw__inference *inference)
 static tw_tensor *gramian(tw_tensor *a, bool first_kind, tw_tensor *regularizer)
 {
     tw_auto tw_tensor *product = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
-    tw_tensor *more = product ? TW_CALL(Cast, TW_IN(regularizer), TW_WITH(TW_A_TYPE("DstT", a->dtype))) : NULL;
+    tw_tensor *more = product ? TW_CALL(Cast, regularizer, TW_A_TYPE("DstT", a->dtype)) : NULL;
     return product ? tw__set_diag(tw_retain(product), TW_G2(AddV2, tw__diag_part(tw_retain(product)), more)) : NULL;
 }
 
@@ -133,7 +134,7 @@ static tw_status gradient(tw__gradient *g)
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
     if (m < 0 || n < 0)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient needs the sizes of the matrices, which must be known while tracing");
-    tw_auto tw_tensor *square = gramian(a, m >= n, g->inputs[2]), *factor = square ? TW_UNARY(Cholesky, square) : NULL;
+    tw_auto tw_tensor *square = gramian(a, m >= n, g->inputs[2]), *factor = square ? TW_CALL(Cholesky, square) : NULL;
     if (!factor)
         return tw__error_status();
     if (m >= n) {

@@ -5,6 +5,7 @@
 #undef I
 
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "op/linalg/linalg.h"
 #include "op/wording.h"
 #include "rows.h"
@@ -82,7 +83,7 @@ static tw_tensor *as_matrices(tw_tensor *x)
 
 static tw_tensor *inverse(tw_tensor *a, bool adjoint)
 {
-    return TW_CALL(MatrixInverse, TW_IN(a), TW_WITH(TW_A_BOOL("adjoint", adjoint)));
+    return TW_CALL(MatrixInverse, a, TW_A_BOOL("adjoint", adjoint));
 }
 
 static tw_status determinant_gradient(tw__gradient *g)
@@ -91,7 +92,7 @@ static tw_status determinant_gradient(tw__gradient *g)
     tw_tensor *dy = g->output_grads[logarithm ? 1 : 0];
     if (!dy || !g->wanted[0])
         return TW_OK;
-    tw_tensor *factor = logarithm ? tw_retain(dy) : TW_BINARY(Mul, dy, g->outputs[0]);
+    tw_tensor *factor = logarithm ? tw_retain(dy) : TW_CALL(Mul, dy, g->outputs[0]);
     tw__grad_set(g, 0, TW_G2(Mul, as_matrices(factor), inverse(g->inputs[0], true)));
     return tw__grad_status(g);
 }

@@ -10,7 +10,7 @@ static tw_attr dtype_attr(const tw__gradient *g)
 
 static tw_tensor *shape_of(tw_tensor *tensor)
 {
-    return TW_UNARY(Shape, tensor);
+    return TW_CALL(Shape, tensor);
 }
 
 static tw_tensor *no_shape(void)
@@ -20,28 +20,28 @@ static tw_tensor *no_shape(void)
 
 static tw_tensor *element_shape_of(tw_tensor *list)
 {
-    return tw__call(&tw__op_TensorListElementShape, TW_IN(list), 1, TW_WITH(TW_A_TYPE("shape_type", TW_INT32)), 1);
+    return TW_CALL(TensorListElementShape, list, TW_A_TYPE("shape_type", TW_INT32));
 }
 
 /* The gradient of output 0, a list; if there is none, a list of zeros. */
 static tw_tensor *list_gradient(const tw__gradient *g)
 {
-    return g->output_grads[0] ? tw_retain(g->output_grads[0]) : TW_UNARY(ZerosLike, g->outputs[0]);
+    return g->output_grads[0] ? tw_retain(g->output_grads[0]) : TW_CALL(ZerosLike, g->outputs[0]);
 }
 
 static tw_tensor *get_item(const tw__gradient *g, tw_tensor *list, tw_tensor *index, tw_tensor *shape)
 {
-    return tw__call(&tw__op_TensorListGetItem, TW_IN(list, index, shape), 3, TW_WITH(dtype_attr(g)), 1);
+    return TW_CALL(TensorListGetItem, list, index, shape, dtype_attr(g));
 }
 
 static tw_tensor *set_item(const tw__gradient *g, tw_tensor *list, tw_tensor *index, tw_tensor *item)
 {
-    return tw__call(&tw__op_TensorListSetItem, TW_IN(list, index, item), 3, TW_WITH(dtype_attr(g)), 1);
+    return TW_CALL(TensorListSetItem, list, index, item, dtype_attr(g));
 }
 
 static tw_tensor *gather(const tw__gradient *g, tw_tensor *list, tw_tensor *indices, tw_tensor *shape)
 {
-    return tw__call(&tw__op_TensorListGather, TW_IN(list, indices, shape), 3, TW_WITH(dtype_attr(g)), 1);
+    return TW_CALL(TensorListGather, list, indices, shape, dtype_attr(g));
 }
 
 tw_status tw__list_push_gradient(tw__gradient *g)
@@ -64,9 +64,8 @@ tw_status tw__list_push_gradient(tw__gradient *g)
 tw_status tw__list_pop_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *list = list_gradient(g);
-    tw_auto tw_tensor *item = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_UNARY(ZerosLike, g->outputs[1]);
-    g->input_grads[0] =
-        list && item ? tw__call(&tw__op_TensorListPushBack, TW_IN(list, item), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    tw_auto tw_tensor *item = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_CALL(ZerosLike, g->outputs[1]);
+    g->input_grads[0] = list && item ? TW_CALL(TensorListPushBack, list, item, dtype_attr(g)) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -76,11 +75,11 @@ tw_status tw__list_set_gradient(tw__gradient *g)
     if (!list)
         return tw__error_status();
     if (g->wanted[0]) {
-        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, g->inputs[2]);
+        tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, g->inputs[2]);
         tw_auto tw_tensor *cleared = zeros ? set_item(g, list, g->inputs[1], zeros) : NULL;
         /* the list may have grown */
-        tw_auto tw_tensor *length = cleared ? TW_UNARY(TensorListLength, g->inputs[0]) : NULL;
-        g->input_grads[0] = length ? TW_BINARY(TensorListResize, cleared, length) : NULL;
+        tw_auto tw_tensor *length = cleared ? TW_CALL(TensorListLength, g->inputs[0]) : NULL;
+        g->input_grads[0] = length ? TW_CALL(TensorListResize, cleared, length) : NULL;
         if (!g->input_grads[0])
             return tw__error_status();
     }
@@ -95,24 +94,23 @@ tw_status tw__list_set_gradient(tw__gradient *g)
 
 tw_status tw__list_get_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *length = TW_UNARY(TensorListLength, g->inputs[0]);
+    tw_auto tw_tensor *length = TW_CALL(TensorListLength, g->inputs[0]);
     tw_auto tw_tensor *shape = length ? element_shape_of(g->inputs[0]) : NULL;
-    tw_auto tw_tensor *list =
-        shape ? tw__call(&tw__op_TensorListReserve, TW_IN(shape, length), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    tw_auto tw_tensor *list = shape ? TW_CALL(TensorListReserve, shape, length, dtype_attr(g)) : NULL;
     g->input_grads[0] = list ? set_item(g, list, g->inputs[1], g->output_grads[0]) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
 tw_status tw__list_resize_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *length = TW_UNARY(TensorListLength, g->inputs[0]);
-    g->input_grads[0] = TW_BINARY(TensorListResize, g->output_grads[0], length);
+    tw_auto tw_tensor *length = TW_CALL(TensorListLength, g->inputs[0]);
+    g->input_grads[0] = TW_CALL(TensorListResize, g->output_grads[0], length);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
 static tw_tensor *from_tensor(const tw__gradient *g, tw_tensor *tensor, tw_tensor *shape)
 {
-    return tensor && shape ? tw__call(&tw__op_TensorListFromTensor, TW_IN(tensor, shape), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    return tensor && shape ? TW_CALL(TensorListFromTensor, tensor, shape, dtype_attr(g)) : NULL;
 }
 
 tw_status tw__list_stack_gradient(tw__gradient *g)
@@ -128,24 +126,22 @@ static tw_tensor *row_shape(tw_tensor *tensor)
     tw_auto tw_tensor *shape = shape_of(tensor);
     tw_auto tw_tensor *begin = shape ? tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 1 }) : NULL;
     tw_auto tw_tensor *size = begin ? tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ -1 }) : NULL;
-    return size ? tw__call(&tw__op_Slice, TW_IN(shape, begin, size), 3, NULL, 0) : NULL;
+    return size ? TW_CALL(Slice, shape, begin, size) : NULL;
 }
 
 tw_status tw__list_from_tensor_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *shape = row_shape(g->inputs[0]);
-    g->input_grads[0] =
-        shape ? tw__call(&tw__op_TensorListStack, TW_IN(g->output_grads[0], shape), 2, TW_WITH(dtype_attr(g)), 1) : NULL;
+    g->input_grads[0] = shape ? TW_CALL(TensorListStack, g->output_grads[0], shape, dtype_attr(g)) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
 tw_status tw__list_gather_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *length = TW_UNARY(TensorListLength, g->inputs[0]);
+    tw_auto tw_tensor *length = TW_CALL(TensorListLength, g->inputs[0]);
     tw_auto tw_tensor *shape = length ? element_shape_of(g->inputs[0]) : NULL;
-    g->input_grads[0] = shape ? tw__call(&tw__op_TensorListScatterV2, TW_IN(g->output_grads[0], g->inputs[1], shape, length), 4,
-                                         TW_WITH(dtype_attr(g)), 1)
-                              : NULL;
+    g->input_grads[0] =
+        shape ? TW_CALL(TensorListScatterV2, g->output_grads[0], g->inputs[1], shape, length, dtype_attr(g)) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -166,11 +162,11 @@ tw_status tw__list_scatter_into_gradient(tw__gradient *g)
         g->input_grads[1] = tw_retain(rows);
     if (!g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, rows);
-    tw_auto tw_tensor *cleared = tw__call(&tw__op_TensorListScatterIntoExistingList,
-                                          TW_IN(g->output_grads[0], zeros, g->inputs[2]), 3, TW_WITH(dtype_attr(g)), 1);
-    tw_auto tw_tensor *length = cleared ? TW_UNARY(TensorListLength, g->inputs[0]) : NULL;
-    g->input_grads[0] = length ? TW_BINARY(TensorListResize, cleared, length) : NULL;
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, rows);
+    tw_auto tw_tensor *cleared =
+        TW_CALL(TensorListScatterIntoExistingList, g->output_grads[0], zeros, g->inputs[2], dtype_attr(g));
+    tw_auto tw_tensor *length = cleared ? TW_CALL(TensorListLength, g->inputs[0]) : NULL;
+    g->input_grads[0] = length ? TW_CALL(TensorListResize, cleared, length) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -179,9 +175,7 @@ tw_status tw__list_concat_gradient(tw__gradient *g)
     if (!g->output_grads[0])
         return TW_OK;
     tw_auto tw_tensor *shape = element_shape_of(g->inputs[0]);
-    g->input_grads[0] =
-        shape ? tw__call(&tw__op_TensorListSplit, TW_IN(g->output_grads[0], shape, g->outputs[1]), 3, TW_WITH(dtype_attr(g)), 1)
-              : NULL;
+    g->input_grads[0] = shape ? TW_CALL(TensorListSplit, g->output_grads[0], shape, g->outputs[1], dtype_attr(g)) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -129,7 +129,7 @@ static tw_status subtract_gradient(tw__gradient *g)
 {
     tw__grad_set(g, 0, tw_retain(g->output_grads[0]));
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_UNARY(Neg, g->output_grads[0]));
+        tw__grad_set(g, 1, TW_CALL(Neg, g->output_grads[0]));
     return tw__grad_status(g);
 }
 
@@ -201,7 +201,7 @@ static tw_status multiply_gradient(tw__gradient *g)
     for (int i = 0; i < 2; i++) {
         if (g->wanted[i]) {
             tw_tensor *other = tw__grad_conj(g->inputs[1 - i]);
-            tw__grad_set(g, i, TW_BINARY(Mul, dz, other));
+            tw__grad_set(g, i, TW_CALL(Mul, dz, other));
             tw_release(other);
         }
     }
@@ -228,9 +228,9 @@ TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = tw__binary_compute, .binary = &
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
 {
     if (g->wanted[0])
-        tw__grad_set(g, 0, TW_BINARY(MulNoNan, g->output_grads[0], g->inputs[1]));
+        tw__grad_set(g, 0, TW_CALL(MulNoNan, g->output_grads[0], g->inputs[1]));
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_BINARY(MulNoNan, g->inputs[0], g->output_grads[0]));
+        tw__grad_set(g, 1, TW_CALL(MulNoNan, g->inputs[0], g->output_grads[0]));
     return tw__grad_status(g);
 }
 
@@ -249,10 +249,10 @@ static tw_status quotient_gradient(tw__gradient *g, const tw_op *division)
     if (g->wanted[0])
         tw__grad_set(g, 0, tw__call(division, TW_IN(dz, y), 2, NULL, 0));
     if (g->wanted[1]) {
-        tw_auto tw_tensor *negative = TW_UNARY(Neg, x);
+        tw_auto tw_tensor *negative = TW_CALL(Neg, x);
         tw_auto tw_tensor *once = tw__call(division, TW_IN(negative, y), 2, NULL, 0);
         tw_auto tw_tensor *twice = tw__call(division, TW_IN(once, y), 2, NULL, 0);
-        tw__grad_set(g, 1, TW_BINARY(Mul, dz, twice));
+        tw__grad_set(g, 1, TW_CALL(Mul, dz, twice));
     }
     tw_release(x);
     tw_release(y);
@@ -311,9 +311,9 @@ static tw_status floor_modulo_gradient(tw__gradient *g)
     tw_tensor *dz = g->output_grads[0];
     tw__grad_set(g, 0, tw_retain(dz));
     if (g->wanted[1]) {
-        tw_auto tw_tensor *quotient = TW_BINARY(FloorDiv, g->inputs[0], g->inputs[1]);
-        tw_auto tw_tensor *negative = TW_UNARY(Neg, quotient);
-        tw__grad_set(g, 1, TW_BINARY(Mul, dz, negative));
+        tw_auto tw_tensor *quotient = TW_CALL(FloorDiv, g->inputs[0], g->inputs[1]);
+        tw_auto tw_tensor *negative = TW_CALL(Neg, quotient);
+        tw__grad_set(g, 1, TW_CALL(Mul, dz, negative));
     }
     return tw__grad_status(g);
 }
@@ -336,12 +336,12 @@ TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = mod
 static tw_status choice_gradient(tw__gradient *g, const tw_op *comparison)
 {
     tw_tensor *dz = g->output_grads[0];
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, dz);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, dz);
     tw_auto tw_tensor *first = tw__call(comparison, TW_IN(g->inputs[0], g->inputs[1]), 2, NULL, 0);
     if (g->wanted[0])
-        tw__grad_set(g, 0, tw__call(&tw__op_SelectV2, TW_IN(first, dz, zeros), 3, NULL, 0));
+        tw__grad_set(g, 0, TW_CALL(SelectV2, first, dz, zeros));
     if (g->wanted[1])
-        tw__grad_set(g, 1, tw__call(&tw__op_SelectV2, TW_IN(first, zeros, dz), 3, NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(SelectV2, first, zeros, dz));
     return tw__grad_status(g);
 }
 
@@ -390,12 +390,12 @@ static tw_status squared_difference_gradient(tw__gradient *g)
 {
     tw_tensor *dz = g->output_grads[0];
     tw_auto tw_tensor *two = tw__grad_constant(2, dz);
-    tw_auto tw_tensor *twice = TW_BINARY(Mul, two, dz);
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, g->inputs[0], g->inputs[1]);
-    tw_auto tw_tensor *dx = TW_BINARY(Mul, twice, difference);
+    tw_auto tw_tensor *twice = TW_CALL(Mul, two, dz);
+    tw_auto tw_tensor *difference = TW_CALL(Sub, g->inputs[0], g->inputs[1]);
+    tw_auto tw_tensor *dx = TW_CALL(Mul, twice, difference);
     tw__grad_set(g, 0, tw_retain(dx));
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_UNARY(Neg, dx));
+        tw__grad_set(g, 1, TW_CALL(Neg, dx));
     return tw__grad_status(g);
 }
 
@@ -413,22 +413,22 @@ static tw_status power_gradient(tw__gradient *g)
     tw_auto tw_tensor *y = tw__grad_conj(g->inputs[1]);
     if (g->wanted[0]) { /* dz * y * x^(y-1) */
         tw_auto tw_tensor *one = y ? tw__grad_constant(1, y) : NULL;
-        tw_auto tw_tensor *less = TW_BINARY(Sub, y, one);
-        tw_auto tw_tensor *power = TW_BINARY(Pow, x, less);
-        tw_auto tw_tensor *factor = TW_BINARY(Mul, dz, y);
-        tw__grad_set(g, 0, TW_BINARY(Mul, factor, power));
+        tw_auto tw_tensor *less = TW_CALL(Sub, y, one);
+        tw_auto tw_tensor *power = TW_CALL(Pow, x, less);
+        tw_auto tw_tensor *factor = TW_CALL(Mul, dz, y);
+        tw__grad_set(g, 0, TW_CALL(Mul, factor, power));
     }
     if (g->wanted[1]) { /* dz * z * log(x), and zero where x has no logarithm */
         tw_auto tw_tensor *z = tw__grad_conj(g->outputs[0]);
-        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, x);
+        tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, x);
         bool complex = x && tw__dtype_is_complex(x->dtype);
-        tw_auto tw_tensor *mask = complex ? TW_BINARY(NotEqual, x, zeros) : TW_BINARY(Greater, x, zeros);
-        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x);
-        tw_auto tw_tensor *safe = tw__call(&tw__op_SelectV2, TW_IN(mask, x, ones), 3, NULL, 0);
-        tw_auto tw_tensor *logarithm = TW_UNARY(Log, safe);
-        tw_auto tw_tensor *masked = tw__call(&tw__op_SelectV2, TW_IN(mask, logarithm, zeros), 3, NULL, 0);
-        tw_auto tw_tensor *factor = TW_BINARY(Mul, dz, z);
-        tw__grad_set(g, 1, TW_BINARY(Mul, factor, masked));
+        tw_auto tw_tensor *mask = complex ? TW_CALL(NotEqual, x, zeros) : TW_CALL(Greater, x, zeros);
+        tw_auto tw_tensor *ones = TW_CALL(OnesLike, x);
+        tw_auto tw_tensor *safe = TW_CALL(SelectV2, mask, x, ones);
+        tw_auto tw_tensor *logarithm = TW_CALL(Log, safe);
+        tw_auto tw_tensor *masked = TW_CALL(SelectV2, mask, logarithm, zeros);
+        tw_auto tw_tensor *factor = TW_CALL(Mul, dz, z);
+        tw__grad_set(g, 1, TW_CALL(Mul, factor, masked));
     }
     return tw__grad_status(g);
 }
@@ -443,14 +443,14 @@ static tw_status xdivy_gradient(tw__gradient *g)
     tw_tensor *dz = g->output_grads[0], *x = g->inputs[0], *y = g->inputs[1];
     if (g->wanted[0]) { /* 1/y where x is not zero */
         tw_auto tw_tensor *mask = tw__grad_not_zero(x);
-        tw_auto tw_tensor *part = TW_BINARY(Xdivy, mask, y);
-        tw__grad_set(g, 0, TW_BINARY(Mul, part, dz));
+        tw_auto tw_tensor *part = TW_CALL(Xdivy, mask, y);
+        tw__grad_set(g, 0, TW_CALL(Mul, part, dz));
     }
     if (g->wanted[1]) { /* -x / y^2 */
-        tw_auto tw_tensor *negative = TW_UNARY(Neg, x);
-        tw_auto tw_tensor *square = TW_UNARY(Square, y);
-        tw_auto tw_tensor *part = TW_BINARY(Xdivy, negative, square);
-        tw__grad_set(g, 1, TW_BINARY(Mul, part, dz));
+        tw_auto tw_tensor *negative = TW_CALL(Neg, x);
+        tw_auto tw_tensor *square = TW_CALL(Square, y);
+        tw_auto tw_tensor *part = TW_CALL(Xdivy, negative, square);
+        tw__grad_set(g, 1, TW_CALL(Mul, part, dz));
     }
     return tw__grad_status(g);
 }
@@ -465,13 +465,13 @@ static tw_status xlog_gradient(tw__gradient *g, const tw_op *same, bool plus_one
     if (g->wanted[0]) { /* log(y) where x is not zero */
         tw_auto tw_tensor *mask = tw__grad_not_zero(x);
         tw_auto tw_tensor *part = tw__call(same, TW_IN(mask, y), 2, NULL, 0);
-        tw__grad_set(g, 0, TW_BINARY(Mul, part, dz));
+        tw__grad_set(g, 0, TW_CALL(Mul, part, dz));
     }
     if (g->wanted[1]) { /* x / y */
         tw_auto tw_tensor *one = plus_one ? tw__grad_constant(1, y) : NULL;
-        tw_auto tw_tensor *divisor = plus_one ? TW_BINARY(AddV2, y, one) : tw_retain(y);
-        tw_auto tw_tensor *part = TW_BINARY(Xdivy, x, divisor);
-        tw__grad_set(g, 1, TW_BINARY(Mul, part, dz));
+        tw_auto tw_tensor *divisor = plus_one ? TW_CALL(AddV2, y, one) : tw_retain(y);
+        tw_auto tw_tensor *part = TW_CALL(Xdivy, x, divisor);
+        tw__grad_set(g, 1, TW_CALL(Mul, part, dz));
     }
     return tw__grad_status(g);
 }
@@ -498,15 +498,15 @@ TW_OP(Xlog1py, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute,
 static tw_status atan2_gradient(tw__gradient *g)
 {
     tw_tensor *dz = g->output_grads[0], *y = g->inputs[0], *x = g->inputs[1];
-    tw_auto tw_tensor *xx = TW_UNARY(Square, x);
-    tw_auto tw_tensor *yy = TW_UNARY(Square, y);
-    tw_auto tw_tensor *sum = TW_BINARY(AddV2, xx, yy);
-    tw_auto tw_tensor *inverse = TW_BINARY(RealDiv, dz, sum);
+    tw_auto tw_tensor *xx = TW_CALL(Square, x);
+    tw_auto tw_tensor *yy = TW_CALL(Square, y);
+    tw_auto tw_tensor *sum = TW_CALL(AddV2, xx, yy);
+    tw_auto tw_tensor *inverse = TW_CALL(RealDiv, dz, sum);
     if (g->wanted[0])
-        tw__grad_set(g, 0, TW_BINARY(Mul, x, inverse));
+        tw__grad_set(g, 0, TW_CALL(Mul, x, inverse));
     if (g->wanted[1]) {
-        tw_auto tw_tensor *negative = TW_UNARY(Neg, y);
-        tw__grad_set(g, 1, TW_BINARY(Mul, negative, inverse));
+        tw_auto tw_tensor *negative = TW_CALL(Neg, y);
+        tw__grad_set(g, 1, TW_CALL(Mul, negative, inverse));
     }
     return tw__grad_status(g);
 }
@@ -522,7 +522,7 @@ static tw_status next_after_gradient(tw__gradient *g)
     if (g->wanted[0])
         tw__grad_set(g, 0, tw_retain(g->output_grads[0]));
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_UNARY(ZerosLike, g->inputs[1]));
+        tw__grad_set(g, 1, TW_CALL(ZerosLike, g->inputs[1]));
     return tw__grad_status(g);
 }
 

@@ -461,7 +461,7 @@ static tw_tensor *gradient_of(tw__gradient *gradient, const equation *e, int inp
     }
     if (!plain && grad) {
         const char *had = !labels.data ? "" : labels.data + (ellipsis && !own->ellipsis ? 3 : 0);
-        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x), *narrow = grad;
+        tw_auto tw_tensor *ones = TW_CALL(OnesLike, x), *narrow = grad;
         tw__text_clear(&text);
         tw__text_format(&text, "%s,%.*s->%.*s", had, own->size, own->text, own->size, own->text);
         grad = ones ? einsum(&text, narrow, ones) : NULL;

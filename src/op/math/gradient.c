@@ -61,12 +61,12 @@ tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input)
     tw_tensor *sum = gradient;
     if (count) {
         tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(count), axes);
-        sum = TW_BINARY(Sum, gradient, indices);
+        sum = TW_CALL(Sum, gradient, indices);
         tw_release(gradient);
     }
     if (sum && !tw__shape_equal(&sum->shape, shape)) {
         tw_auto tw_tensor *target = tw__tensor_of_shape(shape, TW_INT64);
-        tw_tensor *shaped = TW_BINARY(Reshape, sum, target);
+        tw_tensor *shaped = TW_CALL(Reshape, sum, target);
         tw_release(sum);
         return shaped;
     }
@@ -75,13 +75,13 @@ tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input)
 
 tw_tensor *tw__grad_conj(tw_tensor *tensor)
 {
-    return tw__dtype_is_complex(tensor->dtype) ? TW_UNARY(Conj, tensor) : tw_retain(tensor);
+    return tw__dtype_is_complex(tensor->dtype) ? TW_CALL(Conj, tensor) : tw_retain(tensor);
 }
 
 tw_tensor *tw__grad_not_zero(tw_tensor *tensor)
 {
     tw_auto tw_tensor *zero = tw__grad_constant(0, tensor);
-    tw_auto tw_tensor *mask = TW_BINARY(NotEqual, tensor, zero);
+    tw_auto tw_tensor *mask = TW_CALL(NotEqual, tensor, zero);
     tw_attr type = TW_A_TYPE("DstT", tensor->dtype);
-    return tw__call(&tw__op_Cast, TW_IN(mask), 1, &type, 1);
+    return TW_CALL(Cast, mask, type);
 }

@@ -49,7 +49,7 @@ static tw_status matmul_compute(tw__kernel *kernel)
 
 static tw_tensor *matmul(tw_tensor *a, tw_tensor *b, bool transpose_a, bool transpose_b)
 {
-    return TW_CALL(MatMul, TW_IN(a, b), TW_WITH(TW_A_BOOL("transpose_a", transpose_a), TW_A_BOOL("transpose_b", transpose_b)));
+    return TW_CALL(MatMul, a, b, TW_A_BOOL("transpose_a", transpose_a), TW_A_BOOL("transpose_b", transpose_b));
 }
 
 static tw_status matmul_gradient(tw__gradient *gradient)

@@ -35,18 +35,16 @@ static tw_tensor *kept_later(const parts *p)
     tw_tensor *given = p->indices;
     tw_dtype dtype = given->dtype;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(p->x, TW_INT32);
-    tw_auto tw_tensor *rank = tw__call(&tw__op_Rank, TW_IN(p->x), 1, NULL, 0);
+    tw_auto tw_tensor *rank = TW_CALL(Rank, p->x);
     tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1));
     tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(given), tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *narrow = flat && dtype != TW_INT32
-                                    ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
-                                    : tw_retain(flat);
+    tw_auto tw_tensor *narrow = flat && dtype != TW_INT32 ? TW_CALL(Cast, flat, TW_A_TYPE("DstT", TW_INT32)) : tw_retain(flat);
     if (!shape || !places || !narrow)
         return NULL;
     tw_auto tw_tensor *axes =
         TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)), TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
-    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, axes);
-    return tw__call(&tw__op_DynamicStitch, TW_IN(places, axes, shape, ones), 4, NULL, 0);
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, axes);
+    return TW_CALL(DynamicStitch, places, axes, shape, ones);
 }
 
 /* A new reference to x under the shape with dimensions of one. */
@@ -58,7 +56,7 @@ static tw_tensor *with_ones(tw_tensor *x, const parts *p)
     if (!x || tw__shape_equal(&x->shape, kept))
         return tw_retain(x);
     tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
-    tw_tensor *result = TW_BINARY(Reshape, x, shape);
+    tw_tensor *result = TW_CALL(Reshape, x, shape);
     tw_release(shape);
     return result;
 }
@@ -69,7 +67,7 @@ static tw_tensor *broadcast(tw_tensor *x, tw_tensor *like)
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
-    tw_tensor *result = TW_BINARY(BroadcastTo, x, shape);
+    tw_tensor *result = TW_CALL(BroadcastTo, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;
@@ -105,7 +103,7 @@ static tw_tensor *take2(const tw_op *op, tw_tensor *x, tw_tensor *y)
 static tw_tensor *scalar(double value, tw_dtype dtype)
 {
     tw_tensor *number = tw_tensor_double(value);
-    tw_tensor *result = tw__call(&tw__op_Cast, TW_IN(number), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+    tw_tensor *result = TW_CALL(Cast, number, TW_A_TYPE("DstT", dtype));
     tw_release(number);
     return result;
 }
@@ -113,8 +111,8 @@ static tw_tensor *scalar(double value, tw_dtype dtype)
 /* How many elements of x went into each of y, by ops. */
 static tw_tensor *count_later(tw_tensor *x, tw_tensor *y)
 {
-    tw_auto tw_tensor *count = TW_G2(FloorDiv, TW_UNARY(Size, x), TW_G2(Maximum, TW_UNARY(Size, y), tw_tensor_int(1)));
-    return tw__call(&tw__op_Cast, TW_IN(count), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
+    tw_auto tw_tensor *count = TW_G2(FloorDiv, TW_CALL(Size, x), TW_G2(Maximum, TW_CALL(Size, y), tw_tensor_int(1)));
+    return TW_CALL(Cast, count, TW_A_TYPE("DstT", x->dtype));
 }
 
 tw_status tw__mean_gradient(tw__gradient *gradient)
@@ -138,10 +136,9 @@ tw_status tw__extremum_gradient(tw__gradient *gradient)
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
     tw_tensor *same = TAKE2(Equal, tw_retain(p.x), with_ones(gradient->outputs[0], &p));
-    tw_tensor *chosen = same ? tw__call(&tw__op_Cast, TW_IN(same), 1, TW_WITH(TW_A_TYPE("DstT", p.x->dtype)), 1) : NULL;
+    tw_tensor *chosen = same ? TW_CALL(Cast, same, TW_A_TYPE("DstT", p.x->dtype)) : NULL;
     tw_release(same);
-    tw_tensor *count =
-        chosen ? tw__call(&tw__op_Sum, TW_IN(chosen, gradient->inputs[1]), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *count = chosen ? TW_CALL(Sum, chosen, gradient->inputs[1], TW_A_BOOL("keep_dims", true)) : NULL;
     tw_tensor *shares = TAKE2(RealDiv, chosen, count);
     return done(gradient, TAKE2(Mul, shares, with_ones(p.dy, &p)));
 }
@@ -162,9 +159,8 @@ static tw_tensor *product_of_others(tw_tensor *flat)
     tw_tensor *axis = tw_tensor_int(0);
     tw_tensor *left = NULL, *right = NULL;
     if (flat && axis) {
-        left = tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true)), 1);
-        right =
-            tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true)), 2);
+        left = TW_CALL(Cumprod, flat, axis, TW_A_BOOL("exclusive", true));
+        right = TW_CALL(Cumprod, flat, axis, TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true));
     }
     tw_release(axis);
     return TAKE2(Mul, left, right);

@@ -2,6 +2,7 @@
 #include <complex.h>
 
 #include "op/array/array.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status scan_axis(const tw_tensor *axis, int rank, int *normal)
@@ -150,9 +151,9 @@ static tw_status product_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *weighted = TW_BINARY(Mul, gradient->outputs[0], gradient->output_grads[0]);
+    tw_auto tw_tensor *weighted = TW_CALL(Mul, gradient->outputs[0], gradient->output_grads[0]);
     tw_auto tw_tensor *sum = weighted ? running(&tw__op_Cumsum, gradient, weighted, !TW_ATTR(gradient, "reverse")->b) : NULL;
-    gradient->input_grads[0] = sum ? TW_BINARY(DivNoNan, sum, gradient->inputs[0]) : NULL;
+    gradient->input_grads[0] = sum ? TW_CALL(DivNoNan, sum, gradient->inputs[0]) : NULL;
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

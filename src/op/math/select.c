@@ -53,9 +53,9 @@ static tw_status select_v2_gradient(tw__gradient *g)
     tw_tensor *dz = g->output_grads[0];
     tw_auto tw_tensor *zero = tw__grad_constant(0, dz);
     if (g->wanted[1])
-        tw__grad_set(g, 1, tw__call(&tw__op_SelectV2, TW_IN(g->inputs[0], dz, zero), 3, NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(SelectV2, g->inputs[0], dz, zero));
     if (g->wanted[2])
-        tw__grad_set(g, 2, tw__call(&tw__op_SelectV2, TW_IN(g->inputs[0], zero, dz), 3, NULL, 0));
+        tw__grad_set(g, 2, TW_CALL(SelectV2, g->inputs[0], zero, dz));
     return tw__grad_status(g);
 }
 
@@ -102,11 +102,11 @@ static tw_status select_compute(tw__kernel *kernel)
 static tw_status select_gradient(tw__gradient *g)
 {
     tw_tensor *dz = g->output_grads[0];
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, dz);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, dz);
     if (g->wanted[1])
-        tw__grad_set(g, 1, tw__call(&tw__op_Select, TW_IN(g->inputs[0], dz, zeros), 3, NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(Select, g->inputs[0], dz, zeros));
     if (g->wanted[2])
-        tw__grad_set(g, 2, tw__call(&tw__op_Select, TW_IN(g->inputs[0], zeros, dz), 3, NULL, 0));
+        tw__grad_set(g, 2, TW_CALL(Select, g->inputs[0], zeros, dz));
     return tw__grad_status(g);
 }
 
@@ -219,16 +219,16 @@ static tw_status clip_compute(tw__kernel *kernel)
 static tw_status clip_gradient(tw__gradient *g)
 {
     tw_tensor *dz = g->output_grads[0], *t = g->inputs[0], *low = g->inputs[1], *high = g->inputs[2];
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, dz);
-    tw_auto tw_tensor *below = TW_BINARY(Less, t, low);
-    tw_auto tw_tensor *above = TW_BINARY(Greater, t, high);
-    tw_auto tw_tensor *outside = TW_BINARY(LogicalOr, below, above);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, dz);
+    tw_auto tw_tensor *below = TW_CALL(Less, t, low);
+    tw_auto tw_tensor *above = TW_CALL(Greater, t, high);
+    tw_auto tw_tensor *outside = TW_CALL(LogicalOr, below, above);
     if (g->wanted[0])
-        tw__grad_set(g, 0, tw__call(&tw__op_SelectV2, TW_IN(outside, zeros, dz), 3, NULL, 0));
+        tw__grad_set(g, 0, TW_CALL(SelectV2, outside, zeros, dz));
     if (g->wanted[1])
-        tw__grad_set(g, 1, tw__call(&tw__op_SelectV2, TW_IN(below, dz, zeros), 3, NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(SelectV2, below, dz, zeros));
     if (g->wanted[2])
-        tw__grad_set(g, 2, tw__call(&tw__op_SelectV2, TW_IN(above, dz, zeros), 3, NULL, 0));
+        tw__grad_set(g, 2, TW_CALL(SelectV2, above, dz, zeros));
     return tw__grad_status(g);
 }
 

@@ -219,17 +219,17 @@ static tw_tensor *top_back_later(tw_tensor *x, tw_tensor *dy, tw_tensor *indices
     tw_auto tw_tensor *columns = tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, last, 1);
     tw_auto tw_tensor *k = tw__call(&tw__op_StridedSlice, TW_IN(taken, from, to, step), 4, last, 1);
     tw_auto tw_tensor *count = tw__sizes_product(shape, 0, -1);
-    tw_tensor *wide = tw__call(&tw__op_Cast, TW_IN(indices), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_tensor *wide = TW_CALL(Cast, indices, TW_A_TYPE("DstT", TW_INT64));
     tw_tensor *table = tw__reshape_to(wide, TW_IN(any, k), 2);
     if (!columns || !count) {
         tw_release(table);
         return NULL;
     }
-    tw_tensor *stride = TW_G2(Reshape, TW_BINARY(Maximum, columns, one), tw_retain(none));
+    tw_tensor *stride = TW_G2(Reshape, TW_CALL(Maximum, columns, one), tw_retain(none));
     tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), TW_G2(Reshape, tw_retain(count), tw_retain(none)), stride);
     tw_tensor *places = TW_G2(AddV2, table, tw__reshape_to(offsets, TW_IN(any, one), 2));
-    tw_auto tw_tensor *flat = tw__reshape_to(places, TW_IN(any, one), 2), *values = TW_BINARY(Reshape, dy, any);
-    tw_tensor *spread = flat && values ? tw__call(&tw__op_ScatterNd, TW_IN(flat, values, count), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *flat = tw__reshape_to(places, TW_IN(any, one), 2), *values = TW_CALL(Reshape, dy, any);
+    tw_tensor *spread = flat && values ? TW_CALL(ScatterNd, flat, values, count) : NULL;
     return TW_G2(Reshape, spread, tw_retain(shape));
 }
 
@@ -252,13 +252,13 @@ static tw_status top_gradient(tw__gradient *gradient)
         ((int64_t *)offsets->data)[r] = r * columns;
     tw_tensor *indices = gradient->outputs[1]->dtype == TW_INT64
                              ? tw_retain(gradient->outputs[1])
-                             : tw__call(&tw__op_Cast, TW_IN(gradient->outputs[1]), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+                             : TW_CALL(Cast, gradient->outputs[1], TW_A_TYPE("DstT", TW_INT64));
     indices = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows, k }, 2, TW_INT64));
     indices = TW_G2(AddV2, indices, tw_retain(offsets));
     tw_auto tw_tensor *flat = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows * k, 1 }, 2, TW_INT64));
     tw_auto tw_tensor *values = TW_G2(Reshape, tw_retain(dy), tw__ints_tensor((const int64_t[]){ rows * k }, 1, TW_INT64));
     tw_auto tw_tensor *shape = tw__ints_tensor(&x->count, 1, TW_INT64);
-    tw_tensor *spread = tw__call(&tw__op_ScatterNd, TW_IN(flat, values, shape), 3, NULL, 0);
+    tw_tensor *spread = TW_CALL(ScatterNd, flat, values, shape);
     gradient->input_grads[0] = tw__reshape_like(spread, x);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -189,13 +189,13 @@ static tw_tensor *complex_of(tw_tensor *real, tw_tensor *imaginary)
     if (!real && !imaginary)
         return NULL;
     if (!real || !imaginary) {
-        tw_tensor *zeros = TW_UNARY(ZerosLike, real ? real : imaginary);
+        tw_tensor *zeros = TW_CALL(ZerosLike, real ? real : imaginary);
         *(real ? &imaginary : &real) = zeros;
     }
     tw_tensor *result = NULL;
     if (real && imaginary) {
         tw_attr type = TW_A_TYPE("Tout", real->dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);
-        result = tw__call(&tw__op_Complex, TW_IN(real, imaginary), 2, &type, 1);
+        result = TW_CALL(Complex, real, imaginary, type);
     }
     tw_release(real);
     tw_release(imaginary);

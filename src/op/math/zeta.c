@@ -79,7 +79,7 @@ static tw_status zeta_gradient(tw__gradient *g)
     if (!g->wanted[1] || !dz)
         return TW_OK;
     tw_tensor *next = TW_G2(Zeta, TW_G2(AddV2, tw_retain(x), tw__grad_constant(1, x)), tw_retain(q));
-    g->input_grads[1] = tw__grad_unbroadcast(TW_G2(Mul, tw_retain(dz), TW_G2(Mul, TW_UNARY(Neg, x), next)), q);
+    g->input_grads[1] = tw__grad_unbroadcast(TW_G2(Mul, tw_retain(dz), TW_G2(Mul, TW_CALL(Neg, x), next)), q);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

@@ -1,6 +1,7 @@
 /* Activation functions and their gradient ops. Which value a gradient op takes beside the gradients differs: the features, or
  * for Elu and Selu the outputs. */
 #include "kernel/nn.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status same_shapes(tw__inference *inference)
@@ -23,15 +24,15 @@ static tw_status give(tw__gradient *gradient, int index, tw_tensor *value)
 
 /* ---- first order: the gradient op of the features or of the outputs ---- */
 
-#define FROM_FEATURES(name, Op)                                                                        \
-    static tw_status name##_gradient(tw__gradient *gradient)                                           \
-    {                                                                                                  \
-        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->inputs[0])); \
+#define FROM_FEATURES(name, Op)                                                                      \
+    static tw_status name##_gradient(tw__gradient *gradient)                                         \
+    {                                                                                                \
+        return give(gradient, 0, TW_CALL(Op##Grad, gradient->output_grads[0], gradient->inputs[0])); \
     }
-#define FROM_OUTPUTS(name, Op)                                                                          \
-    static tw_status name##_gradient(tw__gradient *gradient)                                            \
-    {                                                                                                   \
-        return give(gradient, 0, TW_BINARY(Op##Grad, gradient->output_grads[0], gradient->outputs[0])); \
+#define FROM_OUTPUTS(name, Op)                                                                        \
+    static tw_status name##_gradient(tw__gradient *gradient)                                          \
+    {                                                                                                 \
+        return give(gradient, 0, TW_CALL(Op##Grad, gradient->output_grads[0], gradient->outputs[0])); \
     }
 FROM_OUTPUTS(relu, Relu)
 FROM_OUTPUTS(relu6, Relu6)
@@ -47,7 +48,7 @@ static tw_status relu_grad_gradient(tw__gradient *gradient)
 {
     if (gradient->wanted[0])
         TW_TRY(give(gradient, 0, tw__call(gradient->op, TW_IN(gradient->output_grads[0], gradient->inputs[1]), 2, NULL, 0)));
-    return gradient->wanted[1] ? give(gradient, 1, TW_UNARY(ZerosLike, gradient->inputs[1])) : TW_OK;
+    return gradient->wanted[1] ? give(gradient, 1, TW_CALL(ZerosLike, gradient->inputs[1])) : TW_OK;
 }
 
 /* By the outputs: the gradients where the output is negative. */
@@ -58,26 +59,26 @@ static tw_status elu_grad_gradient(tw__gradient *gradient)
         TW_TRY(give(gradient, 0, tw__call(gradient->op, TW_IN(grad, outputs), 2, NULL, 0)));
     if (!gradient->wanted[1])
         return TW_OK;
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, outputs);
-    tw_auto tw_tensor *negative = TW_BINARY(Less, outputs, zeros);
-    tw_auto tw_tensor *product = TW_BINARY(Mul, grad, gradient->inputs[0]);
-    return give(gradient, 1, tw__call(&tw__op_SelectV2, TW_IN(negative, product, zeros), 3, NULL, 0));
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, outputs);
+    tw_auto tw_tensor *negative = TW_CALL(Less, outputs, zeros);
+    tw_auto tw_tensor *product = TW_CALL(Mul, grad, gradient->inputs[0]);
+    return give(gradient, 1, TW_CALL(SelectV2, negative, product, zeros));
 }
 
 static tw_status softplus_grad_gradient(tw__gradient *gradient)
 {
     tw_tensor *grad = gradient->output_grads[0], *x = gradient->inputs[1];
     if (gradient->wanted[0])
-        TW_TRY(give(gradient, 0, TW_BINARY(SoftplusGrad, grad, x)));
+        TW_TRY(give(gradient, 0, TW_CALL(SoftplusGrad, grad, x)));
     if (!gradient->wanted[1])
         return TW_OK;
     /* grad * dy * sigmoid(x) * sigmoid(-x) */
-    tw_auto tw_tensor *product = TW_BINARY(Mul, grad, gradient->inputs[0]);
-    tw_auto tw_tensor *minus = TW_UNARY(Neg, x);
-    tw_auto tw_tensor *right = TW_UNARY(Sigmoid, x);
-    tw_auto tw_tensor *left = TW_UNARY(Sigmoid, minus);
-    tw_auto tw_tensor *slope = TW_BINARY(Mul, left, right);
-    return give(gradient, 1, TW_BINARY(Mul, product, slope));
+    tw_auto tw_tensor *product = TW_CALL(Mul, grad, gradient->inputs[0]);
+    tw_auto tw_tensor *minus = TW_CALL(Neg, x);
+    tw_auto tw_tensor *right = TW_CALL(Sigmoid, x);
+    tw_auto tw_tensor *left = TW_CALL(Sigmoid, minus);
+    tw_auto tw_tensor *slope = TW_CALL(Mul, left, right);
+    return give(gradient, 1, TW_CALL(Mul, product, slope));
 }
 
 #define NUMBERS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
@@ -156,7 +157,7 @@ static tw_status leaky_relu_grad_compute(tw__kernel *kernel)
 
 static tw_tensor *leaky_relu_grad(tw__gradient *gradient, tw_tensor *gradients, tw_tensor *features)
 {
-    return TW_CALL(LeakyReluGrad, TW_IN(gradients, features), TW_WITH(TW_A_FLOAT("alpha", TW_ATTR(gradient, "alpha")->f)));
+    return TW_CALL(LeakyReluGrad, gradients, features, TW_A_FLOAT("alpha", TW_ATTR(gradient, "alpha")->f));
 }
 
 static tw_status leaky_relu_gradient(tw__gradient *gradient)
@@ -168,7 +169,7 @@ static tw_status leaky_relu_grad_gradient(tw__gradient *gradient)
 {
     if (gradient->wanted[0])
         TW_TRY(give(gradient, 0, leaky_relu_grad(gradient, gradient->output_grads[0], gradient->inputs[1])));
-    return gradient->wanted[1] ? give(gradient, 1, TW_UNARY(ZerosLike, gradient->inputs[1])) : TW_OK;
+    return gradient->wanted[1] ? give(gradient, 1, TW_CALL(ZerosLike, gradient->inputs[1])) : TW_OK;
 }
 
 TW_OP(LeakyRelu, .inputs = "features: T", .outputs = "activations: T",

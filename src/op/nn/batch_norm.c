@@ -279,7 +279,7 @@ static tw_tensor *move_channels(tw_tensor *x, bool back)
     for (int i = 1; i < rank; i++)
         order[i] = back ? (i == 1 ? rank - 1 : i - 1) : (i == rank - 1 ? 1 : i + 1);
     tw_auto tw_tensor *permutation = tw__ints_tensor(order, rank, TW_INT32);
-    return TW_BINARY(Transpose, x, permutation);
+    return TW_CALL(Transpose, x, permutation);
 }
 
 /* Only y's gradient counts, as in TensorFlow. Not training, the mean and variance are constants of the op, and the gradient's op
@@ -352,7 +352,7 @@ static tw_tensor *per_channel(tw_tensor *value, int rank, int channel)
     for (int i = 0; i < rank; i++)
         dims[i] = i == channel ? -1 : 1;
     tw_auto tw_tensor *shape = tw__ints_tensor(dims, rank, TW_INT32);
-    return TW_BINARY(Reshape, value, shape);
+    return TW_CALL(Reshape, value, shape);
 }
 
 static tw_tensor *as_vector(tw_tensor *value) /* takes it */
@@ -363,8 +363,7 @@ static tw_tensor *as_vector(tw_tensor *value) /* takes it */
 
 static tw_tensor *as_float(tw_tensor *value)
 {
-    return value->dtype == TW_FLOAT32 ? tw_retain(value)
-                                      : tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", TW_FLOAT32)), 1);
+    return value->dtype == TW_FLOAT32 ? tw_retain(value) : TW_CALL(Cast, value, TW_A_TYPE("DstT", TW_FLOAT32));
 }
 
 /* v - mean(v) - h mean(v h) in training, v itself otherwise; *product is mean(v h). */
@@ -372,7 +371,7 @@ static tw_tensor *centred(tw_tensor *v, tw_tensor *h, int channel, bool training
 {
     if (!training)
         return tw_retain(v);
-    *product = over_channel(&tw__op_Mean, TW_BINARY(Mul, v, h), channel);
+    *product = over_channel(&tw__op_Mean, TW_CALL(Mul, v, h), channel);
     tw_tensor *without = TW_G2(Sub, tw_retain(v), over_channel(&tw__op_Mean, tw_retain(v), channel));
     return TW_G2(Sub, without, TW_G2(Mul, tw_retain(h), tw_retain(*product)));
 }
@@ -389,44 +388,44 @@ static tw_status grad_gradient(tw__gradient *g)
     tw_auto tw_tensor *mean = !dy || !x  ? NULL
                               : training ? over_channel(&tw__op_Mean, tw_retain(x), channel)
                                          : per_channel(g->inputs[3], rank, channel);
-    tw_auto tw_tensor *off = mean ? TW_BINARY(Sub, x, mean) : NULL;
+    tw_auto tw_tensor *off = mean ? TW_CALL(Sub, x, mean) : NULL;
     tw_auto tw_tensor *variance = !off       ? NULL
-                                  : training ? over_channel(&tw__op_Mean, TW_UNARY(Square, off), channel)
+                                  : training ? over_channel(&tw__op_Mean, TW_CALL(Square, off), channel)
                                              : per_channel(g->inputs[4], rank, channel);
     tw_auto tw_tensor *r =
         variance ? TW_G1(Rsqrt, TW_G2(AddV2, tw_retain(variance), tw__grad_constant(TW_ATTR(g, "epsilon")->f, variance))) : NULL;
-    tw_auto tw_tensor *h = r ? TW_BINARY(Mul, off, r) : NULL, *scaled = r && scale ? TW_BINARY(Mul, scale, r) : NULL;
-    tw_auto tw_tensor *G = !h ? NULL : g->output_grads[0] ? as_float(g->output_grads[0]) : TW_UNARY(ZerosLike, x);
+    tw_auto tw_tensor *h = r ? TW_CALL(Mul, off, r) : NULL, *scaled = r && scale ? TW_CALL(Mul, scale, r) : NULL;
+    tw_auto tw_tensor *G = !h ? NULL : g->output_grads[0] ? as_float(g->output_grads[0]) : TW_CALL(ZerosLike, x);
     tw_auto tw_tensor *s = !h                   ? NULL
                            : g->output_grads[1] ? per_channel(g->output_grads[1], rank, channel)
-                                                : TW_UNARY(ZerosLike, r);
+                                                : TW_CALL(ZerosLike, r);
     tw_auto tw_tensor *o = !h                   ? NULL
                            : g->output_grads[2] ? per_channel(g->output_grads[2], rank, channel)
-                                                : TW_UNARY(ZerosLike, r);
+                                                : TW_CALL(ZerosLike, r);
     if (!scaled || !G || !s || !o)
         return tw__error_status();
     tw_auto tw_tensor *A = NULL, *B = NULL;
     tw_auto tw_tensor *G_off = centred(G, h, channel, training, &A),
                       *dy_off = G_off ? centred(dy, h, channel, training, &B) : NULL;
-    tw_auto tw_tensor *S = dy_off ? over_channel(&tw__op_Sum, TW_BINARY(Mul, G, dy_off), channel) : NULL;
+    tw_auto tw_tensor *S = dy_off ? over_channel(&tw__op_Sum, TW_CALL(Mul, G, dy_off), channel) : NULL;
     if (!S)
         return tw__error_status();
     tw_tensor *made[3] = { NULL, NULL, NULL };
     if (g->wanted[0])
-        made[0] = TW_G2(AddV2, TW_G2(AddV2, TW_BINARY(Mul, scaled, G_off), TW_BINARY(Mul, s, h)), tw_retain(o));
+        made[0] = TW_G2(AddV2, TW_G2(AddV2, TW_CALL(Mul, scaled, G_off), TW_CALL(Mul, s, h)), tw_retain(o));
     if (g->wanted[1]) {
-        made[1] = TW_G2(Mul, TW_BINARY(Mul, s, r), tw_retain(dy_off));
+        made[1] = TW_G2(Mul, TW_CALL(Mul, s, r), tw_retain(dy_off));
         if (training) {
-            tw_tensor *share = TW_G2(Mul, tw_retain(h), over_channel(&tw__op_Mean, TW_BINARY(Mul, G, dy_off), channel));
-            tw_tensor *both = TW_G2(AddV2, TW_BINARY(Mul, B, G_off), TW_BINARY(Mul, A, dy_off));
-            made[1] = TW_G2(Sub, made[1], TW_G2(Mul, TW_BINARY(Mul, scaled, r), TW_G2(AddV2, share, both)));
+            tw_tensor *share = TW_G2(Mul, tw_retain(h), over_channel(&tw__op_Mean, TW_CALL(Mul, G, dy_off), channel));
+            tw_tensor *both = TW_G2(AddV2, TW_CALL(Mul, B, G_off), TW_CALL(Mul, A, dy_off));
+            made[1] = TW_G2(Sub, made[1], TW_G2(Mul, TW_CALL(Mul, scaled, r), TW_G2(AddV2, share, both)));
         }
     }
     if (g->wanted[2])
-        made[2] = as_vector(TW_BINARY(Mul, r, S));
+        made[2] = as_vector(TW_CALL(Mul, r, S));
     for (int i = 0; i < 3; i++) {
         if (i < 2 && made[i] && dtype != TW_FLOAT32) {
-            tw_tensor *narrow = tw__call(&tw__op_Cast, TW_IN(made[i]), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+            tw_tensor *narrow = TW_CALL(Cast, made[i], TW_A_TYPE("DstT", dtype));
             tw_release(made[i]);
             made[i] = narrow;
         }

@@ -1,6 +1,7 @@
 /* BiasAdd: one number per channel. The channels are the last dimension (NHWC) or the second (NCHW). */
 #include "kernel/kernel.h"
 #include "kernel/reduce/reduce.h"
+#include "op/calls.h"
 #include "op/wording.h"
 #include "rows.h"
 
@@ -98,7 +99,7 @@ static tw_status bias_grad_compute(tw__kernel *kernel)
 /* A gradient per channel goes to every place of the channel. */
 static tw_status bias_grad_gradient(tw__gradient *gradient)
 {
-    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[0]);
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, gradient->inputs[0]);
     gradient->input_grads[0] = with_format(&tw__op_BiasAdd, gradient, TW_IN(zeros, gradient->output_grads[0]), 2);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -3,6 +3,7 @@
  * softmax. */
 #include "kernel/kernel.h"
 #include "kernel/nn.h"
+#include "op/calls.h"
 #include "op/nn/cross_entropy.h"
 #include "op/wording.h"
 #include "rows.h"
@@ -11,7 +12,7 @@
 static tw_tensor *expand(tw_tensor *x, int32_t axis)
 {
     tw_auto tw_tensor *at = tw_tensor_int(axis);
-    return TW_BINARY(ExpandDims, x, at);
+    return TW_CALL(ExpandDims, x, at);
 }
 
 /* grad [rows] * matrix [rows, columns], plus what the gradient of the second output adds. */
@@ -21,7 +22,7 @@ static tw_tensor *logits_gradient(tw__gradient *gradient)
     tw_tensor *first = NULL;
     if (loss_grad) {
         tw_auto tw_tensor *column = expand(loss_grad, -1);
-        if (!(first = TW_BINARY(Mul, column, gradient->outputs[1])))
+        if (!(first = TW_CALL(Mul, column, gradient->outputs[1])))
             return NULL;
     }
     if (!second)
@@ -29,14 +30,14 @@ static tw_tensor *logits_gradient(tw__gradient *gradient)
     /* (second - sum(second * softmax)) * softmax */
     tw_auto tw_tensor *held = first; /* released at the end */
     (void)held;
-    tw_auto tw_tensor *softmax = TW_UNARY(Softmax, gradient->inputs[0]);
+    tw_auto tw_tensor *softmax = TW_CALL(Softmax, gradient->inputs[0]);
     tw_auto tw_tensor *row = expand(second, 1);
     tw_auto tw_tensor *column = softmax ? expand(softmax, 2) : NULL;
-    tw_auto tw_tensor *product = TW_BINARY(BatchMatMulV2, row, column);
-    tw_auto tw_tensor *sum = TW_CALL(Squeeze, TW_IN(product), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ 1 }, 1)));
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, second, sum);
-    tw_auto tw_tensor *added = TW_BINARY(Mul, difference, softmax);
-    return first ? TW_BINARY(AddV2, first, added) : tw_retain(added);
+    tw_auto tw_tensor *product = TW_CALL(BatchMatMulV2, row, column);
+    tw_auto tw_tensor *sum = TW_CALL(Squeeze, product, TW_A_INTS("squeeze_dims", (const int64_t[]){ 1 }, 1));
+    tw_auto tw_tensor *difference = TW_CALL(Sub, second, sum);
+    tw_auto tw_tensor *added = TW_CALL(Mul, difference, softmax);
+    return first ? TW_CALL(AddV2, first, added) : tw_retain(added);
 }
 
 /* ---- one class per row ---- */
@@ -176,10 +177,10 @@ static tw_status dense_gradient(tw__gradient *gradient)
         return tw__error_status();
     if (!gradient->wanted[1] || !gradient->output_grads[0])
         return TW_OK;
-    tw_auto tw_tensor *log_softmax = TW_UNARY(LogSoftmax, gradient->inputs[0]);
-    tw_auto tw_tensor *minus = TW_UNARY(Neg, log_softmax);
+    tw_auto tw_tensor *log_softmax = TW_CALL(LogSoftmax, gradient->inputs[0]);
+    tw_auto tw_tensor *minus = TW_CALL(Neg, log_softmax);
     tw_auto tw_tensor *column = expand(gradient->output_grads[0], -1);
-    gradient->input_grads[1] = TW_BINARY(Mul, column, minus);
+    gradient->input_grads[1] = TW_CALL(Mul, column, minus);
     return gradient->input_grads[1] ? TW_OK : tw__error_status();
 }
 

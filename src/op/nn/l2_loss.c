@@ -1,6 +1,7 @@
 /* L2Loss: half the sum of squares. */
 #include "kernel/kernel.h"
 #include "kernel/simd.h"
+#include "op/calls.h"
 #include "rows.h"
 
 enum { TILE = 1024, LANES = 16 };
@@ -54,7 +55,7 @@ static tw_status l2_compute(tw__kernel *kernel)
 
 static tw_status l2_gradient(tw__gradient *gradient)
 {
-    gradient->input_grads[0] = TW_BINARY(Mul, gradient->inputs[0], gradient->output_grads[0]);
+    gradient->input_grads[0] = TW_CALL(Mul, gradient->inputs[0], gradient->output_grads[0]);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -77,8 +77,8 @@ static tw_status block_gradient(tw__gradient *g)
     tw_tensor *in[INPUTS + OUTPUTS + 2], *out[8] = { 0 };
     memcpy(in, g->inputs, INPUTS * sizeof *in);
     memcpy(in + INPUTS, g->outputs, OUTPUTS * sizeof *in);
-    tw_auto tw_tensor *by_cell = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_UNARY(ZerosLike, g->outputs[1]);
-    tw_auto tw_tensor *by_hidden = g->output_grads[6] ? tw_retain(g->output_grads[6]) : TW_UNARY(ZerosLike, g->outputs[6]);
+    tw_auto tw_tensor *by_cell = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_CALL(ZerosLike, g->outputs[1]);
+    tw_auto tw_tensor *by_hidden = g->output_grads[6] ? tw_retain(g->output_grads[6]) : TW_CALL(ZerosLike, g->outputs[6]);
     in[INPUTS + OUTPUTS] = by_cell;
     in[INPUTS + OUTPUTS + 1] = by_hidden;
     if (!by_cell || !by_hidden)

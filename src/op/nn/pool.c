@@ -239,7 +239,7 @@ static tw_status max_grad_gradient(tw__gradient *g)
 {
     for (int i = 0; i < 2; i++) {
         if (g->wanted[i])
-            TW_TRY(give(g, i, TW_UNARY(ZerosLike, g->inputs[i])));
+            TW_TRY(give(g, i, TW_CALL(ZerosLike, g->inputs[i])));
     }
     if (!g->wanted[2])
         return TW_OK;

@@ -1,5 +1,6 @@
 /* Softmax and LogSoftmax along the last dimension. */
 #include "kernel/nn.h"
+#include "op/calls.h"
 #include "rows.h"
 
 static tw_status softmax_shape(tw__inference *inference)
@@ -33,17 +34,17 @@ static tw_tensor *sum_rows(tw_tensor *x)
 {
     int32_t last = -1;
     tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SHAPE(1), &last);
-    return TW_CALL(Sum, TW_IN(x, axis), TW_WITH(TW_A_BOOL("keep_dims", true)));
+    return TW_CALL(Sum, x, axis, TW_A_BOOL("keep_dims", true));
 }
 
 /* (grad - sum(grad * y)) * y */
 static tw_status softmax_gradient(tw__gradient *gradient)
 {
     tw_tensor *y = gradient->outputs[0], *grad = gradient->output_grads[0];
-    tw_auto tw_tensor *product = TW_BINARY(Mul, grad, y);
+    tw_auto tw_tensor *product = TW_CALL(Mul, grad, y);
     tw_auto tw_tensor *sum = product ? sum_rows(product) : NULL;
-    tw_auto tw_tensor *difference = TW_BINARY(Sub, grad, sum);
-    gradient->input_grads[0] = TW_BINARY(Mul, difference, y);
+    tw_auto tw_tensor *difference = TW_CALL(Sub, grad, sum);
+    gradient->input_grads[0] = TW_CALL(Mul, difference, y);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -51,10 +52,10 @@ static tw_status softmax_gradient(tw__gradient *gradient)
 static tw_status log_softmax_gradient(tw__gradient *gradient)
 {
     tw_tensor *grad = gradient->output_grads[0];
-    tw_auto tw_tensor *softmax = TW_UNARY(Exp, gradient->outputs[0]);
+    tw_auto tw_tensor *softmax = TW_CALL(Exp, gradient->outputs[0]);
     tw_auto tw_tensor *sum = sum_rows(grad);
-    tw_auto tw_tensor *product = TW_BINARY(Mul, sum, softmax);
-    gradient->input_grads[0] = TW_BINARY(Sub, grad, product);
+    tw_auto tw_tensor *product = TW_CALL(Mul, sum, softmax);
+    gradient->input_grads[0] = TW_CALL(Sub, grad, product);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

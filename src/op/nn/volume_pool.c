@@ -122,7 +122,7 @@ static tw_status max_grad_gradient(tw__gradient *g)
     const tw_op *back = g->op == &tw__op_MaxPool3DGrad ? &tw__op_MaxPool3DGradGrad : &tw__op_MaxPool3DGrad;
     for (int i = 0; i < 2; i++) {
         if (g->wanted[i])
-            tw__grad_set(g, i, TW_UNARY(ZerosLike, g->inputs[i]));
+            tw__grad_set(g, i, TW_CALL(ZerosLike, g->inputs[i]));
     }
     if (g->wanted[2])
         tw__grad_set(g, 2, tw__volume_call(g, back, TW_IN(g->inputs[0], g->inputs[1], g->output_grads[0]), 3));

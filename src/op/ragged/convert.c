@@ -172,19 +172,16 @@ static tw_status to_tensor_gradient(tw__gradient *g)
     tw_tensor *dy = g->output_grads[0], *values = g->inputs[1];
     const tw_attr *types = TW_ATTR(g, "row_partition_types");
     int levels = g->input_count - 3 - (types->count && types->strings[0].size == 14);
-    tw_auto tw_tensor *sizes = tw__call(&tw__op_Shape, TW_IN(values), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
+    tw_auto tw_tensor *sizes = TW_CALL(Shape, values, TW_A_TYPE("out_type", TW_INT64));
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *count =
-        sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *numbers = count ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *count = sizes && zero && one && axis ? TW_CALL(GatherV2, sizes, zero, axis) : NULL;
+    tw_auto tw_tensor *numbers = count ? TW_CALL(Range, zero, count, one) : NULL;
     tw_auto tw_tensor *none = tw_tensor_int64(-1);
-    tw_auto tw_tensor *whole =
-        numbers ? tw__call(&tw__op_Shape, TW_IN(dy), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1) : NULL;
+    tw_auto tw_tensor *whole = numbers ? TW_CALL(Shape, dy, TW_A_TYPE("out_type", TW_INT64)) : NULL;
     tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),
                       *end = tw__ints_tensor((const int64_t[]){ levels + 1 }, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32);
-    tw_auto tw_tensor *outer =
-        whole && begin && end && step && none ? tw__call(&tw__op_StridedSlice, TW_IN(whole, begin, end, step), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *outer = whole && begin && end && step && none ? TW_CALL(StridedSlice, whole, begin, end, step) : NULL;
     if (!outer)
         return tw__error_status();
     tw_tensor *inputs[TW_RAGGED_LEVELS + 4] = { outer, numbers, none };
@@ -195,10 +192,10 @@ static tw_status to_tensor_gradient(tw__gradient *g)
     if (!places)
         return tw__error_status();
     if (g->wanted[1])
-        tw__grad_set(g, 1, tw__call(&tw__op_UnsortedSegmentSum, TW_IN(dy, places, count), 3, NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(UnsortedSegmentSum, dy, places, count));
     if (g->wanted[2]) {
-        tw_auto tw_tensor *free_cells = TW_BINARY(Equal, places, none), *where = TW_UNARY(Where, free_cells);
-        tw_auto tw_tensor *rest = TW_BINARY(GatherNd, dy, where), *sum = TW_BINARY(Sum, rest, axis);
+        tw_auto tw_tensor *free_cells = TW_CALL(Equal, places, none), *where = TW_CALL(Where, free_cells);
+        tw_auto tw_tensor *rest = TW_CALL(GatherNd, dy, where), *sum = TW_CALL(Sum, rest, axis);
         tw__grad_set(g, 2, sum ? tw__grad_unbroadcast(tw_retain(sum), g->inputs[2]) : NULL);
     }
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[2] && !g->input_grads[2]) ? tw__error_status() : TW_OK;

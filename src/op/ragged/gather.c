@@ -116,11 +116,10 @@ static tw_status gather_gradient(tw__gradient *g)
     int count = g->input_count - 2, outputs = g->output_count;
     if (!g->wanted[count] || !g->output_grads[outputs - 1] || outputs > TW_RAGGED_LEVELS + 8)
         return TW_OK;
-    tw_auto tw_tensor *sizes = tw__call(&tw__op_Shape, TW_IN(g->inputs[count]), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
+    tw_auto tw_tensor *sizes = TW_CALL(Shape, g->inputs[count], TW_A_TYPE("out_type", TW_INT64));
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *total =
-        sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *numbers = total ? tw__call(&tw__op_Range, TW_IN(zero, total, one), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *total = sizes && zero && one && axis ? TW_CALL(GatherV2, sizes, zero, axis) : NULL;
+    tw_auto tw_tensor *numbers = total ? TW_CALL(Range, zero, total, one) : NULL;
     if (!numbers)
         return tw__error_status();
     tw_tensor *inputs[TW_RAGGED_LEVELS + 2], *made[TW_RAGGED_LEVELS + 8] = { NULL };
@@ -129,9 +128,7 @@ static tw_status gather_gradient(tw__gradient *g)
     tw_status status = tw__apply(&tw__op_RaggedGather, inputs, g->input_count,
                                  TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made, &outputs);
     if (status == TW_OK)
-        tw__grad_set(g, count,
-                     tw__call(&tw__op_UnsortedSegmentSum, TW_IN(g->output_grads[outputs - 1], made[outputs - 1], total), 3, NULL,
-                              0));
+        tw__grad_set(g, count, TW_CALL(UnsortedSegmentSum, g->output_grads[outputs - 1], made[outputs - 1], total));
     for (int i = 0; i < outputs; i++)
         tw_release(made[i]);
     return g->input_grads[count] ? TW_OK : tw__error_status();

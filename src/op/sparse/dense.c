@@ -86,12 +86,12 @@ static tw_status to_dense_compute(tw__kernel *kernel)
 static tw_tensor *sum_of_all(tw_tensor *x)
 {
     tw_auto tw_tensor *axes = x ? tw__all_axes(x) : NULL;
-    return axes ? TW_BINARY(Sum, x, axes) : NULL;
+    return axes ? TW_CALL(Sum, x, axes) : NULL;
 }
 
 static tw_status to_dense_gradient(tw__gradient *g)
 {
-    tw_auto tw_tensor *picked = TW_BINARY(GatherNd, g->output_grads[0], g->inputs[0]);
+    tw_auto tw_tensor *picked = TW_CALL(GatherNd, g->output_grads[0], g->inputs[0]);
     if (!picked)
         return tw__error_status();
     if (g->wanted[3])
@@ -157,7 +157,7 @@ static tw_status add_compute(tw__kernel *kernel)
 static tw_status add_gradient(tw__gradient *g)
 {
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_BINARY(GatherNd, g->output_grads[0], g->inputs[0]));
+        tw__grad_set(g, 1, TW_CALL(GatherNd, g->output_grads[0], g->inputs[0]));
     if (g->wanted[3])
         tw__grad_set(g, 3, tw_retain(g->output_grads[0]));
     return (g->wanted[1] && !g->input_grads[1]) ? tw__error_status() : TW_OK;
@@ -238,14 +238,14 @@ static tw_status cwise_compute(tw__kernel *kernel)
 /* The dense tensor's elements at the values, by ops: broadcasting is done beforehand. */
 static tw_tensor *dense_values(const tw__gradient *g)
 {
-    tw_auto tw_tensor *whole = TW_BINARY(BroadcastTo, g->inputs[3], g->inputs[2]);
-    return TW_BINARY(GatherNd, whole, g->inputs[0]);
+    tw_auto tw_tensor *whole = TW_CALL(BroadcastTo, g->inputs[3], g->inputs[2]);
+    return TW_CALL(GatherNd, whole, g->inputs[0]);
 }
 
 /* Values at the places of the sparse tensor, summed into the shape of the dense one; takes them. */
 static tw_tensor *scattered(const tw__gradient *g, tw_tensor *values)
 {
-    tw_auto tw_tensor *whole = values ? tw__call(&tw__op_ScatterNd, TW_IN(g->inputs[0], values, g->inputs[2]), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *whole = values ? TW_CALL(ScatterNd, g->inputs[0], values, g->inputs[2]) : NULL;
     tw_release(values);
     return whole ? tw__grad_unbroadcast(tw_retain(whole), g->inputs[3]) : NULL;
 }
@@ -255,7 +255,7 @@ static tw_status multiply_gradient(tw__gradient *g)
     if (g->wanted[1])
         tw__grad_set(g, 1, TW_G2(Mul, dense_values(g), tw_retain(g->output_grads[0])));
     if (g->wanted[3])
-        tw__grad_set(g, 3, scattered(g, TW_BINARY(Mul, g->inputs[1], g->output_grads[0])));
+        tw__grad_set(g, 3, scattered(g, TW_CALL(Mul, g->inputs[1], g->output_grads[0])));
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;
 }
 
@@ -265,9 +265,9 @@ static tw_status divide_gradient(tw__gradient *g)
     if (!dense)
         return tw__error_status();
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_BINARY(Div, g->output_grads[0], dense));
+        tw__grad_set(g, 1, TW_CALL(Div, g->output_grads[0], dense));
     if (g->wanted[3]) {
-        tw_tensor *share = TW_G2(Div, TW_UNARY(Neg, g->inputs[1]), TW_UNARY(Square, dense));
+        tw_tensor *share = TW_G2(Div, TW_CALL(Neg, g->inputs[1]), TW_CALL(Square, dense));
         tw__grad_set(g, 3, scattered(g, TW_G2(Mul, tw_retain(g->output_grads[0]), share)));
     }
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;

@@ -103,21 +103,21 @@ static tw_tensor *column(tw_tensor *indices, int64_t which)
     tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0, which }, 2, TW_INT32);
     tw_auto tw_tensor *end = begin ? tw__ints_tensor((const int64_t[]){ 0, which + 1 }, 2, TW_INT32) : NULL;
     tw_auto tw_tensor *steps = end ? tw__ints_tensor((const int64_t[]){ 1, 1 }, 2, TW_INT32) : NULL;
-    return steps ? tw__call(&tw__op_StridedSlice, TW_IN(indices, begin, end, steps), 4,
-                            TW_WITH(TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1), TW_A_INT("shrink_axis_mask", 2)), 3)
+    return steps ? TW_CALL(StridedSlice, indices, begin, end, steps, TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1),
+                           TW_A_INT("shrink_axis_mask", 2))
                  : NULL;
 }
 
 static tw_tensor *gathered(tw_tensor *params, tw_tensor *indices)
 {
     tw_auto tw_tensor *axis = tw_tensor_int(0);
-    return params && indices && axis ? tw__call(&tw__op_GatherV2, TW_IN(params, indices, axis), 3, NULL, 0) : NULL;
+    return params && indices && axis ? TW_CALL(GatherV2, params, indices, axis) : NULL;
 }
 
 static tw_tensor *adjoint(tw_tensor *matrix) /* takes it */
 {
     tw_auto tw_tensor *order = matrix ? tw__ints_tensor((const int64_t[]){ 1, 0 }, 2, TW_INT32) : NULL;
-    tw_auto tw_tensor *turned = order ? TW_BINARY(Transpose, matrix, order) : NULL;
+    tw_auto tw_tensor *turned = order ? TW_CALL(Transpose, matrix, order) : NULL;
     tw_release(matrix);
     return turned ? tw__grad_conj(turned) : NULL;
 }
@@ -127,8 +127,8 @@ static tw_status multiply_gradient(tw__gradient *g)
     bool adjoint_a = TW_ATTR(g, "adjoint_a")->b, adjoint_b = TW_ATTR(g, "adjoint_b")->b;
     tw_tensor *dy = g->output_grads[0], *indices = g->inputs[0], *b = g->inputs[3];
     if (g->wanted[3]) {
-        tw_tensor *back = tw__call(&tw__op_SparseTensorDenseMatMul, TW_IN(indices, g->inputs[1], g->inputs[2], dy), 4,
-                                   TW_WITH(TW_A_BOOL("adjoint_a", !adjoint_a)), 1);
+        tw_tensor *back =
+            TW_CALL(SparseTensorDenseMatMul, indices, g->inputs[1], g->inputs[2], dy, TW_A_BOOL("adjoint_a", !adjoint_a));
         tw__grad_set(g, 3, adjoint_b ? adjoint(back) : back);
     }
     if (g->wanted[1]) {
@@ -137,7 +137,7 @@ static tw_status multiply_gradient(tw__gradient *g)
         tw_auto tw_tensor *parts_a = used ? gathered(dy, rows) : NULL, *parts_b = parts_a ? gathered(used, columns) : NULL;
         tw_tensor *products = parts_b ? TW_G2(Mul, tw_retain(parts_a), tw__grad_conj(parts_b)) : NULL;
         tw_tensor *axis = products ? tw_tensor_int(1) : NULL;
-        tw_tensor *sums = axis ? TW_BINARY(Sum, products, axis) : NULL;
+        tw_tensor *sums = axis ? TW_CALL(Sum, products, axis) : NULL;
         if (sums && adjoint_a) {
             tw_tensor *turned = tw__grad_conj(sums);
             tw_release(sums);

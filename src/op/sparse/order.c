@@ -37,18 +37,17 @@ static tw_status reorder_gradient(tw__gradient *g)
 {
     if (!g->wanted[1] || !g->output_grads[1])
         return TW_OK;
-    tw_auto tw_tensor *count = tw__call(&tw__op_Size, TW_IN(g->inputs[1]), 1, NULL, 0), *zero = tw_tensor_int(0),
-                      *one = tw_tensor_int(1);
-    tw_auto tw_tensor *numbers = tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0);
+    tw_auto tw_tensor *count = TW_CALL(Size, g->inputs[1]), *zero = tw_tensor_int(0), *one = tw_tensor_int(1);
+    tw_auto tw_tensor *numbers = TW_CALL(Range, zero, count, one);
     tw_tensor *made[2] = { NULL, NULL };
     int outputs = 2;
     if (!numbers ||
         tw__apply(&tw__op_SparseReorder, TW_IN(g->inputs[0], numbers, g->inputs[2]), 3, NULL, 0, made, &outputs) != TW_OK)
         return tw__error_status();
-    tw_auto tw_tensor *places = TW_UNARY(InvertPermutation, made[1]);
+    tw_auto tw_tensor *places = TW_CALL(InvertPermutation, made[1]);
     tw_release(made[0]);
     tw_release(made[1]);
-    tw__grad_set(g, 1, tw__call(&tw__op_GatherV2, TW_IN(g->output_grads[1], places, zero), 3, NULL, 0));
+    tw__grad_set(g, 1, TW_CALL(GatherV2, g->output_grads[1], places, zero));
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
@@ -183,9 +182,7 @@ static tw_status slice_compute(tw__kernel *kernel)
 static tw_status slice_gradient(tw__gradient *g)
 {
     if (g->wanted[1] && g->output_grads[1]) {
-        tw__grad_set(g, 1,
-                     tw__call(&tw__op_SparseSliceGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4,
-                              NULL, 0));
+        tw__grad_set(g, 1, TW_CALL(SparseSliceGrad, g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]));
         return g->input_grads[1] ? TW_OK : tw__error_status();
     }
     return TW_OK;

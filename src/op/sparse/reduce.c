@@ -92,15 +92,15 @@ static tw_status sum_gradient(tw__gradient *g)
     if (!g->wanted[1])
         return TW_OK;
     tw_tensor *indices = g->inputs[0], *sizes = g->inputs[2];
-    tw_auto tw_tensor *rank = TW_UNARY(Size, sizes), *axes = TW_BINARY(FloorMod, g->inputs[3], rank);
-    tw_auto tw_tensor *once = TW_UNARY(OnesLike, axes), *none = tw_tensor_int(0);
-    tw_auto tw_tensor *hits = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(once, axes, rank), 3, NULL, 0);
-    tw_auto tw_tensor *mask = TW_BINARY(Greater, hits, none), *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
-    tw_auto tw_tensor *kept = ones ? tw__call(&tw__op_SelectV2, TW_IN(mask, ones, sizes), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *dy = kept ? TW_BINARY(Reshape, g->output_grads[0], kept) : NULL;
-    tw_auto tw_tensor *zeros = dy ? TW_UNARY(ZerosLike, indices) : NULL;
-    tw_auto tw_tensor *places = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, zeros, indices), 3, NULL, 0) : NULL;
-    tw__grad_set(g, 1, places ? TW_BINARY(GatherNd, dy, places) : NULL);
+    tw_auto tw_tensor *rank = TW_CALL(Size, sizes), *axes = TW_CALL(FloorMod, g->inputs[3], rank);
+    tw_auto tw_tensor *once = TW_CALL(OnesLike, axes), *none = tw_tensor_int(0);
+    tw_auto tw_tensor *hits = TW_CALL(UnsortedSegmentSum, once, axes, rank);
+    tw_auto tw_tensor *mask = TW_CALL(Greater, hits, none), *ones = mask ? TW_CALL(OnesLike, sizes) : NULL;
+    tw_auto tw_tensor *kept = ones ? TW_CALL(SelectV2, mask, ones, sizes) : NULL;
+    tw_auto tw_tensor *dy = kept ? TW_CALL(Reshape, g->output_grads[0], kept) : NULL;
+    tw_auto tw_tensor *zeros = dy ? TW_CALL(ZerosLike, indices) : NULL;
+    tw_auto tw_tensor *places = zeros ? TW_CALL(SelectV2, mask, zeros, indices) : NULL;
+    tw__grad_set(g, 1, places ? TW_CALL(GatherNd, dy, places) : NULL);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
@@ -221,14 +221,12 @@ static tw_status softmax_gradient(tw__gradient *g)
 {
     if (!g->wanted[1])
         return TW_OK;
-    tw_auto tw_tensor *shares = TW_BINARY(Mul, g->outputs[0], g->output_grads[0]),
+    tw_auto tw_tensor *shares = TW_CALL(Mul, g->outputs[0], g->output_grads[0]),
                       *last = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *sums = tw__call(&tw__op_SparseReduceSum, TW_IN(g->inputs[0], shares, g->inputs[2], last), 4,
-                                       TW_WITH(TW_A_BOOL("keep_dims", true)), 1);
-    tw_auto tw_tensor *less = TW_UNARY(Neg, sums);
-    tw_auto tw_tensor *rest =
-        tw__call(&tw__op_SparseDenseCwiseAdd, TW_IN(g->inputs[0], g->output_grads[0], g->inputs[2], less), 4, NULL, 0);
-    tw__grad_set(g, 1, TW_BINARY(Mul, rest, g->outputs[0]));
+    tw_auto tw_tensor *sums = TW_CALL(SparseReduceSum, g->inputs[0], shares, g->inputs[2], last, TW_A_BOOL("keep_dims", true));
+    tw_auto tw_tensor *less = TW_CALL(Neg, sums);
+    tw_auto tw_tensor *rest = TW_CALL(SparseDenseCwiseAdd, g->inputs[0], g->output_grads[0], g->inputs[2], less);
+    tw__grad_set(g, 1, TW_CALL(Mul, rest, g->outputs[0]));
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

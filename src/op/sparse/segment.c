@@ -125,7 +125,7 @@ static tw_status gradient_by(tw__gradient *g, const tw_op *op)
     if (!g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(g->inputs[0], TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0);
+    tw_auto tw_tensor *rows = TW_CALL(GatherV2, shape, zero, zero);
     tw__grad_set(g, 0, tw__call(op, TW_IN(g->output_grads[0], g->inputs[1], g->inputs[2], rows), 4, NULL, 0));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -84,7 +84,7 @@ static tw_tensor *first_value(tw_dtype dtype, double number, const tw_shape *sha
     tw_tensor *value = NULL;
     if (dims && (!tw__tracing || count < LARGE)) {
         tw__outside outside = tw__outside_begin();
-        value = tw__call(&tw__op_Fill, TW_IN(dims, scalar), 2, NULL, 0);
+        value = TW_CALL(Fill, dims, scalar);
         tw__outside_end(outside);
         char *whole = tw__tracing && value ? tw__format("%s/Initializer/%s", name, what) : NULL;
         tw_tensor *inside = whole ? tw__graph_constant(tw__tracing, value, whole) : NULL;
@@ -273,8 +273,8 @@ static tw_status distinct_rows(const struct tw_indexed_slices *slices, tw_tensor
     tw_tensor *unique[2] = { 0 };
     int count = 2;
     TW_TRY(tw__apply(&tw__op_Unique, &slices->indices, 1, NULL, 0, unique, &count));
-    tw_auto tw_tensor *size = TW_UNARY(Size, unique[0]);
-    *values = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(slices->values, unique[1], size), 3, NULL, 0);
+    tw_auto tw_tensor *size = TW_CALL(Size, unique[0]);
+    *values = TW_CALL(UnsortedSegmentSum, slices->values, unique[1], size);
     *indices = unique[0];
     tw_release(unique[1]);
     return *values ? TW_OK : tw__error_status();
@@ -287,7 +287,7 @@ static tw_status update_rows(step *s, const tw__v1_state *state, const struct tw
     tw_status status = TW_OK;
     if (rule->sparse_repeats) { /* plain descent: var[i] -= rate * values */
         tw_auto tw_tensor *rate = number_as(s, 0, slices->values->dtype);
-        values = rate ? TW_BINARY(Mul, slices->values, rate) : NULL;
+        values = rate ? TW_CALL(Mul, slices->values, rate) : NULL;
         indices = tw_retain(slices->indices);
         status = values ? TW_OK : tw__error_status();
     } else {

@@ -1,33 +1,7 @@
-/* Temporary values of a function, released together; see temps.h. */
-#include "api/temps.h"
+/* Small compositions that leave what they make to a list of temporaries; see calls.h. */
+#include "op/array/array.h"
 #include "op/calls.h"
 #include "rows.h"
-
-void *tw__temp(tw__temps *t, void *made)
-{
-    if (!made)
-        return NULL;
-    if (TW_GROW(t->items, t->capacity, t->count + 1) != TW_OK) {
-        tw_release(made);
-        return NULL;
-    }
-    return t->items[t->count++] = made;
-}
-
-void tw__temps_free(tw__temps *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        tw_release(t->items[i]);
-    tw__free(t->items);
-    *t = (tw__temps){ 0 };
-}
-
-void *tw__temps_end(tw__temps *t, void *result)
-{
-    void *kept = result ? tw_retain(result) : NULL;
-    tw__temps_free(t);
-    return kept;
-}
 
 tw_tensor *tw__temp_int(tw__temps *t, int64_t value, tw_dtype dtype)
 {
@@ -41,7 +15,7 @@ tw_tensor *tw__temp_ints(tw__temps *t, const int64_t *values, int64_t count, tw_
 
 tw_tensor *tw__temp_cast(tw__temps *t, tw_tensor *x, tw_dtype dtype)
 {
-    return !x || x->dtype == dtype ? x : TW_KA(Cast, TW_IN(x), TW_WITH(TW_A_TYPE("DstT", dtype)));
+    return !x || x->dtype == dtype ? x : TW_TEMP(Cast, x, TW_A_TYPE("DstT", dtype));
 }
 
 tw_tensor *tw__temp_shape(tw__temps *t, tw_tensor *x, tw_dtype dtype)
@@ -54,7 +28,7 @@ tw_tensor *tw__temp_at(tw__temps *t, tw_tensor *vector, int64_t index)
     tw_tensor *begin = tw__temp_ints(t, &index, 1, TW_INT32),
               *end = tw__temp_ints(t, (const int64_t[]){ index + 1 }, 1, TW_INT32);
     tw_tensor *step = tw__temp_ints(t, (const int64_t[]){ 1 }, 1, TW_INT32);
-    return TW_KA(StridedSlice, TW_IN(vector, begin, end, step), TW_WITH(TW_A_INT("shrink_axis_mask", 1)));
+    return TW_TEMP(StridedSlice, vector, begin, end, step, TW_A_INT("shrink_axis_mask", 1));
 }
 
 tw_tensor *tw__temp_slice(tw__temps *t, tw_tensor *x, int64_t begin, int64_t end)
@@ -63,7 +37,7 @@ tw_tensor *tw__temp_slice(tw__temps *t, tw_tensor *x, int64_t begin, int64_t end
     tw_tensor *first = tw__temp_ints(t, (const int64_t[]){ from ? 0 : begin }, 1, TW_INT32);
     tw_tensor *last = tw__temp_ints(t, (const int64_t[]){ to ? 0 : end }, 1, TW_INT32);
     tw_tensor *step = tw__temp_ints(t, (const int64_t[]){ 1 }, 1, TW_INT32);
-    return TW_KA(StridedSlice, TW_IN(x, first, last, step), TW_WITH(TW_A_INT("begin_mask", from), TW_A_INT("end_mask", to)));
+    return TW_TEMP(StridedSlice, x, first, last, step, TW_A_INT("begin_mask", from), TW_A_INT("end_mask", to));
 }
 
 tw_tensor *tw__temp_concat(tw__temps *t, tw_tensor *const *parts, int count, int64_t axis)
@@ -82,7 +56,7 @@ tw_tensor *tw__temp_concat(tw__temps *t, tw_tensor *const *parts, int count, int
 
 tw_tensor *tw__temp_gather(tw__temps *t, tw_tensor *params, tw_tensor *indices, int64_t axis)
 {
-    return TW_K(GatherV2, params, indices, tw__temp_int(t, axis, TW_INT32));
+    return TW_TEMP(GatherV2, params, indices, tw__temp_int(t, axis, TW_INT32));
 }
 
 tw_tensor *tw__temp_column(tw__temps *t, tw_tensor *matrix, int64_t index)
@@ -90,22 +64,22 @@ tw_tensor *tw__temp_column(tw__temps *t, tw_tensor *matrix, int64_t index)
     tw_tensor *begin = tw__temp_ints(t, (const int64_t[]){ 0, index }, 2, TW_INT32);
     tw_tensor *end = tw__temp_ints(t, (const int64_t[]){ 0, index + 1 }, 2, TW_INT32);
     tw_tensor *step = tw__temp_ints(t, (const int64_t[]){ 1, 1 }, 2, TW_INT32);
-    return TW_KA(StridedSlice, TW_IN(matrix, begin, end, step),
-                 TW_WITH(TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1), TW_A_INT("shrink_axis_mask", 2)));
+    return TW_TEMP(StridedSlice, matrix, begin, end, step, TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1),
+                   TW_A_INT("shrink_axis_mask", 2));
 }
 
 tw_tensor *tw__temp_reshape(tw__temps *t, tw_tensor *x, const int64_t *dims, int rank)
 {
-    return TW_K(Reshape, x, tw__temp_ints(t, dims, rank, TW_INT64));
+    return TW_TEMP(Reshape, x, tw__temp_ints(t, dims, rank, TW_INT64));
 }
 
 tw_tensor *tw__temp_range(tw__temps *t, tw_tensor *limit)
 {
     tw_dtype dtype = limit ? limit->dtype : TW_INT32;
-    return TW_K(Range, tw__temp_int(t, 0, dtype), limit, tw__temp_int(t, 1, dtype));
+    return TW_TEMP(Range, tw__temp_int(t, 0, dtype), limit, tw__temp_int(t, 1, dtype));
 }
 
 tw_tensor *tw__temp_zeros(tw__temps *t, tw_tensor *sizes, tw_dtype dtype)
 {
-    return TW_K(Fill, sizes, tw__temp(t, tw_tensor_new(dtype, TW_SCALAR, NULL)));
+    return TW_TEMP(Fill, sizes, tw__temp(t, tw_tensor_new(dtype, TW_SCALAR, NULL)));
 }

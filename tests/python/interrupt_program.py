@@ -43,6 +43,18 @@ def numbers(dtype, *shape):
     return tf.cast(np.random.default_rng(0).integers(-9, 9, shape), dtype)
 
 
+def images(count, size=256, window=7):
+    return tf.zeros([count, size, size, 64]), tf.zeros([window, window, 64, 64])
+
+
+def gradients(given):
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        y = tf.nn.conv2d(*given, 1, "SAME")
+    return tape.gradient(y, given)
+
+
+CONV = {"strides": [1] * 4, "padding": "SAME"}
 CASES = {
     # one kernel each, of many seconds
     "product": (lambda: numbers(tf.int64, 3500, 3500), lambda x: tf.matmul(x, x)),
@@ -61,6 +73,16 @@ CASES = {
     "qr": (lambda: tf.random.normal([2500, 2500]), tf.linalg.qr),
     "eigh": (lambda: tf.random.normal([1800, 1800]), tf.linalg.eigh),
     "det": (lambda: tf.random.normal([4500, 4500]), tf.linalg.det),
+    "convolution": (lambda: images(48), lambda a: tf.nn.conv2d(a[0], a[1], 1, "SAME")),
+    "convolution of one image": (lambda: images(1, 1800, 5), lambda a: tf.nn.conv2d(a[0], a[1], 1, "SAME")),
+    "convolution's gradients": (lambda: images(48), gradients),
+    "input's gradient": (lambda: images(48), lambda a: tf.raw_ops.Conv2DBackpropInput(input_sizes=tf.shape(a[0]), filter=a[1], out_backprop=a[0], **CONV)),
+    "filter's gradient": (lambda: images(48), lambda a: tf.raw_ops.Conv2DBackpropFilter(input=a[0], filter_sizes=tf.shape(a[1]), out_backprop=a[0], **CONV)),
+    "convolution of doubles": (lambda: [tf.cast(x, tf.float64) for x in images(24)], lambda a: tf.nn.conv2d(a[0], a[1], 1, "SAME")),
+    "convolution of volumes": (lambda: (tf.zeros([1, 96, 96, 96, 64]), tf.zeros([5, 5, 5, 64, 64])),
+                               lambda a: tf.raw_ops.Conv3D(input=a[0], filter=a[1], strides=[1] * 5, padding="SAME")),
+    "depthwise convolution": (lambda: (tf.zeros([16, 512, 512, 16], tf.float64), tf.zeros([9, 9, 16, 1], tf.float64)),
+                              lambda a: tf.nn.depthwise_conv2d(*a, [1] * 4, "SAME")),
     "unique": (lambda: tf.random.uniform([60000000], maxval=2 ** 62, dtype=tf.int64), tf.unique),
     "unique texts": (lambda: tf.strings.as_string(tf.range(8000000)), tf.unique),
     "map_fn": (lambda: tf.zeros([2000000]), lambda x: tf.map_fn(lambda v: v + 1, x)),

@@ -18,6 +18,7 @@ def interrupted(name, folder):
     assert after < 5 and still < 5, (name, after, still)  # a second at most, on a machine that has nothing else to do
 
 
-@pytest.mark.parametrize("name", ["map_fn", "reduce", "fit", "while_loop", "product", "sort", "svd", "inv", "eigh"])
+@pytest.mark.parametrize("name", ["map_fn", "reduce", "fit", "while_loop", "product", "sort", "svd", "inv", "eigh", "convolution", "convolution of one image",
+                                  "input's gradient", "filter's gradient", "depthwise convolution"])
 def test_interrupt(tmp_path, name):
     interrupted(name, tmp_path)

@@ -5,7 +5,9 @@
  *
  * An output and an input's gradient have as many pieces as there are threads: each element is one piece's alone. A filter's
  * gradient is the sum of all pieces. Their number follows from the sizes, and they are added in their order, so the number of
- * threads changes nothing. */
+ * threads changes nothing. Where that would be many seconds' work for a thread there are more pieces; after each round of them
+ * the caller may stop. */
+#include "base/pause.h"
 #include "kernel/conv/conv.h"
 #include "kernel/conv/conv_primitive.h"
 #include "kernel/simd.h"
@@ -24,7 +26,7 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
 #else
 
 enum {
-    PIECES_LIMIT = 64,
+    THREADS_LIMIT = 64,
     COPY_ELEMENTS = 1 << 14,   /* of a filter, that are worth a thread */
     WORK_PER_THREAD = 1 << 20, /* multiplications that are worth a second thread */
     GRADIENT_PIECES = 32,      /* most pieces of a filter's gradient */
@@ -32,6 +34,7 @@ enum {
     GRADIENT_PIXELS = 384,     /* and pixels: zeroing and adding a part costs about as much as a few of them */
     GUARD = 0xa5,
 };
+static const double PIECE_WORK = (double)(1ull << 32); /* multiplications of one piece, at most: about a tenth of a second */
 
 /* Some images, or some rows of one image's output, that one thread computes. */
 typedef struct piece {
@@ -43,16 +46,18 @@ typedef struct piece {
 typedef struct job {
     tw__conv_kind kind;
     const tw__conv *conv;
-    piece pieces[PIECES_LIMIT];
+    piece *pieces;
+    size_t capacity;
     int64_t count;
+    tw__stopper stopper;
     const float *a, *b;
     float *result;
     const tw__epilogue *then; /* or NULL */
-    char *scratch, *filters;  /* for each piece that runs at once; converted filters, or parts of the gradient */
+    char *scratch, *filters;  /* for each piece that runs now; converted filters, or parts of the gradient */
     size_t scratch_bytes, filter_bytes, scratch_each, filter_each;
     bool one_layout;        /* all pieces have the filter in the same one */
     char *sum;              /* of the gradient, in that layout */
-    int64_t first, running; /* pieces of the gradient that run now */
+    int64_t first, running; /* pieces that run now */
     bool no_memory;
     _Atomic bool failed;
 } job;
@@ -205,7 +210,7 @@ static void run_piece(job *j, int64_t number)
         { forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST, forward ? &e->input : &e->output, (void *)(uintptr_t)from },
         { DNNL_ARG_WEIGHTS, &e->filter, p->filter ? p->filter : (void *)(uintptr_t)filter },
         { forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC, forward ? &e->output : &e->input, to },
-        { DNNL_ARG_SCRATCHPAD, &e->scratch, j->scratch + (size_t)number * j->scratch_each },
+        { DNNL_ARG_SCRATCHPAD, &e->scratch, j->scratch + (size_t)(number - j->first) * j->scratch_each },
     };
     if (!tw__onednn_execute(e->primitive, arguments, 4))
         j->failed = true;
@@ -215,16 +220,37 @@ static void run_piece(job *j, int64_t number)
 
 static void run_pieces(void *context, int64_t begin, int64_t end)
 {
+    job *j = context;
     tw__onednn_use use;
     tw__onednn_begin(&use);
     for (int64_t i = begin; i < end; i++)
-        run_piece(context, i);
+        run_piece(j, j->first + i);
     tw__onednn_end(&use);
+}
+
+/* How many pieces run at once. */
+static int64_t most_at_once(const job *j)
+{
+    return j->count < tw__thread_count() ? j->count : tw__thread_count();
+}
+
+/* Runs the next pieces. False: all are done, or the caller shall stop. */
+static bool next_round(job *j, int64_t most, void (*work)(void *context, int64_t begin, int64_t end))
+{
+    j->first += j->running;
+    j->running = j->count - j->first < most ? j->count - j->first : most;
+    if (!j->running || (j->first && tw__stopper_asked(&j->stopper)))
+        return false;
+    if (j->running == 1)
+        work(j, 0, 1);
+    else
+        tw__parallel(j->running, 1, work, j);
+    return true;
 }
 
 static tw_status run_job(job *j)
 {
-    int64_t filters = 0;
+    int64_t filters = 0, most = most_at_once(j);
     measure(j);
     for (int64_t i = 0; i < j->count; i++) {
         bool seen = !j->pieces[i].entry->reorder;
@@ -232,17 +258,15 @@ static tw_status run_job(job *j)
             seen = j->pieces[k].entry == j->pieces[i].entry;
         filters += !seen;
     }
-    tw__buffer *buffer = take_memory(j, j->count, filters);
+    tw__buffer *buffer = take_memory(j, most, filters);
     if (!buffer)
         return tw__error_status();
     convert_filters(j);
-    if (j->count == 1)
-        run_pieces(j, 0, 1);
-    else
-        tw__parallel(j->count, 1, run_pieces, j);
+    while (next_round(j, most, run_pieces))
+        continue;
     if (!j->failed && j->then && tw__epilogue_rest(j->then))
         tw__unary_run(j->then->activation, TW_FLOAT32, j->result, j->result, tw__conv_output_count(j->conv));
-    return give_memory(j, buffer, j->count, filters);
+    return give_memory(j, buffer, most, filters);
 }
 
 /* ---- filters' gradients ---- */
@@ -297,8 +321,7 @@ static void add_parts(void *context, int64_t begin, int64_t end)
 
 static tw_status run_gradient(job *j)
 {
-    int threads = tw__thread_count();
-    int64_t most = j->count < threads ? j->count : threads;
+    int64_t most = most_at_once(j);
     tw__conv_entry *zero = j->pieces[0].entry;
     measure(j);
     bool turn = j->one_layout && zero->reorder; /* the sum, when it is whole */
@@ -309,14 +332,8 @@ static tw_status run_gradient(job *j)
     j->sum = turn ? j->filters + (size_t)parts * j->filter_each : (char *)j->result;
     int64_t elements =
         (int64_t)((turn ? zero->filter_bytes : (size_t)tw__conv_filter_count(j->conv) * sizeof(float)) / sizeof(float));
-    for (j->first = 0; j->first < j->count; j->first += most) {
-        j->running = j->count - j->first < most ? j->count - j->first : most;
-        if (j->running == 1)
-            run_gradient_pieces(j, 0, 1);
-        else
-            tw__parallel(j->running, 1, run_gradient_pieces, j);
+    while (next_round(j, most, run_gradient_pieces))
         tw__parallel(elements, COPY_ELEMENTS, add_parts, j);
-    }
     tw__onednn_argument back[] = { { DNNL_ARG_FROM, &zero->filter, j->sum }, { DNNL_ARG_TO, &zero->own, j->result } };
     tw__onednn_use use;
     tw__onednn_begin(&use);
@@ -337,11 +354,13 @@ static int64_t part_begin(int64_t total, int64_t parts, int64_t i)
 static bool add_piece(job *j, const tw__conv *part, int64_t image, int64_t first_input_row, int64_t first_output_row)
 {
     const tw__conv *c = j->conv;
-    piece *p = &j->pieces[j->count];
-    p->entry = tw__conv_entry_get(j->kind, part);
-    j->no_memory = !p->entry;
+    tw__conv_entry *entry =
+        TW_GROW(j->pieces, j->capacity, (size_t)j->count + 1) == TW_OK ? tw__conv_entry_get(j->kind, part) : NULL;
+    j->no_memory = !entry;
     if (j->no_memory)
         return false;
+    piece *p = &j->pieces[j->count];
+    *p = (piece){ .entry = entry };
     p->input_at = (image * c->in[0] + first_input_row) * c->in[1] * c->in_channels;
     p->output_at = (image * c->out[0] + first_output_row) * c->out[1] * c->out_channels;
     j->count++;
@@ -426,15 +445,16 @@ static int64_t piece_count(const job *j)
     if (j->kind == TW_CONV_FILTER) {
         double pixels = (double)c->batch * (double)c->out[0] * (double)c->out[1];
         int64_t parts = 1;
-        while (2 * parts <= GRADIENT_PIECES && work / GRADIENT_WORK >= (double)(2 * parts) &&
-               pixels / GRADIENT_PIXELS >= (double)(2 * parts))
+        while ((2 * parts <= GRADIENT_PIECES || work / (double)parts > PIECE_WORK) &&
+               work / GRADIENT_WORK >= (double)(2 * parts) && pixels / GRADIENT_PIXELS >= (double)(2 * parts))
             parts *= 2;
         return parts;
     }
     int64_t parts = tw__thread_count();
     if (work < (double)parts * WORK_PER_THREAD)
         parts = (int64_t)(work / WORK_PER_THREAD) + 1;
-    return parts > PIECES_LIMIT ? PIECES_LIMIT : parts;
+    parts = parts > THREADS_LIMIT ? THREADS_LIMIT : parts;
+    return parts * ((int64_t)(work / (double)parts / PIECE_WORK) + 1);
 }
 
 /* False: there is no fast form of some piece, or (with an error) no memory. */
@@ -480,6 +500,7 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
     if (!tw__onednn_load() || !is_moderate(conv) || !is_sound(conv))
         return false;
     job j = { .kind = kind, .conv = conv, .a = a, .b = b, .result = result, .then = then };
+    tw__stopper_begin(&j.stopper);
     tw__onednn_use use;
     tw__onednn_begin(&use);
     bool good = cut(&j), done = true;
@@ -490,7 +511,10 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
         *status = tw__error_status();
     else
         done = false;
+    if (done && *status == TW_OK)
+        *status = tw__stopper_status(&j.stopper);
     drop_pieces(&j);
+    tw__free(j.pieces);
     return done;
 }
 

@@ -1,6 +1,7 @@
 /* Convolutions without a library. One group: patches of the input are laid out as rows of a matrix [pixels, filter rows * filter
  * columns * channels], a block of pixels at a time, so that each block is one matrix product. Several groups: plain loops over
  * the channels. */
+#include "base/pause.h"
 #include "kernel/conv/conv.h"
 #include "kernel/copy.h"
 #include "kernel/gemm/gemm.h"
@@ -96,6 +97,7 @@ static tw_status run_dense(tw__conv_kind kind, tw_dtype dtype, const tw__conv *c
             b.target = kind == TW_CONV_INPUT ? result + (size_t)(image * in_image) * size : NULL;
             status = run_block(kind, &b, filter, output ? output + at : NULL, kind == TW_CONV_OUTPUT ? result + at : result,
                                (char *)buffer->data + patches, pixels - first < rows ? pixels - first : rows);
+            status = status == TW_OK ? tw__pause() : status;
         }
     }
     tw__buffer_release(buffer);
@@ -103,6 +105,14 @@ static tw_status run_dense(tw__conv_kind kind, tw_dtype dtype, const tw__conv *c
 }
 
 /* ---- several groups ---- */
+
+typedef struct grouped {
+    const tw__conv *conv;
+    tw__conv_kind kind;
+    tw_dtype dtype;
+    void *input, *filter, *output;
+    tw__stopper stopper;
+} grouped;
 
 /* A step at one tap: x [in_channels], w [channels of a group, out_channels], y [out_channels]; one of the three is changed. */
 #define GROUP_STEPS(type)                                                                                                     \
@@ -131,14 +141,16 @@ static tw_status run_dense(tw__conv_kind kind, tw_dtype dtype, const tw__conv *c
             }                                                                                                                 \
         }                                                                                                                     \
     }                                                                                                                         \
-    static void images_##type(const tw__conv *c, tw__conv_kind kind, type *x, type *w, type *y, int64_t begin, int64_t end)   \
+    static void images_##type(grouped *g, int64_t begin, int64_t end)                                                         \
     {                                                                                                                         \
-        int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;                                           \
+        const tw__conv *c = g->conv;                                                                                          \
+        type *x = g->input, *w = g->filter, *y = g->output;                                                                   \
+        int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups, pixels = c->out[0] * c->out[1];           \
         for (int64_t image = begin; image < end; image++) {                                                                   \
-            for (int64_t i = 0; i < c->out[0] * c->out[1]; i++) {                                                             \
-                type *pixel_out = y + (image * c->out[0] * c->out[1] + i) * c->out_channels;                                  \
+            for (int64_t i = 0; i < pixels && (i % c->out[1] || !tw__stopper_asked(&g->stopper)); i++) {                      \
+                type *pixel_out = y + (image * pixels + i) * c->out_channels;                                                 \
                 FOR_TAPS(c, i / c->out[1], i % c->out[1], pixel, tap)                                                         \
-                step_##type(kind, c->groups, in, out, x + (image * c->in[0] * c->in[1] + pixel) * c->in_channels,             \
+                step_##type(g->kind, c->groups, in, out, x + (image * c->in[0] * c->in[1] + pixel) * c->in_channels,          \
                             w + tap * in * c->out_channels, pixel_out);                                                       \
             }                                                                                                                 \
         }                                                                                                                     \
@@ -147,22 +159,15 @@ GROUP_STEPS(float)
 GROUP_STEPS(double)
 GROUP_STEPS(int32_t)
 
-typedef struct grouped {
-    const tw__conv *conv;
-    tw__conv_kind kind;
-    tw_dtype dtype;
-    void *input, *filter, *output;
-} grouped;
-
 static void run_images(void *context, int64_t begin, int64_t end)
 {
-    const grouped *g = context;
+    grouped *g = context;
     if (g->dtype == TW_FLOAT32)
-        images_float(g->conv, g->kind, g->input, g->filter, g->output, begin, end);
+        images_float(g, begin, end);
     else if (g->dtype == TW_FLOAT64)
-        images_double(g->conv, g->kind, g->input, g->filter, g->output, begin, end);
+        images_double(g, begin, end);
     else
-        images_int32_t(g->conv, g->kind, g->input, g->filter, g->output, begin, end);
+        images_int32_t(g, begin, end);
 }
 
 tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result)
@@ -185,10 +190,12 @@ tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *con
                   dtype,
                   kind == TW_CONV_INPUT ? result : (void *)(uintptr_t)input,
                   kind == TW_CONV_FILTER ? result : (void *)(uintptr_t)filter,
-                  kind == TW_CONV_OUTPUT ? result : (void *)(uintptr_t)output };
+                  kind == TW_CONV_OUTPUT ? result : (void *)(uintptr_t)output,
+                  .stopper = { 0 } };
+    tw__stopper_begin(&g.stopper);
     if (kind == TW_CONV_FILTER) /* every image adds to the same filter */
         run_images(&g, 0, conv->batch);
     else
         tw__parallel(conv->batch, 1, run_images, &g);
-    return TW_OK;
+    return tw__stopper_status(&g.stopper);
 }

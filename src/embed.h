@@ -21,6 +21,7 @@
 #include "function/tensor_array.h"
 #include "function/tracer.h"
 #include "graph/graph.h"
+#include "op/calls.h"
 #include "op/host/host.h"
 #include "op/slices.h"
 #include "op/wording.h"

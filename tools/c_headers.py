@@ -43,7 +43,7 @@ AREAS = [
 PLUMBING = re.compile(r"""(
     .*_(hash|repr|equal|truth|type_spec|begins|ends|component_specs|from_components|to_components|parts|colocation|origin|mirror_kind) |
     graph_values.* | structure_(bytes|read) | (thread|trace)_(begin|end) | (group|inside)_(effects|function) |
-    model_(\w+_flat|compile_values|place|forget_steps|set_inputs|set_stop|train_graph|training_state|update_metrics|on_batch|load_optimizer) |
+    model_(compile_values|forget_steps|set_inputs|set_stop|train_graph|training_state|update_metrics|load_optimizer) | training_arrays |
     layer_(set_built|set_name|set_supports_masking|set_trainable|build_shape) | call_keras_op | callback_(event|state) |
     saved_(concrete_(keywords|set_keywords|name|inputs|outputs)|function_\w+|constant\w*|object_(directory|graph|identifier|names|session)|model_(bytes|objects|write)) |
     v1_(pop_controls|push_controls|wrap_slices|saver_(forget|read|record|remember|scope|write)) | graph_(variable_adopt|variable_collections|unfinalize) |

@@ -274,12 +274,17 @@ static bool read_number(const context *c, const tw_field *field, PyObject *value
 static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place)
 {
     const char *word = field->word ? field->word : "";
-    bool element = strcmp(word, "element") == 0, spec = strcmp(word, "spec") == 0;
-    if (c->frame->value_count == 4) {
+    bool element = strcmp(word, "element") == 0, spec = strcmp(word, "spec") == 0, arrays = strcmp(word, "arrays") == 0;
+    if (c->frame->value_count == (int)(sizeof c->frame->values / sizeof c->frame->values[0])) {
         tw__py_error(PyExc_TypeError, "%s(): too many arguments of any kind", c->function->name);
         return false;
     }
-    bool good = element || spec ? tw__py_read_element(value, spec, place) : tw__py_read_value(value, place);
+    bool good = element || spec || arrays ? tw__py_read_element(value,
+                                                                spec     ? TW_PY_SPECS
+                                                                : arrays ? TW_PY_ARRAYS
+                                                                         : TW_PY_TENSORS,
+                                                                place)
+                                          : tw__py_read_value(value, place);
     c->frame->values[c->frame->value_count++] = place;
     return good;
 }

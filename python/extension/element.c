@@ -77,12 +77,12 @@ static PyObject *make_formed(const form *own, PyObject *members)
     return made;
 }
 
-PyObject *tw__py_formed(tw_value *value)
+PyObject *tw__py_formed(tw_value *value, bool arrays)
 {
     int64_t step = value->kind == TW_VALUE_DICT ? 2 : 1;
     PyObject *members = PyList_New((Py_ssize_t)(value->list.count / step));
     for (int64_t i = step - 1; members && i < value->list.count; i += step) {
-        PyObject *item = tw__py_value(&value->list.items[i]);
+        PyObject *item = arrays ? tw__py_arrays(&value->list.items[i]) : tw__py_value(&value->list.items[i]);
         value->list.items[i].kind = TW_VALUE_NONE;
         if (!item || PyList_SetItem(members, (Py_ssize_t)(i / step), item) < 0)
             Py_CLEAR(members);
@@ -107,7 +107,7 @@ static char *form_text(const tw_value *value)
 
 /* ---- reading ---- */
 
-static bool read_members(PyObject *members, PyObject *keys, bool specs, tw_value *out);
+static bool read_members(PyObject *members, PyObject *keys, tw__py_reading leaves, tw_value *out);
 
 /* The form of a mapping, if it is no dict of texts in order; false: an exception. */
 static bool form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
@@ -134,7 +134,7 @@ static bool form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
     return true;
 }
 
-static bool read_mapping(PyObject *mapping, bool specs, tw_value *out)
+static bool read_mapping(PyObject *mapping, tw__py_reading leaves, tw_value *out)
 {
     PyObject *keys = PySequence_List(mapping);
     if (keys && PyList_Sort(keys) < 0) {
@@ -149,24 +149,31 @@ static bool read_mapping(PyObject *mapping, bool specs, tw_value *out)
             Py_CLEAR(members);
     }
     out->kind = TW_VALUE_DICT;
-    bool good = members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, specs, out);
+    bool good = members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, leaves, out);
     Py_XDECREF(keys);
     Py_XDECREF(members);
     return good;
 }
 
-static bool read_tuple(PyObject *tuple, bool specs, tw_value *out)
+bool tw__py_form_of_tuple(PyObject *tuple, void **out)
+{
+    if (PyTuple_CheckExact(tuple) || !PyObject_HasAttrString(tuple, "_fields"))
+        return true;
+    form *made = tw__object_new(&form_class);
+    *out = made;
+    if (!made)
+        return tw__py_raise() != NULL;
+    made->type = Py_NewRef((PyObject *)Py_TYPE(tuple));
+    return true;
+}
+
+static bool read_tuple(PyObject *tuple, tw__py_reading leaves, tw_value *out)
 {
     out->kind = TW_VALUE_TUPLE;
-    if (!PyTuple_CheckExact(tuple) && PyObject_HasAttrString(tuple, "_fields")) {
-        form *made = tw__object_new(&form_class);
-        out->list.form = made;
-        if (!made)
-            return tw__py_raise() != NULL;
-        made->type = Py_NewRef((PyObject *)Py_TYPE(tuple));
-    }
+    if (!tw__py_form_of_tuple(tuple, &out->list.form))
+        return false;
     PyObject *members = PySequence_List(tuple);
-    bool good = members && read_members(members, NULL, specs, out);
+    bool good = members && read_members(members, NULL, leaves, out);
     Py_XDECREF(members);
     return good;
 }
@@ -181,7 +188,7 @@ static bool read_key(PyObject *key, tw_value *out)
     return good;
 }
 
-static bool read_members(PyObject *members, PyObject *keys, bool specs, tw_value *out)
+static bool read_members(PyObject *members, PyObject *keys, tw__py_reading leaves, tw_value *out)
 {
     if (Py_EnterRecursiveCall(" in an element of a dataset"))
         return false;
@@ -192,15 +199,16 @@ static bool read_members(PyObject *members, PyObject *keys, bool specs, tw_value
         tw_value *items = out->list.items + i * step;
         out->list.count = (i + 1) * step;
         good = (!keys || read_key(PyList_GetItem(keys, i), &items[0])) &&
-               tw__py_read_element(PyList_GetItem(members, i), specs, &items[step - 1]);
+               tw__py_read_element(PyList_GetItem(members, i), leaves, &items[step - 1]);
     }
     Py_LeaveRecursiveCall();
     return good;
 }
 
 /* A leaf: a spec, or a value of several tensors, or what becomes a tensor. */
-static bool read_leaf(PyObject *value, bool specs, tw_value *out)
+static bool read_leaf(PyObject *value, tw__py_reading leaves, tw_value *out)
 {
+    bool specs = leaves == TW_PY_SPECS;
     tw_object *object = tw__py_is_object(value) ? tw__py_self(value) : NULL;
     if (PyErr_Occurred())
         return false;
@@ -221,23 +229,96 @@ static bool read_leaf(PyObject *value, bool specs, tw_value *out)
     return tensor != NULL;
 }
 
-bool tw__py_read_element(PyObject *value, bool specs, tw_value *out)
+/* ---- arrays for training ---- */
+
+/* Whether it is a list of numbers or texts, or of such lists: one array. */
+static bool is_numbers(PyObject *value)
+{
+    Py_ssize_t count = PyList_Check(value) || PyTuple_Check(value) ? PySequence_Size(value) : 0;
+    bool numbers = count > 0;
+    for (Py_ssize_t i = 0; numbers && i < count; i++) {
+        PyObject *item = PySequence_GetItem(value, i);
+        numbers =
+            item &&
+            (PyLong_Check(item) || PyFloat_Check(item) || PyUnicode_Check(item) || PyBytes_Check(item) ||
+             (!Py_EnterRecursiveCall(" in a list of numbers") && (numbers = is_numbers(item), Py_LeaveRecursiveCall(), numbers)));
+        Py_XDECREF(item);
+    }
+    PyErr_Clear();
+    return numbers;
+}
+
+/* What NumPy makes of it, as a tensor; floats are float32, as Keras takes them. */
+static bool read_array(PyObject *value, tw_value *out)
+{
+    PyObject *array = NULL;
+    if (PyObject_CheckBuffer(value) && !PyBytes_Check(value)) {
+        array = Py_NewRef(value);
+    } else {
+        PyObject *own =
+            PyObject_HasAttrString(value, "to_numpy") ? PyObject_CallMethod(value, "to_numpy", NULL) : Py_NewRef(value);
+        PyObject *numpy = own ? tw__py_numpy() : NULL;
+        array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", own) : NULL;
+        Py_XDECREF(own);
+    }
+    tw_tensor *tensor = array ? tw__py_to_tensor(array, TW_DTYPE_NONE, TW_HINT) : NULL;
+    Py_XDECREF(array);
+    if (tensor && (tensor->dtype == TW_FLOAT64 || tensor->dtype == TW_FLOAT16)) {
+        tw_tensor *wide = tensor;
+        tensor = tw__cast(wide, TW_FLOAT32);
+        tw_release(wide);
+        if (!tensor)
+            tw__py_raise();
+    }
+    if (tensor)
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
+    return tensor != NULL;
+}
+
+static bool read_list(PyObject *list, tw_value *out)
+{
+    out->kind = TW_VALUE_LIST;
+    PyObject *members = PySequence_List(list);
+    bool good = members && read_members(members, NULL, TW_PY_ARRAYS, out);
+    Py_XDECREF(members);
+    return good;
+}
+
+static bool read_arrays(PyObject *value, tw_value *out)
+{
+    if (tw__py_is_object(value) || tw__py_is_tensor_like(value))
+        return read_leaf(value, TW_PY_ARRAYS, out);
+    if (PyList_Check(value) || PyTuple_Check(value))
+        return is_numbers(value)      ? read_array(value, out)
+               : PyTuple_Check(value) ? read_tuple(value, TW_PY_ARRAYS, out)
+                                      : read_list(value, out);
+    int mapping = PyDict_Check(value)                              ? 1
+                  : PyObject_CheckBuffer(value) || !mapping_type() ? 0
+                                                                   : PyObject_IsInstance(value, mapping_type());
+    if (mapping < 0)
+        return false;
+    return mapping ? read_mapping(value, TW_PY_ARRAYS, out) : read_array(value, out);
+}
+
+bool tw__py_read_element(PyObject *value, tw__py_reading leaves, tw_value *out)
 {
     *out = (tw_value){ .kind = TW_VALUE_NONE };
     if (value == Py_None)
         return true;
-    if (TW_IS_TENSOR(value) && !specs) {
+    if (TW_IS_TENSOR(value) && leaves != TW_PY_SPECS) {
         *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(TW_TENSOR(value)) };
         return true;
     }
+    if (leaves == TW_PY_ARRAYS)
+        return read_arrays(value, out);
     if (PyTuple_Check(value))
-        return read_tuple(value, specs, out);
+        return read_tuple(value, leaves, out);
     if (tw__py_is_object(value) || PyList_Check(value) || PyUnicode_Check(value) || PyLong_Check(value) || PyFloat_Check(value))
-        return read_leaf(value, specs, out);
+        return read_leaf(value, leaves, out);
     int mapping = PyDict_Check(value) ? 1 : mapping_type() ? PyObject_IsInstance(value, mapping_type()) : -1;
     if (mapping < 0)
         return false;
-    return mapping ? read_mapping(value, specs, out) : read_leaf(value, specs, out);
+    return mapping ? read_mapping(value, leaves, out) : read_leaf(value, leaves, out);
 }
 
 /* ---- functions ---- */
@@ -258,7 +339,7 @@ static tw_status trace_function(tw__element_function *self, const char *name, co
     PyObject *module = specs ? PyImport_ImportModule("thalweg._data.function") : NULL;
     PyObject *pair = module ? PyObject_CallMethod(module, "trace", "OsO", function, name, specs) : NULL;
     PyObject *graph = pair ? PyTuple_GetItem(pair, 0) : NULL;
-    bool good = graph && tw__py_read_element(PyTuple_GetItem(pair, 1), true, &traced->result);
+    bool good = graph && tw__py_read_element(PyTuple_GetItem(pair, 1), TW_PY_SPECS, &traced->result);
     if (good)
         traced->function = tw_retain(tw__py_graph_function_of(graph));
     tw_status status = good && traced->function ? TW_OK : tw__py_failed();

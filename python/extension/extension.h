@@ -85,9 +85,11 @@ extern PyType_Slot tw__py_operation_slots[];
 bool tw__py_sessions_start(PyObject *module); /* session.c */
 bool tw__py_datasets_start(PyObject *module); /* dataset.c */
 /* A structure that a dataset's element is, or (specs) the structure of its specs. */
-bool tw__py_read_element(PyObject *value, bool specs, tw_value *out);
-PyObject *tw__py_formed(tw_value *value);          /* a container with a form; takes the members */
-void *tw__py_element_function(PyObject *function); /* a new reference */
+typedef enum tw__py_reading { TW_PY_TENSORS, TW_PY_SPECS, TW_PY_ARRAYS } tw__py_reading; /* arrays: lists are structures, too */
+bool tw__py_read_element(PyObject *value, tw__py_reading leaves, tw_value *out);
+PyObject *tw__py_formed(tw_value *value, bool arrays);   /* a container with a form; takes the members */
+bool tw__py_form_of_tuple(PyObject *tuple, void **form); /* of a named tuple; NULL for others; false: an exception */
+void *tw__py_element_function(PyObject *function);       /* a new reference */
 void tw__py_elements_start(void);
 bool tw__py_strategies_start(PyObject *module);  /* distribute.c */
 void *tw__py_graph_function_of(PyObject *value); /* the tw__function of a GraphFunction, borrowed; NULL: it is none */
@@ -199,7 +201,7 @@ typedef struct tw__py_frame {
     void **blocks;  /* to free */
     size_t object_count, object_capacity, block_count, block_capacity;
     PyObject *kept; /* a list of Python objects whose memory is borrowed */
-    tw_value *values[4];
+    tw_value *values[8];
     int value_count;
     void **mixed_values; /* ragged and sparse tensors in the place of tensors, per field (composite.c); or NULL */
     void *mixed_lists;

@@ -7,73 +7,44 @@ static PyObject *glue(void)
     return PyImport_ImportModule("thalweg._training");
 }
 
-/* (list of tensors, list of names or None) into arrays; takes the result. */
-static tw_status read_named(PyObject *result, tw_tensor ***tensors, int *count, char ***names)
+/* What a function of thalweg._training gives for the model and the values (borrowed); NULL: an exception. */
+static PyObject *ask(const char *function, const tw_layer *model, int mode, const tw_value *values, int count)
 {
-    PyObject *list = result && PyTuple_Check(result) && PyTuple_Size(result) == 2 ? PyTuple_GetItem(result, 0) : NULL;
-    if (!list || !(*tensors = tw__py_read_tensors(list, count))) {
-        Py_XDECREF(result);
-        return tw__py_failed();
+    PyObject *module = glue(), *name = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *arguments = name ? PyTuple_New(2 + count) : NULL, *result = NULL;
+    bool good = arguments && PyTuple_SetItem(arguments, 0, Py_NewRef((PyObject *)model->trackable.object.peer)) == 0 &&
+                PyTuple_SetItem(arguments, 1, PyLong_FromLong(mode)) == 0;
+    for (int i = 0; good && i < count; i++) {
+        tw_value copy = tw__value_copy(&values[i]);
+        PyObject *value = tw__py_value(&copy);
+        good = value && PyTuple_SetItem(arguments, 2 + i, value) == 0;
     }
-    PyObject *texts = PyTuple_GetItem(result, 1);
-    *names = NULL;
-    bool good = true;
-    if (texts != Py_None) {
-        *names = tw__alloc_array((size_t)*count + 1, sizeof **names);
-        good = *names && PyList_Check(texts) && PyList_Size(texts) == *count;
-        for (int i = 0; good && i < *count; i++) {
-            const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(texts, i), NULL);
-            good = text && ((*names)[i] = tw__strdup(text));
-        }
-    }
-    Py_DECREF(result);
     if (good)
-        return TW_OK;
-    tw__names_free(*names, *count);
-    *names = NULL;
-    for (int i = 0; i < *count; i++)
-        tw_release((*tensors)[i]);
-    tw__free(*tensors);
-    *tensors = NULL;
-    return PyErr_Occurred() ? tw__py_failed() : tw__fail(TW_INTERNAL, "training: names and results differ in number");
+        result = PyObject_CallObject(name, arguments);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    Py_XDECREF(arguments);
+    return result;
 }
 
-static tw_status forward(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count,
-                         char ***names)
+static tw_status own_step(tw_layer *model, int mode, const tw_value *data, tw_value *result)
 {
     tw__py_lock_state state = tw__py_enter();
-    PyObject *module = glue(), *list = module ? tw__py_wrap_list(x, count) : NULL;
-    PyObject *result = list ? PyObject_CallMethod(module, "forward", "OiO", model->trackable.object.peer, mode, list) : NULL;
-    tw_status status = read_named(result, outputs, output_count, names);
-    Py_XDECREF(module);
-    Py_XDECREF(list);
+    PyObject *given = ask("step", model, mode, data, 1);
+    bool good =
+        given && (mode == TW_PREDICT_MODE ? tw__py_read_element(given, TW_PY_ARRAYS, result) : tw__py_read_value(given, result));
+    tw_status status = good ? TW_OK : tw__py_failed();
+    Py_XDECREF(given);
     tw__py_leave(state);
     return status;
 }
 
-static tw_status own_step(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count,
-                          char ***names)
+static tw_status own_losses(tw_layer *model, bool update, const tw_value *all, tw_tensor **loss)
 {
     tw__py_lock_state state = tw__py_enter();
-    PyObject *module = glue(), *list = module ? tw__py_wrap_list(batch, count) : NULL;
-    PyObject *result = list ? PyObject_CallMethod(module, "step", "OiO", model->trackable.object.peer, mode, list) : NULL;
-    tw_status status = read_named(result, results, result_count, names);
-    Py_XDECREF(module);
-    Py_XDECREF(list);
-    tw__py_leave(state);
-    return status;
-}
-
-static tw_status own_losses(tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss)
-{
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *module = glue(), *list = module ? tw__py_wrap_list(tensors, count) : NULL;
-    PyObject *result =
-        list ? PyObject_CallMethod(module, update ? "own_metrics" : "own_loss", "OO", model->trackable.object.peer, list) : NULL;
+    PyObject *result = ask("losses", model, update, all, 4);
     *loss = result && !update ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
     tw_status status = result && (update || *loss) ? TW_OK : tw__py_failed();
-    Py_XDECREF(module);
-    Py_XDECREF(list);
     Py_XDECREF(result);
     tw__py_leave(state);
     return status;
@@ -219,7 +190,6 @@ static tw_status save_model(tw_layer *model, const char *path)
 void tw__py_training_start(void)
 {
     tw__language.save_model = save_model;
-    tw__language.forward = forward;
     tw__language.step = own_step;
     tw__language.losses = own_losses;
     tw__language.metrics = own_metric_list;

@@ -31,7 +31,7 @@ PyObject *tw__py_value(tw_value *value)
     case TW_VALUE_LIST:
     case TW_VALUE_TUPLE: {
         if (value->list.form) {
-            out = tw__py_formed(value);
+            out = tw__py_formed(value, false);
             break;
         }
         bool tuple = value->kind == TW_VALUE_TUPLE;
@@ -45,7 +45,7 @@ PyObject *tw__py_value(tw_value *value)
         break;
     }
     case TW_VALUE_DICT:
-        out = value->list.form ? tw__py_formed(value) : PyDict_New();
+        out = value->list.form ? tw__py_formed(value, false) : PyDict_New();
         for (int64_t i = 0; out && !value->list.form && i + 1 < value->list.count; i += 2) {
             PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
             value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
@@ -67,21 +67,48 @@ static PyObject *array_of(tw_value *value)
     return array;
 }
 
+static PyObject *arrays_of_dict(tw_value *value)
+{
+    PyObject *dict = PyDict_New();
+    for (int64_t i = 0; dict && i + 1 < value->list.count; i += 2) {
+        PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_arrays(&value->list.items[i + 1]);
+        value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
+        if (!key || !item || PyDict_SetItem(dict, key, item) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(key);
+        Py_XDECREF(item);
+    }
+    tw_value_free(value);
+    return dict;
+}
+
 /* Rows that say "-> tensor<numpy>": arrays, which nobody else sees. */
 PyObject *tw__py_arrays(tw_value *value)
 {
+    bool tuple = value->kind == TW_VALUE_TUPLE;
     if (value->kind == TW_VALUE_TENSOR)
         return array_of(value);
-    if (value->kind != TW_VALUE_LIST)
+    if ((tuple || value->kind == TW_VALUE_DICT) && value->list.form) {
+        PyObject *made = tw__py_formed(value, true);
+        tw_value_free(value);
+        return made;
+    }
+    if (value->kind == TW_VALUE_DICT)
+        return arrays_of_dict(value);
+    if (value->kind != TW_VALUE_LIST && !tuple)
         return tw__py_value(value);
     PyObject *list = PyList_New((Py_ssize_t)value->list.count);
     for (int64_t i = 0; list && i < value->list.count; i++) {
         PyObject *item = tw__py_arrays(&value->list.items[i]);
+        value->list.items[i].kind = TW_VALUE_NONE;
         if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
             Py_CLEAR(list);
     }
     tw_value_free(value);
-    return list;
+    PyObject *made = tuple && list ? PyList_AsTuple(list) : list;
+    if (tuple)
+        Py_XDECREF(list);
+    return made;
 }
 
 bool tw__py_read_value(PyObject *value, tw_value *out)
@@ -141,6 +168,7 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         bool good = items != NULL;
         if (!good)
             tw__py_raise();
+        good = good && (!PyTuple_Check(value) || tw__py_form_of_tuple(value, &out->list.form));
         for (Py_ssize_t i = 0; good && i < count; i++) {
             PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
             good = item && tw__py_read_value(item, &items[i]);

@@ -1,18 +1,16 @@
-"""Keras's training for Python: arguments of compile, fit, evaluate and predict into what the C loop takes (src/keras/models), structures into flat
-lists of tensors and back, and what a subclass may override. Loaded when a model is first trained or a callback asked for."""
-import _thread
+"""Keras's training for Python: the methods of keras.Model around the loop in C (src/keras/models), which takes structures as they are given, and what
+a subclass may override. Loaded when a model is first trained or a callback asked for."""
 import collections.abc
 import functools
-import itertools
 
 import thalweg as tf
 from thalweg import _core, nest
-from thalweg._batches import Sequence, _Batches, _leaves, _shape_only
+from thalweg._batches import Sequence, Source
 
 Model = tf.keras.Model
 _TRAIN, _TEST, _PREDICT = 0, 1, 2
 _LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
-_OWN_CALL, _OWN_LOSS, _OWN_METRICS, _OWN_UPDATE = 8, 16, 32, 64
+_OWN = ("train_step", "test_step", "predict_step", "compute_loss", "metrics", "compute_metrics")  # in the order of C's bits
 
 
 class _SequenceEnds(tf.keras.callbacks.Callback):
@@ -33,105 +31,8 @@ class _SequenceEnds(tf.keras.callbacks.Callback):
 
 # ---- what a subclass overrides ----
 
-def _overrides(model, name):
-    return getattr(type(model), name) is not getattr(Model, name)
-
-
-def _own(model, batches, mode):
-    own = 0
-    for bit, name in enumerate(("train_step", "test_step", "predict_step")):
-        own |= _overrides(model, name) << bit
-    own |= _OWN_LOSS * _overrides(model, "compute_loss") | _OWN_UPDATE * _overrides(model, "compute_metrics")
-    own |= _OWN_METRICS * _overrides(model, "metrics")
-    simple = isinstance(model, tf.keras.Sequential) and not _core.overrides_call(model) and not nest.is_nested(batches.structures[0])
-    if not simple:
-        own |= _OWN_CALL
-    known = model.__dict__.setdefault("_structures", [])
-    if batches.structures not in known:
-        known.append(batches.structures)
-    number = known.index(batches.structures)
-    batches.parts[3:] = [number]
-    model.__dict__.setdefault("_present", {})[_thread.get_ident(), mode] = model.__dict__["_present"][mode] = number
-    batches.build(model)
-    return own
-
-
-def _number(model, mode):
-    """The number of the structure that the thread gave the model last; one of a strategy's threads has been given none."""
-    present = model.__dict__["_present"]
-    return present.get((_thread.get_ident(), mode), present[mode])
-
-
-def _pack(structure, tensors):
-    """The structure with tensors for leaves."""
-    if structure is None:
-        return None
-    return nest.pack_sequence_as(structure, [None if leaf is None else next(tensors) for leaf in nest.flatten(structure)])
-
-
-def _unpacked(model, mode, tensors):
-    given = iter(tensors)
-    structures = model.__dict__["_structures"][_number(model, mode)]
-    return tuple(_pack(s, given) for s in structures), list(given)
-
-
-def _output_names(model, outputs):
-    names = getattr(model, "output_names", None)
-    flat = nest.flatten(outputs)
-    if names and len(names) == len(flat):
-        return list(names)
-    if isinstance(outputs, dict):
-        return [str(key) for key in sorted(outputs)] if len(outputs) == len(flat) else None
-    return None
-
-
-def _conformed(value, outputs, names):
-    """One leaf (or None) of a structure of labels or weights for each output: by name, by place, or one for all."""
-    nested, mapping = nest.is_nested(outputs), isinstance(value, collections.abc.Mapping)
-    count = len(nest.flatten(outputs))
-    flat = not nested or (isinstance(outputs, (list, tuple)) and not any(map(nest.is_nested, outputs)))
-    if flat and mapping:
-        names = names or ["output_%d" % (i + 1) for i in range(count)]
-        unknown = [key for key in value if key not in names]
-        if unknown:
-            raise ValueError("Found unexpected losses or metrics that do not correspond to any Model output: %s. Valid mode output names: %s." % (
-                unknown, names))
-        return [value.get(name) for name in names]
-    if mapping and isinstance(outputs, collections.abc.Mapping):
-        return nest.flatten({key: value.get(key) for key in outputs})
-    return nest.flatten(value) if nest.is_nested(value) or not nested else [value] * count
-
-
-def _places(value, outputs, names):
-    """Which of the flat leaves of labels or weights goes with which output; -1: none does."""
-    if value is None:
-        return []
-    numbers = itertools.count()
-    numbered = nest.pack_sequence_as(value, [None if leaf is None else next(numbers) for leaf in nest.flatten(value)])
-    return [-1 if place is None else place for place in _conformed(numbered, outputs, names)]
-
-
-def _place(model, outputs, labels, weights):
-    """Tells the model which labels and weights belong to which output."""
-    names = _output_names(model, outputs)
-    keys = [str(key) for key in sorted(outputs)] if isinstance(outputs, dict) and len(outputs) == len(nest.flatten(outputs)) else None
-    model._place(_places(labels, outputs, names), _places(weights, outputs, names), keys)
-    return names
-
-
-def _note_outputs(model, mode, outputs):
-    made = model.__dict__["_outputs"] = _shape_only(outputs)
-    model.__dict__.setdefault("_outputs_by_number", {})[_number(model, mode)] = made
-
-
-def forward(model, mode, tensors):
-    """The model called with the structure of x: flat outputs and their names."""
-    model.__dict__["_mode"] = mode
-    structures = model.__dict__["_structures"][_number(model, mode)]
-    outputs = model(_pack(structures[0], iter(tensors)), training=mode == _TRAIN)
-    _note_outputs(model, mode, outputs)
-    _place(model, outputs, structures[1], structures[2])
-    return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], _output_names(model, outputs)
+def _own(model):
+    return sum((getattr(type(model), name) is not getattr(Model, name)) << bit for bit, name in enumerate(_OWN))
 
 
 def _converted(method):
@@ -141,50 +42,20 @@ def _converted(method):
     return autograph.converted_method(method)
 
 
-def step(model, mode, tensors):
-    """train_step, test_step or predict_step of a subclass: values and their names."""
-    data, further = _unpacked(model, mode, tensors)
-    if further:  # weights of classes
-        data = data[:2] + (further[0],)
-    while len(data) > 1 and data[-1] is None:
-        data = data[:-1]
+def step(model, mode, data):
+    """train_step, test_step or predict_step of a subclass: values by name, or outputs."""
     if mode == _PREDICT:
-        outputs = _converted(model.predict_step)(data if len(data) > 1 else data[0])
-        _note_outputs(model, mode, outputs)
-        return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], None
+        return _converted(model.predict_step)(data)
     method = model.train_step if mode == _TRAIN else model.test_step
     logs = _converted(method)(data)
     if not isinstance(logs, dict):
         raise TypeError("%s: a dict of values by name is expected, got %r" % (method.__name__, logs))
-    names, values = [], []
-    for name, value in logs.items():
-        if isinstance(value, dict):
-            names += value
-            values += value.values()
-        else:
-            names.append(name)
-            values.append(value)
-    return [tf.convert_to_tensor(v) for v in values], list(map(str, names))
+    return logs
 
 
-def _with_predictions(model, tensors):
-    data, rest = _unpacked(model, model.__dict__["_mode"], tensors)
-    x, y, weight = data
-    outputs = model.__dict__.get("_outputs")
-    count = 1 if outputs is None else len(nest.flatten(outputs))
-    if len(rest) > count:
-        weight, rest = rest[0], rest[1:]
-    return x, y, rest[0] if outputs is None else nest.pack_sequence_as(outputs, rest), weight
-
-
-def own_loss(model, tensors):
-    x, y, predictions, weight = _with_predictions(model, tensors)
-    return _converted(model.compute_loss)(x, y, predictions, weight)
-
-
-def own_metrics(model, tensors):
-    x, y, predictions, weight = _with_predictions(model, tensors)
-    _converted(model.compute_metrics)(x, y, predictions, weight)
+def losses(model, update, x, y, predictions, weight):
+    """compute_loss or compute_metrics of a subclass."""
+    return _converted(model.compute_metrics if update else model.compute_loss)(x, y, predictions, weight)
 
 
 def update_metric(metric, y_true, y_pred, weight):
@@ -256,15 +127,6 @@ def _callbacks(callbacks):
         callbacks, collections.abc.Iterable) else [callbacks]
 
 
-def _predict(model, data, batch_size, verbose, steps, callbacks, whole=False):
-    """The outputs in the structure that the model gives; `whole`: the arrays are one batch."""
-    own = _own(model, data, _PREDICT)
-    outputs = model._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, verbose, steps, callbacks, sum(data.parts[1:3]), data.parts[3],
-                             whole)
-    structure = model.__dict__.get("_outputs_by_number", {}).get(data.parts[3], model.__dict__.get("_outputs")) if own else None
-    return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
-
-
 class _CompiledLoss:
     """model.compiled_loss: the loss as a function."""
 
@@ -272,8 +134,7 @@ class _CompiledLoss:
         self._model = model
 
     def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
-        names = _place(self._model, y_pred, y_true, sample_weight)
-        return self._model._compute_loss(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), names)
+        return self._model._compute_loss(y_true, y_pred, sample_weight)
 
     @property
     def metrics(self):
@@ -287,8 +148,7 @@ class _CompiledMetrics:
         self._model = model
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        names = _place(self._model, y_pred, y_true, sample_weight)
-        self._model._update_metrics(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), names)
+        self._model._update_metrics(y_true, y_pred, sample_weight)
 
     @property
     def metrics(self):
@@ -330,35 +190,23 @@ class Methods:
         _check_compiled(self, "fit")
         if isinstance(shuffle, str):
             raise NotImplementedError("fit: shuffle=%r is not supported; True shuffles rows" % shuffle)
-        data = _Batches(x, y, sample_weight, shuffle)
-        if data.dataset is not None:
-            batch_size = None  # batches are the dataset's own
-        own = _own(self, data, _TRAIN)
-        validation, arguments = None, {}
+        data, validation = Source(self, x, y, sample_weight, shuffle), None
+        parts = ()
         if validation_data is not None and (not hasattr(validation_data, "__len__") or isinstance(validation_data, tf.data.Dataset)
                                             or len(validation_data)):
-            if isinstance(validation_data, (tuple, list)):
-                if not 1 <= len(validation_data) <= 3:
-                    raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s" % (
-                        validation_data,))
-                validation = _Batches(*validation_data, who="validation_data")
-            else:
-                validation = _Batches(validation_data, who="validation_data")
-            arguments = dict(validation=validation.tensors, validation_parts=validation.parts, validation_dataset=validation.dataset)
+            parts = unpack_x_y_sample_weight(validation_data) if isinstance(validation_data, (tuple, list)) else (validation_data,)
+            validation = Source(self, *parts)
+            parts = (validation.x,) + tuple(parts[1:])
             validation_steps = validation.steps if validation_steps is None else validation_steps
-        if validation is not None or validation_split:
-            _own(self, validation or data, _TEST)
-        frequency = list(validation_freq) if isinstance(validation_freq, collections.abc.Iterable) else [int(validation_freq)]
+        listed = isinstance(validation_freq, collections.abc.Iterable)
         callbacks = _callbacks(callbacks)
         sequences = data.sequence, validation.sequence if validation is not None else None
         if any(s is not None for s in sequences):
             callbacks = list(callbacks or []) + [_SequenceEnds(*sequences)]
-        history = self._fit(data.tensors, data.parts, data.dataset, own, batch_size, int(epochs), _verbosity(verbose), callbacks,
-                            float(validation_split or 0.0), shuffle=bool(shuffle), class_weight=class_weight, initial_epoch=int(initial_epoch),
-                            steps_per_epoch=data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps=validation_steps,
-                            validation_batch_size=validation_batch_size, validation_freq=frequency,
-                            freq_is_list=isinstance(validation_freq, collections.abc.Iterable), **arguments)
-        return history
+        return self._fit(data.x, y, sample_weight, _own(self), batch_size, int(epochs), _verbosity(verbose), callbacks,
+                         float(validation_split or 0.0), *(tuple(parts) + (None,) * (3 - len(parts))), bool(shuffle), class_weight, int(initial_epoch),
+                         data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps, validation_batch_size,
+                         list(validation_freq) if listed else [int(validation_freq)], listed)
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
                  workers=1, use_multiprocessing=False, return_dict=False, **kwargs):
@@ -366,9 +214,9 @@ class Methods:
         if kwargs:
             raise TypeError("Invalid keyword arguments: %s" % list(kwargs))
         _check_compiled(self, "evaluate")
-        data = _Batches(x, y, sample_weight, who="evaluate")
-        logs = self._evaluate(data.tensors, data.parts, data.dataset, _own(self, data, _TEST), batch_size, _verbosity(verbose),
-                              data.steps if steps is None else steps, _callbacks(callbacks))
+        data = Source(self, x, y, sample_weight)
+        logs = self._evaluate(data.x, y, sample_weight, _own(self), batch_size, _verbosity(verbose), data.steps if steps is None else steps,
+                              _callbacks(callbacks))
         if data.sequence is not None:
             data.sequence.on_epoch_end()
         return logs if return_dict else _in_order(self, logs)
@@ -376,10 +224,8 @@ class Methods:
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False):
         """The outputs for all rows or batches, as NumPy arrays."""
         _outside("predict")
-        data = _Batches(x, who="predict")
-        if data.dataset is not None:
-            batch_size = None  # batches are the dataset's own
-        outputs = _predict(self, data, batch_size, _verbosity(verbose), data.steps if steps is None else steps, _callbacks(callbacks))
+        data = Source(self, x)
+        outputs = self._predict(data.x, _own(self), batch_size, _verbosity(verbose), data.steps if steps is None else steps, _callbacks(callbacks))
         if data.sequence is not None:
             data.sequence.on_epoch_end()
         return outputs
@@ -387,22 +233,19 @@ class Methods:
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
         """One step of training."""
         _check_compiled(self, "train_on_batch")
-        data = _Batches(x, y, sample_weight, who="train_on_batch")
-        logs = self._on_batch(_TRAIN, data.tensors, data.parts, _own(self, data, _TRAIN), class_weight, reset_metrics)
+        logs = self._on_batch(_TRAIN, x, y, sample_weight, _own(self), class_weight, reset_metrics)
         return logs if return_dict else _in_order(self, logs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
         """One step of evaluation."""
         _check_compiled(self, "test_on_batch")
-        data = _Batches(x, y, sample_weight, who="test_on_batch")
-        logs = self._on_batch(_TEST, data.tensors, data.parts, _own(self, data, _TEST), None, reset_metrics)
+        logs = self._on_batch(_TEST, x, y, sample_weight, _own(self), None, reset_metrics)
         return logs if return_dict else _in_order(self, logs)
 
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         _outside("predict_on_batch")
-        data = _Batches(x, who="predict_on_batch")
-        return _predict(self, data, data.tensors[0].shape[0], 0, None, None, True)
+        return self._predict(x, _own(self), verbose=0, whole=True)
 
     def train_step(self, data):
         """One step of training: subclasses may have their own."""

@@ -56,14 +56,10 @@ typedef struct tw__language_parts {
     void *(*decode)(const struct tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
 
     /* ---- its own models, metrics and callbacks in training ---- */
-    /* Calls the model with structures: flat outputs, and their names where they have some. From tw__alloc. */
-    tw_status (*forward)(struct tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
-                         int *output_count, char ***names);
-    /* Runs the model's own train_step, test_step or predict_step: values by name. */
-    tw_status (*step)(struct tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results,
-                      int *result_count, char ***names);
-    /* compute_loss (the result), and compute_metrics (no result). */
-    tw_status (*losses)(struct tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss);
+    /* Runs the model's own train_step or test_step, which gives a dict, or predict_step, of data as the program gave it. */
+    tw_status (*step)(struct tw_layer *model, int mode, const struct tw_value *data, struct tw_value *result);
+    /* compute_loss (the result), and compute_metrics (no result), of x, y, predictions and weights, four values. */
+    tw_status (*losses)(struct tw_layer *model, bool update, const struct tw_value *all, tw_tensor **loss);
     tw_status (*metrics)(struct tw_layer *model, struct tw_objects *metrics); /* the model's own list; new references */
     /* A metric's own methods: *own says if there are such. */
     tw_status (*metric_update)(struct tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own);

@@ -133,7 +133,7 @@ def test_changed_structs_are_seen(members, harmless):
 
 
 def test_the_plumbing_is_apart():
-    done = compiled("gcc", "#include <thalweg.h>\n#ifdef THALWEG_PYTHON_H\n#error\n#endif\n#ifdef tw_model_fit_flat\n#error\n#endif\n")
+    done = compiled("gcc", "#include <thalweg.h>\n#ifdef THALWEG_PYTHON_H\n#error\n#endif\n#ifdef tw_model_update_metrics\n#error\n#endif\n")
     assert done.returncode == 0, done.stderr
 
 

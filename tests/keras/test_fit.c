@@ -121,6 +121,25 @@ static void test_several(void **state)
         tw_dataset_batch(tw_dataset_rows_of_structure(TW_TUPLE(TW_LEAF(x), TW_DICT(TW_TEXT("once"), TW_LEAF(y)))), 10);
     assert_null(tw_model_fit(model, wrong, .verbose = 0));
     tw_clear_error();
+    /* The same with arrays: dicts in any order, weights for one of the outputs. */
+    tw_value inputs = TW_DICT(TW_TEXT("b"), TW_LEAF(x), TW_TEXT("a"), TW_LEAF(x)),
+             labels = TW_DICT(TW_TEXT("twice"), TW_LEAF(y), TW_TEXT("thrice"), TW_LEAF(z));
+    tw_auto tw_tensor *ones = tw_ones_like(y);
+    tw_auto tw_callback *again = tw_model_fit_values(model, inputs, labels, TW_DICT(TW_TEXT("twice"), TW_LEAF(ones)), .epochs = 2,
+                                                     .verbose = 0, .validation_x = inputs, .validation_y = labels);
+    expect_no_error();
+    assert_true(tw_history_value(again, "val_thrice_loss", -1) < 0.01);
+    tw_value outputs = tw_model_predict_values(model, inputs, .verbose = 0);
+    expect_no_error();
+    assert_int_equal(outputs.kind, TW_VALUE_LIST);
+    assert_true(fabs(tw_tensor_double_at(outputs.list.items[0].tensor, 39) - twice[39]) < 0.2);
+    assert_true(fabs(tw_tensor_double_at(outputs.list.items[1].tensor, 39) - thrice[39]) < 0.2);
+    tw_value_free(&outputs);
+    assert_null(tw_model_fit_values(model, inputs, TW_DICT(TW_TEXT("once"), TW_LEAF(y)), .verbose = 0));
+    expect_error(TW_VALUE_ERROR,
+                 "do not correspond to any Model output: ['once']. Valid mode output names: ['twice', 'thrice'].");
+    assert_null(tw_model_fit_values(model, (tw_value){ .kind = TW_VALUE_NONE }, .verbose = 0));
+    expect_error(TW_VALUE_ERROR, "fit: there is no x");
 }
 
 int main(void)

@@ -107,42 +107,6 @@ tw_tensor *tw__trainer_given(const tw__trainer *t, tw__placed kind, tw_tensor *c
     return at >= 0 && at < count ? tensors[at] : NULL;
 }
 
-static tw_status set_places(tw__trainer *t, tw__placed kind, tw_ints given)
-{
-    if (!given.count)
-        return TW_OK;
-    if (!(t->places[kind] = tw__alloc_array((size_t)given.count, sizeof *t->places[kind])))
-        return tw__error_status();
-    t->place_counts[kind] = (int)given.count;
-    for (int64_t i = 0; i < given.count; i++)
-        t->places[kind][i] = (int)given.items[i];
-    return TW_OK;
-}
-
-static tw_status set_keys(tw__trainer *t, const tw_value *keys)
-{
-    if (keys->kind != TW_VALUE_LIST || t->output_keys || (t->output_count && keys->list.count != t->output_count))
-        return TW_OK;
-    char **texts = tw__alloc_array((size_t)keys->list.count + 1, sizeof *texts);
-    for (int64_t i = 0; texts && i < keys->list.count; i++)
-        texts[i] = tw__strdup(keys->list.items[i].kind == TW_VALUE_STR ? keys->list.items[i].s.data : "");
-    t->output_keys = texts;
-    return texts ? TW_OK : tw__error_status();
-}
-
-TW_METHOD(
-    model_place, "keras.Model._place(self: layer, labels: ints, weights: ints, keys: value = None)",
-    "Says which of the flat labels and weights belong to which output (-1: none; nothing given: as they come), and the outputs' keys in a dict.")
-{
-    tw__trainer *t = tw__trainer_of(args->self);
-    if (!t)
-        return tw__error_status();
-    tw__trainer_forget_places(t);
-    TW_TRY(set_places(t, TW_LABELS, args->labels));
-    TW_TRY(set_places(t, TW_WEIGHTS, args->weights));
-    return set_keys(t, &args->keys);
-}
-
 static bool is_nested(const tw_value *value)
 {
     return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT;

@@ -1,31 +1,9 @@
-/* The calls of fit, evaluate, train_on_batch and test_on_batch: rows for embedding languages, which give structures as flat lists
- * of tensors, and functions for C programs (<thalweg/keras.h>). */
+/* The calls of fit, evaluate, train_on_batch and test_on_batch: rows that take structures of tensors, and functions for a tensor
+ * or a dataset (<thalweg/keras.h>). */
 #include <math.h>
 
 #include "function/library.h"
 #include "keras/models/fit.h"
-
-static tw__parts parts_of(tw_ints given, int64_t own)
-{
-    tw__parts parts = { .own = (int)own };
-    if (given.count > 0)
-        parts.x = (int)given.items[0];
-    if (given.count > 1)
-        parts.y = (int)given.items[1];
-    if (given.count > 2)
-        parts.weights = (int)given.items[2];
-    if (given.count > 3)
-        parts.structure = (int)given.items[3];
-    return parts;
-}
-
-static tw_status check_parts(const char *who, tw__parts parts, tw_tensors data, const void *dataset)
-{
-    bool good = parts.x > 0 && parts.y >= 0 && parts.weights >= 0 && (dataset || parts.x + parts.y + parts.weights == data.count);
-    return good ? TW_OK
-                : tw__fail(TW_VALUE_ERROR, "%s: %lld tensors can't be %d for x, %d for y and %d weights", who,
-                           (long long)data.count, parts.x, parts.y, parts.weights);
-}
 
 /* The trainer, between here and tw__trainer_end this thread's. */
 static tw__trainer *trainer_for(tw_layer *model, const char *what, int64_t own)
@@ -64,14 +42,20 @@ static tw_status split(const tw__feed_options *all, double part, tw__feed_option
     return TW_OK;
 }
 
+static tw_status read_validation(tw__trainer *t, const tw_model_fit_values_args *args, tw__given *given)
+{
+    const tw_value *const parts[3] = { &args->validation_x, &args->validation_y, &args->validation_weights };
+    return parts[0]->kind == TW_VALUE_NONE ? TW_OK : tw__given_read(t, parts, "fit: validation_data", given);
+}
+
 TW_METHOD(
-    model_fit_flat,
-    "keras.Model._fit(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, epochs: int = 1, "
-    "verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, validation: tensors = None, "
-    "validation_parts: ints = None, validation_dataset: dataset = None, shuffle: bool = True, class_weight: value = None, "
-    "initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, validation_batch_size: int = None, "
-    "validation_freq: ints = None, freq_is_list: bool = False) -> callback",
-    "Trains the model; gives the History.")
+    model_fit_values,
+    "keras.Model._fit(self: layer, x: value<arrays>, y: value<arrays> = None, sample_weight: value<arrays> = None, own: int = 0, "
+    "batch_size: int = None, epochs: int = 1, verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, "
+    "validation_x: value<arrays> = None, validation_y: value<arrays> = None, validation_weights: value<arrays> = None, shuffle: bool = True, "
+    "class_weight: value = None, initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, "
+    "validation_batch_size: int = None, validation_freq: ints = None, freq_is_list: bool = False) -> callback",
+    "Trains the model with structures of tensors, or with a dataset as x; gives the History.")
 {
     tw__fit fit = { .epochs = args->epochs,
                     .initial_epoch = args->initial_epoch,
@@ -81,29 +65,38 @@ TW_METHOD(
                     .freq_is_list = args->freq_is_list,
                     .verbose = (int)args->verbose,
                     .callbacks = args->callbacks };
+    int64_t always = 1;
+    if (!fit.validation_freq.count && !fit.freq_is_list)
+        fit.validation_freq = (tw_ints){ &always, 1, true, false };
     if (fit.validation_freq.count == 1 && !fit.freq_is_list && fit.validation_freq.items[0] < 1) {
         tw__fail(TW_VALUE_ERROR, "`validation_freq` can not be less than 1.");
         return NULL;
     }
-    if (!(fit.trainer = trainer_for(args->self, "fit", args->own)))
+    tw__given data = { 0 }, other = { 0 };
+    tw__trainer *own = tw__trainer_check(args->self, "fit") == TW_OK ? tw__trainer_of(args->self) : NULL;
+    if (!own ||
+        tw__given_read(own, (const tw_value *const[3]){ &args->x, &args->y, &args->sample_weight }, "fit", &data) != TW_OK)
         return NULL;
-    tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items,
-                                  .dataset = args->dataset,
-                                  .parts = parts_of(args->parts, args->own),
-                                  .batch_size = args->batch_size,
+    if (read_validation(own, args, &other) != TW_OK || !(fit.trainer = trainer_for(args->self, "fit", args->own))) {
+        tw__given_free(&data);
+        tw__given_free(&other);
+        return NULL;
+    }
+    data.parts.own = other.parts.own = (int)args->own;
+    tw__feed_options training = { .arrays = data.dataset ? NULL : data.arrays,
+                                  .dataset = data.dataset,
+                                  .parts = data.parts,
+                                  .batch_size = data.dataset ? TW_NO_INT : args->batch_size,
                                   .steps = args->steps_per_epoch,
                                   .rows = -1,
                                   .shuffle = args->shuffle,
                                   .class_weight = &args->class_weight };
-    tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items,
-                                    .dataset = args->validation_dataset,
-                                    .parts = parts_of(args->validation_parts, args->own),
-                                    .rows = -1 };
-    tw_status status = check_parts("fit", training.parts, args->data, args->dataset);
+    tw__feed_options validation = {
+        .arrays = other.dataset ? NULL : other.arrays, .dataset = other.dataset, .parts = other.parts, .rows = -1
+    };
+    tw_status status = TW_OK;
     fit.validates = validation.parts.x > 0;
-    if (status == TW_OK && fit.validates)
-        status = check_parts("fit: validation_data", validation.parts, args->validation, args->validation_dataset);
-    if (status == TW_OK && !fit.validates && args->validation_split > 0) {
+    if (!fit.validates && args->validation_split > 0) {
         fit.validates = true;
         tw__feed_options all = training;
         status = split(&all, args->validation_split, &training, &validation);
@@ -111,12 +104,14 @@ TW_METHOD(
     validation.shuffle = false;
     validation.steps = args->validation_steps;
     validation.class_weight = NULL;
-    validation.batch_size =
-        args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size : args->batch_size;
+    validation.batch_size = args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size
+                                                                                                    : training.batch_size;
     if (status == TW_OK)
         status = tw__feed_open(&fit.feed, &training, "fit");
     if (status == TW_OK && fit.validates)
         status = tw__feed_open(&fit.validation, &validation, "fit: validation_data");
+    tw__given_free(&data);
+    tw__given_free(&other);
     tw_callback *history = status == TW_OK ? tw__fit_run(&fit) : NULL;
     tw__fit_end(&fit);
     tw__trainer_end(fit.trainer);
@@ -126,23 +121,28 @@ TW_METHOD(
 /* ---- evaluate ---- */
 
 TW_METHOD(
-    model_evaluate_flat,
-    "keras.Model._evaluate(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, "
-    "verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
-    "The loss and the metrics over all batches, by name.")
+    model_evaluate_values,
+    "keras.Model._evaluate(self: layer, x: value<arrays>, y: value<arrays> = None, sample_weight: value<arrays> = None, own: int = 0, "
+    "batch_size: int = None, verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
+    "The loss and the metrics over all batches of structures of tensors, or of a dataset; by name.")
 {
     tw__trainer *t = trainer_for(args->self, "evaluate", args->own);
-    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items,
-                                 .dataset = args->dataset,
-                                 .parts = parts_of(args->parts, args->own),
-                                 .batch_size = args->batch_size,
-                                 .steps = args->steps,
-                                 .rows = -1 };
+    tw__given data = { 0 };
     tw__feed feed = { 0 };
     tw__dict logs = { 0 };
-    tw_status status = t ? check_parts("evaluate", options.parts, args->data, args->dataset) : tw__error_status();
+    const tw_value *const parts[3] = { &args->x, &args->y, &args->sample_weight };
+    tw_status status = t ? tw__given_read(t, parts, "evaluate", &data) : tw__error_status();
+    data.parts.own = (int)args->own;
     if (status == TW_OK)
-        status = tw__feed_open(&feed, &options, "evaluate");
+        status = tw__feed_open(&feed,
+                               &(tw__feed_options){ .arrays = data.dataset ? NULL : data.arrays,
+                                                    .dataset = data.dataset,
+                                                    .parts = data.parts,
+                                                    .batch_size = args->batch_size,
+                                                    .steps = args->steps,
+                                                    .rows = -1 },
+                               "evaluate");
+    tw__given_free(&data);
     if (status == TW_OK)
         status = tw__evaluate_run(t, &feed, args->steps, (int)args->verbose, args->callbacks, &logs);
     tw__feed_close(&feed);
@@ -188,20 +188,27 @@ static tw_value on_batch(tw__trainer *t, tw__mode mode, const tw__feed_options *
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-TW_METHOD(model_on_batch,
-          "keras.Model._on_batch(self: layer, mode: int, data: tensors, parts: ints, own: int = 0, class_weight: value = None, "
-          "reset_metrics: bool = True) -> value",
-          "One step of training (0) or evaluation (1) over a batch; the metrics by name.")
+TW_METHOD(
+    model_batch_values,
+    "keras.Model._on_batch(self: layer, mode: int, x: value<arrays>, y: value<arrays> = None, sample_weight: value<arrays> = None, "
+    "own: int = 0, class_weight: value = None, reset_metrics: bool = True) -> value",
+    "One step of training (0) or evaluation (1) over a batch, structures of tensors; the metrics by name.")
 {
     const char *what = args->mode ? "test_on_batch" : "train_on_batch";
-    tw__feed_options options = { .arrays = args->data.items,
-                                 .parts = parts_of(args->parts, args->own),
-                                 .class_weight = &args->class_weight };
-    tw__trainer *t =
-        check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;
+    tw_value none = { .kind = TW_VALUE_NONE };
+    tw__given data = { 0 };
+    const tw_value *const parts[3] = { &args->x, &args->y, &args->sample_weight };
+    tw__trainer *t = trainer_for(args->self, what, args->own);
     if (!t)
-        return (tw_value){ .kind = TW_VALUE_NONE };
-    tw_value logs = on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, args->reset_metrics);
+        return none;
+    tw_status status = tw__given_read(t, parts, what, &data);
+    if (status == TW_OK && data.dataset)
+        status = tw__fail(TW_TYPE_ERROR, "%s: x is a dataset, expected a tensor", what);
+    data.parts.own = (int)args->own;
+    tw__feed_options options = { .arrays = data.arrays, .parts = data.parts, .class_weight = &args->class_weight };
+    tw_value logs =
+        status == TW_OK ? on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, args->reset_metrics) : none;
+    tw__given_free(&data);
     tw__trainer_end(t);
     return logs;
 }
@@ -304,38 +311,34 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *options)
     return status;
 }
 
-/* x (a tensor or a dataset), y and weights as a flat list; `arrays` has room for 3. */
-static tw_status gather(const char *who, const tw_model *model, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays,
-                        tw_tensors *data, int64_t parts[3], tw_dataset **dataset)
+/* A tensor or a dataset as a value; borrowed. */
+static tw_status as_value(const char *who, void *x, tw_value *value)
 {
-    if (!tw__check(model, &tw__class_layer, who) || !tw__check_given(x, "x", who) ||
-        (y && !tw__check(y, &tw__tensor_class, who)) || (weights && !tw__check(weights, &tw__tensor_class, who)))
+    if (!tw__check_given(x, "x", who))
         return tw__error_status();
-    *dataset = NULL;
-    *data = (tw_tensors){ arrays, 0 };
-    if (tw__is(x, &tw__class_dataset)) {
-        *dataset = x;
-        if (y || weights)
-            return tw__fail(TW_VALUE_ERROR, "`y` argument is not supported when using dataset as input.");
-        tw__trainer *t = tw__trainer_of((tw_layer *)(uintptr_t)model);
-        return t ? tw__trainer_take_structure(t, *dataset, parts) : tw__error_status();
-    }
-    if (!tw__is(x, &tw__tensor_class))
+    if (tw__is(x, &tw__class_dataset))
+        *value = (tw_value){ .kind = TW_VALUE_OBJECT, .object = x };
+    else if (tw__is(x, &tw__tensor_class))
+        *value = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = x };
+    else
         return tw__fail(TW_TYPE_ERROR, "%s: x is a %s, expected a tensor or a dataset", who, tw_class_name(x));
-    tw_tensor *all[] = { x, y, weights };
-    for (int i = 0; i < 3; i++) {
-        parts[i] = all[i] != NULL;
-        if (all[i])
-            arrays[data->count++] = all[i];
-    }
     return TW_OK;
 }
 
-static void forget_structure(tw_model *model)
+static tw_status gather(const char *who, const tw_model *model, void *x, tw_tensor *y, tw_tensor *weights, tw_value values[3])
 {
-    tw__trainer *t = model && tw__is(model, &tw__class_layer) ? tw__trainer_of(model) : NULL;
-    if (t)
-        tw__trainer_drop_structure(t);
+    tw_tensor *further[2] = { y, weights };
+    if (!tw__check(model, &tw__class_layer, who))
+        return tw__error_status();
+    TW_TRY(as_value(who, x, &values[0]));
+    for (int i = 0; i < 2; i++) {
+        values[i + 1] = (tw_value){ .kind = TW_VALUE_NONE };
+        if (further[i] && !tw__check(further[i], &tw__tensor_class, who))
+            return tw__error_status();
+        if (further[i])
+            values[i + 1] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = further[i] };
+    }
+    return TW_OK;
 }
 
 /* The caller's options, with the defaults of those that it does not know of. */
@@ -356,33 +359,33 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *options)
     tw_fit_args whole = { tw_fit_defaults }, *args = &whole;
     if (take_fit(options, args, "tw_model_fit") != TW_OK)
         return NULL;
-    tw_tensor *arrays[3], *others[3];
-    int64_t parts[3], other_parts[3] = { 0 };
-    tw_model_fit_flat_args given = {
+    tw_value data[3], others[3] = { { .kind = TW_VALUE_NONE }, { .kind = TW_VALUE_NONE }, { .kind = TW_VALUE_NONE } };
+    tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, data);
+    void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
+    if (status == TW_OK && validation)
+        status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others);
+    if (status != TW_OK)
+        return NULL;
+    return tw__impl_model_fit_values(&(tw_model_fit_values_args){
         .self = model,
+        .x = data[0],
+        .y = data[1],
+        .sample_weight = data[2],
         .batch_size = args->batch_size,
         .epochs = args->epochs,
         .verbose = args->verbose,
         .callbacks = args->callbacks,
         .validation_split = args->validation_split,
+        .validation_x = others[0],
+        .validation_y = others[1],
+        .validation_weights = others[2],
         .shuffle = args->shuffle,
         .initial_epoch = args->initial_epoch,
         .steps_per_epoch = args->steps_per_epoch,
         .validation_steps = args->validation_steps,
         .validation_batch_size = args->validation_batch_size,
         .validation_freq = { &args->validation_freq, 1, true, false },
-    };
-    tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
-    given.parts = (tw_ints){ parts, 3, true, false };
-    void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
-    if (status == TW_OK && validation) {
-        status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others, &given.validation,
-                        other_parts, &given.validation_dataset);
-        given.validation_parts = (tw_ints){ other_parts, 3, true, false };
-    }
-    tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
-    forget_structure(model);
-    return history;
+    });
 }
 
 tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *options)
@@ -390,32 +393,26 @@ tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *options
     tw_fit_args whole = { tw_fit_defaults }, *args = &whole;
     if (take_fit(options, args, "tw_model_evaluate") != TW_OK)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    tw_tensor *arrays[3];
-    int64_t parts[3];
-    tw_model_evaluate_flat_args given = { .self = model,
-                                          .batch_size = args->batch_size,
-                                          .callbacks = args->callbacks,
-                                          .verbose = args->verbose,
-                                          .steps = args->steps_per_epoch };
-    tw_status status =
-        gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
-    given.parts = (tw_ints){ parts, 3, true, false };
-    tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
-    forget_structure(model);
-    return logs;
+    tw_value data[3];
+    if (gather("tw_model_evaluate", model, x, args->y, args->sample_weight, data) != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return tw__impl_model_evaluate_values(&(tw_model_evaluate_values_args){ .self = model,
+                                                                            .x = data[0],
+                                                                            .y = data[1],
+                                                                            .sample_weight = data[2],
+                                                                            .batch_size = args->batch_size,
+                                                                            .callbacks = args->callbacks,
+                                                                            .verbose = args->verbose,
+                                                                            .steps = args->steps_per_epoch });
 }
 
 static tw_value one_batch(tw_model *model, tw__mode mode, tw_tensor *x, tw_tensor *y)
 {
-    tw_tensor *arrays[3];
-    int64_t parts[3];
-    tw_dataset *dataset;
-    tw_model_on_batch_args given = TW_ARGS(model_on_batch, .self = model, .mode = mode);
-    tw_status status = gather("tw_model_train_on_batch", model, x, y, NULL, arrays, &given.data, parts, &dataset);
-    if (status == TW_OK && dataset)
-        status = tw__fail(TW_TYPE_ERROR, "tw_model_train_on_batch: x is a dataset, expected a tensor");
-    given.parts = (tw_ints){ parts, 3, true, false };
-    return status == TW_OK ? tw__impl_model_on_batch(&given) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw_value data[3];
+    if (gather("tw_model_train_on_batch", model, x, y, NULL, data) != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    tw_model_batch_values_args given = TW_ARGS(model_batch_values, .self = model, .mode = mode, .x = data[0], .y = data[1]);
+    return tw__impl_model_batch_values(&given);
 }
 
 tw_value tw_model_train_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y)

@@ -127,32 +127,44 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
     return outputs;
 }
 
-TW_METHOD(
-    model_predict_flat,
-    "keras.Model._predict(self: layer, data: tensors, count: int, dataset: dataset = None, own: int = 0, batch_size: int = None, verbose: int = 1, "
-    "steps: int = None, callbacks: list<callback> = None, ignored: int = 0, structure: int = 0, whole: bool = False) -> tensors<numpy>",
-    "The outputs for all rows; of a dataset's elements the first `count` tensors are the inputs.")
+/* All outputs for x, which is a structure of tensors or a dataset, in the structure that the model gives; None: an error. */
+static tw_value predict_value(tw_layer *model, const tw_value *x, tw__feed_options *options, int own, int verbose,
+                              tw_objects callbacks)
 {
-    tw__trainer *t = tw__trainer_of(args->self);
-    if (!t)
-        return (tw_tensors){ NULL, 0 };
-    if (tw__trainer_begin(t, "predict", (int)args->own) != TW_OK)
-        return (tw_tensors){ NULL, 0 };
+    tw_value none = { .kind = TW_VALUE_NONE };
+    tw__trainer *t = tw__trainer_of(model);
+    tw__given data = { 0 };
+    if (!t || tw__trainer_begin(t, options->whole ? "predict_on_batch" : "predict", own) != TW_OK)
+        return none;
     tw__trainer_end(t);
-    tw__feed_options options = {
-        .arrays = args->dataset ? NULL : args->data.items,
-        .dataset = args->dataset,
-        .batch_size = args->batch_size,
-        .steps = args->steps,
-        .rows = -1,
-        .whole = args->whole,
-        .parts = { .x = (int)args->count, .y = (int)args->ignored, .structure = (int)args->structure, .own = (int)args->own }
-    };
-    if (!args->dataset && args->data.count != args->count) {
-        tw__fail(TW_VALUE_ERROR, "predict: %lld tensors, expected %lld", (long long)args->data.count, (long long)args->count);
-        return (tw_tensors){ NULL, 0 };
-    }
-    return predict(t, &options, args->steps, (int)args->verbose, args->callbacks);
+    if (tw__given_read(t, (const tw_value *const[3]){ x, NULL, NULL }, "predict", &data) != TW_OK)
+        return none;
+    options->arrays = data.dataset ? NULL : data.arrays;
+    options->dataset = data.dataset;
+    options->rows = -1;
+    if (data.dataset)
+        options->batch_size = TW_NO_INT;
+    else if (options->whole)
+        options->batch_size = data.arrays[0]->shape.rank > 0 ? data.arrays[0]->shape.dims[0] : TW_NO_INT;
+    /* labels and weights of a dataset are left out */
+    options->parts =
+        (tw__parts){ .x = data.parts.x, .y = data.parts.y + data.parts.weights, .structure = data.parts.structure, .own = own };
+    tw_tensors outputs = predict(t, options, options->steps, verbose, callbacks);
+    tw__given_free(&data);
+    tw_value result = outputs.items ? tw__nesting_outputs(t, options->parts.structure, outputs) : none;
+    tw_tensors_free(&outputs);
+    return result;
+}
+
+TW_METHOD(
+    model_predict_values,
+    "keras.Model._predict(self: layer, x: value<arrays>, own: int = 0, batch_size: int = None, verbose: int = 1, "
+    "steps: int = None, callbacks: list<callback> = None, whole: bool = False) -> value<numpy>",
+    "The outputs for all rows of x, a structure of tensors or a dataset, in the structure that the model gives; whole: as one batch.")
+{
+    return predict_value(args->self, &args->x,
+                         &(tw__feed_options){ .batch_size = args->batch_size, .steps = args->steps, .whole = args->whole },
+                         (int)args->own, (int)args->verbose, args->callbacks);
 }
 
 static int verbosity(const tw_value *value)
@@ -170,23 +182,19 @@ TW_METHOD(
     "callbacks: list<callback> = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
     "The output for all rows of x, computed a batch at a time.")
 {
-    tw__trainer *t = tw__trainer_of(args->self);
-    if (!t)
-        return NULL;
-    tw_tensor *x = args->x;
-    tw_tensors outputs =
-        predict(t,
-                &(tw__feed_options){
-                    .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .steps = args->steps, .rows = -1 },
-                args->steps, verbosity(&args->verbose), args->callbacks);
-    if (outputs.count != 1) {
-        if (outputs.items)
-            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" has %lld outputs, expected 1", args->self->name,
-                     (long long)outputs.count);
-        tw_tensors_free(&outputs);
-        return NULL;
+    tw_value x = { .kind = TW_VALUE_TENSOR, .tensor = args->x };
+    tw_value output = predict_value(args->self, &x, &(tw__feed_options){ .batch_size = args->batch_size, .steps = args->steps },
+                                    0, verbosity(&args->verbose), args->callbacks);
+    if (output.kind == TW_VALUE_TENSOR)
+        return output.tensor;
+    if (output.kind == TW_VALUE_LIST && output.list.count == 1 && output.list.items[0].kind == TW_VALUE_TENSOR) {
+        tw_tensor *only = tw_retain(output.list.items[0].tensor);
+        tw_value_free(&output);
+        return only;
     }
-    tw_tensor *output = tw_retain(outputs.items[0]);
-    tw_tensors_free(&outputs);
-    return output;
+    if (output.kind != TW_VALUE_NONE)
+        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" has several outputs, expected 1; tw_model_predict_values gives all",
+                 args->self->name);
+    tw_value_free(&output);
+    return NULL;
 }

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "keras/models/training.h"
 #include "op/calls.h"
+#include "spec/structure.h"
 
 /* ---- the model ---- */
 
@@ -25,18 +26,11 @@ static tw_tensors call_model(tw_layer *model, tw_tensors x, bool training)
     return output ? tw_give(output) : (tw_tensors){ NULL, 0 };
 }
 
-/* What a functional model calls its outputs, where there are several; NULL: they have numbers. */
-static char **output_names(tw_layer *model, int count)
+/* A Sequential whose layers are all the library's takes and gives one tensor. */
+static bool is_simple(tw__trainer *t, tw__mode mode)
 {
-    if (count < 2 || !tw__is(model, &tw__class_functional))
-        return NULL;
-    tw_value all = tw__impl_model_output_names(&(tw_model_output_names_args){ .self = model });
-    char **names =
-        all.kind == TW_VALUE_LIST && all.list.count == count ? tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
-    for (int i = 0; names && i < count; i++)
-        names[i] = all.list.items[i].kind == TW_VALUE_STR ? tw__strdup(all.list.items[i].s.data) : NULL;
-    tw_value_free(&all);
-    return names;
+    const tw__nesting *nesting = tw__trainer_nesting(t, mode);
+    return tw__is(t->model, &tw__class_sequential) && !t->model->foreign_call && (!nesting || !tw__is_nested(&nesting->parts[0]));
 }
 
 tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
@@ -45,10 +39,8 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
     char **names = NULL;
     *outputs = NULL;
     *output_count = 0;
-    if (t->own & TW_OWN_CALL && tw__language.forward) {
-        TW_TRY(tw__language.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
-    } else if (tw__trainer_is_structured(t)) {
-        tw_status called = tw__trainer_call(t, mode, x, count, outputs, output_count, &names);
+    if (!is_simple(t, mode)) {
+        tw_status called = tw__trainer_call(t, mode, x, outputs, output_count, &names);
         if (called != TW_OK) {
             tw__names_free(names, *output_count);
             tw__trainer_release_list(*outputs, *output_count);
@@ -62,7 +54,6 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
             return tw__error_status();
         *outputs = made.items;
         *output_count = (int)made.count;
-        names = output_names(t->model, *output_count);
     }
     /* Who predicts compares them with nothing: they may differ from call to call. */
     tw_status status = *output_count > 0 ? (mode == TW_PREDICT_MODE ? TW_OK : tw__trainer_set_outputs(t, *output_count, names))
@@ -77,20 +68,12 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
 
 /* ---- the steps ---- */
 
-static tw_tensor *loss_of(tw__trainer *t, tw_tensor *const *batch, tw__parts parts, tw_tensor *const *predictions, int count)
+static tw_tensor *loss_of(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions, int count)
 {
+    tw__parts parts = t->steps[mode].parts;
     tw_tensor *const *y = batch + parts.x;
-    if (t->own & TW_OWN_LOSS && tw__language.losses) {
-        tw_tensor *loss = NULL, **all = tw__alloc_array((size_t)(parts.x + parts.y + parts.weights + count), sizeof *all);
-        if (!all)
-            return NULL;
-        int total = parts.x + parts.y + parts.weights;
-        memcpy(all, batch, (size_t)total * sizeof *all);
-        memcpy(all + total, predictions, (size_t)count * sizeof *all);
-        tw__language.losses(t->model, false, all, total + count, &loss);
-        tw__free(all);
-        return loss;
-    }
+    if (t->own & TW_OWN_LOSS && tw__language.losses)
+        return tw__trainer_foreign_loss(t, mode, batch, predictions, count);
     return tw__trainer_loss(t, y, parts.y, predictions, count, y + parts.y, parts.weights);
 }
 
@@ -170,7 +153,7 @@ static tw_status own_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_tenso
 {
     tw__step *step = &t->steps[mode];
     char **names = NULL;
-    TW_TRY(tw__language.step(t->model, (int)mode, in.items, (int)in.count, results, count, &names));
+    TW_TRY(tw__trainer_foreign_step(t, mode, in.items, results, count, &names));
     tw__names_free(step->names, step->name_count);
     step->names = names;
     step->name_count = *count;
@@ -189,7 +172,7 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
     if (mode == TW_TRAIN_MODE && !(tape = tw_tape_start()))
         return tw__error_status();
     tw_status status = tw__trainer_forward(t, mode, in.items, parts.x, &predictions, &outputs);
-    tw_tensor *loss = status == TW_OK ? loss_of(t, in.items, parts, predictions, outputs) : NULL;
+    tw_tensor *loss = status == TW_OK ? loss_of(t, mode, in.items, predictions, outputs) : NULL;
     if (tape)
         tw__tape_stop(tape);
     if (status == TW_OK && !loss)
@@ -197,17 +180,7 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
     if (status == TW_OK && mode == TW_TRAIN_MODE)
         status = apply(t, tape, loss);
     if (status == TW_OK && t->own & TW_OWN_UPDATE && tw__language.losses) {
-        tw_tensor *none = NULL;
-        int total = (int)in.count;
-        tw_tensor **all = tw__alloc_array((size_t)(total + outputs), sizeof *all);
-        if (all) {
-            memcpy(all, in.items, (size_t)total * sizeof *all);
-            memcpy(all + total, predictions, (size_t)outputs * sizeof *all);
-            status = tw__language.losses(t->model, true, all, total + outputs, &none);
-        } else {
-            status = tw__error_status();
-        }
-        tw__free(all);
+        status = tw__trainer_foreign_update(t, mode, in.items, predictions, outputs);
     } else if (status == TW_OK) {
         status = tw__trainer_update(t, y, parts.y, predictions, outputs, y + parts.y, parts.weights);
     }

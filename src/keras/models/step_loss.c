@@ -192,38 +192,3 @@ tw_status tw__trainer_update(tw__trainer *t, tw_tensor *const *y, int y_count, t
     }
     return status;
 }
-
-static tw_status set_outputs(tw__trainer *t, int64_t count, const tw_value *names)
-{
-    if (t && names->kind == TW_VALUE_LIST && names->list.count == count) {
-        char **texts = tw__alloc_array((size_t)count + 1, sizeof *texts);
-        for (int64_t i = 0; texts && i < count; i++)
-            texts[i] = names->list.items[i].kind == TW_VALUE_STR ? (char *)names->list.items[i].s.data : NULL;
-        tw_status status = texts ? tw__trainer_set_outputs(t, (int)count, texts) : tw__error_status();
-        tw__free(texts);
-        return status;
-    }
-    return t ? tw__trainer_set_outputs(t, (int)count, NULL) : tw__error_status();
-}
-
-TW_METHOD(
-    model_compute_loss,
-    "keras.Model._compute_loss(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None) -> tensor",
-    "The loss of predictions as compile says; names are the outputs'.")
-{
-    tw__trainer *t = tw__trainer_of(args->self);
-    if (set_outputs(t, args->predictions.count, &args->names) != TW_OK)
-        return NULL;
-    return tw__trainer_loss(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count,
-                            args->weights.items, (int)args->weights.count);
-}
-
-TW_METHOD(model_update_metrics,
-          "keras.Model._update_metrics(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None)",
-          "Brings the compiled metrics up to date.")
-{
-    tw__trainer *t = tw__trainer_of(args->self);
-    TW_TRY(set_outputs(t, args->predictions.count, &args->names));
-    return tw__trainer_update(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count,
-                              args->weights.items, (int)args->weights.count);
-}

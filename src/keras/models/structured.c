@@ -1,145 +1,462 @@
-/* Training of C programs with several inputs and outputs: a dataset's elements are (x, y, weights), each a tensor or a structure
- * of such. Labels and weights in a dict belong to the outputs of these names, others to outputs in their order. */
-#include "data/data.h"
+/* Steps over structures: the model is called with x as it was given, labels and weights are matched with outputs (by name, by
+ * place, or one for all), and the steps, losses and metrics of an embedding language's subclass get what its program gave. */
+#include "api/composite.h"
+#include "base/language.h"
 #include "keras/models/functional.h"
 #include "keras/models/training.h"
 #include "rows.h"
 #include "spec/structure.h"
 
-static tw_status wrong_data(const tw_value *structure)
+/* ---- outputs ---- */
+
+typedef struct found {
+    tw_tensor **items;
+    int64_t count;
+} found;
+
+static tw_status number_leaf(void *context, const tw_value *leaf, tw_value *mapped)
 {
-    char *text = tw__element_text(structure);
-    tw_status status =
-        tw__fail(TW_VALUE_ERROR, "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s",
-                 text ? text : "");
-    tw__free(text);
+    found *all = context;
+    tw_tensor *tensor =
+        leaf->kind == TW_VALUE_TENSOR ? tw_retain(leaf->tensor) : tw__value_tensor(leaf, TW_DTYPE_NONE, "an output of a model");
+    if (!tensor)
+        return tw__error_status();
+    *mapped = (tw_value){ .kind = TW_VALUE_INT, .i = all->count };
+    all->items[all->count++] = tensor;
+    return TW_OK;
+}
+
+static tw_status renumber_leaf(void *context, const tw_value *leaf, tw_value *mapped)
+{
+    *mapped = (tw_value){ .kind = TW_VALUE_INT, .i = ((const int64_t *)context)[leaf->i] };
+    return TW_OK;
+}
+
+/* The flat tensors of what a model gave, members of dicts in the order of their keys; *numbers is the structure with the number
+ * of each, *sorted the same in that order. */
+static tw_status flatten(const tw_value *result, tw_tensor ***outputs, int *count, tw_value *numbers, tw_value *sorted)
+{
+    int64_t most = tw__structure_count(result);
+    found all = { tw__alloc_array((size_t)most + 1, sizeof *all.items), 0 };
+    tw_value as_given = { .kind = TW_VALUE_NONE };
+    tw_status status = all.items ? tw__structure_map(result, number_leaf, &all, &as_given) : tw__error_status();
+    *numbers = *sorted = (tw_value){ .kind = TW_VALUE_NONE };
+    tw_value order = status == TW_OK ? tw__value_copy(&as_given) : (tw_value){ .kind = TW_VALUE_NONE };
+    if (status == TW_OK)
+        status = tw__structure_settle(&order);
+    int64_t leaf_count = 0, *places = status == TW_OK ? tw__alloc_array((size_t)most + 1, sizeof *places) : NULL;
+    const tw_value **leaves = places ? tw__structure_leaves(&order, &leaf_count) : NULL;
+    *outputs = leaves ? tw__alloc_array((size_t)most + 1, sizeof **outputs) : NULL;
+    *count = 0;
+    if (!*outputs && status == TW_OK)
+        status = tw__error_status();
+    for (int64_t i = 0; status == TW_OK && i < leaf_count; i++) {
+        (*outputs)[(*count)++] = tw_retain(all.items[leaves[i]->i]);
+        places[leaves[i]->i] = i;
+    }
+    if (status == TW_OK)
+        status = tw__structure_map(&as_given, renumber_leaf, places, numbers);
+    if (status == TW_OK)
+        status = tw__structure_map(&order, renumber_leaf, places, sorted);
+    tw__free((void *)leaves);
+    tw__free(places);
+    tw_value_free(&order);
+    tw_value_free(&as_given);
+    tw__trainer_release_list(all.items, (int)all.count);
     return status;
 }
 
-void tw__trainer_drop_structure(tw__trainer *t)
+/* The keys of outputs that are a dict of tensors; NULL: they are not, or no memory. */
+static char **keys_of(const tw_value *outputs, int count)
 {
-    for (int i = 0; i < 3; i++)
-        tw_value_free(&t->given[i]);
-}
-
-tw_status tw__trainer_take_structure(tw__trainer *t, const struct tw_dataset *dataset, int64_t parts[3])
-{
-    const tw_value *whole = &dataset->structure;
-    bool tuple = whole->kind == TW_VALUE_TUPLE && !whole->list.form;
-    int64_t count = tuple ? whole->list.count : 1;
-    if (count < 1 || count > 3)
-        return wrong_data(whole);
-    tw__trainer_drop_structure(t);
-    for (int i = 0; i < 3; i++) {
-        parts[i] = 0;
-        if (i >= count)
-            continue;
-        const tw_value *member = tuple ? &whole->list.items[i] : whole;
-        int flat = 0;
-        tw_spec *specs = tw__element_specs(member, &flat);
-        if (!specs)
-            return tw__error_status();
-        tw__free(specs);
-        parts[i] = flat;
-        t->given[i] = tw__value_copy(member);
-        if (t->given[i].kind != member->kind)
-            return tw__error_status();
+    if (outputs->kind != TW_VALUE_DICT || outputs->list.count != 2 * (int64_t)count)
+        return NULL;
+    char **keys = tw__alloc_array((size_t)count + 1, sizeof *keys);
+    for (int i = 0; keys && i < count; i++) {
+        const tw_value *key = &outputs->list.items[2 * i];
+        keys[i] = key->kind == TW_VALUE_INT ? tw__format("%lld", (long long)key->i) : tw__strdup(key->s.data);
     }
-    return TW_OK;
+    return keys;
 }
 
-bool tw__trainer_is_structured(const tw__trainer *t)
+static char **names_of(tw_layer *model, const tw_value *outputs, int count)
 {
-    return tw__is_nested(&t->given[0]) || tw__is_nested(&t->given[1]) || tw__is_nested(&t->given[2]);
-}
-
-/* ---- calling ---- */
-
-static tw_status next_tensor(void *context, __attribute__((unused)) const tw_value *leaf, tw_value *mapped)
-{
-    tw_tensor *const **at = context;
-    *mapped = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(*(*at)++) };
-    return TW_OK;
-}
-
-/* The names of a functional model's outputs; NULL for other models, or no memory. */
-static char **output_names(tw_layer *model, int count)
-{
-    tw__functional *own = tw__functional_of(model);
-    char **names = own && (int)own->output_count == count ? tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
+    tw_value all = tw__impl_model_output_names(&(tw_model_output_names_args){ .self = model });
+    char **names =
+        all.kind == TW_VALUE_LIST && all.list.count == count ? tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
     for (int i = 0; names && i < count; i++)
-        names[i] = tw__strdup(own->flat_outputs[i]->layer->name);
-    return names;
+        names[i] = all.list.items[i].kind == TW_VALUE_STR ? tw__strdup(all.list.items[i].s.data) : NULL;
+    tw_value_free(&all);
+    return names ? names : keys_of(outputs, count);
 }
 
-static tw_status take_outputs(const tw_value *result, tw_tensor ***outputs, int *output_count)
+/* ---- which labels and weights are whose ---- */
+
+typedef struct places {
+    int *items;
+    int64_t count;
+} places;
+
+static tw_status add_place(void *context, const tw_value *leaf)
 {
-    int64_t count = 0;
-    const tw_value **leaves = tw__structure_leaves(result, &count);
-    *outputs = leaves ? tw__alloc_array((size_t)count + 1, sizeof **outputs) : NULL;
-    *output_count = 0;
-    bool good = *outputs != NULL;
-    for (int64_t i = 0; good && i < count; i++) {
-        good = leaves[i]->kind == TW_VALUE_TENSOR || tw__fail(TW_TYPE_ERROR, "a model gave something that is no tensor") == TW_OK;
-        if (good)
-            (*outputs)[(*output_count)++] = tw_retain(leaves[i]->tensor);
+    places *all = context;
+    all->items[all->count++] = leaf->kind == TW_VALUE_INT ? (int)leaf->i : -1;
+    return TW_OK;
+}
+
+static tw_status count_leaf(void *context, const tw_value *leaf, tw_value *mapped)
+{
+    int64_t *next = context;
+    if (leaf->kind != TW_VALUE_NONE)
+        *mapped = (tw_value){ .kind = TW_VALUE_INT, .i = (*next)++ };
+    return TW_OK;
+}
+
+static bool holds_nested(const tw_value *value)
+{
+    for (int64_t i = 0; i < value->list.count; i++) {
+        if (tw__is_nested(&value->list.items[i]))
+            return true;
     }
-    tw__free((void *)leaves);
-    return good ? TW_OK : tw__error_status();
+    return false;
 }
 
-/* Labels or weights in a dict: which of its flat tensors goes with which output. */
-static tw_status place_named(tw__trainer *t, const tw_value *given, tw__placed kind, char *const *names, int count)
+static bool is_name(const tw_value *key, char *const *names, int count)
 {
-    if (given->kind != TW_VALUE_DICT || !names)
-        return TW_OK;
-    if (!(t->places[kind] = tw__alloc_array((size_t)count + 1, sizeof *t->places[kind])))
-        return tw__error_status();
-    t->place_counts[kind] = count;
-    int64_t found = 0;
     for (int i = 0; i < count; i++) {
-        t->places[kind][i] = -1;
-        for (int64_t k = 0; k + 1 < given->list.count; k += 2) {
-            const tw_value *key = &given->list.items[k];
-            if (key->kind != TW_VALUE_STR || !names[i] || strcmp(key->s.data, names[i]) != 0)
-                continue;
-            t->places[kind][i] = (int)(k / 2);
-            found++;
-        }
+        if (key->kind == TW_VALUE_STR && names[i] && strcmp(key->s.data, names[i]) == 0)
+            return true;
     }
-    if (found * 2 == given->list.count)
-        return TW_OK;
-    return tw__fail(
-        TW_VALUE_ERROR,
-        "Found unexpected losses or metrics that do not correspond to any Model output: the outputs of \"%s\" begin with '%s'.",
-        t->model->name, names[0] ? names[0] : "");
+    return false;
 }
 
-tw_status tw__trainer_call(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count,
+/* Every key is the name of an output. */
+static tw_status check_names(const tw_value *value, char *const *names, int count)
+{
+    tw__text unknown = { 0 }, known = { 0 };
+    for (int64_t k = 0; k + 1 < value->list.count; k += 2) {
+        const tw_value *key = &value->list.items[k];
+        if (is_name(key, names, count))
+            continue;
+        if (key->kind == TW_VALUE_STR)
+            tw__text_format(&unknown, "%s'%s'", unknown.size ? ", " : "", key->s.data);
+        else
+            tw__text_format(&unknown, "%s%lld", unknown.size ? ", " : "", (long long)key->i);
+    }
+    tw_status status = TW_OK;
+    if (unknown.size) {
+        for (int i = 0; i < count; i++)
+            tw__text_format(&known, "%s'%s'", i ? ", " : "", names[i] ? names[i] : "");
+        status =
+            tw__fail(TW_VALUE_ERROR,
+                     "Found unexpected losses or metrics that do not correspond to any Model output: [%s]. Valid mode output "
+                     "names: [%s].",
+                     unknown.data ? unknown.data : "", known.data ? known.data : "");
+    }
+    tw__text_free(&unknown);
+    tw__text_free(&known);
+    return status;
+}
+
+static tw_status places_by_key(const tw_value *value, char *const *keys, int count, places *all)
+{
+    for (int i = 0; i < count; i++) {
+        const tw_value *member = keys[i] ? tw__value_get(value, keys[i]) : NULL;
+        if (member)
+            TW_TRY(tw__structure_each(member, add_place, all));
+        else
+            all->items[all->count++] = -1;
+    }
+    return TW_OK;
+}
+
+/* `value` holds the numbers of flat labels or weights; `names` are the outputs' or NULL. */
+static tw_status find_places(const tw_value *value, const tw_value *outputs, int count, char *const *names, places *all)
+{
+    bool nested = tw__is_nested(outputs), mapping = value->kind == TW_VALUE_DICT;
+    bool flat = !nested || (outputs->kind != TW_VALUE_DICT && !holds_nested(outputs));
+    if (flat && mapping) {
+        char **own = names ? NULL : tw__alloc_array((size_t)count + 1, sizeof *own);
+        for (int i = 0; own && i < count; i++)
+            own[i] = tw__format("output_%d", i + 1);
+        char *const *known = names ? names : own;
+        tw_status status = known ? check_names(value, known, count) : tw__error_status();
+        if (status == TW_OK)
+            status = places_by_key(value, known, count, all);
+        tw__names_free(own, count);
+        return status;
+    }
+    if (mapping && outputs->kind == TW_VALUE_DICT) {
+        char **keys = keys_of(outputs, (int)(outputs->list.count / 2));
+        tw_status status = keys ? places_by_key(value, keys, (int)(outputs->list.count / 2), all) : tw__error_status();
+        tw__names_free(keys, (int)(outputs->list.count / 2));
+        return status;
+    }
+    if (tw__is_nested(value) || !nested)
+        return tw__structure_each(value, add_place, all);
+    for (int i = 0; i < count; i++)
+        add_place(all, value);
+    return TW_OK;
+}
+
+static tw_status place(tw__trainer *t, tw__placed kind, const tw_value *nesting, const tw_value *outputs, int count,
+                       char *const *names)
+{
+    if (nesting->kind == TW_VALUE_NONE)
+        return TW_OK;
+    int64_t next = 0, most = tw__structure_count(nesting) + count;
+    tw_value numbered = { .kind = TW_VALUE_NONE };
+    TW_TRY(tw__structure_map(nesting, count_leaf, &next, &numbered));
+    places all = { tw__alloc_array((size_t)most + 1, sizeof *all.items), 0 };
+    tw_status status = all.items ? find_places(&numbered, outputs, count, names, &all) : tw__error_status();
+    tw_value_free(&numbered);
+    if (status != TW_OK) {
+        tw__free(all.items);
+        return status;
+    }
+    t->places[kind] = all.items;
+    t->place_counts[kind] = (int)all.count;
+    return TW_OK;
+}
+
+/* Notes which labels and weights belong to which output, and the outputs' keys in a dict. */
+static tw_status place_all(tw__trainer *t, const tw_value *labels, const tw_value *weights, const tw_value *outputs, int count,
+                           char *const *names)
+{
+    tw__trainer_forget_places(t);
+    TW_TRY(place(t, TW_LABELS, labels, outputs, count, names));
+    TW_TRY(place(t, TW_WEIGHTS, weights, outputs, count, names));
+    if (!t->output_keys && (!t->output_count || t->output_count == count))
+        t->output_keys = keys_of(outputs, count);
+    return TW_OK;
+}
+
+/* ---- calling the model ---- */
+
+static tw_status no_structure(const tw__trainer *t)
+{
+    return tw__fail(TW_INTERNAL, "model \"%s\": the structure of the data is not known", t->model->name);
+}
+
+static void keep_outputs(tw__trainer *t, tw__mode mode, tw_value *numbers)
+{
+    tw__nesting *nesting = tw__trainer_nesting(t, mode);
+    if (!nesting)
+        return;
+    tw_value_free(&nesting->outputs);
+    nesting->outputs = *numbers;
+    *numbers = (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+tw_status tw__trainer_call(tw__trainer *t, tw__mode mode, tw_tensor *const *x, tw_tensor ***outputs, int *output_count,
                            char ***names)
 {
-    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items), result = { .kind = TW_VALUE_NONE };
-    tw_value list = { .kind = TW_VALUE_LIST, .list = { .items = items, .count = count } }, packed = { .kind = TW_VALUE_NONE };
-    for (int i = 0; items && i < count; i++)
-        items[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = x[i] };
-    tw_status status = items ? TW_OK : tw__error_status();
-    bool told = t->given[0].kind != TW_VALUE_NONE && tw__structure_count(&t->given[0]) == count; /* else it is of other data */
-    if (status == TW_OK && told)
-        status = tw__structure_map(&t->given[0], next_tensor, &x, &packed);
-    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { .items = told ? &packed : count == 1 ? items : &list, .count = 1 } };
+    tw__nesting *nesting = tw__trainer_nesting(t, mode);
+    tw_value packed = { .kind = TW_VALUE_NONE }, result = packed, numbers = packed, sorted = packed;
+    if (!nesting)
+        return no_structure(t);
+    TW_TRY(tw__nesting_pack(&nesting->parts[0], &x, &packed));
+    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { .items = &packed, .count = 1 } };
+    tw_status status = tw__layer_invoke(t->model, &arguments, NULL, mode == TW_TRAIN_MODE, &result);
     if (status == TW_OK)
-        status = tw__layer_invoke(t->model, &arguments, NULL, mode == TW_TRAIN_MODE, &result);
+        status = flatten(&result, outputs, output_count, &numbers, &sorted);
     if (status == TW_OK)
-        status = take_outputs(&result, outputs, output_count);
+        *names = names_of(t->model, &sorted, *output_count);
+    nesting = tw__trainer_nesting(t, mode); /* the call may have made others */
     if (status == TW_OK)
-        *names = output_names(t->model, *output_count);
-    tw__trainer_forget_places(t);
+        status = place_all(t, &nesting->parts[1], &nesting->parts[2], &sorted, *output_count, *names);
     if (status == TW_OK)
-        status = place_named(t, &t->given[1], TW_LABELS, *names, *output_count);
-    if (status == TW_OK)
-        status = place_named(t, &t->given[2], TW_WEIGHTS, *names, *output_count);
-    tw__free(items);
+        keep_outputs(t, mode, &numbers);
     tw_value_free(&packed);
     tw_value_free(&result);
+    tw_value_free(&numbers);
+    tw_value_free(&sorted);
+    return status;
+}
+
+/* ---- what a subclass does itself ---- */
+
+/* x, y and weights as the program gave them; weights of classes stand in the place of weights. */
+static tw_status pack_data(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_value data[3])
+{
+    const tw__nesting *nesting = tw__trainer_nesting(t, mode);
+    tw__parts parts = t->steps[mode].parts;
+    if (!nesting)
+        return no_structure(t);
+    tw_tensor *const *at = batch;
+    for (int i = 0; i < 3; i++)
+        TW_TRY(tw__nesting_pack(&nesting->parts[i], &at, &data[i]));
+    if (data[2].kind == TW_VALUE_NONE && parts.weights == 1 && mode != TW_PREDICT_MODE)
+        data[2] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(batch[parts.x + parts.y]) };
+    return TW_OK;
+}
+
+static void free_values(tw_value *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        tw_value_free(&values[i]);
+}
+
+static tw_status add_result(const tw_value *name, const tw_value *value, tw_tensor **results, char **names, int *count)
+{
+    names[*count] = name->kind == TW_VALUE_STR   ? tw__strdup(name->s.data)
+                    : name->kind == TW_VALUE_INT ? tw__format("%lld", (long long)name->i)
+                                                 : tw__strdup("?");
+    results[*count] = tw__value_tensor(value, TW_DTYPE_NONE, names[*count] ? names[*count] : "a result of a step");
+    *count += 1;
+    return names[*count - 1] && results[*count - 1] ? TW_OK : tw__error_status();
+}
+
+/* The values of a step's dict by name; a dict in it stands for its members. */
+static tw_status read_logs(const tw_value *logs, tw_tensor ***results, int *count, char ***names)
+{
+    int64_t most = tw__structure_count(logs);
+    *results = tw__alloc_array((size_t)most + 1, sizeof **results);
+    *names = tw__alloc_array((size_t)most + 1, sizeof **names);
+    *count = 0;
+    tw_status status = *results && *names ? TW_OK : tw__error_status();
+    for (int64_t i = 0; status == TW_OK && i + 1 < logs->list.count; i += 2) {
+        const tw_value *member = &logs->list.items[i + 1];
+        if (member->kind != TW_VALUE_DICT) {
+            status = add_result(&logs->list.items[i], member, *results, *names, count);
+            continue;
+        }
+        for (int64_t k = 0; status == TW_OK && k + 1 < member->list.count; k += 2)
+            status = add_result(&member->list.items[k], &member->list.items[k + 1], *results, *names, count);
+    }
+    if (status != TW_OK) {
+        tw__trainer_release_list(*results, *count);
+        tw__names_free(*names, *count);
+        *results = NULL;
+        *names = NULL;
+    }
+    return status;
+}
+
+tw_status tw__trainer_foreign_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor ***results, int *count,
+                                   char ***names)
+{
+    tw_value data[3] = { 0 }, result = { .kind = TW_VALUE_NONE }, numbers = result, sorted = result;
+    for (int i = 0; i < 3; i++)
+        data[i].kind = TW_VALUE_NONE;
+    tw_status status = pack_data(t, mode, batch, data);
+    int64_t given = 3;
+    while (given > 1 && data[given - 1].kind == TW_VALUE_NONE)
+        given--;
+    tw_value tuple = { .kind = TW_VALUE_TUPLE, .list = { .items = data, .count = given } };
+    bool alone = mode == TW_PREDICT_MODE && given == 1;
+    if (status == TW_OK)
+        status = tw__language.step(t->model, (int)mode, alone ? &data[0] : &tuple, &result);
+    *names = NULL;
+    if (status == TW_OK && mode == TW_PREDICT_MODE) {
+        status = flatten(&result, results, count, &numbers, &sorted);
+        if (status == TW_OK)
+            keep_outputs(t, mode, &numbers);
+    } else if (status == TW_OK) {
+        status = read_logs(&result, results, count, names);
+    }
+    free_values(data, 3);
+    tw_value_free(&result);
+    tw_value_free(&numbers);
+    tw_value_free(&sorted);
+    return status;
+}
+
+static tw_status foreign_losses(tw__trainer *t, tw__mode mode, bool update, tw_tensor *const *batch,
+                                tw_tensor *const *predictions, int count, tw_tensor **loss)
+{
+    tw_value all[4] = { 0 }; /* x, y, predictions, weights */
+    for (int i = 0; i < 4; i++)
+        all[i].kind = TW_VALUE_NONE;
+    tw_value data[3] = { all[0], all[1], all[2] };
+    tw_status packed = pack_data(t, mode, batch, data);
+    all[0] = data[0];
+    all[1] = data[1];
+    all[3] = data[2];
+    all[2] = tw__nesting_outputs(t, t->steps[mode].parts.structure, (tw_tensors){ (tw_tensor **)(uintptr_t)predictions, count });
+    tw_status status = packed == TW_OK ? tw__language.losses(t->model, update, all, loss) : packed;
+    free_values(all, 4);
+    return status;
+}
+
+tw_tensor *tw__trainer_foreign_loss(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                    int count)
+{
+    tw_tensor *loss = NULL;
+    foreign_losses(t, mode, false, batch, predictions, count, &loss);
+    return loss;
+}
+
+tw_status tw__trainer_foreign_update(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                     int count)
+{
+    tw_tensor *none = NULL;
+    return foreign_losses(t, mode, true, batch, predictions, count, &none);
+}
+
+/* ---- the compiled loss and metrics, called by a program's own step ---- */
+
+typedef struct compared {
+    tw__given given; /* labels and weights */
+    tw_tensor **predictions;
+    int count;
+} compared;
+
+static void compared_end(compared *c)
+{
+    for (int i = 0; i < 3; i++)
+        tw_value_free(&c->given.own[i]);
+    tw__given_free(&c->given);
+    tw__trainer_release_list(c->predictions, c->count);
+}
+
+static tw_status compare(tw__trainer *t, const tw_value *y, const tw_value *predictions, const tw_value *weights, compared *c)
+{
+    tw_value numbers = { .kind = TW_VALUE_NONE }, sorted = numbers;
+    static const tw_value nothing = { .kind = TW_VALUE_NONE };
+    *c = (compared){ 0 };
+    c->given.arrays = c->given.few;
+    bool none = y->kind == TW_VALUE_NONE;
+    if (!none)
+        TW_TRY(tw__given_read(NULL, (const tw_value *const[3]){ y, weights, NULL }, "compute_loss", &c->given));
+    tw_status status = flatten(predictions, &c->predictions, &c->count, &numbers, &sorted);
+    char **names = status == TW_OK ? names_of(t->model, &sorted, c->count) : NULL;
+    if (status == TW_OK)
+        status = place_all(t, none ? &nothing : &c->given.own[0], none ? &nothing : &c->given.own[1], &sorted, c->count, names);
+    if (status == TW_OK)
+        status = tw__trainer_set_outputs(t, c->count, names);
+    tw__names_free(names, c->count);
+    tw_value_free(&numbers);
+    tw_value_free(&sorted);
+    return status;
+}
+
+TW_METHOD(
+    model_compute_loss,
+    "keras.Model._compute_loss(self: layer, y: value<arrays> = None, predictions: value<arrays> = None, weights: value<arrays> = None) -> tensor",
+    "The loss of predictions as compile says; labels and weights are matched with them.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    compared c = { 0 };
+    tw_tensor *loss = NULL;
+    if (t && compare(t, &args->y, &args->predictions, &args->weights, &c) == TW_OK)
+        loss = tw__trainer_loss(t, c.given.arrays, c.given.parts.x, c.predictions, c.count, c.given.arrays + c.given.parts.x,
+                                c.given.parts.y);
+    compared_end(&c);
+    return loss;
+}
+
+TW_METHOD(model_update_metrics,
+          "keras.Model._update_metrics(self: layer, y: value<arrays> = None, predictions: value<arrays> = None, "
+          "weights: value<arrays> = None)",
+          "Brings the compiled metrics up to date.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    compared c = { 0 };
+    tw_status status = t ? compare(t, &args->y, &args->predictions, &args->weights, &c) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__trainer_update(t, c.given.arrays, c.given.parts.x, c.predictions, c.count, c.given.arrays + c.given.parts.x,
+                                    c.given.parts.y);
+    compared_end(&c);
     return status;
 }

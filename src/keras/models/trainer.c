@@ -68,7 +68,6 @@ void tw__trainer_clear(void *self)
 {
     tw__trainer *t = self;
     tw__trainer_forget_places(t);
-    tw__trainer_drop_structure(t);
     tw__trainer was = *t;
     t->frozen = NULL;
     t->frozen_count = 0;
@@ -106,10 +105,16 @@ void tw__trainer_clear(void *self)
     tw_value_free(&was.weighted_metrics);
 }
 
+static void trainer_destroy(void *self)
+{
+    tw__trainer_clear(self);
+    tw__trainer_free_nestings(self);
+}
+
 const tw_class tw__trainer_class = {
     .name = "Trainer",
     .size = sizeof(tw__trainer),
-    .destroy = tw__trainer_clear,
+    .destroy = trainer_destroy,
     .visit = trainer_visit,
     .clear = tw__trainer_clear,
 };

@@ -2,8 +2,9 @@
  *
  *     compile (compile.c)  ->  trainer  <-  fit, evaluate, predict (fit.c): feed (feed.c) -> step (step.c) -> logs -> callbacks
  *
- * A batch is a flat list of tensors: those of x, of y, of the weights. A step is a function over such a list, traced once; its
- * results are the values of the metrics, whose names the trainer keeps. */
+ * A batch is a flat list of tensors: those of x, of y, of the weights; how they are nested is the trainer's knowledge
+ * (nesting.c). A step is a function over such a list, traced once; its results are the values of the metrics, whose names the
+ * trainer keeps. */
 #ifndef TW_TRAINING_H
 #define TW_TRAINING_H
 
@@ -16,8 +17,8 @@
 
 typedef enum tw__mode { TW_TRAIN_MODE, TW_TEST_MODE, TW_PREDICT_MODE, TW_MODES } tw__mode;
 
-/* How many tensors of a batch are x, y and weights; and what else tells steps apart: the number of an embedding language's
- * structure of them, and what its model does itself with such. Each thread brings its own. */
+/* How many tensors of a batch are x, y and weights; and what else tells steps apart: the number of their structure, and what an
+ * embedding language's model does itself with such. Each thread brings its own. */
 typedef struct tw__parts {
     int x, y, weights, structure, own;
 } tw__parts;
@@ -27,10 +28,9 @@ enum {
     TW_OWN_TRAIN_STEP = 1, /* steps of its own, by mode */
     TW_OWN_TEST_STEP = 2,
     TW_OWN_PREDICT_STEP = 4,
-    TW_OWN_CALL = 8,     /* structures as inputs or outputs: the language calls the model */
-    TW_OWN_LOSS = 16,    /* compute_loss */
-    TW_OWN_METRICS = 32, /* the list of metrics */
-    TW_OWN_UPDATE = 64   /* compute_metrics */
+    TW_OWN_LOSS = 8,     /* compute_loss */
+    TW_OWN_METRICS = 16, /* the list of metrics */
+    TW_OWN_UPDATE = 32   /* compute_metrics */
 };
 
 /* A metric of one output. */
@@ -52,6 +52,12 @@ typedef struct tw__step {
 
 /* Which kind of a batch's tensors goes with outputs. */
 typedef enum tw__placed { TW_LABELS, TW_WEIGHTS, TW_PLACED } tw__placed;
+
+/* How data is nested: a number stands for each tensor, None for nothing, a spec for a value of several tensors. */
+typedef struct tw__nesting {
+    tw_value parts[3]; /* x, y and weights */
+    tw_value outputs;  /* what the model makes of such an x, with the number of each tensor; None: a tensor */
+} tw__nesting;
 
 /* Whether a layer could be trained when compile was called. */
 typedef struct tw__frozen {
@@ -84,8 +90,8 @@ struct tw__trainer {
      * i-th. */
     int *places[TW_PLACED];
     int place_counts[TW_PLACED];
-    tw_value
-        given[3]; /* the structures of x, y and weights in a C program's dataset, while it is gone through; None: plain tensors */
+    tw__nesting *nestings; /* of all data that it was given, by number; they stay when it is compiled again */
+    int nesting_count;
     tw__frozen *frozen; /* what compile found */
     int64_t frozen_count;
     tw_loss **losses;  /* per output; NULL: none */
@@ -106,15 +112,38 @@ void tw__trainer_forget_streams(tw__trainer *trainer);
 tw_tensor *tw__trainer_save_state(tw__trainer *trainer);
 tw_status tw__trainer_restore_state(tw__trainer *trainer, const tw_tensor *saved);
 
+/* ---- nesting.c ---- */
+/* Data that a caller gave, as batches are made of it. */
+typedef struct tw__given {
+    tw__parts parts;
+    struct tw_dataset *dataset; /* borrowed; NULL: arrays */
+    tw_tensor **arrays;         /* references; `few` if it has room */
+    int count;
+    tw_tensor *few[4];
+    tw_value own[3]; /* the structures, if there is no trainer to keep them */
+} tw__given;
+/* Reads x (or a dataset), y and weights; each a structure of tensors, NULL or None. */
+tw_status tw__given_read(tw__trainer *trainer, const tw_value *const parts[3], const char *who, tw__given *given);
+void tw__given_free(tw__given *given);
+tw__nesting *tw__trainer_nesting(tw__trainer *trainer, tw__mode mode); /* of the step's batches; under the lock */
+void tw__trainer_free_nestings(tw__trainer *trainer);
+/* The value of the next tensors of a batch. */
+tw_status tw__nesting_pack(const tw_value *nesting, tw_tensor *const **at, tw_value *value);
+/* The outputs as the model gave them for data of that number; None: an error. */
+tw_value tw__nesting_outputs(tw__trainer *trainer, int number, tw_tensors outputs);
+
 /* ---- structured.c ---- */
-/* How many tensors of a dataset's elements are x, y and weights; the trainer keeps their structures until it is told NULL. */
-tw_status tw__trainer_take_structure(tw__trainer *trainer, const struct tw_dataset *dataset, int64_t parts[3]);
-void tw__trainer_drop_structure(tw__trainer *trainer);
-bool tw__trainer_is_structured(const tw__trainer *trainer); /* x is nested, or labels and weights have names */
 /* Calls the model with x in its structure: the outputs (references, in an array for tw__free), their names if they are known, and
  * which labels and weights are whose. */
-tw_status tw__trainer_call(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
-                           int *output_count, char ***names);
+tw_status tw__trainer_call(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, tw_tensor ***outputs, int *output_count,
+                           char ***names);
+/* An embedding language's own step, compute_loss and compute_metrics. */
+tw_status tw__trainer_foreign_step(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor ***results, int *count,
+                                   char ***names);
+tw_tensor *tw__trainer_foreign_loss(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                    int count);
+tw_status tw__trainer_foreign_update(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                     int count);
 
 /* ---- trainer.c, compile.c ---- */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */

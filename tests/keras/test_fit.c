@@ -137,7 +137,7 @@ static void test_several(void **state)
     tw_value_free(&outputs);
     assert_null(tw_model_fit_values(model, inputs, TW_DICT(TW_TEXT("once"), TW_LEAF(y)), .verbose = 0));
     expect_error(TW_VALUE_ERROR,
-                 "do not correspond to any Model output: ['once']. Valid mode output names: ['twice', 'thrice'].");
+                 "do not correspond to any Model output: dict_keys(['once']). Valid mode output names: ['twice', 'thrice'].");
     assert_null(tw_model_fit_values(model, (tw_value){ .kind = TW_VALUE_NONE }, .verbose = 0));
     expect_error(TW_VALUE_ERROR, "fit: there is no x");
 }

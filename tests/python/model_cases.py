@@ -1,9 +1,12 @@
 """Models: structures of inputs, outputs, labels and weights by name; order of weights; what is frozen when; states and masks of recurrent layers;
 initializers that layers share; phases; metrics and losses that layers add."""
+import collections
+
 import numpy as np
 
 X = (np.arange(24, dtype=np.float32).reshape(8, 3) % 7 - 3) / 3
 A = (np.arange(8, dtype=np.float32).reshape(8, 1) % 3)
+Pair = collections.namedtuple("Pair", "z a")
 Z = np.stack([np.arange(8) % 5, np.arange(8) % 2], 1).astype(np.float32)
 
 
@@ -66,6 +69,10 @@ def named_cases(tf, out):
     out["labels missing"] = fit(("z", "a"), "list", {"z": Z}, loss={"z": "mse"})
     out["labels missing, dict"] = fit(("z", "a"), "dict", {"z": Z}, loss={"z": "mse"})
     out["labels unknown"] = fit(("z", "a"), "list", {"z": Z, "b": A})
+    wrong = {"too many": (Z, A, A), "too few": [Z], "unknown": {"z": Z, "q": A}, "only unknown": {"q": A}, "nested": (Z, (A, A)), "pair": (Z, A)}
+    for structure in ("list", "dict"):
+        for label, y in wrong.items():
+            out["labels %s, %s" % (label, structure)] = fit(("z", "a"), structure, y, way="evaluate")
     out["losses by name"] = fit(("z", "a"), "list", flat, loss={"a": "mae", "z": "mse"}, loss_weights={"a": 2., "z": .5},
                                 metrics={"a": "mae", "z": ["mse", "mae"]}, weighted_metrics={"a": ["mse"]})
     out["losses by name, some"] = fit(("z", "a"), "list", flat, loss={"a": "mae"}, metrics={"z": "mae"})
@@ -92,6 +99,22 @@ def named_cases(tf, out):
     for names in (("u", "b"), ("b", "u")):
         for structure in ("list", "dict"):
             out["inputs %s %s" % ("".join(names), structure)] = inputs(names, structure)
+
+    def given_back(kind):
+        def run():
+            class M(tf.keras.Model):
+                def call(self, x):
+                    if kind == "dict":
+                        return {"z": x * 2, "a": x * 3}
+                    if kind == "pair":
+                        return Pair(x * 2, x * 3)
+                    return [x, (x * 2, {"q": x * 3, "b": x * 4})]
+            m = M()
+            results = [m.predict(X[:2], verbose=0), m.predict_on_batch(X[:2])]
+            return [type(r).__name__ for r in results], results
+        return run
+    for kind in ("dict", "pair", "nested"):
+        out["outputs of predict %s" % kind] = given_back(kind)
 
     def subclassed(kind):
         def run():

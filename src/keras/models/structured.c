@@ -121,6 +121,11 @@ static bool holds_nested(const tw_value *value)
     return false;
 }
 
+static bool is_flat(const tw_value *outputs)
+{
+    return !tw__is_nested(outputs) || (outputs->kind != TW_VALUE_DICT && !holds_nested(outputs));
+}
+
 static bool is_name(const tw_value *key, char *const *names, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -147,11 +152,11 @@ static tw_status check_names(const tw_value *value, char *const *names, int coun
     if (unknown.size) {
         for (int i = 0; i < count; i++)
             tw__text_format(&known, "%s'%s'", i ? ", " : "", names[i] ? names[i] : "");
-        status =
-            tw__fail(TW_VALUE_ERROR,
-                     "Found unexpected losses or metrics that do not correspond to any Model output: [%s]. Valid mode output "
-                     "names: [%s].",
-                     unknown.data ? unknown.data : "", known.data ? known.data : "");
+        status = tw__fail(
+            TW_VALUE_ERROR,
+            "Found unexpected losses or metrics that do not correspond to any Model output: dict_keys([%s]). Valid mode output "
+            "names: [%s].",
+            unknown.data ? unknown.data : "", known.data ? known.data : "");
     }
     tw__text_free(&unknown);
     tw__text_free(&known);
@@ -174,7 +179,7 @@ static tw_status places_by_key(const tw_value *value, char *const *keys, int cou
 static tw_status find_places(const tw_value *value, const tw_value *outputs, int count, char *const *names, places *all)
 {
     bool nested = tw__is_nested(outputs), mapping = value->kind == TW_VALUE_DICT;
-    bool flat = !nested || (outputs->kind != TW_VALUE_DICT && !holds_nested(outputs));
+    bool flat = is_flat(outputs);
     if (flat && mapping) {
         char **own = names ? NULL : tw__alloc_array((size_t)count + 1, sizeof *own);
         for (int i = 0; own && i < count; i++)
@@ -199,6 +204,66 @@ static tw_status find_places(const tw_value *value, const tw_value *outputs, int
     return TW_OK;
 }
 
+/* ---- labels that can't be those of the outputs ---- */
+
+static const char *type_of(const tw_value *value, bool given)
+{
+    return value->kind == TW_VALUE_DICT ? "dict" : value->kind == TW_VALUE_LIST && !given ? "list" : "tuple";
+}
+
+static tw_status other_length(int64_t given, int64_t expected)
+{
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "The two structures don't have the same sequence length. Input structure has length %lld, while shallow structure "
+        "has length %lld.",
+        (long long)given, (long long)expected);
+}
+
+static const tw_value *member_of(const tw_value *dict, const tw_value *key)
+{
+    for (int64_t k = 0; k + 1 < dict->list.count; k += 2) {
+        const tw_value *own = &dict->list.items[k];
+        if (own->kind == key->kind && (key->kind == TW_VALUE_INT ? own->i == key->i : strcmp(own->s.data, key->s.data) == 0))
+            return &dict->list.items[k + 1];
+    }
+    return NULL;
+}
+
+/* Labels are nested as the outputs are, or deeper; in a dict some may be missing. */
+static tw_status check_labels(const tw_value *outputs, const tw_value *labels)
+{
+    if (!tw__is_nested(outputs) || labels->kind == TW_VALUE_NONE)
+        return TW_OK;
+    if (!tw__is_nested(labels))
+        return tw__fail(TW_TYPE_ERROR, "If shallow structure is a sequence, input must also be a sequence. Input has a tensor.");
+    bool dict = outputs->kind == TW_VALUE_DICT;
+    if (dict != (labels->kind == TW_VALUE_DICT))
+        return tw__fail(
+            TW_TYPE_ERROR,
+            "The two structures don't have the same sequence type. Input structure has type <class '%s'>, while shallow "
+            "structure has type <class '%s'>.",
+            type_of(labels, true), type_of(outputs, false));
+    if (!dict) {
+        if (labels->list.count != outputs->list.count)
+            return other_length(labels->list.count, outputs->list.count);
+        for (int64_t i = 0; i < outputs->list.count; i++)
+            TW_TRY(check_labels(&outputs->list.items[i], &labels->list.items[i]));
+        return TW_OK;
+    }
+    int64_t unknown = 0;
+    for (int64_t k = 0; k + 1 < labels->list.count; k += 2)
+        unknown += !member_of(outputs, &labels->list.items[k]);
+    if (unknown)
+        return other_length(outputs->list.count / 2 + unknown, outputs->list.count / 2);
+    for (int64_t k = 0; k + 1 < outputs->list.count; k += 2) {
+        const tw_value *own = member_of(labels, &outputs->list.items[k]);
+        if (own)
+            TW_TRY(check_labels(&outputs->list.items[k + 1], own));
+    }
+    return TW_OK;
+}
+
 static tw_status place(tw__trainer *t, tw__placed kind, const tw_value *nesting, const tw_value *outputs, int count,
                        char *const *names)
 {
@@ -220,10 +285,13 @@ static tw_status place(tw__trainer *t, tw__placed kind, const tw_value *nesting,
 }
 
 /* Notes which labels and weights belong to which output, and the outputs' keys in a dict. */
-static tw_status place_all(tw__trainer *t, const tw_value *labels, const tw_value *weights, const tw_value *outputs, int count,
-                           char *const *names)
+static tw_status place_all(tw__trainer *t, bool checks, const tw_value *labels, const tw_value *weights, const tw_value *outputs,
+                           int count, char *const *names)
 {
     tw__trainer_forget_places(t);
+    bool one_for_all = !tw__is_nested(labels), by_name = labels->kind == TW_VALUE_DICT && is_flat(outputs);
+    if (checks && !one_for_all && !by_name)
+        TW_TRY(check_labels(outputs, labels));
     TW_TRY(place(t, TW_LABELS, labels, outputs, count, names));
     TW_TRY(place(t, TW_WEIGHTS, weights, outputs, count, names));
     if (!t->output_keys && (!t->output_count || t->output_count == count))
@@ -264,7 +332,8 @@ tw_status tw__trainer_call(tw__trainer *t, tw__mode mode, tw_tensor *const *x, t
         *names = names_of(t->model, &sorted, *output_count);
     nesting = tw__trainer_nesting(t, mode); /* the call may have made others */
     if (status == TW_OK)
-        status = place_all(t, &nesting->parts[1], &nesting->parts[2], &sorted, *output_count, *names);
+        status = place_all(t, mode != TW_PREDICT_MODE && !(t->own & TW_OWN_LOSS), &nesting->parts[1], &nesting->parts[2], &sorted,
+                           *output_count, *names);
     if (status == TW_OK)
         keep_outputs(t, mode, &numbers);
     tw_value_free(&packed);
@@ -422,7 +491,8 @@ static tw_status compare(tw__trainer *t, const tw_value *y, const tw_value *pred
     tw_status status = flatten(predictions, &c->predictions, &c->count, &numbers, &sorted);
     char **names = status == TW_OK ? names_of(t->model, &sorted, c->count) : NULL;
     if (status == TW_OK)
-        status = place_all(t, none ? &nothing : &c->given.own[0], none ? &nothing : &c->given.own[1], &sorted, c->count, names);
+        status =
+            place_all(t, true, none ? &nothing : &c->given.own[0], none ? &nothing : &c->given.own[1], &sorted, c->count, names);
     if (status == TW_OK)
         status = tw__trainer_set_outputs(t, c->count, names);
     tw__names_free(names, c->count);

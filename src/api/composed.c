@@ -11,6 +11,7 @@ TW_API(
     "dim: ints = None) -> tensor",
     "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
 {
+    TW_TEMPS(t);
     if (tw__dtype_is_complex(args->x->dtype)) {
         tw__fail(TW_UNIMPLEMENTED, "l2_normalize: complex numbers are not supported, x is %s", tw_dtype_name(args->x->dtype));
         return NULL;
@@ -21,14 +22,13 @@ TW_API(
     }
     tw_auto tw_tensor *squares = TW_CALL(Square, args->x);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, args->dim.given ? args->dim : args->axis, true);
-    return TW_G2(Mul, tw_retain(args->x),
-                 TW_G1(Rsqrt, TW_G2(Maximum, tw_retain(sum), sum ? tw__grad_constant(args->epsilon, sum) : NULL)));
+    return TW_CALL(Mul, args->x,
+                   TW_TEMP(Rsqrt, TW_TEMP(Maximum, sum, sum ? tw__temp(t, tw__grad_constant(args->epsilon, sum)) : NULL)));
 }
 
 static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
 {
-    tw_attr type = TW_A_TYPE("DstT", dtype);
-    return x ? TW_CALL(Cast, x, type) : NULL;
+    return TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
 }
 
 /* Whether elements differ from zero; texts from the empty one. */
@@ -52,13 +52,13 @@ TW_API(
 TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, name: str = None) -> tensor",
        "The part of the elements that is zero.")
 {
-    tw_attr wide = TW_A_TYPE("out_type", TW_INT64);
+    TW_TEMPS(t);
     tw_auto tw_tensor *mask = not_zero(args->value);
     tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
     tw_auto tw_tensor *count = tw__reduce_axes(&tw__op_Sum, ones, (tw_ints){ 0 }, false);
-    tw_auto tw_tensor *size = count ? TW_CALL(Size, args->value, wide) : NULL;
-    tw_auto tw_tensor *zeros = size ? TW_CALL(Sub, size, count) : NULL;
-    return TW_G2(RealDiv, cast_to(zeros, TW_FLOAT32), cast_to(size, TW_FLOAT32));
+    tw_auto tw_tensor *size = count ? TW_CALL(Size, args->value, TW_A_TYPE("out_type", TW_INT64)) : NULL;
+    tw_auto tw_tensor *zeros = TW_CALL(Sub, size, count);
+    return TW_CALL(RealDiv, tw__temp(t, cast_to(zeros, TW_FLOAT32)), tw__temp(t, cast_to(size, TW_FLOAT32)));
 }
 
 TW_API(linalg_trace, "linalg.trace(x: tensor, name: str = None) -> tensor", "The sum of the diagonal of each matrix.")
@@ -76,7 +76,7 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
        "The tensor divided by its norm over axes, and the norm.")
 {
     tw_auto tw_tensor *norm = tw_norm(args->tensor, .ord = args->ord, .axis = args->axis, .keepdims = true);
-    tw_auto tw_tensor *scaled = norm ? TW_CALL(RealDiv, args->tensor, norm) : NULL;
+    tw_auto tw_tensor *scaled = TW_CALL(RealDiv, args->tensor, norm);
     tw_tensors result = { scaled ? tw__alloc_array(2, sizeof(tw_tensor *)) : NULL, 2 };
     if (!result.items)
         return (tw_tensors){ 0 };
@@ -89,15 +89,15 @@ TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, ax
 
 static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
 {
-    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(x), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
+    TW_TEMPS(t);
+    tw_auto tw_tensor *flat = TW_CALL(Reshape, x, tw__temp_ints(t, (const int64_t[]){ -1 }, 1, TW_INT32));
     tw_auto tw_tensor *size = TW_CALL(Size, flat);
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32),
                       *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
-    tw_auto tw_tensor *fewer =
-        one ? TW_G2(Maximum, TW_G2(Sub, TW_G2(Reshape, tw_retain(size), tw_retain(one)), tw_retain(one)), tw_retain(zero)) : NULL;
-    tw_auto tw_tensor *first = fewer ? TW_CALL(Slice, flat, zero, fewer) : NULL;
-    tw_auto tw_tensor *start = fewer ? TW_CALL(Minimum, one, fewer) : NULL;
-    tw_auto tw_tensor *next = start ? TW_CALL(Slice, flat, start, fewer) : NULL;
+    tw_auto tw_tensor *fewer = TW_CALL(Maximum, TW_TEMP(Sub, TW_TEMP(Reshape, size, one), one), zero);
+    tw_auto tw_tensor *first = TW_CALL(Slice, flat, zero, fewer);
+    tw_auto tw_tensor *start = TW_CALL(Minimum, one, fewer);
+    tw_auto tw_tensor *next = TW_CALL(Slice, flat, start, fewer);
     tw_auto tw_tensor *good = first && next ? tw__call(compare, TW_IN(first, next), 2, NULL, 0) : NULL;
     return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
 }
@@ -117,9 +117,10 @@ TW_API(math_is_strictly_increasing, "math.is_strictly_increasing(x: tensor, name
 TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str = None) -> tensor",
        "The polynomial with these coefficients, the highest first, at x.")
 {
+    TW_TEMPS(t);
     tw_tensor *sum = args->coeffs.count ? tw_retain(args->coeffs.items[0]) : TW_CALL(ZerosLike, args->x);
     for (int64_t i = 1; sum && i < args->coeffs.count; i++)
-        sum = TW_G2(AddV2, tw_retain(args->coeffs.items[i]), TW_G2(Mul, sum, tw_retain(args->x)));
+        sum = TW_CALL(AddV2, args->coeffs.items[i], TW_TEMP(Mul, tw__temp(t, sum), args->x));
     return sum;
 }
 
@@ -129,7 +130,7 @@ static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *seg
 {
     tw_auto tw_tensor *ones = TW_CALL(OnesLike, data);
     tw_auto tw_tensor *count = TW_CALL(UnsortedSegmentSum, ones, ids, segments);
-    return TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count));
+    return TW_CALL(Maximum, count, 1.0);
 }
 
 TW_API(
@@ -139,7 +140,7 @@ TW_API(
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
-    return sum ? TW_CALL(RealDiv, sum, count) : NULL;
+    return TW_CALL(RealDiv, sum, count);
 }
 
 TW_API(
@@ -147,9 +148,10 @@ TW_API(
     "math.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
     "Sums of the rows of each segment, divided by the root of their number.")
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
     tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
-    return sum ? TW_G2(RealDiv, tw_retain(sum), TW_CALL(Sqrt, count)) : NULL;
+    return TW_CALL(RealDiv, sum, TW_TEMP(Sqrt, count));
 }
 
 /* ---- tf.nn ---- */
@@ -158,9 +160,7 @@ TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -
        "relu of the features and of their negatives, one behind the other.")
 {
     tw_auto tw_tensor *negative = TW_CALL(Neg, args->features);
-    tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
-    tw_attr two = TW_A_INT("N", 2);
-    tw_auto tw_tensor *both = TW_CALL(ConcatV2, args->features, negative, axis, two);
+    tw_auto tw_tensor *both = TW_CALL(ConcatV2, args->features, negative, (int)((int32_t)args->axis), TW_A_INT("N", 2));
     return TW_CALL(Relu, both);
 }
 
@@ -169,6 +169,7 @@ TW_API(
     "nn.weighted_cross_entropy_with_logits(labels: tensor<T>, logits: tensor<T>, pos_weight: tensor<T>, name: str = None) -> tensor",
     "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.")
 {
+    TW_TEMPS(t);
     tw_tensor *x = args->logits, *z = args->labels;
     if (!tw__shape_compatible(&x->shape, &z->shape)) {
         char *logits = tw__shape_tuple(&x->shape), *labels = tw__shape_tuple(&z->shape);
@@ -179,10 +180,9 @@ TW_API(
         return NULL;
     }
     /* (1 - z) x + (1 + (q - 1) z) (log(1 + exp(-|x|)) + max(-x, 0)) */
-    tw_tensor *rest = TW_G2(AddV2, TW_G1(Log1p, TW_G1(Exp, TW_G1(Neg, TW_CALL(Abs, x)))), TW_G1(Relu, TW_CALL(Neg, x)));
-    tw_tensor *weight =
-        TW_GN(AddV2, 1, TW_G2(Mul, TW_G2(Sub, tw_retain(args->pos_weight), tw__grad_constant(1, x)), tw_retain(z)));
-    return TW_G2(AddV2, TW_G2(Mul, TW_GN(Sub, 1, tw_retain(z)), tw_retain(x)), TW_G2(Mul, weight, rest));
+    tw_tensor *rest = TW_TEMP(AddV2, TW_TEMP(Log1p, TW_TEMP(Exp, TW_TEMP(Neg, TW_TEMP(Abs, x)))), TW_TEMP(Relu, TW_TEMP(Neg, x)));
+    tw_tensor *weight = TW_TEMP(AddV2, 1.0, TW_TEMP(Mul, TW_TEMP(Sub, args->pos_weight, 1.0), z));
+    return TW_CALL(AddV2, TW_TEMP(Mul, TW_TEMP(Sub, 1.0, z), x), TW_TEMP(Mul, weight, rest));
 }
 
 TW_API(
@@ -190,23 +190,24 @@ TW_API(
     "nn.log_poisson_loss(targets: tensor<T>, log_input: tensor<T>, compute_full_loss: bool = False, name: str = None) -> tensor",
     "exp(log_input) - log_input * targets; in full with Stirling's term.")
 {
+    TW_TEMPS(t);
     tw_tensor *z = args->targets, *c = args->log_input;
-    tw_tensor *loss = TW_G2(Sub, TW_CALL(Exp, c), TW_CALL(Mul, c, z));
+    tw_tensor *loss = TW_CALL(Sub, TW_TEMP(Exp, c), TW_TEMP(Mul, c, z));
     if (!loss || !args->compute_full_loss)
         return loss;
     tw_auto tw_tensor *one = tw__grad_constant(1, z), *zeros = TW_CALL(ZerosLike, z);
-    tw_tensor *stirling = TW_G2(AddV2, TW_G2(Sub, TW_G2(Mul, tw_retain(z), TW_CALL(Log, z)), tw_retain(z)),
-                                TW_GN(Mul, 0.5, TW_G1(Log, TW_GN(Mul, 2 * 3.14159265358979323846, tw_retain(z)))));
-    tw_tensor *inside =
-        TW_G2(LogicalAnd, TW_G2(GreaterEqual, tw_retain(z), tw_retain(zeros)), TW_G2(LessEqual, tw_retain(z), tw_retain(one)));
-    return TW_G2(AddV2, loss, TW_G3(SelectV2, inside, tw_retain(zeros), stirling));
+    tw_tensor *stirling = TW_TEMP(AddV2, TW_TEMP(Sub, TW_TEMP(Mul, z, TW_TEMP(Log, z)), z),
+                                  TW_TEMP(Mul, 0.5, TW_TEMP(Log, TW_TEMP(Mul, (double)(2 * 3.14159265358979323846), z))));
+    tw_tensor *inside = TW_TEMP(LogicalAnd, TW_TEMP(GreaterEqual, z, zeros), TW_TEMP(LessEqual, z, one));
+    return TW_CALL(AddV2, tw__temp(t, loss), TW_TEMP(SelectV2, inside, zeros, stirling));
 }
 
 TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularization_loss: tensor) -> tensor",
        "The sum of the losses, divided by the number of a strategy's replicas.")
 {
+    TW_TEMPS(t);
     tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, args->regularization_loss, (tw_ints){ 0 }, false);
-    return sum && tw__replicas > 1 ? TW_G2(RealDiv, sum, tw__grad_constant(tw__replicas, args->regularization_loss)) : sum;
+    return sum && tw__replicas > 1 ? TW_CALL(RealDiv, tw__temp(t, sum), (double)tw__replicas) : sum;
 }
 
 TW_API(
@@ -214,6 +215,7 @@ TW_API(
     "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
     "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.")
 {
+    TW_TEMPS(t);
     tw_tensor *loss = args->per_example_loss;
     if (loss->shape.rank == 0) {
         tw__fail(TW_VALUE_ERROR, "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1.");
@@ -223,9 +225,10 @@ TW_API(
     tw_auto tw_tensor *kept = weighted;
     tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, kept, (tw_ints){ 0 }, false);
     if (args->global_batch_size != TW_NO_INT)
-        return TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss));
+        return TW_CALL(RealDiv, tw__temp(t, sum), (double)args->global_batch_size);
     tw_auto tw_tensor *shape = TW_CALL(Shape, loss), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *rows = TW_CALL(GatherV2, shape, zero, zero);
     tw_tensor *size = cast_to(rows, loss->dtype);
-    return TW_G2(RealDiv, sum, tw__replicas > 1 ? TW_GN(Mul, tw__replicas, size) : size);
+    return TW_CALL(RealDiv, tw__temp(t, sum),
+                   tw__replicas > 1 ? TW_TEMP(Mul, (double)tw__replicas, tw__temp(t, size)) : tw__temp(t, size));
 }

@@ -27,7 +27,7 @@ static tw_value answer(const tw__node *node)
         return unknown;
     tw_shape shape = node->out_shapes[0].rank == 0 ? TW_SCALAR : TW_SHAPE(elements.rank);
     tw_auto tw_tensor *dims = tw_tensor_new(TW_INT64, shape, elements.dims);
-    return tw__value_of_tensor(dims ? TW_CALL(Cast, dims, TW_A_TYPE("DstT", node->out_dtypes[0])) : NULL);
+    return tw__value_of_tensor(TW_CALL(Cast, dims, TW_A_TYPE("DstT", node->out_dtypes[0])));
 }
 
 /* All inputs are known: the kernel's value. */

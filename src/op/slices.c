@@ -95,7 +95,7 @@ tw_tensor *tw__indexed_slices_dense(const tw_indexed_slices *slices)
         tw_auto tw_tensor *zero = tw_tensor_int(0);
         rows = TW_CALL(GatherV2, slices->dense_shape, zero, zero);
     }
-    return rows ? TW_CALL(UnsortedSegmentSum, slices->values, slices->indices, rows) : NULL;
+    return TW_CALL(UnsortedSegmentSum, slices->values, slices->indices, rows);
 }
 
 TW_METHOD(indexed_slices_dense, "IndexedSlices._dense(self: indexed_slices) -> tensor", "The whole: zeros where there is no row.")
@@ -111,9 +111,8 @@ tw_tensor *tw__slices_dense(tw_tensor *gradient)
 
 static tw_tensor *join(tw_tensor *a, tw_tensor *b)
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
     tw_auto tw_tensor *same = a->dtype == b->dtype ? tw_retain(b) : TW_CALL(Cast, b, TW_A_TYPE("DstT", a->dtype));
-    return zero && same ? TW_CALL(ConcatV2, a, same, zero, TW_A_INT("N", 2)) : NULL;
+    return TW_CALL(ConcatV2, a, same, 0, TW_A_INT("N", 2));
 }
 
 tw_tensor *tw__slices_add(tw_tensor *a, tw_tensor *b)
@@ -124,5 +123,5 @@ tw_tensor *tw__slices_add(tw_tensor *a, tw_tensor *b)
         return tw__slices_make(values, indices, x->dense_shape);
     }
     tw_auto tw_tensor *first = tw__slices_dense(a), *second = first ? tw__slices_dense(b) : NULL;
-    return second ? TW_CALL(AddV2, first, second) : NULL;
+    return TW_CALL(AddV2, first, second);
 }

@@ -107,6 +107,7 @@ static tw_tensor *counting(int64_t count)
 /* Rows of left, right, count. All values equal: every bucket is that value, and the last has them all; no values: zeros. */
 static tw_tensor *prepare_histogram(const tw__summary_job *job)
 {
+    TW_TEMPS(t);
     int64_t buckets = job->number, all = -1;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0),
                       *wide = tw_cast(job->data, TW_FLOAT64);
@@ -114,15 +115,16 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     if (buckets == 0)
         return tw_tensor_new(TW_FLOAT64, TW_SHAPE(0, 3), NULL);
     tw_auto tw_tensor *count = size ? tw_cast(size, TW_FLOAT64) : NULL;
-    tw_auto tw_tensor *some = TW_G2(Greater, keep(count), number(0));
+    tw_auto tw_tensor *some = TW_CALL(Greater, tw__temp(t, keep(count)), tw__temp(t, number(0)));
     tw_auto tw_tensor *low = pick(some, TW_CALL(Min, x, axis), number(0));
     tw_auto tw_tensor *high = pick(some, TW_CALL(Max, x, axis), number(0));
-    tw_auto tw_tensor *range = low && high ? TW_CALL(Sub, high, low) : NULL, *several = TW_G2(Greater, keep(range), number(0));
-    tw_auto tw_tensor *width = TW_G2(RealDiv, keep(range), number((double)buckets));
+    tw_auto tw_tensor *range = low && high ? TW_CALL(Sub, high, low) : NULL,
+                      *several = TW_CALL(Greater, tw__temp(t, keep(range)), tw__temp(t, number(0)));
+    tw_auto tw_tensor *width = TW_CALL(RealDiv, tw__temp(t, keep(range)), tw__temp(t, number((double)buckets)));
     tw_auto tw_tensor *step = pick(several, keep(width), number(1));
     /* where each value falls */
-    tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_CALL(Sub, x, low) : NULL, keep(step)));
-    tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))),
+    tw_auto tw_tensor *place = TW_CALL(Floor, TW_TEMP(RealDiv, x && low ? TW_TEMP(Sub, x, low) : NULL, tw__temp(t, keep(step))));
+    tw_auto tw_tensor *inside = TW_CALL(Minimum, tw__temp(t, keep(place)), tw__temp(t, number((double)(buckets - 1)))),
                       *index = inside ? tw_cast(inside, TW_INT32) : NULL;
     tw_auto tw_tensor *ones = TW_CALL(OnesLike, x), *segments = tw__image_number(buckets);
     tw_auto tw_tensor *spread = ones && index && segments ? TW_CALL(UnsortedSegmentSum, ones, index, segments) : NULL;
@@ -132,13 +134,16 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     ((double *)last->data)[buckets - 1] = 1;
     tw_auto tw_tensor *counts = pick(several, keep(spread), count ? TW_CALL(Mul, last, count) : NULL);
     /* edges: low + i * width, the last one exactly the highest value */
-    tw_auto tw_tensor *steps = counting(buckets + 1), *edges = TW_G2(AddV2, TW_G2(Mul, keep(steps), keep(width)), keep(low));
+    tw_auto tw_tensor *steps = counting(buckets + 1),
+                      *edges = TW_CALL(AddV2, TW_TEMP(Mul, tw__temp(t, keep(steps)), tw__temp(t, keep(width))),
+                                       tw__temp(t, keep(low)));
     int64_t begin = 0, second = 1, most = buckets;
     tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32);
     tw_auto tw_tensor *length = tw__ints_tensor(&most, 1, TW_INT32);
     tw_auto tw_tensor *left = TW_CALL(Slice, edges, from, length);
     tw_auto tw_tensor *ends = TW_CALL(Slice, edges, after, length);
-    tw_auto tw_tensor *is_last = TW_G2(Greater, keep(last), number(0.5)), *right = pick(is_last, keep(high), keep(ends));
+    tw_auto tw_tensor *is_last = TW_CALL(Greater, tw__temp(t, keep(last)), tw__temp(t, number(0.5))),
+                      *right = pick(is_last, keep(high), keep(ends));
     if (!left || !right || !counts)
         return NULL;
     return TW_CALL(Pack, left, right, counts, TW_A_INT("axis", 1));

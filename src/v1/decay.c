@@ -6,8 +6,9 @@
 /* step / steps in the rate's dtype, rounded down if asked. */
 static tw_tensor *progress(tw_tensor *rate, tw_tensor *step, tw_tensor *steps, bool staircase)
 {
-    tw_tensor *part = TW_G2(RealDiv, tw__cast(step, rate->dtype), tw__cast(steps, rate->dtype));
-    return staircase ? TW_G1(Floor, part) : part;
+    TW_TEMPS(t);
+    tw_tensor *part = TW_CALL(RealDiv, tw__temp_cast(t, step, rate->dtype), tw__temp_cast(t, steps, rate->dtype));
+    return staircase ? TW_CALL(Floor, tw__temp(t, part)) : part;
 }
 
 static tw_tensor *number(const tw_tensor *like, double value)
@@ -37,10 +38,11 @@ TW_API(
     "staircase: bool = False, name: str = None) -> tensor",
     "learning_rate * exp(-decay_rate * global_step / decay_steps).")
 {
+    TW_TEMPS(t);
     tw_tensor *rate = args->learning_rate;
     tw_tensor *part = progress(rate, args->global_step, args->decay_steps, args->staircase);
-    tw_tensor *base = TW_G1(Exp, TW_G1(Neg, tw__cast(args->decay_rate, rate->dtype)));
-    return TW_G2(Mul, tw_retain(rate), TW_G2(Pow, base, part));
+    tw_tensor *base = TW_TEMP(Exp, TW_TEMP(Neg, tw__temp_cast(t, args->decay_rate, rate->dtype)));
+    return TW_CALL(Mul, rate, TW_TEMP(Pow, base, tw__temp(t, part)));
 }
 
 TW_API(
@@ -49,10 +51,12 @@ TW_API(
     "staircase: bool = False, name: str = None) -> tensor",
     "learning_rate / (1 + decay_rate * global_step / decay_steps).")
 {
+    TW_TEMPS(t);
     tw_tensor *rate = args->learning_rate;
     tw_tensor *part = progress(rate, args->global_step, args->decay_steps, args->staircase);
-    tw_tensor *denominator = TW_G2(AddV2, number(rate, 1), TW_G2(Mul, tw__cast(args->decay_rate, rate->dtype), part));
-    return TW_G2(RealDiv, tw_retain(rate), denominator);
+    tw_tensor *denominator = TW_TEMP(AddV2, tw__temp(t, number(rate, 1)),
+                                     TW_TEMP(Mul, tw__temp_cast(t, args->decay_rate, rate->dtype), tw__temp(t, part)));
+    return TW_CALL(RealDiv, rate, denominator);
 }
 
 TW_API(v1_polynomial_decay,
@@ -60,21 +64,24 @@ TW_API(v1_polynomial_decay,
        "end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False, name: str = None) -> tensor",
        "From learning_rate to end_learning_rate in decay_steps, (1 - global_step / decay_steps) ^ power of the way left.")
 {
+    TW_TEMPS(t);
     tw_tensor *rate = args->learning_rate;
     tw_auto tw_tensor *step = tw__cast(args->global_step, rate->dtype), *steps = tw__cast(args->decay_steps, rate->dtype);
     if (!step || !steps)
         return NULL;
     tw_tensor *now = tw_retain(step), *whole = tw_retain(steps);
     if (args->cycle) {
-        tw_tensor *first = TW_G2(Equal, tw_retain(step), number(rate, 0));
-        tw_tensor *cycles = TW_G1(Ceil, TW_G2(RealDiv, tw_retain(step), tw_retain(steps)));
-        whole = TW_G2(Mul, whole, TW_G3(SelectV2, first, number(rate, 1), cycles));
+        tw_tensor *first = TW_TEMP(Equal, step, tw__temp(t, number(rate, 0)));
+        tw_tensor *cycles = TW_TEMP(Ceil, TW_TEMP(RealDiv, step, steps));
+        whole = TW_CALL(Mul, tw__temp(t, whole), TW_TEMP(SelectV2, first, tw__temp(t, number(rate, 1)), cycles));
     } else {
-        now = TW_G2(Minimum, now, tw_retain(steps));
+        now = TW_CALL(Minimum, tw__temp(t, now), steps);
     }
-    tw_tensor *left = TW_G2(Pow, TW_G2(Sub, number(rate, 1), TW_G2(RealDiv, now, whole)), number(rate, args->power));
-    tw_tensor *range = TW_G2(Sub, tw_retain(rate), number(rate, args->end_learning_rate));
-    return TW_G2(AddV2, TW_G2(Mul, range, left), number(rate, args->end_learning_rate));
+    tw_tensor *left =
+        TW_TEMP(Pow, TW_TEMP(Sub, tw__temp(t, number(rate, 1)), TW_TEMP(RealDiv, tw__temp(t, now), tw__temp(t, whole))),
+                tw__temp(t, number(rate, args->power)));
+    tw_tensor *range = TW_TEMP(Sub, rate, tw__temp(t, number(rate, args->end_learning_rate)));
+    return TW_CALL(AddV2, TW_TEMP(Mul, range, left), tw__temp(t, number(rate, args->end_learning_rate)));
 }
 
 TW_API(
@@ -83,16 +90,18 @@ TW_API(
     "name: str = None) -> tensor",
     "learning_rate times half a cosine from 1 to alpha in decay_steps.")
 {
+    TW_TEMPS(t);
     tw_tensor *rate = args->learning_rate;
     tw_auto tw_tensor *steps = tw__cast(args->decay_steps, rate->dtype), *step = tw__cast(args->global_step, rate->dtype);
     tw_auto tw_tensor *now = TW_CALL(Minimum, step, steps);
     if (!now)
         return NULL;
-    tw_tensor *part = TW_G2(RealDiv, tw_retain(now), tw_retain(steps));
-    tw_tensor *cosine = TW_G1(Cos, TW_G2(Mul, number(rate, 3.14159265358979323846), part));
-    tw_tensor *decayed = TW_G2(Mul, number(rate, 0.5), TW_G2(AddV2, number(rate, 1), cosine));
-    decayed = TW_G2(AddV2, TW_G2(Mul, number(rate, 1 - args->alpha), decayed), number(rate, args->alpha));
-    return TW_G2(Mul, tw_retain(rate), decayed);
+    tw_tensor *part = TW_TEMP(RealDiv, now, steps);
+    tw_tensor *cosine = TW_TEMP(Cos, TW_TEMP(Mul, tw__temp(t, number(rate, 3.14159265358979323846)), part));
+    tw_tensor *decayed = TW_CALL(Mul, tw__temp(t, number(rate, 0.5)), TW_TEMP(AddV2, tw__temp(t, number(rate, 1)), cosine));
+    decayed = TW_CALL(AddV2, TW_TEMP(Mul, tw__temp(t, number(rate, 1 - args->alpha)), tw__temp(t, decayed)),
+                      tw__temp(t, number(rate, args->alpha)));
+    return TW_CALL(Mul, rate, tw__temp(t, decayed));
 }
 
 TW_API(
@@ -100,6 +109,7 @@ TW_API(
     "compat.v1.train._piecewise_constant(x: tensor, boundaries: list<object>, values: list<object>, name: str = None) -> tensor",
     "One value up to and with each boundary, the last behind them all.")
 {
+    TW_TEMPS(t);
     int64_t count = args->boundaries.count;
     if (args->values.count != count + 1) {
         tw__fail(TW_VALUE_ERROR, "The length of boundaries should be 1 less than the length of values");
@@ -108,7 +118,8 @@ TW_API(
     tw_tensor *rate = tw_retain(args->values.items[count]);
     while (rate && count-- > 0) {
         tw_auto tw_tensor *boundary = tw__cast(args->boundaries.items[count], args->x->dtype);
-        rate = boundary ? TW_G3(SelectV2, TW_CALL(Greater, args->x, boundary), rate, tw_retain(args->values.items[count])) : NULL;
+        rate = boundary ? TW_CALL(SelectV2, TW_TEMP(Greater, args->x, boundary), tw__temp(t, rate), args->values.items[count])
+                        : NULL;
     }
     return rate;
 }

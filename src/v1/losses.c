@@ -29,14 +29,15 @@ static tw_tensor *sum(tw_tensor *values)
 /* By what the sum is divided, in float32; NULL with no error: by nothing. */
 static tw_tensor *divisor(tw_tensor *losses, tw_tensor *weights, const char *reduction)
 {
+    TW_TEMPS(t);
     if (strcmp(reduction, "weighted_sum_over_batch_size") == 0)
         return tw__count_scalar(losses, TW_FLOAT32);
     tw_tensor *ones = TW_CALL(OnesLike, losses);
     if (strcmp(reduction, "weighted_mean") == 0)
-        return sum(TW_G2(Mul, ones, tw_retain(weights)));
-    tw_auto tw_tensor *present = TW_G2(NotEqual, tw_retain(weights), tw_tensor_float(0));
+        return sum(TW_CALL(Mul, tw__temp(t, ones), weights));
+    tw_auto tw_tensor *present = TW_CALL(NotEqual, weights, tw__temp(t, tw_tensor_float(0)));
     tw_tensor *numbers = present ? tw__cast(present, TW_FLOAT32) : NULL;
-    return sum(TW_G2(Mul, ones, numbers));
+    return sum(TW_CALL(Mul, tw__temp(t, ones), tw__temp(t, numbers)));
 }
 
 TW_API(
@@ -45,6 +46,7 @@ TW_API(
     "weighted_sum_over_batch_size, weighted_mean, weighted_sum_by_nonzero_weights} = weighted_sum_by_nonzero_weights) -> tensor",
     "The losses times their weights, summed, and divided as the reduction says; 0 where that would be by 0.")
 {
+    TW_TEMPS(t);
     if (check_weights(&args->weights->shape, &args->losses->shape) != TW_OK)
         return NULL;
     tw_auto tw_tensor *losses = tw__cast(args->losses, TW_FLOAT32), *weights = tw__cast(args->weights, TW_FLOAT32);
@@ -52,7 +54,7 @@ TW_API(
     if (strcmp(args->reduction, "none") != 0) {
         weighted = sum(weighted);
         if (weighted && strcmp(args->reduction, "weighted_sum") != 0)
-            weighted = TW_G2(DivNoNan, weighted, divisor(losses, weights, args->reduction));
+            weighted = TW_CALL(DivNoNan, tw__temp(t, weighted), tw__temp(t, divisor(losses, weights, args->reduction)));
     }
     tw_tensor *result = weighted ? tw__cast(weighted, args->losses->dtype) : NULL;
     tw_release(weighted);

@@ -120,7 +120,7 @@ TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = Fal
     tw_auto tw_tensor *perm =
         args->perm.given ? tw__ints_tensor(args->perm.items, args->perm.count, TW_INT32) : tw__ints_tensor(order, rank, TW_INT32);
     tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_CALL(Conj, args->a) : tw_retain(args->a);
-    return x && perm ? TW_CALL(Transpose, x, perm) : NULL;
+    return TW_CALL(Transpose, x, perm);
 }
 
 TW_API(linalg_matrix_transpose,
@@ -317,8 +317,7 @@ static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batc
     }
     tw_auto tw_tensor *own =
         indices->dtype == TW_INT64 ? tw_retain(places) : TW_CALL(Cast, places, TW_A_TYPE("DstT", indices->dtype));
-    tw_auto tw_tensor *last = tw_tensor_int(rank - 1);
-    return own && last ? TW_CALL(ConcatV2, own, indices, last) : NULL;
+    return TW_CALL(ConcatV2, own, indices, (int)(rank - 1));
 }
 
 TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims: int = 0, name: str = None) -> tensor",
@@ -391,8 +390,8 @@ TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int
     tw_auto tw_tensor *minus = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
     tw_auto tw_tensor *rows = wanted && minus ? TW_CALL(Reshape, args->tensor, wanted) : NULL;
     tw_auto tw_tensor *flat = rows ? TW_CALL(Reshape, args->mask, minus) : NULL;
-    tw_auto tw_tensor *found = flat ? TW_CALL(Where, flat) : NULL;
-    tw_auto tw_tensor *indices = found ? TW_CALL(Reshape, found, minus) : NULL;
+    tw_auto tw_tensor *found = TW_CALL(Where, flat);
+    tw_auto tw_tensor *indices = TW_CALL(Reshape, found, minus);
     tw_auto tw_tensor *at = indices ? tw_tensor_int(axis) : NULL;
-    return at ? TW_CALL(GatherV2, rows, indices, at) : NULL;
+    return TW_CALL(GatherV2, rows, indices, at);
 }

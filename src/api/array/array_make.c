@@ -41,7 +41,7 @@ TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: sha
         } else if (value->count == 1) {
             tw_auto tw_tensor *dims = tw__tensor_of_shape(&args->shape, TW_INT64);
             tw_auto tw_tensor *scalar = dims ? tw__tensor_view(value, &TW_SCALAR) : NULL;
-            result = scalar ? TW_CALL(Fill, dims, scalar) : NULL;
+            result = TW_CALL(Fill, dims, scalar);
         } else {
             tw__fail(
                 TW_TYPE_ERROR,

@@ -59,14 +59,14 @@ TW_API(sequence_mask,
     } else {
         tw_auto tw_tensor *most = tw__reduce_axes(&tw__op_Max, args->lengths, (tw_ints){ 0 }, false);
         tw_auto tw_tensor *none = most ? tw__grad_constant(0, most) : NULL;
-        longest = none ? TW_CALL(Maximum, none, most) : NULL;
+        longest = TW_CALL(Maximum, none, most);
     }
     tw_auto tw_tensor *zero = longest ? tw__grad_constant(0, longest) : NULL;
     tw_auto tw_tensor *one = zero ? tw__grad_constant(1, longest) : NULL;
-    tw_auto tw_tensor *places = one ? TW_CALL(Range, zero, longest, one) : NULL;
+    tw_auto tw_tensor *places = TW_CALL(Range, zero, longest, one);
     tw_auto tw_tensor *column = places ? tw__call_axis(&tw__op_ExpandDims, args->lengths, -1, NULL, 0) : NULL;
     tw_auto tw_tensor *lengths = column ? cast_to(column, longest->dtype) : NULL;
-    tw_auto tw_tensor *mask = lengths ? TW_CALL(Less, places, lengths) : NULL;
+    tw_auto tw_tensor *mask = TW_CALL(Less, places, lengths);
     return cast_to(mask, args->dtype);
 }
 
@@ -112,9 +112,9 @@ TW_API(math_confusion_matrix,
         tw_auto tw_tensor *most = tw__reduce_axes(&tw__op_Max, all, (tw_ints){ 0 }, false);
         classes = most ? tw__grad_call_number(&tw__op_AddV2, 1, tw_retain(most)) : NULL;
     }
-    tw_auto tw_tensor *shape = classes ? TW_CALL(Pack, classes, classes, TW_A_INT("axis", 0)) : NULL;
+    tw_auto tw_tensor *shape = TW_CALL(Pack, classes, classes, TW_A_INT("axis", 0));
     tw_auto tw_tensor *places = shape ? TW_CALL(Pack, labels, predictions, TW_A_INT("axis", 1)) : NULL;
     tw_auto tw_tensor *ones = places && !args->weights ? TW_CALL(OnesLike, predictions) : NULL;
     tw_auto tw_tensor *counts = places ? cast_to(args->weights ? args->weights : ones, args->dtype) : NULL;
-    return counts ? TW_CALL(ScatterNd, places, counts, shape) : NULL;
+    return TW_CALL(ScatterNd, places, counts, shape);
 }

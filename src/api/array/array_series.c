@@ -77,12 +77,13 @@ TW_API(
     tw_auto tw_tensor *start = args->limit ? cast_to(tw_retain(args->start), dtype) : number_of(0, dtype);
     tw_auto tw_tensor *limit = cast_to(tw_retain(args->limit ? args->limit : args->start), dtype);
     tw_auto tw_tensor *delta = args->delta ? cast_to(tw_retain(args->delta), dtype) : number_of(1, dtype);
-    return start && limit && delta ? TW_CALL(Range, start, limit, delta) : NULL;
+    return TW_CALL(Range, start, limit, delta);
 }
 
 TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
        "num numbers from start to stop at equal distances; arrays of both give a new axis.")
 {
+    TW_TEMPS(t);
     tw_dtype dtype = tw__dtype_is_integer(args->start->dtype) ? TW_FLOAT64 : args->start->dtype;
     tw_auto tw_tensor *start = cast_to(tw_retain(args->start), dtype), *stop = cast_to(tw_retain(args->stop), dtype);
     tw_shape shape;
@@ -101,22 +102,23 @@ TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: st
     }
     if (shape.rank == 0 && args->num > 0) {
         tw_auto tw_tensor *num = tw_tensor_int64(args->num);
-        return num ? TW_CALL(LinSpace, start, stop, num) : NULL;
+        return TW_CALL(LinSpace, start, stop, num);
     }
     /* start + i * (stop - start) / (num - 1), the i along the new axis */
     tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
     tw_auto tw_tensor *from = wide_shape && place ? TW_CALL(BroadcastTo, start, wide_shape) : NULL;
     tw_auto tw_tensor *to = from ? TW_CALL(BroadcastTo, stop, wide_shape) : NULL;
-    tw_auto tw_tensor *first = to ? TW_CALL(ExpandDims, from, place) : NULL, *last = to ? TW_CALL(ExpandDims, to, place) : NULL;
+    tw_auto tw_tensor *first = to ? TW_CALL(ExpandDims, from, place) : NULL, *last = TW_CALL(ExpandDims, to, place);
     tw_shape line = { .rank = shape.rank + 1 };
     for (int i = 0; i < line.rank; i++)
         line.dims[i] = i == axis ? args->num : 1;
     tw_auto tw_tensor *zero = number_of(0, TW_INT64), *one = number_of(1, TW_INT64), *count = tw_tensor_int64(args->num);
-    tw_tensor *steps = zero && one && count ? TW_CALL(Range, zero, count, one) : NULL;
-    steps = TW_G2(Reshape, cast_to(steps, dtype), tw__tensor_of_shape(&line, TW_INT64));
-    tw_tensor *length = first && last ? TW_CALL(Sub, last, first) : NULL;
-    tw_tensor *step = TW_G2(RealDiv, length, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype));
-    return TW_G2(AddV2, TW_G2(Mul, step, steps), tw_retain(first));
+    tw_tensor *steps = TW_CALL(Range, zero, count, one);
+    steps = TW_CALL(Reshape, tw__temp(t, cast_to(steps, dtype)), tw__temp(t, tw__tensor_of_shape(&line, TW_INT64)));
+    tw_tensor *length = TW_CALL(Sub, last, first);
+    tw_tensor *step =
+        TW_TEMP(RealDiv, tw__temp(t, length), tw__temp(t, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype)));
+    return TW_CALL(AddV2, TW_TEMP(Mul, step, tw__temp(t, steps)), first);
 }
 
 /* ---- repeating ---- */
@@ -131,8 +133,9 @@ tw_tensor *tw__axis_size_later(tw_tensor *x, int axis)
 /* By ops, where sizes or numbers are not known yet: row i is taken wherever as many rows as are before its end are not over. */
 static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *size = tw__axis_size_later(x, axis),
-                      *vector = size ? TW_G2(Reshape, tw_retain(size), tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32)) : NULL;
+                      *vector = TW_CALL(Reshape, size, tw__temp_ints(t, (int64_t[]){ 1 }, 1, TW_INT32));
     tw_auto tw_tensor *none = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *place = tw_tensor_int(axis),
                       *zero = tw_tensor_int(0);
     if (!vector || !none || !place || !zero)
@@ -140,29 +143,30 @@ static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
     tw_tensor *flat = TW_CALL(Reshape, repeats, none);
     tw_tensor *narrow = flat && flat->dtype != TW_INT32 ? TW_CALL(Cast, flat, TW_A_TYPE("DstT", TW_INT32)) : tw_retain(flat);
     tw_release(flat);
-    tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
+    tw_tensor *all = TW_CALL(BroadcastTo, tw__temp(t, narrow), vector);
     tw_auto tw_tensor *ends = TW_CALL(Cumsum, all, zero);
     tw_release(all);
     tw_auto tw_tensor *axes = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *total = TW_CALL(Max, ends, axes);
-    tw_tensor *count = TW_CALL(Maximum, total, zero); /* of no rows the greatest is the least number */
-    tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
-    tw_auto tw_tensor *sorted = TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
-    tw_auto tw_tensor *wanted = TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32));
-    tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_CALL(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
-    return rows ? TW_CALL(GatherV2, x, rows, place) : NULL;
+    tw_tensor *count = TW_TEMP(Maximum, total, zero); /* of no rows the greatest is the least number */
+    tw_auto tw_tensor *places = TW_CALL(Range, 0, count, 1);
+    tw_auto tw_tensor *sorted = TW_CALL(Reshape, ends, tw__temp_ints(t, (int64_t[]){ 1, -1 }, 2, TW_INT32));
+    tw_auto tw_tensor *wanted = TW_CALL(Reshape, places, tw__temp_ints(t, (int64_t[]){ 1, -1 }, 2, TW_INT32));
+    tw_auto tw_tensor *rows = TW_CALL(Reshape, TW_TEMP(UpperBound, sorted, wanted), none);
+    return TW_CALL(GatherV2, x, rows, place);
 }
 
 TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
        "Repeats each element (or slice along an axis) so many times.")
 {
+    TW_TEMPS(t);
     int axis = 0;
     if (!tw__dtype_is_integer(args->repeats->dtype)) {
         tw__fail(TW_TYPE_ERROR, "repeats must be an integer tensor; dtype=%s", tw_dtype_name(args->repeats->dtype));
         return NULL;
     }
     tw_auto tw_tensor *x = args->axis == TW_NO_INT
-                               ? TW_G2(Reshape, tw_retain(args->input), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64))
+                               ? TW_CALL(Reshape, args->input, tw__temp_ints(t, &(int64_t){ -1 }, 1, TW_INT64))
                                : tw_retain(args->input);
     if (!x)
         return NULL;
@@ -202,6 +206,7 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
 TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name: str = meshgrid) -> tensors",
        "Coordinates of a grid: each vector spread over the axes of the others.")
 {
+    TW_TEMPS(t);
     int64_t count = args->args.count;
     tw_tensors none = { 0 }, out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
     if (!out.items)
@@ -222,8 +227,8 @@ TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name:
         tw_shape line = { .rank = full.rank };
         for (int k = 0; k < line.rank; k++)
             line.dims[k] = k == axis ? full.dims[k] : 1;
-        tw_tensor *vector = TW_G2(Reshape, tw_retain(args->args.items[i]), tw__tensor_of_shape(&line, TW_INT64));
-        if (!(out.items[i] = TW_G2(BroadcastTo, vector, tw__tensor_of_shape(&full, TW_INT64)))) {
+        tw_tensor *vector = TW_TEMP(Reshape, args->args.items[i], tw__temp(t, tw__tensor_of_shape(&line, TW_INT64)));
+        if (!(out.items[i] = TW_CALL(BroadcastTo, vector, tw__temp(t, tw__tensor_of_shape(&full, TW_INT64))))) {
             tw_tensors_free(&out);
             return none;
         }
@@ -265,11 +270,13 @@ TW_API(linalg_diag_part,
 /* One more than the greatest number, between the two lengths where they are given; none of no numbers. */
 static tw_tensor *bin_count(tw_tensor *numbers, int64_t least, int64_t most)
 {
+    TW_TEMPS(t);
     tw_dtype dtype = numbers ? numbers->dtype : TW_INT32;
 #define NUMBER(value) (dtype == TW_INT64 ? tw_tensor_int64(value) : tw_tensor_int((int32_t)(value)))
-    tw_tensor *size = TW_G2(Max, tw_retain(numbers), tw_tensor_int(0));
-    size = TW_G2(Maximum, TW_G2(AddV2, size, NUMBER(1)), NUMBER(least != TW_NO_INT && least > 0 ? least : 0));
-    return most != TW_NO_INT ? TW_G2(Minimum, size, NUMBER(most)) : size;
+    tw_tensor *size = TW_CALL(Max, numbers, 0);
+    size = TW_CALL(Maximum, TW_TEMP(AddV2, tw__temp(t, size), tw__temp(t, NUMBER(1))),
+                   tw__temp(t, NUMBER(least != TW_NO_INT && least > 0 ? least : 0)));
+    return most != TW_NO_INT ? TW_CALL(Minimum, tw__temp(t, size), tw__temp(t, NUMBER(most))) : size;
 #undef NUMBER
 }
 
@@ -279,6 +286,7 @@ TW_API(
     "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
     "How often (or with what weight) each number occurs; with axis -1 per row.")
 {
+    TW_TEMPS(t);
     const tw_tensor *arr = args->arr;
     if (args->axis != TW_NO_INT && args->axis != 0 && args->axis != -1) {
         tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.",
@@ -289,7 +297,7 @@ TW_API(
         tw__fail(TW_TYPE_ERROR, "tf.math.bincount: arr must be int32 or int64, got %s", tw_dtype_name(arr->dtype));
         return NULL;
     }
-    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(args->arr), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
+    tw_auto tw_tensor *flat = TW_CALL(Reshape, args->arr, tw__temp_ints(t, &(int64_t){ -1 }, 1, TW_INT64));
     tw_auto tw_tensor *number = bin_count(flat, args->minlength, args->maxlength);
     tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
     return TW_CALL(DenseBincount, args->axis == -1 ? args->arr : flat, number, weights,

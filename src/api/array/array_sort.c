@@ -58,6 +58,7 @@ TW_API(math_in_top_k,
 /* What puts the least first where the greatest came first; its own inverse. Takes x. */
 static tw_tensor *turned(tw_tensor *x)
 {
+    TW_TEMPS(t);
     if (!x)
         return NULL;
     if (tw__dtype_is_integer(x->dtype)) { /* -x - 1 has no overflow; nor has it without a sign */
@@ -65,12 +66,13 @@ static tw_tensor *turned(tw_tensor *x)
         tw_release(x);
         return result;
     }
-    return TW_G1(Neg, x);
+    return TW_CALL(Neg, tw__temp(t, x));
 }
 
 /* Sorts along the axis: the values (part 0) or where they stood (part 1). */
 static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *direction, int part, const char *path)
 {
+    TW_TEMPS(t);
     bool up = strcmp(direction, "ASCENDING") == 0;
     int axis, rank = values->shape.rank;
     if (!up && strcmp(direction, "DESCENDING") != 0) {
@@ -87,7 +89,7 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
     for (int i = 0; i < rank; i++)
         order[i] = i == axis ? rank - 1 : i == rank - 1 ? axis : i;
     bool moves = axis != rank - 1;
-    tw_tensor *x = moves ? TW_G2(Transpose, tw_retain(values), tw__ints_tensor(order, rank, TW_INT32)) : tw_retain(values);
+    tw_tensor *x = moves ? TW_CALL(Transpose, values, tw__temp_ints(t, order, rank, TW_INT32)) : tw_retain(values);
     if (up)
         x = turned(x);
     if (!x)
@@ -100,7 +102,7 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
     tw_tensors_free(&best);
     if (up && part == 0)
         out = turned(out);
-    return moves ? TW_G2(Transpose, out, tw__ints_tensor(order, rank, TW_INT32)) : out;
+    return moves ? TW_CALL(Transpose, tw__temp(t, out), tw__temp_ints(t, order, rank, TW_INT32)) : out;
 }
 
 TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor",

@@ -55,7 +55,7 @@ static tw_tensor *tolerance(tw__temps *t, tw_tensor *given, tw_dtype dtype)
     static const double bits[] = { 1.0 / 1024, 1.0 / 8388608, 1.0 / 4503599627370496 };
     tw_tensor *ten =
         tw__temp(t, tw_tensor_new(TW_FLOAT64, TW_SCALAR, &(double){ 10 * bits[dtype == TW_FLOAT64 ? 2 : dtype == TW_FLOAT32] }));
-    return ten ? tw__temp_cast(t, ten, dtype) : NULL;
+    return tw__temp_cast(t, ten, dtype);
 }
 
 TW_API(
@@ -89,7 +89,7 @@ TW_API(
               *atol = args->atol ? tolerance(t, args->atol, dtype) : default_atol;
     tw_value out = tw__nothing;
     if (rtol && atol) {
-        tw_tensor *size = tw__temp(t, tw_abs(y)), *limit = TW_TEMP(AddV2, atol, size ? TW_TEMP(Mul, rtol, size) : NULL);
+        tw_tensor *size = tw__temp(t, tw_abs(y)), *limit = TW_TEMP(AddV2, atol, TW_TEMP(Mul, rtol, size));
         tw_tensor *difference = limit ? TW_TEMP(Sub, x, y) : NULL,
                   *distance = difference ? tw__temp(t, tw_abs(difference)) : NULL;
         tw__text lead = { 0 };
@@ -103,7 +103,7 @@ TW_API(
         tw__check_add_text(&d, &text);
         tw__check_add_tensor(&d, "x", x, 0);
         tw__check_add_tensor(&d, "y", y, 1);
-        out = tw__check_assert_all(distance ? TW_CALL(Less, distance, limit) : NULL, &d, args->summarize);
+        out = tw__check_assert_all(TW_CALL(Less, distance, limit), &d, args->summarize);
     }
     return out;
 }

@@ -223,7 +223,7 @@ static tw_tensor *size_of(checking *c, constraint *of, int64_t at)
         }
     }
     tw_tensor *size = of->sizes ? tw__temp_at(t, of->sizes, at) : NULL;
-    return size ? tw__temp_cast(t, size, TW_INT32) : NULL;
+    return tw__temp_cast(t, size, TW_INT32);
 }
 
 /* The dimension must have the size that is wanted: `first` says where it comes from, NULL: the program. */

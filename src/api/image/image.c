@@ -35,13 +35,15 @@ TW_API(image_encode_png, "image.encode_png|io.encode_png(image: tensor, compress
        "PNG pictures of pixels, of uint8 or uint16.")
 {
     tw_auto tw_tensor *bytes = are_bytes(args->image) ? tw_cast(args->image, TW_UINT8) : tw_retain(args->image);
-    return bytes ? TW_CALL(EncodePng, bytes, TW_A_INT("compression", args->compression)) : NULL;
+    return TW_CALL(EncodePng, bytes, TW_A_INT("compression", args->compression));
 }
 
 TW_API(image_is_jpeg, "image.is_jpeg|io.is_jpeg(contents: tensor<string>, name: str = None) -> tensor",
        "Whether bytes begin as a JPEG picture does.")
 {
-    tw_auto tw_tensor *begin = TW_G3(Substr, tw_retain(args->contents), tw__image_number(0), tw__image_number(3));
+    TW_TEMPS(t);
+    tw_auto tw_tensor *begin =
+        TW_CALL(Substr, args->contents, tw__temp(t, tw__image_number(0)), tw__temp(t, tw__image_number(3)));
     tw_auto tw_tensor *magic = tw_tensor_string("\xff\xd8\xff", 3);
     return TW_CALL(Equal, begin, magic);
 }
@@ -84,11 +86,12 @@ tw_tensor *tw__image_side(tw_tensor *image, int side)
 
 tw_tensor *tw__image_batch(const char *what, tw_tensor *image, bool *single)
 {
+    TW_TEMPS(t);
     *single = image->shape.rank == 3;
     if (image->shape.rank == 4)
         return tw_retain(image);
     if (image->shape.rank == 3)
-        return TW_G2(ExpandDims, tw_retain(image), tw__image_number(0));
+        return TW_CALL(ExpandDims, image, tw__temp(t, tw__image_number(0)));
     if (image->shape.rank < 0)
         tw__fail(TW_VALUE_ERROR, "%s: '%s' contains no shape.", what, "images");
     else
@@ -132,6 +135,7 @@ static double least(tw_dtype dtype)
 /* Values that don't fit become the nearest that do. Takes. */
 static tw_tensor *cast_saturated(tw_tensor *values, tw_dtype dtype)
 {
+    TW_TEMPS(t);
     if (!values)
         return NULL;
     tw_dtype own = values->dtype;
@@ -142,8 +146,8 @@ static tw_tensor *cast_saturated(tw_tensor *values, tw_dtype dtype)
     } else if (own == TW_FLOAT32 && high > 16777216) {
         high = nextafterf((float)(high + 1), 0); /* the largest float below */
     }
-    values = TW_G2(Minimum, values, tw__image_float(high, own));
-    values = TW_G2(Maximum, values, tw__image_float(low, own));
+    values = TW_CALL(Minimum, tw__temp(t, values), tw__temp(t, tw__image_float(high, own)));
+    values = TW_CALL(Maximum, tw__temp(t, values), tw__temp(t, tw__image_float(low, own)));
     tw_tensor *made = values ? tw_cast(values, dtype) : NULL;
     tw_release(values);
     return made;
@@ -158,6 +162,7 @@ static tw_tensor *cast_take(tw_tensor *values, tw_dtype dtype)
 
 tw_tensor *tw__image_convert(tw_tensor *image, tw_dtype dtype, bool saturate)
 {
+    TW_TEMPS(t);
     tw_dtype own = image->dtype;
     bool from_integer = tw__dtype_is_integer(own), to_integer = tw__dtype_is_integer(dtype);
     if (own == dtype)
@@ -169,17 +174,18 @@ tw_tensor *tw__image_convert(tw_tensor *image, tw_dtype dtype, bool saturate)
     if (!from_integer && !to_integer)
         return tw_cast(image, dtype);
     if (from_integer && !to_integer)
-        return TW_G2(Mul, tw_cast(image, dtype), tw__image_float(1.0 / largest(own), dtype));
+        return TW_CALL(Mul, tw__temp(t, tw_cast(image, dtype)), tw__temp(t, tw__image_float(1.0 / largest(own), dtype)));
     if (!from_integer) {
-        tw_tensor *scaled = TW_G2(Mul, tw_retain(image), tw__image_float(largest(dtype) + 0.5, own));
+        tw_tensor *scaled = TW_CALL(Mul, image, tw__temp(t, tw__image_float(largest(dtype) + 0.5, own)));
         return saturate ? cast_saturated(scaled, dtype) : cast_take(scaled, dtype);
     }
     if (largest(own) > largest(dtype)) {
-        tw_tensor *scaled = TW_G2(FloorDiv, tw_retain(image), tw__image_float((largest(own) + 1) / (largest(dtype) + 1), own));
+        tw_tensor *scaled =
+            TW_CALL(FloorDiv, image, tw__temp(t, tw__image_float((largest(own) + 1) / (largest(dtype) + 1), own)));
         return saturate ? cast_saturated(scaled, dtype) : cast_take(scaled, dtype);
     }
     tw_tensor *wide = saturate ? cast_saturated(tw_retain(image), dtype) : tw_cast(image, dtype);
-    return TW_G2(Mul, wide, tw__image_float((largest(dtype) + 1) / (largest(own) + 1), dtype));
+    return TW_CALL(Mul, tw__temp(t, wide), tw__temp(t, tw__image_float((largest(dtype) + 1) / (largest(own) + 1), dtype)));
 }
 
 tw_tensor *tw__image_convert_take(tw_tensor *image, tw_dtype dtype, bool saturate)

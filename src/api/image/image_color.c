@@ -15,8 +15,9 @@ static tw_tensor *as_float(tw_tensor *image)
 
 tw_tensor *tw__image_adjust_brightness(tw_tensor *image, tw_tensor *delta)
 {
+    TW_TEMPS(t);
     tw_tensor *real = as_float(image);
-    tw_tensor *sum = TW_G2(AddV2, real, real ? tw_cast(delta, real->dtype) : NULL);
+    tw_tensor *sum = TW_CALL(AddV2, tw__temp(t, real), real ? tw__temp(t, tw_cast(delta, real->dtype)) : NULL);
     return tw__image_convert_take(sum, image->dtype, true);
 }
 
@@ -61,6 +62,7 @@ TW_API(image_adjust_gamma,
        "image.adjust_gamma(image: tensor, gamma: tensor<float32> = None, gain: tensor<float32> = None) -> tensor",
        "gain * image ** gamma, each 1 if not given.")
 {
+    TW_TEMPS(t);
     if (args->gamma && args->gamma->data && args->gamma->count == 1 && tw_tensor_double_at(args->gamma, 0) < 0) {
         tw__fail(TW_VALUE_ERROR, "Gamma should be a non-negative real number.");
         return NULL;
@@ -69,17 +71,19 @@ TW_API(image_adjust_gamma,
     if (!real)
         return NULL;
     tw_dtype dtype = real->dtype;
-    tw_tensor *power = TW_G2(Pow, real, args->gamma ? tw_cast(args->gamma, dtype) : tw__image_float(1, dtype));
-    tw_tensor *scaled = TW_G2(Mul, args->gain ? tw_cast(args->gain, dtype) : tw__image_float(1, dtype), power);
+    tw_tensor *power = TW_TEMP(Pow, tw__temp(t, real),
+                               args->gamma ? tw__temp(t, tw_cast(args->gamma, dtype)) : tw__temp(t, tw__image_float(1, dtype)));
+    tw_tensor *scaled =
+        TW_CALL(Mul, args->gain ? tw__temp(t, tw_cast(args->gain, dtype)) : tw__temp(t, tw__image_float(1, dtype)), power);
     return tw__image_convert_take(scaled, args->image->dtype, true);
 }
 
 tw_tensor *tw__image_adjust_jpeg_quality(tw_tensor *image, tw_tensor *quality)
 {
     tw_auto tw_tensor *bytes = tw__image_convert(image, TW_UINT8, true);
-    tw_auto tw_tensor *file = bytes ? TW_CALL(EncodeJpegVariableQuality, bytes, quality) : NULL;
+    tw_auto tw_tensor *file = TW_CALL(EncodeJpegVariableQuality, bytes, quality);
     int64_t channels = image->shape.rank == 3 && image->shape.dims[2] > 0 ? image->shape.dims[2] : 0;
-    tw_tensor *back = file ? TW_CALL(DecodeJpeg, file, TW_A_INT("channels", channels)) : NULL;
+    tw_tensor *back = TW_CALL(DecodeJpeg, file, TW_A_INT("channels", channels));
     return tw__image_convert_take(back, image->dtype, true);
 }
 
@@ -102,6 +106,7 @@ static tw_tensor *rank_less(tw_tensor *shape, int rank, int32_t less)
 TW_API(image_per_image_standardization, "image.per_image_standardization(image: tensor) -> tensor",
        "Each image less its mean, divided by its standard deviation (or 1 / sqrt(number of values), if that is more).")
 {
+    TW_TEMPS(t);
     tw_tensor *image = args->image;
     if (image->shape.rank >= 0 && image->shape.rank < 3) {
         tw__fail(TW_VALUE_ERROR, "image must be at least three-dimensional, got shape %s", tw__shape_text(&image->shape));
@@ -111,15 +116,14 @@ TW_API(image_per_image_standardization, "image.per_image_standardization(image: 
     tw_auto tw_tensor *real = tw_cast(image, dtype);
     tw_ints axes = TW_INTS(-1, -2, -3);
     tw_auto tw_tensor *mean = real ? tw__reduce_axes(&tw__op_Mean, real, axes, true) : NULL;
-    tw_auto tw_tensor *away = mean ? TW_CALL(Sub, real, mean) : NULL, *squares = away ? TW_CALL(Square, away) : NULL;
+    tw_auto tw_tensor *away = TW_CALL(Sub, real, mean), *squares = TW_CALL(Square, away);
     tw_auto tw_tensor *variance = squares ? tw__reduce_axes(&tw__op_Mean, squares, axes, true) : NULL;
     tw_auto tw_tensor *shape = TW_CALL(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
     tw_auto tw_tensor *three = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 3 }), *axis = tw__image_number(0);
-    tw_auto tw_tensor *sides = shape && last && three ? TW_CALL(Slice, shape, last, three) : NULL;
-    tw_auto tw_tensor *count = sides && axis ? TW_CALL(Prod, sides, axis) : NULL, *number = count ? tw_cast(count, dtype) : NULL;
-    tw_auto tw_tensor *deviation =
-        TW_G2(Maximum, variance ? TW_CALL(Sqrt, variance) : NULL, number ? TW_CALL(Rsqrt, number) : NULL);
-    return away && deviation ? TW_CALL(RealDiv, away, deviation) : NULL;
+    tw_auto tw_tensor *sides = TW_CALL(Slice, shape, last, three);
+    tw_auto tw_tensor *count = TW_CALL(Prod, sides, axis), *number = count ? tw_cast(count, dtype) : NULL;
+    tw_auto tw_tensor *deviation = TW_CALL(Maximum, TW_TEMP(Sqrt, variance), TW_TEMP(Rsqrt, number));
+    return TW_CALL(RealDiv, away, deviation);
 }
 
 /* ---- colour spaces ---- */
@@ -147,14 +151,14 @@ static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
         return NULL;
     tw_auto tw_tensor *rows = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ -1, 3 });
     flat = TW_CALL(Reshape, images, rows);
-    tw_auto tw_tensor *product = flat ? TW_CALL(MatMul, flat, cast) : NULL;
+    tw_auto tw_tensor *product = TW_CALL(MatMul, flat, cast);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32),
                       *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *size = shape ? rank_less(shape, images->shape.rank, 1) : NULL;
-    tw_auto tw_tensor *front = shape && from && size ? TW_CALL(Slice, shape, from, size) : NULL;
+    tw_auto tw_tensor *front = TW_CALL(Slice, shape, from, size);
     tw_auto tw_tensor *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ (int32_t)columns }), *axis = tw__image_number(0);
-    tw_auto tw_tensor *whole = front && last && axis ? TW_CALL(ConcatV2, front, last, axis) : NULL;
-    return of_channels(product && whole ? TW_CALL(Reshape, product, whole) : NULL, images, columns);
+    tw_auto tw_tensor *whole = TW_CALL(ConcatV2, front, last, axis);
+    return of_channels(TW_CALL(Reshape, product, whole), images, columns);
 }
 
 static bool three_channels(tw_tensor *images)

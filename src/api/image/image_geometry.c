@@ -14,9 +14,9 @@ static tw_tensor *fit(tw_tensor *images, tw_tensor *size)
 {
     tw_auto tw_tensor *own = tw__image_pack(2, TW_IN(tw__image_side(images, 1), tw__image_side(images, 2)));
     tw_auto tw_tensor *sides = own ? tw_cast(own, TW_FLOAT32) : NULL, *wanted = tw_cast(size, TW_FLOAT32);
-    tw_auto tw_tensor *ratios = sides && wanted ? TW_CALL(RealDiv, wanted, sides) : NULL;
-    tw_auto tw_tensor *axis = tw__image_number(0), *factor = ratios && axis ? TW_CALL(Min, ratios, axis) : NULL;
-    tw_auto tw_tensor *scaled = factor ? TW_CALL(Mul, sides, factor) : NULL, *rounded = scaled ? TW_CALL(Round, scaled) : NULL;
+    tw_auto tw_tensor *ratios = TW_CALL(RealDiv, wanted, sides);
+    tw_auto tw_tensor *axis = tw__image_number(0), *factor = TW_CALL(Min, ratios, axis);
+    tw_auto tw_tensor *scaled = TW_CALL(Mul, sides, factor), *rounded = TW_CALL(Round, scaled);
     return rounded ? tw_cast(rounded, TW_INT32) : NULL;
 }
 
@@ -24,7 +24,7 @@ static tw_tensor *scale_and_translate(tw_tensor *images, tw_tensor *size, const 
 {
     tw_auto tw_tensor *own = tw__image_pack(2, TW_IN(tw__image_side(images, 1), tw__image_side(images, 2)));
     tw_auto tw_tensor *sides = own ? tw_cast(own, TW_FLOAT32) : NULL, *wanted = tw_cast(size, TW_FLOAT32);
-    tw_auto tw_tensor *scale = sides && wanted ? TW_CALL(RealDiv, wanted, sides) : NULL;
+    tw_auto tw_tensor *scale = TW_CALL(RealDiv, wanted, sides);
     tw_auto tw_tensor *nothing = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), NULL);
     if (!scale || !nothing)
         return NULL;
@@ -89,14 +89,15 @@ tw_tensor *tw__image_crop(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_
                                      : tw__image_pack(3, TW_IN(top, left, tw__image_number(0)));
     tw_auto tw_tensor *size = batch ? tw__image_pack(4, TW_IN(tw__image_number(-1), height, width, tw__image_number(-1)))
                                     : tw__image_pack(3, TW_IN(height, width, tw__image_number(-1)));
-    return begin && size ? TW_CALL(Slice, image, begin, size) : NULL;
+    return TW_CALL(Slice, image, begin, size);
 }
 
 /* Zeros all around, so that the image lies at (top, left) of one of that height and width. */
 tw_tensor *tw__image_pad(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_tensor *height, tw_tensor *width)
 {
-    tw_tensor *below = TW_G2(Sub, TW_G2(Sub, height, top ? tw_retain(top) : NULL), tw__image_side(image, 1));
-    tw_tensor *beside = TW_G2(Sub, TW_G2(Sub, width, left ? tw_retain(left) : NULL), tw__image_side(image, 2));
+    TW_TEMPS(t);
+    tw_tensor *below = TW_CALL(Sub, TW_TEMP(Sub, tw__temp(t, height), top ? top : NULL), tw__temp(t, tw__image_side(image, 1)));
+    tw_tensor *beside = TW_CALL(Sub, TW_TEMP(Sub, tw__temp(t, width), left ? left : NULL), tw__temp(t, tw__image_side(image, 2)));
     tw_tensor *none[] = { tw__image_number(0), tw__image_number(0), tw__image_number(0), tw__image_number(0) };
     bool batch = image->shape.rank == 4;
     tw_auto tw_tensor *flat = batch ? tw__image_pack(8, TW_IN(none[0], none[1], top, below, left, beside, none[2], none[3]))
@@ -106,8 +107,8 @@ tw_tensor *tw__image_pad(tw_tensor *image, tw_tensor *top, tw_tensor *left, tw_t
         tw_release(none[3]);
     }
     tw_auto tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ batch ? 4 : 3, 2 });
-    tw_auto tw_tensor *paddings = flat && shape ? TW_CALL(Reshape, flat, shape) : NULL;
-    return paddings ? TW_CALL(Pad, image, paddings) : NULL;
+    tw_auto tw_tensor *paddings = TW_CALL(Reshape, flat, shape);
+    return TW_CALL(Pad, image, paddings);
 }
 
 static bool has_sides(tw_tensor *image)
@@ -203,17 +204,20 @@ TW_API(
 /* max(floor(x / 2), 0). Takes. */
 static tw_tensor *half_above_zero(tw_tensor *x)
 {
-    return TW_G2(Maximum, TW_G2(FloorDiv, x, tw__image_number(2)), tw__image_number(0));
+    TW_TEMPS(t);
+    return TW_CALL(Maximum, TW_TEMP(FloorDiv, tw__temp(t, x), tw__temp(t, tw__image_number(2))),
+                   tw__temp(t, tw__image_number(0)));
 }
 
 static tw_tensor *crop_or_pad(tw_tensor *image, int64_t height, int64_t width)
 {
+    TW_TEMPS(t);
     tw_tensor *sides[2] = { tw__image_side(image, 1), tw__image_side(image, 2) }, *crop[2], *pad[2], *size[2];
     int64_t target[2] = { height, width };
     for (int i = 0; i < 2; i++) {
-        crop[i] = half_above_zero(TW_G2(Sub, tw_retain(sides[i]), tw__image_number(target[i])));
-        pad[i] = half_above_zero(TW_G2(Sub, tw__image_number(target[i]), tw_retain(sides[i])));
-        size[i] = TW_G2(Minimum, sides[i], tw__image_number(target[i]));
+        crop[i] = half_above_zero(TW_CALL(Sub, sides[i], tw__temp(t, tw__image_number(target[i]))));
+        pad[i] = half_above_zero(TW_CALL(Sub, tw__temp(t, tw__image_number(target[i])), sides[i]));
+        size[i] = TW_CALL(Minimum, tw__temp(t, sides[i]), tw__temp(t, tw__image_number(target[i])));
     }
     tw_auto tw_tensor *cropped = tw__image_crop(image, crop[0], crop[1], size[0], size[1]);
     if (cropped)
@@ -244,9 +248,10 @@ TW_API(image_resize_with_crop_or_pad,
 /* max(floor((target - side) / 2), 0) of a side that is not rounded yet. */
 static tw_tensor *margin(tw_tensor *side, int64_t target)
 {
-    tw_auto tw_tensor *rest = TW_G2(Sub, tw__image_float((double)target, TW_FLOAT64), tw_retain(side));
-    tw_auto tw_tensor *half = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
-    tw_auto tw_tensor *least = TW_G2(Maximum, TW_CALL(Floor, half), tw__image_float(0, TW_FLOAT64));
+    TW_TEMPS(t);
+    tw_auto tw_tensor *rest = TW_CALL(Sub, tw__temp(t, tw__image_float((double)target, TW_FLOAT64)), side);
+    tw_auto tw_tensor *half = TW_CALL(RealDiv, rest ? rest : NULL, tw__temp(t, tw__image_float(2, TW_FLOAT64)));
+    tw_auto tw_tensor *least = TW_CALL(Maximum, TW_TEMP(Floor, half), tw__temp(t, tw__image_float(0, TW_FLOAT64)));
     return least ? tw_cast(least, TW_INT32) : NULL;
 }
 
@@ -255,6 +260,7 @@ TW_API(
     "image.resize_with_pad(image: tensor, target_height: int, target_width: int, method: str = bilinear, antialias: bool = False) -> tensor",
     "Images resized without a change of their ratio of sides, with zeros around them.")
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *image = with_sides(args->image);
     if (!image || !positive(args->target_height, args->target_width))
         return NULL;
@@ -264,8 +270,8 @@ TW_API(
     /* In double, as TensorFlow does it: sides divided by the larger of the two ratios, rounded down. */
     tw_auto tw_tensor *fh = tw_cast(h, TW_FLOAT64), *fw = tw_cast(w, TW_FLOAT64);
     tw_auto tw_tensor *ratio =
-        TW_G2(Maximum, TW_G2(RealDiv, tw_retain(fw), tw__image_float((double)args->target_width, TW_FLOAT64)),
-              TW_G2(RealDiv, tw_retain(fh), tw__image_float((double)args->target_height, TW_FLOAT64)));
+        TW_CALL(Maximum, TW_TEMP(RealDiv, fw, tw__temp(t, tw__image_float((double)args->target_width, TW_FLOAT64))),
+                TW_TEMP(RealDiv, fh, tw__temp(t, tw__image_float((double)args->target_height, TW_FLOAT64))));
     if (!ratio)
         return NULL;
     tw_auto tw_tensor *rh = TW_CALL(RealDiv, fh, ratio), *rw = TW_CALL(RealDiv, fw, ratio);
@@ -285,19 +291,21 @@ TW_API(
 /* Where the central part of a side begins. */
 static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
 {
+    TW_TEMPS(t);
     int64_t known = side_of(image, side);
     if (known >= 0)
         return tw__image_number((int64_t)(((double)known - (double)known * fraction) / 2));
     tw_auto tw_tensor *length = tw__image_side(image, side), *real = length ? tw_cast(length, TW_FLOAT64) : NULL;
-    tw_auto tw_tensor *part = TW_G2(Mul, real ? tw_retain(real) : NULL, tw__image_float(fraction, TW_FLOAT64));
+    tw_auto tw_tensor *part = TW_CALL(Mul, real ? real : NULL, tw__temp(t, tw__image_float(fraction, TW_FLOAT64)));
     tw_auto tw_tensor *rest = TW_CALL(Sub, real, part);
-    tw_auto tw_tensor *begin = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
+    tw_auto tw_tensor *begin = TW_CALL(RealDiv, rest ? rest : NULL, tw__temp(t, tw__image_float(2, TW_FLOAT64)));
     return begin ? tw_cast(begin, TW_INT32) : NULL;
 }
 
 TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: float) -> tensor",
        "The middle of images, a fraction of each side.")
 {
+    TW_TEMPS(t);
     if (!(args->central_fraction > 0 && args->central_fraction <= 1)) {
         tw__fail(TW_VALUE_ERROR, "central_fraction must be within (0, 1]");
         return NULL;
@@ -309,8 +317,8 @@ TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: 
     tw_tensor *begin[2], *size[2];
     for (int i = 0; i < 2; i++) {
         begin[i] = central_begin(args->image, i + 1, args->central_fraction);
-        size[i] = TW_G2(Sub, tw__image_side(args->image, i + 1),
-                        TW_G2(Mul, begin[i] ? tw_retain(begin[i]) : NULL, tw__image_number(2)));
+        size[i] = TW_CALL(Sub, tw__temp(t, tw__image_side(args->image, i + 1)),
+                          TW_TEMP(Mul, begin[i] ? begin[i] : NULL, tw__temp(t, tw__image_number(2))));
     }
     return told(tw__image_crop(args->image, begin[0], begin[1], size[0], size[1]), args->image, -1, -1);
 }

@@ -58,6 +58,7 @@ static tw_tensor *hue(tw_tensor *image, double max_delta, int64_t seed, tw_tenso
 /* One image is turned with probability one half; of a batch each on its own. */
 static tw_tensor *flip(tw_tensor *image, int side, int64_t seed, tw_tensor *stateless)
 {
+    TW_TEMPS(t);
     int rank = image->shape.rank;
     if (rank != 3 && rank != 4) {
         tw__fail(TW_VALUE_ERROR, "'image' (shape %s) must have either 3 or 4 dimensions.", tw__shape_text(&image->shape));
@@ -66,25 +67,25 @@ static tw_tensor *flip(tw_tensor *image, int side, int64_t seed, tw_tensor *stat
     tw_auto tw_tensor *turned = tw__image_reverse(image, rank == 4 ? side : side - 1, -1);
     if (rank == 3) {
         tw_auto tw_tensor *chance = draw(0, 1, seed, stateless, NULL), *half = tw_tensor_float(0.5f);
-        tw_auto tw_tensor *which = chance && half ? TW_CALL(Less, chance, half) : NULL;
-        return which && turned ? TW_CALL(SelectV2, which, turned, image) : NULL;
+        tw_auto tw_tensor *which = TW_CALL(Less, chance, half);
+        return TW_CALL(SelectV2, which, turned, image);
     }
     tw_auto tw_tensor *shape = TW_CALL(Shape, image), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
     tw_auto tw_tensor *one = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
     tw_auto tw_tensor *batch = TW_CALL(Slice, shape, from, one);
     tw_auto tw_tensor *chance = batch ? draw(0, 1, seed, stateless, batch) : NULL;
     tw_auto tw_tensor *wide = tw_tensor_new(TW_INT32, TW_SHAPE(4), (int32_t[]){ -1, 1, 1, 1 });
-    tw_auto tw_tensor *spread = chance && wide ? TW_CALL(Reshape, chance, wide) : NULL,
-                      *round = spread ? TW_CALL(Round, spread) : NULL;
+    tw_auto tw_tensor *spread = TW_CALL(Reshape, chance, wide), *round = TW_CALL(Round, spread);
     tw_auto tw_tensor *flips = round ? tw_cast(round, image->dtype) : NULL, *whole = tw__image_float(1, image->dtype);
     if (!flips || !whole || !turned)
         return NULL;
-    return TW_G2(AddV2, TW_CALL(Mul, flips, turned), TW_G2(Mul, TW_CALL(Sub, whole, flips), tw_retain(image)));
+    return TW_CALL(AddV2, TW_TEMP(Mul, flips, turned), TW_TEMP(Mul, TW_TEMP(Sub, whole, flips), image));
 }
 
 static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tensor *stateless)
 {
-    tw_auto tw_tensor *shape = TW_CALL(Shape, value), *one = tw__image_number(1), *rank = size ? TW_CALL(Shape, size) : NULL;
+    TW_TEMPS(t);
+    tw_auto tw_tensor *shape = TW_CALL(Shape, value), *one = tw__image_number(1), *rank = TW_CALL(Shape, size);
     if (shape && shape->data && size->data && shape->count == size->count) {
         for (int64_t i = 0; i < size->count; i++) {
             if (tw_tensor_int_at(size, i) > tw_tensor_int_at(shape, i)) {
@@ -94,14 +95,14 @@ static tw_tensor *crop(tw_tensor *value, tw_tensor *size, int64_t seed, tw_tenso
             }
         }
     }
-    tw_auto tw_tensor *limit = shape && one ? TW_G2(AddV2, TW_CALL(Sub, shape, size), tw_retain(one)) : NULL;
+    tw_auto tw_tensor *limit = TW_CALL(AddV2, TW_TEMP(Sub, shape, size), one);
     tw_auto tw_tensor *least = tw_tensor_int(0), *most = tw_tensor_int(INT32_MAX);
     if (!limit || !rank || !least || !most)
         return NULL;
     tw_auto tw_tensor *drawn = stateless ? tw_random_stateless_uniform(rank, stateless, .maxval = most, .dtype = TW_INT32)
                                          : tw_random_uniform(rank, .maxval = most, .dtype = TW_INT32, .seed = seed);
-    tw_auto tw_tensor *offset = drawn ? TW_CALL(FloorMod, drawn, limit) : NULL;
-    return offset ? TW_CALL(Slice, value, offset, size) : NULL;
+    tw_auto tw_tensor *offset = TW_CALL(FloorMod, drawn, limit);
+    return TW_CALL(Slice, value, offset, size);
 }
 
 static tw_tensor *jpeg_quality(tw_tensor *image, int64_t low, int64_t high, int64_t seed, tw_tensor *stateless)

@@ -55,8 +55,7 @@ TW_API(linalg_matvec,
        "b_is_sparse: bool = False, name: str = None) -> tensor",
        "The product of a matrix and a vector.")
 {
-    tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *column = TW_CALL(ExpandDims, args->b, last);
+    tw_auto tw_tensor *column = TW_CALL(ExpandDims, args->b, -1);
     tw_auto tw_tensor *result =
         column ? product(args->a, column, (options){ args->transpose_a, args->adjoint_a }, (options){ 0 }, TW_DTYPE_NONE) : NULL;
     return TW_CALL(Squeeze, result, TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1));

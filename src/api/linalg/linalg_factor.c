@@ -109,28 +109,28 @@ static tw_tensor *default_tolerance(tw_tensor *x, double factor)
     tw_auto tw_tensor *sides = tw__sizes_later(x, -2, 0);
     tw_auto tw_tensor *longer = sides ? tw__reduce_axes(&tw__op_Max, sides, TW_INTS(0), false) : NULL,
                       *number = longer ? tw_cast(longer, x->dtype) : NULL;
-    return number ? TW_GN(Mul, each, tw_retain(number)) : NULL;
+    return TW_CALL(Mul, (double)each, number);
 }
 
 TW_API(linalg_matrix_rank,
        "linalg.matrix_rank(a: tensor<T>, tol: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
        "How many singular values of each matrix are greater than tol, which is broadcast against them.")
 {
+    TW_TEMPS(t);
     if (check_matrix(args->a) != TW_OK)
         return NULL;
     tw_auto tw_tensor *s = only(singular(args->a, false, false), 0);
     tw_auto tw_tensor *largest = s && !args->tol ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), true) : NULL;
-    tw_tensor *limit = args->tol ? tw_retain(args->tol)
-                       : largest ? TW_G2(Mul, default_tolerance(args->a, 1), tw_retain(largest))
-                                 : NULL;
-    tw_auto tw_tensor *counts = s && limit ? TW_G2(Greater, tw_retain(s), limit) : NULL;
-    tw_auto tw_tensor *ones = counts ? TW_CALL(Cast, counts, TW_A_TYPE("DstT", TW_INT32)) : NULL;
+    tw_tensor *limit = args->tol ? tw_retain(args->tol) : TW_CALL(Mul, tw__temp(t, default_tolerance(args->a, 1)), largest);
+    tw_auto tw_tensor *counts = s && limit ? TW_CALL(Greater, s, tw__temp(t, limit)) : NULL;
+    tw_auto tw_tensor *ones = TW_CALL(Cast, counts, TW_A_TYPE("DstT", TW_INT32));
     return ones ? tw__reduce_axes(&tw__op_Sum, ones, TW_INTS(-1), false) : NULL;
 }
 
 TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
        "The pseudo-inverse of each matrix: singular values up to rcond times the greatest count as zero.")
 {
+    TW_TEMPS(t);
     if (check_matrix(args->a) != TW_OK)
         return NULL;
     tw_tensors all = singular(args->a, false, true);
@@ -139,13 +139,13 @@ TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate
     tw_tensor *s = all.items[0];
     tw_auto tw_tensor *factor = args->rcond ? tw_retain(args->rcond) : default_tolerance(args->a, 10);
     tw_auto tw_tensor *largest = factor ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), false) : NULL;
-    tw_auto tw_tensor *cutoff = largest ? TW_CALL(Mul, factor, largest) : NULL;
+    tw_auto tw_tensor *cutoff = TW_CALL(Mul, factor, largest);
     tw_auto tw_tensor *counts =
-        cutoff ? TW_G2(Greater, tw_retain(s), tw__call_axis(&tw__op_ExpandDims, cutoff, -1, NULL, 0)) : NULL;
+        cutoff ? TW_CALL(Greater, s, tw__temp(t, tw__call_axis(&tw__op_ExpandDims, cutoff, -1, NULL, 0))) : NULL;
     tw_auto tw_tensor *never = counts ? tw__grad_constant((double)INFINITY, s) : NULL;
-    tw_auto tw_tensor *safe = never ? TW_CALL(SelectV2, counts, s, never) : NULL;
+    tw_auto tw_tensor *safe = TW_CALL(SelectV2, counts, s, never);
     tw_tensor *columns =
-        safe ? TW_G2(RealDiv, tw_retain(all.items[2]), tw__call_axis(&tw__op_ExpandDims, safe, -2, NULL, 0)) : NULL;
+        safe ? TW_CALL(RealDiv, all.items[2], tw__temp(t, tw__call_axis(&tw__op_ExpandDims, safe, -2, NULL, 0))) : NULL;
     tw_tensor *result = columns ? tw__mm(columns, tw_retain(all.items[1]), false, true) : NULL;
     tw_tensors_free(&all);
     return result;
@@ -156,6 +156,7 @@ TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate
 /* Padé's approximation of order 13 of x that has been scaled: (V + U) / (V - U). Borrows x. */
 static tw_tensor *pade(tw_tensor *x)
 {
+    TW_TEMPS(t);
     static const double b[] = { 64764752532480000,
                                 32382376266240000,
                                 7771770303897600,
@@ -177,12 +178,13 @@ static tw_tensor *pade(tw_tensor *x)
         return NULL;
     tw_tensor *sums[2];
     for (int odd = 0; odd < 2; odd++) {
-        tw_tensor *high = TW_G2(AddV2, TW_GN(Mul, b[12 + odd], tw_retain(x6)),
-                                TW_G2(AddV2, TW_GN(Mul, b[10 + odd], tw_retain(x4)), TW_GN(Mul, b[8 + odd], tw_retain(x2))));
-        tw_tensor *low = TW_G2(AddV2, TW_GN(Mul, b[6 + odd], tw_retain(x6)),
-                               TW_G2(AddV2, TW_GN(Mul, b[4 + odd], tw_retain(x4)), TW_GN(Mul, b[2 + odd], tw_retain(x2))));
-        sums[odd] =
-            TW_G2(AddV2, tw__mm(tw_retain(x6), high, false, false), TW_G2(AddV2, low, TW_GN(Mul, b[odd], tw_retain(eye))));
+        tw_tensor *high =
+            TW_CALL(AddV2, TW_TEMP(Mul, (double)(b[12 + odd]), x6),
+                    TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[10 + odd]), x4), TW_TEMP(Mul, (double)(b[8 + odd]), x2)));
+        tw_tensor *low = TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[6 + odd]), x6),
+                                 TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[4 + odd]), x4), TW_TEMP(Mul, (double)(b[2 + odd]), x2)));
+        sums[odd] = TW_CALL(AddV2, tw__temp(t, tw__mm(tw_retain(x6), high, false, false)),
+                            TW_TEMP(AddV2, low, TW_TEMP(Mul, (double)(b[odd]), eye)));
     }
     tw_auto tw_tensor *even = sums[0], *product = tw__mm(tw_retain(x), sums[1], false, false);
     if (!even || !product)
@@ -192,19 +194,20 @@ static tw_tensor *pade(tw_tensor *x)
 
 TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "The exponential of each square matrix.")
 {
+    TW_TEMPS(t);
     /* Matrices are halved until their norm is below 5.4, and the result is squared as often. */
-    tw_auto tw_tensor *sizes = TW_G1(StopGradient, tw_abs(args->input)),
+    tw_auto tw_tensor *sizes = TW_CALL(StopGradient, tw__temp(t, tw_abs(args->input))),
                       *sums = sizes ? tw__reduce_axes(&tw__op_Sum, sizes, TW_INTS(-2), true) : NULL;
     tw_auto tw_tensor *norm = sums ? tw__reduce_axes(&tw__op_Max, sums, TW_INTS(-1), true) : NULL;
     if (!norm)
         return NULL;
-    tw_auto tw_tensor *scaled = TW_G2(RealDiv, tw_retain(norm), tw__grad_constant(5.371920351148152, norm));
-    tw_tensor *logs = scaled ? TW_G2(RealDiv, TW_CALL(Log, scaled), tw__grad_constant(log(2), scaled)) : NULL;
-    tw_auto tw_tensor *times = TW_G2(Maximum, TW_G1(Ceil, logs), tw__grad_constant(0, norm));
-    tw_auto tw_tensor *factor = TW_G2(Pow, tw__grad_constant(0.5, times), tw_retain(times));
+    tw_auto tw_tensor *scaled = TW_CALL(RealDiv, norm, 5.371920351148152);
+    tw_tensor *logs = TW_CALL(RealDiv, TW_TEMP(Log, scaled), (double)(log(2)));
+    tw_auto tw_tensor *times = TW_CALL(Maximum, TW_TEMP(Ceil, tw__temp(t, logs)), 0.0);
+    tw_auto tw_tensor *factor = TW_CALL(Pow, 0.5, times);
     tw_auto tw_tensor *wide =
         factor && factor->dtype != args->input->dtype ? tw_cast(factor, args->input->dtype) : tw_retain(factor);
-    tw_auto tw_tensor *small = wide ? TW_CALL(Mul, args->input, wide) : NULL;
+    tw_auto tw_tensor *small = TW_CALL(Mul, args->input, wide);
     tw_tensor *result = small ? pade(small) : NULL;
     double most = times && times->data ? 0 : 32; /* while a function is traced the number is not known */
     for (int64_t i = 0; times && times->data && i < times->count; i++)

@@ -24,8 +24,9 @@ static tw_tensor *real_part(tw_tensor *x)
 TW_API(linalg_logdet, "linalg.logdet(matrix: tensor, name: str = None) -> tensor",
        "The logarithm of the determinant of each Hermitian positive definite matrix.")
 {
-    tw_auto tw_tensor *logs = TW_G1(Log, real_part(tw__diag_part(TW_CALL(Cholesky, args->matrix))));
-    return TW_GN(Mul, 2, tw__reduce_axes(&tw__op_Sum, logs, TW_INTS(-1), false));
+    TW_TEMPS(t);
+    tw_auto tw_tensor *logs = TW_CALL(Log, tw__temp(t, real_part(tw__diag_part(TW_CALL(Cholesky, args->matrix)))));
+    return TW_CALL(Mul, 2.0, tw__temp(t, tw__reduce_axes(&tw__op_Sum, logs, TW_INTS(-1), false)));
 }
 
 TW_API(
@@ -65,7 +66,7 @@ TW_API(
     "Matrices with some diagonals replaced.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
-    return k ? TW_CALL(MatrixSetDiagV3, args->input, args->diagonal, k, TW_A_STRING("align", args->align)) : NULL;
+    return TW_CALL(MatrixSetDiagV3, args->input, args->diagonal, k, TW_A_STRING("align", args->align));
 }
 
 /* ---- least squares ---- */
@@ -73,12 +74,13 @@ TW_API(
 /* Cholesky's factor of a^H a or a a^H with the regularizer on its diagonal. */
 static tw_tensor *gramian_factor(tw_tensor *a, bool first_kind, double regularizer)
 {
+    TW_TEMPS(t);
     tw_tensor *square = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
     if (square && regularizer != 0) {
         tw_tensor *diagonal = tw__diag_part(tw_retain(square));
-        square = tw__set_diag(square, TW_G2(AddV2, diagonal, tw__grad_constant(regularizer, diagonal)));
+        square = tw__set_diag(square, TW_CALL(AddV2, tw__temp(t, diagonal), (double)regularizer));
     }
-    return TW_G1(Cholesky, square);
+    return TW_CALL(Cholesky, tw__temp(t, square));
 }
 
 TW_API(
@@ -116,7 +118,9 @@ TW_API(linalg_lu, "linalg.lu(input: tensor, output_idx_type: dtype = int32, name
 /* L of the two that stand in one matrix. Borrows it. */
 static tw_tensor *lower_of(tw_tensor *lower_upper)
 {
-    return tw__set_diag(tw__band(tw_retain(lower_upper), -1, 0), TW_G1(OnesLike, tw__diag_part(tw_retain(lower_upper))));
+    TW_TEMPS(t);
+    return tw__set_diag(tw__band(tw_retain(lower_upper), -1, 0),
+                        TW_CALL(OnesLike, tw__temp(t, tw__diag_part(tw_retain(lower_upper)))));
 }
 
 /* Rows of x in an order. */
@@ -127,8 +131,7 @@ static tw_tensor *rows_in_order(tw_tensor *x, tw_tensor *order)
         tw__fail(TW_VALUE_ERROR, "perm has shape %s, expected at least one dimension", tw__shape_text(&order->shape));
         return NULL;
     }
-    tw_auto tw_tensor *axis = tw_tensor_int(rank - 1);
-    return TW_CALL(GatherV2, x, order, axis, TW_A_INT("batch_dims", rank - 1));
+    return TW_CALL(GatherV2, x, order, (int)(rank - 1), TW_A_INT("batch_dims", rank - 1));
 }
 
 /* Where each number of a permutation stands. */

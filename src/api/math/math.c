@@ -7,8 +7,7 @@ TW_API(cast, "cast|dtypes.cast(x: tensor|ragged|sparse, dtype: dtype, name: str 
 {
     if (args->x->dtype == args->dtype)
         return tw_retain(args->x);
-    tw_attr type = TW_A_TYPE("DstT", args->dtype);
-    return TW_CALL(Cast, args->x, type);
+    return TW_CALL(Cast, args->x, TW_A_TYPE("DstT", args->dtype));
 }
 
 static tw_tensors apply_to_all(tw_tensors inputs, const tw_op *op)
@@ -72,8 +71,7 @@ static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
     }
     tw_auto tw_tensor *squares = TW_CALL(Mul, t, t);
     tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);
-    tw_attr keep_dims = TW_A_BOOL("keep_dims", keep);
-    return TW_CALL(Sum, squares, indices, keep_dims);
+    return TW_CALL(Sum, squares, indices, TW_A_BOOL("keep_dims", keep));
 }
 
 TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
@@ -84,12 +82,11 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
     if (!sum)
         return NULL;
     /* The root of zero has no derivative: it is kept out of the way. */
-    tw_auto tw_tensor *zero = tw__grad_constant(0, sum);
-    tw_auto tw_tensor *positive = TW_CALL(Greater, sum, zero);
+    tw_auto tw_tensor *positive = TW_CALL(Greater, sum, 0.0);
     tw_auto tw_tensor *ones = positive ? TW_CALL(OnesLike, sum) : NULL;
-    tw_auto tw_tensor *safe = ones ? TW_CALL(SelectV2, positive, sum, ones) : NULL;
-    tw_auto tw_tensor *root = safe ? TW_CALL(Sqrt, safe) : NULL;
-    tw_auto tw_tensor *norm = root ? TW_CALL(SelectV2, positive, root, sum) : NULL;
+    tw_auto tw_tensor *safe = TW_CALL(SelectV2, positive, sum, ones);
+    tw_auto tw_tensor *root = TW_CALL(Sqrt, safe);
+    tw_auto tw_tensor *norm = TW_CALL(SelectV2, positive, root, sum);
     tw_auto tw_tensor *scaled = norm ? TW_CALL(Mul, t, args->clip_norm) : NULL;
     if (scaled && !tw__shape_equal(&scaled->shape, &t->shape)) {
         tw__fail(TW_VALUE_ERROR, "clip_norm of shape %s changes the shape %s of t", tw__shape_text(&args->clip_norm->shape),
@@ -97,7 +94,7 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
         return NULL;
     }
     tw_auto tw_tensor *largest = scaled ? TW_CALL(Maximum, norm, args->clip_norm) : NULL;
-    return largest ? TW_CALL(RealDiv, scaled, largest) : NULL;
+    return TW_CALL(RealDiv, scaled, largest);
 }
 
 static tw_tensor *global_norm(tw_tensors list)

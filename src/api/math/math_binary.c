@@ -14,8 +14,8 @@ TW_API(math_logical_xor, "math.logical_xor(x: tensor<bool>|ragged, y: tensor<boo
 {
     tw_auto tw_tensor *either = TW_CALL(LogicalOr, args->x, args->y);
     tw_auto tw_tensor *both = either ? TW_CALL(LogicalAnd, args->x, args->y) : NULL;
-    tw_auto tw_tensor *not_both = both ? TW_CALL(LogicalNot, both) : NULL;
-    return not_both ? TW_CALL(LogicalAnd, either, not_both) : NULL;
+    tw_auto tw_tensor *not_both = TW_CALL(LogicalNot, both);
+    return TW_CALL(LogicalAnd, either, not_both);
 }
 
 /* ---- division of integers gives floats ---- */
@@ -38,8 +38,7 @@ static tw_tensor *as_float(tw_tensor *x)
     default:
         return tw_retain(x);
     }
-    tw_attr type = TW_A_TYPE("DstT", to);
-    return TW_CALL(Cast, x, type);
+    return TW_CALL(Cast, x, TW_A_TYPE("DstT", to));
 }
 
 tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
@@ -51,7 +50,7 @@ tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
     }
     tw_auto tw_tensor *a = as_float(x);
     tw_auto tw_tensor *b = a ? as_float(y) : NULL;
-    return b ? TW_CALL(RealDiv, a, b) : NULL;
+    return TW_CALL(RealDiv, a, b);
 }
 
 TW_API(divide, "divide|math.divide(x: tensor<hint>|ragged, y: tensor<hint>|ragged, name: str = None) -> tensor",

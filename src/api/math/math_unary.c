@@ -16,7 +16,7 @@ TW_API(sign, "sign|math.sign(x: tensor|ragged|sparse, name: str = None) -> tenso
     /* As TensorFlow writes it: the op's own gradient is zero, that of x / |x| is not. */
     tw_auto tw_tensor *length = part_of(&tw__op_ComplexAbs, args->x);
     tw_auto tw_tensor *divisor = length ? tw_cast(length, args->x->dtype) : NULL;
-    return divisor ? TW_CALL(DivNoNan, args->x, divisor) : NULL;
+    return TW_CALL(DivNoNan, args->x, divisor);
 }
 
 TW_API(abs, "abs|math.abs(x: tensor|ragged|sparse, name: str = None) -> tensor",
@@ -33,8 +33,7 @@ TW_API(round, "round|math.round(x: tensor|ragged, name: str = None) -> tensor", 
 TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor|ragged, name: str = None) -> tensor",
        "1 / x, and zero where x is zero.")
 {
-    tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
-    return TW_CALL(DivNoNan, one, args->x);
+    return TW_CALL(DivNoNan, 1.0, args->x);
 }
 
 /* ---- complex numbers; real ones have a part too ---- */
@@ -77,6 +76,5 @@ TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|
             tw_dtype_name(dtype), tw_dtype_name(args->imag->dtype));
         return NULL;
     }
-    tw_attr type = TW_A_TYPE("Tout", dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);
-    return TW_CALL(Complex, args->real, args->imag, type);
+    return TW_CALL(Complex, args->real, args->imag, TW_A_TYPE("Tout", dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64));
 }

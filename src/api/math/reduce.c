@@ -87,6 +87,7 @@ TW_API(math_reduce_euclidean_norm,
 /* The mean of squared (absolute) differences from the mean. */
 static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
 {
+    TW_TEMPS(t);
     if (!tw__dtype_is_float(x->dtype) && !tw__dtype_is_complex(x->dtype)) {
         tw__fail(TW_TYPE_ERROR, "Input must be either real or complex. Received integer type %s.", tw_dtype_name(x->dtype));
         return NULL;
@@ -97,7 +98,7 @@ static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
         return NULL;
     tw_tensor *square;
     if (tw__dtype_is_complex(x->dtype)) {
-        tw_tensor *product = TW_G2(Mul, TW_CALL(Conj, difference), tw_retain(difference));
+        tw_tensor *product = TW_CALL(Mul, TW_TEMP(Conj, difference), difference);
         tw_dtype real = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
         square = TW_CALL(Real, product, TW_A_TYPE("Tout", real));
         tw_release(product);
@@ -123,7 +124,7 @@ TW_API(math_reduce_std,
 {
     tw__part part = tw__part_begin(args->name, "reduce_std"), inner = tw__part_begin(NULL, "reduce_variance");
     tw_auto tw_tensor *square = tw__part_result(&inner, variance(args->input_tensor, args->axis, args->keepdims));
-    return tw__part_result(&part, square ? TW_CALL(Sqrt, square) : NULL);
+    return tw__part_result(&part, TW_CALL(Sqrt, square));
 }
 
 TW_API(
@@ -135,16 +136,16 @@ TW_API(
     tw_auto tw_tensor *greatest = tw__reduce_axes(&tw__op_Max, args->input_tensor, args->axis, true);
     tw_auto tw_tensor *finite = TW_CALL(IsFinite, greatest);
     tw_auto tw_tensor *zeros = finite ? TW_CALL(ZerosLike, greatest) : NULL;
-    tw_auto tw_tensor *chosen = zeros ? TW_CALL(SelectV2, finite, greatest, zeros) : NULL;
-    tw_auto tw_tensor *offset = chosen ? TW_CALL(StopGradient, chosen) : NULL;
-    tw_auto tw_tensor *less = offset ? TW_CALL(Sub, args->input_tensor, offset) : NULL;
-    tw_auto tw_tensor *powers = less ? TW_CALL(Exp, less) : NULL;
+    tw_auto tw_tensor *chosen = TW_CALL(SelectV2, finite, greatest, zeros);
+    tw_auto tw_tensor *offset = TW_CALL(StopGradient, chosen);
+    tw_auto tw_tensor *less = TW_CALL(Sub, args->input_tensor, offset);
+    tw_auto tw_tensor *powers = TW_CALL(Exp, less);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, powers, args->axis, args->keepdims);
     tw_auto tw_tensor *logarithm = TW_CALL(Log, sum);
     if (!logarithm)
         return NULL;
     tw_auto tw_tensor *shaped = tw__reshape_like(tw_retain(offset), logarithm);
-    return shaped ? TW_CALL(AddV2, logarithm, shaped) : NULL;
+    return TW_CALL(AddV2, logarithm, shaped);
 }
 
 TW_API(math_cumsum,

@@ -20,8 +20,7 @@ static tw_tensor *relu(tw_tensor *x, double alpha, double max_value, double thre
     tw_auto tw_tensor *result = NULL;
     if (threshold != 0) {
         tw_auto tw_tensor *above = TW_CALL(Greater, x, limit);
-        tw_attr type = TW_A_TYPE("DstT", x->dtype);
-        tw_auto tw_tensor *mask = TW_CALL(Cast, above, type);
+        tw_auto tw_tensor *mask = TW_CALL(Cast, above, TW_A_TYPE("DstT", x->dtype));
         result = TW_CALL(Mul, x, mask);
     } else if (clip && max_value == 6) {
         result = TW_CALL(Relu6, x);
@@ -92,8 +91,7 @@ TW_API(activations_elu, "keras.activations.elu(x: tensor, alpha: float = 1.0) ->
     if (args->alpha == 1)
         return TW_CALL(Elu, args->x);
     tw_auto tw_tensor *elu = TW_CALL(Elu, args->x);
-    tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
-    tw_auto tw_tensor *positive = TW_CALL(Greater, args->x, zero);
+    tw_auto tw_tensor *positive = TW_CALL(Greater, args->x, 0.0);
     tw_auto tw_tensor *alpha = tw__grad_constant(args->alpha, args->x);
     tw_auto tw_tensor *scaled = TW_CALL(Mul, alpha, elu);
     return TW_CALL(SelectV2, positive, elu, scaled);
@@ -132,10 +130,8 @@ TW_API(activations_exponential, "keras.activations.exponential(x: tensor) -> ten
 
 TW_API(activations_hard_sigmoid, "keras.activations.hard_sigmoid(x: tensor) -> tensor", "0.2 * x + 0.5, cut to [0, 1].")
 {
-    tw_auto tw_tensor *slope = tw__grad_constant(0.2, args->x);
-    tw_auto tw_tensor *half = tw__grad_constant(0.5, args->x);
-    tw_auto tw_tensor *product = TW_CALL(Mul, slope, args->x);
-    tw_auto tw_tensor *line = TW_CALL(AddV2, product, half);
+    tw_auto tw_tensor *product = TW_CALL(Mul, 0.2, args->x);
+    tw_auto tw_tensor *line = TW_CALL(AddV2, product, 0.5);
     tw_auto tw_tensor *zero = tw__grad_constant(0, args->x);
     tw_auto tw_tensor *one = tw__grad_constant(1, args->x);
     return TW_CALL(ClipByValue, line, zero, one);

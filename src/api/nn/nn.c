@@ -59,8 +59,7 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
         tw_auto tw_tensor *inner = times(sum, 0.7978845608028654);
         cumulated = TW_CALL(Tanh, inner);
     } else {
-        tw_auto tw_tensor *root = tw__grad_constant(1.4142135623730951, x);
-        tw_auto tw_tensor *inner = TW_CALL(RealDiv, x, root);
+        tw_auto tw_tensor *inner = TW_CALL(RealDiv, x, 1.4142135623730951);
         cumulated = TW_CALL(Erf, inner);
     }
     tw_auto tw_tensor *above = plus(cumulated, 1);
@@ -137,8 +136,7 @@ TW_API(nn_bias_add, "nn.bias_add(value: tensor<T>, bias: tensor<T>, data_format:
         tw__fail(TW_VALUE_ERROR, "`data_format` must be of the form `N...C` or `NC...`. Received: data_format=%s", format);
         return NULL;
     }
-    tw_attr order = TW_A_STRING("data_format", second ? "NCHW" : "NHWC");
-    return TW_CALL(BiasAdd, args->value, args->bias, order);
+    return TW_CALL(BiasAdd, args->value, args->bias, TW_A_STRING("data_format", second ? "NCHW" : "NHWC"));
 }
 
 /* ---- dropout ---- */
@@ -157,8 +155,7 @@ tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape)
         return whole;
     tw_auto tw_tensor *own = whole;
     tw_auto tw_tensor *given = tw__tensor_of_shape(&shape, TW_INT32);
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *missing = TW_CALL(Less, given, zero);
+    tw_auto tw_tensor *missing = TW_CALL(Less, given, 0);
     return TW_CALL(SelectV2, missing, own, given);
 }
 
@@ -183,9 +180,9 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
                       *dims_node = tw__part_constant(&part, dims, "Shape");
     tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed) : NULL;
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
-    tw_auto tw_tensor *keep = uniform && limit ? TW_CALL(GreaterEqual, uniform, limit) : NULL;
+    tw_auto tw_tensor *keep = TW_CALL(GreaterEqual, uniform, limit);
     tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;
-    return shaped_like(tw__part_result(&part, zero_node ? TW_CALL(SelectV2, keep, scaled, zero_node) : NULL), x);
+    return shaped_like(tw__part_result(&part, TW_CALL(SelectV2, keep, scaled, zero_node)), x);
 }
 
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
@@ -228,8 +225,7 @@ TW_API(nn_embedding_lookup,
        "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",
        "The rows of params that the ids name, each scaled down to the norm max_norm if that is given.")
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_tensor *rows = TW_CALL(GatherV2, args->params, args->ids, zero);
+    tw_tensor *rows = TW_CALL(GatherV2, args->params, args->ids, 0);
     if (!rows || isnan(args->max_norm))
         return rows;
     int64_t axes[TW_MAX_RANK];

@@ -8,8 +8,7 @@
 
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype)
 {
-    tw_attr type = TW_A_TYPE("DstT", dtype);
-    return x->dtype == dtype ? tw_retain(x) : TW_CALL(Cast, x, type);
+    return x->dtype == dtype ? tw_retain(x) : TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
 }
 
 static tw_dtype precise(tw_dtype dtype)
@@ -54,12 +53,13 @@ static tw_tensor *loss_of(const tw_op *op, tw_tensor *logits, tw_tensor *labels)
 /* The loss [rows] in the logits' dtype and their leading dimensions. */
 static tw_tensor *finished(tw_tensor *loss, tw_tensor *logits)
 {
+    TW_TEMPS(t);
     tw_shape leading = logits->shape;
     leading.rank--;
     bool known = leading.rank >= 0 && tw__shape_known(&leading);
     tw_auto tw_tensor *shaped = !loss || leading.rank == 1 ? tw_retain(loss)
                                 : known                    ? reshaped(loss, &leading)
-                                                           : TW_G2(Reshape, tw_retain(loss), tw__sizes_later(logits, 0, -1));
+                                                           : TW_CALL(Reshape, loss, tw__temp(t, tw__sizes_later(logits, 0, -1)));
     return shaped ? as_dtype(shaped, logits->dtype) : NULL;
 }
 
@@ -116,10 +116,9 @@ static tw_tensor *cross_entropy_later(tw_tensor *labels, tw_tensor *logits, int6
 {
     tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1), *turned_labels = tw__swap_axes_later(labels, axis, -1);
     tw_auto tw_tensor *loss = turned && turned_labels ? tw__cross_entropy_of(turned_labels, turned, -1) : NULL;
-    tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *rest = loss && last ? TW_CALL(ExpandDims, loss, last) : NULL;
+    tw_auto tw_tensor *rest = TW_CALL(ExpandDims, loss, -1);
     tw_auto tw_tensor *back = rest ? tw__swap_axes_later(rest, axis, -1) : NULL;
-    return back ? TW_CALL(Squeeze, back, TW_A_INTS("squeeze_dims", &axis, 1)) : NULL;
+    return TW_CALL(Squeeze, back, TW_A_INTS("squeeze_dims", &axis, 1));
 }
 
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis)

@@ -22,8 +22,7 @@ static tw_tensor *named_mean(const tw__part *part, const char *name, tw_tensor *
 
 static tw_tensor *squeezed(tw_tensor *x, tw_ints axes, bool keepdims)
 {
-    tw_attr dims = TW_A_INTS("squeeze_dims", axes.items, (int)axes.count);
-    return !x || keepdims ? tw_retain(x) : TW_CALL(Squeeze, x, dims);
+    return !x || keepdims ? tw_retain(x) : TW_CALL(Squeeze, x, TW_A_INTS("squeeze_dims", axes.items, (int)axes.count));
 }
 
 static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
@@ -31,8 +30,8 @@ static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_
     tw__part part = tw__part_begin(NULL, "moments");
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype;
     tw_auto tw_tensor *wide = cast(x, dtype), *center = named_mean(&part, "mean", wide, axes);
-    tw_auto tw_tensor *fixed = center ? TW_CALL(StopGradient, center) : NULL;
-    tw_auto tw_tensor *squares = fixed ? TW_CALL(SquaredDifference, wide, fixed) : NULL;
+    tw_auto tw_tensor *fixed = TW_CALL(StopGradient, center);
+    tw_auto tw_tensor *squares = TW_CALL(SquaredDifference, wide, fixed);
     tw_auto tw_tensor *spread = named_mean(&part, "variance", squares, axes);
     tw_auto tw_tensor *flat_center = spread ? squeezed(center, axes, keepdims) : NULL;
     tw_auto tw_tensor *flat_spread = flat_center ? squeezed(spread, axes, keepdims) : NULL;
@@ -81,9 +80,9 @@ TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepd
 /* The sum over axes of weights times values, divided by the sum of the weights, all axes kept. */
 static tw_tensor *weighted_mean(tw_tensor *values, tw_tensor *weights, tw_tensor *total, tw_ints axes)
 {
-    tw_auto tw_tensor *products = values ? TW_CALL(Mul, weights, values) : NULL;
+    tw_auto tw_tensor *products = TW_CALL(Mul, weights, values);
     tw_auto tw_tensor *sum = products ? tw__reduce_axes(&tw__op_Sum, products, axes, true) : NULL;
-    return sum && total ? TW_CALL(DivNoNan, sum, total) : NULL;
+    return TW_CALL(DivNoNan, sum, total);
 }
 
 tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, bool keepdims, tw_tensor **mean,
@@ -92,10 +91,10 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
     tw__part part = tw__part_begin(NULL, "weighted_moments");
     tw_auto tw_tensor *wide = cast(x, x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype),
                       *given = wide ? cast(weights, wide->dtype) : NULL;
-    tw_auto tw_tensor *zeros = given ? TW_CALL(ZerosLike, wide) : NULL, *spread = zeros ? TW_CALL(AddV2, given, zeros) : NULL;
+    tw_auto tw_tensor *zeros = given ? TW_CALL(ZerosLike, wide) : NULL, *spread = TW_CALL(AddV2, given, zeros);
     tw_auto tw_tensor *total = spread ? tw__reduce_axes(&tw__op_Sum, spread, axes, true) : NULL;
     tw_auto tw_tensor *center = total ? weighted_mean(wide, given, total, axes) : NULL;
-    tw_auto tw_tensor *squares = center ? TW_CALL(SquaredDifference, wide, center) : NULL;
+    tw_auto tw_tensor *squares = TW_CALL(SquaredDifference, wide, center);
     tw_auto tw_tensor *distance = squares ? weighted_mean(squares, given, total, axes) : NULL;
     tw_auto tw_tensor *flat_center = distance ? squeezed(center, axes, keepdims) : NULL;
     tw_auto tw_tensor *flat_distance = flat_center ? squeezed(distance, axes, keepdims) : NULL;

@@ -105,13 +105,14 @@ TW_API(random_algorithm, "random._algorithm(alg: value = None) -> int",
 TW_API(random_create_rng_state, "random._create_rng_state(seed: tensor, alg: value) -> tensor",
        "A generator's state from words: the first ones, with zeros in front if there are fewer than it has.")
 {
+    TW_TEMPS(t);
     int64_t algorithm = tw__random_algorithm(&args->alg), size = state_size(algorithm);
     if (!algorithm)
         return NULL;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
     tw_tensor *words =
         args->seed->dtype == TW_INT64 ? tw_retain(args->seed) : TW_CALL(Cast, args->seed, TW_A_TYPE("DstT", TW_INT64));
-    words = TW_G2(Reshape, words, tw_retain(flat_shape));
+    words = TW_CALL(Reshape, tw__temp(t, words), flat_shape);
     if (!words)
         return NULL;
     int64_t count = words->shape.dims[0];
@@ -144,7 +145,7 @@ TW_API(random_any_state, "random._any_state(alg: value) -> tensor",
 {
     int64_t algorithm = tw__random_algorithm(&args->alg), size = state_size(algorithm);
     tw_auto tw_tensor *shape = algorithm ? tw__ints_tensor(&size, 1, TW_INT32) : NULL;
-    return shape ? TW_CALL(NonDeterministicInts, shape) : NULL;
+    return TW_CALL(NonDeterministicInts, shape);
 }
 
 TW_PROPERTY(generator_state, "random.Generator.state(self: generator) -> variable", "The variable that holds the state.")
@@ -160,15 +161,16 @@ TW_PROPERTY(generator_algorithm, "random.Generator.algorithm(self: generator) ->
 static tw_tensor *slice(tw_tensor *vector, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, TW_INT32), *size = tw__ints_tensor(&count, 1, TW_INT32);
-    return begin && size && vector ? TW_CALL(Slice, vector, begin, size) : NULL;
+    return TW_CALL(Slice, vector, begin, size);
 }
 
 TW_PROPERTY(generator_key, "random.Generator.key(self: generator) -> tensor", "The last word of the state.")
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *state = args->self->state ? tw__variable_read(args->self->state) : NULL;
     tw_auto tw_tensor *last = state ? slice(state, state_size(args->self->algorithm) - 1, 1) : NULL;
     tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
-    return TW_G2(Reshape, tw_retain(last), scalar);
+    return TW_CALL(Reshape, last, tw__temp(t, scalar));
 }
 
 TW_METHOD(generator_reset, "random.Generator.reset(self: generator, state: tensor<int64>)", "Sets the state.")
@@ -209,7 +211,7 @@ static tw_tensor *number_of(tw_tensor *shape)
 static tw_tensor *words(tw_tensor *state, int64_t from, int64_t count)
 {
     tw_auto tw_tensor *part = slice(state, from, count);
-    return part ? TW_CALL(Bitcast, part, TW_A_TYPE("type", TW_UINT64)) : NULL;
+    return TW_CALL(Bitcast, part, TW_A_TYPE("type", TW_UINT64));
 }
 
 /* A stateless op on the stream as it stands. */
@@ -229,9 +231,10 @@ static tw_tensor *draw(tw_generator *generator, const tw_op *op, tw_tensor *shap
 /* values * scale + shift; takes the values. */
 static tw_tensor *scaled(tw_tensor *values, tw_tensor *scale, tw_tensor *shift)
 {
+    TW_TEMPS(t);
     if (scale)
-        values = TW_G2(Mul, values, tw_retain(scale));
-    return shift ? TW_G2(AddV2, values, tw_retain(shift)) : values;
+        values = TW_CALL(Mul, tw__temp(t, values), scale);
+    return shift ? TW_CALL(AddV2, tw__temp(t, values), shift) : values;
 }
 
 TW_METHOD(
@@ -277,7 +280,7 @@ TW_METHOD(
     if (!low)
         return scaled(values, high, NULL);
     tw_auto tw_tensor *one = high ? tw_retain(high) : TW_CALL(OnesLike, low);
-    tw_auto tw_tensor *range = one ? TW_CALL(Sub, one, low) : NULL;
+    tw_auto tw_tensor *range = TW_CALL(Sub, one, low);
     if (range)
         return scaled(values, range, low);
     tw_release(values);
@@ -298,9 +301,8 @@ TW_METHOD(
     "name: str = None) -> tensor",
     "Numbers of successes in trials; shape ends with that of counts and probs.")
 {
-    tw_auto tw_tensor *algorithm = tw_tensor_int64(args->self->algorithm);
-    return TW_CALL(StatefulRandomBinomial, args->self->state->handle, algorithm, args->shape, args->counts, args->probs,
-                   TW_A_TYPE("dtype", args->dtype));
+    return TW_CALL(StatefulRandomBinomial, args->self->state->handle, (int64_t)args->self->algorithm, args->shape, args->counts,
+                   args->probs, TW_A_TYPE("dtype", args->dtype));
 }
 
 TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, count: int > -1 = 1) -> tensor",
@@ -309,8 +311,8 @@ TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, co
     tw_auto tw_tensor *shape = tw__ints_tensor(&args->count, 1, TW_INT32);
     tw_auto tw_tensor *first =
         shape ? draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, shape, TW_INT64, NULL, NULL) : NULL;
-    tw_auto tw_tensor *zeros = first ? TW_CALL(ZerosLike, first) : NULL;
-    return zeros ? TW_CALL(Pack, first, zeros) : NULL;
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, first);
+    return TW_CALL(Pack, first, zeros);
 }
 
 /* One generator per seed: a counter of zeros, and the seed as the key. */
@@ -320,12 +322,12 @@ TW_METHOD(generator_split_states, "random.Generator._split_states(self: generato
     tw_tensors states = { tw__alloc_array((size_t)args->count + 1, sizeof(tw_tensor *)), args->count };
     tw_auto tw_tensor *seeds = states.items ? tw_generator_make_seeds(args->self, .count = args->count) : NULL;
     tw_auto tw_tensor *flat = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *keys = seeds && flat ? TW_CALL(Reshape, seeds, flat) : NULL;
+    tw_auto tw_tensor *keys = TW_CALL(Reshape, seeds, flat);
     tw_auto tw_tensor *zeros = tw_tensor_new(TW_INT64, TW_SHAPE(state_size(args->self->algorithm) - 1), NULL);
     bool good = keys && zeros && axis;
     for (int64_t i = 0; good && i < args->count; i++) {
         tw_auto tw_tensor *key = slice(keys, i, 1);
-        states.items[i] = key ? TW_CALL(ConcatV2, zeros, key, axis) : NULL;
+        states.items[i] = TW_CALL(ConcatV2, zeros, key, axis);
         good = states.items[i] != NULL;
     }
     if (!good)
@@ -401,5 +403,5 @@ TW_API(
     tw_auto tw_tensor *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
     tw_auto tw_tensor *first =
         scalar ? tw_random_stateless_uniform(scalar, args->seed, .dtype = args->data->dtype, .alg = args->alg) : NULL;
-    return first ? TW_CALL(Pack, first, args->data) : NULL;
+    return TW_CALL(Pack, first, args->data);
 }

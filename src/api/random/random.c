@@ -153,10 +153,8 @@ static tw_tensor *zero_of(tw_dtype dtype)
 
 static tw_tensor *number_of(tw_dtype dtype, int number)
 {
-    tw_auto tw_tensor *narrow = tw_tensor_int(number);
     tw__outside outside = tw__outside_begin();
-    tw_attr type = TW_A_TYPE("DstT", dtype);
-    tw_tensor *value = narrow ? TW_CALL(Cast, narrow, type) : NULL;
+    tw_tensor *value = TW_CALL(Cast, (int)number, TW_A_TYPE("DstT", dtype));
     tw__outside_end(outside);
     return value;
 }
@@ -173,7 +171,7 @@ static tw_tensor *stretched(const tw__part *part, tw_tensor *values, tw_tensor *
 {
     tw_auto tw_tensor *own = values;
     tw_auto tw_tensor *range = values ? TW_CALL(Sub, high, low) : NULL;
-    tw_auto tw_tensor *product = range ? TW_CALL(Mul, values, range) : NULL;
+    tw_auto tw_tensor *product = TW_CALL(Mul, values, range);
     return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, low), 2, NULL, 0) : NULL;
 }
 
@@ -181,7 +179,7 @@ static tw_tensor *stretched(const tw__part *part, tw_tensor *values, tw_tensor *
 static tw_tensor *shifted(const tw__part *part, tw_tensor *values, tw_tensor *mean, tw_tensor *deviation)
 {
     tw_auto tw_tensor *own = values;
-    tw_auto tw_tensor *product = values ? TW_CALL(Mul, values, deviation) : NULL;
+    tw_auto tw_tensor *product = TW_CALL(Mul, values, deviation);
     return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, mean), 2, NULL, 0) : NULL;
 }
 
@@ -407,6 +405,5 @@ TW_API(random_stateless_categorical,
        "name: str = None) -> tensor",
        "Classes drawn with the probabilities softmax(logits); a function of the seed, two integers.")
 {
-    tw_attr type = TW_A_TYPE("output_dtype", args->dtype);
-    return TW_CALL(StatelessMultinomial, args->logits, args->num_samples, args->seed, type);
+    return TW_CALL(StatelessMultinomial, args->logits, args->num_samples, args->seed, TW_A_TYPE("output_dtype", args->dtype));
 }

@@ -104,7 +104,7 @@ TW_METHOD(sparse_tensor_divide, "SparseTensor.__truediv__|SparseTensor.__div__(s
     tw_auto tw_tensor *values = TW_CALL(Cast, s->values, TW_A_TYPE("DstT", real));
     tw_auto tw_sparse_tensor *wide = tw__sparse_new(s->indices, values, s->dense_shape);
     tw_auto tw_tensor *given = wide ? tw__value_tensor(&args->y, real, "SparseTensor") : NULL;
-    tw_auto tw_tensor *y = given ? TW_CALL(Cast, given, TW_A_TYPE("DstT", real)) : NULL;
+    tw_auto tw_tensor *y = TW_CALL(Cast, given, TW_A_TYPE("DstT", real));
     return y ? with_dense(&tw__op_SparseDenseCwiseDiv, wide, &(tw_value){ .kind = TW_VALUE_TENSOR, .tensor = y }) : NULL;
 }
 
@@ -112,9 +112,8 @@ TW_METHOD(sparse_tensor_divide, "SparseTensor.__truediv__|SparseTensor.__div__(s
 
 static tw_tensor *multiply(const tw_sparse_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
 {
-    return b ? TW_CALL(SparseTensorDenseMatMul, a->indices, a->values, a->dense_shape, b, TW_A_BOOL("adjoint_a", adjoint_a),
-                       TW_A_BOOL("adjoint_b", adjoint_b))
-             : NULL;
+    return TW_CALL(SparseTensorDenseMatMul, a->indices, a->values, a->dense_shape, b, TW_A_BOOL("adjoint_a", adjoint_a),
+                   TW_A_BOOL("adjoint_b", adjoint_b));
 }
 
 TW_API(sparse_sparse_dense_matmul,
@@ -127,7 +126,7 @@ TW_API(sparse_sparse_dense_matmul,
         tw_auto tw_tensor *dense = tw__value_tensor(&args->sp_a, s->values->dtype, "sparse_dense_matmul");
         tw_auto tw_tensor *product = multiply(s, dense, !args->adjoint_b, !args->adjoint_a);
         tw_auto tw_tensor *order = product ? tw__ints_tensor((const int64_t[]){ 1, 0 }, 2, TW_INT32) : NULL;
-        tw_auto tw_tensor *turned = order ? TW_CALL(Transpose, product, order) : NULL;
+        tw_auto tw_tensor *turned = TW_CALL(Transpose, product, order);
         return turned ? (tw__dtype_is_complex(turned->dtype) ? TW_CALL(Conj, turned) : tw_retain(turned)) : NULL;
     }
     const tw_sparse_tensor *s = tw__sparse_given(&args->sp_a);

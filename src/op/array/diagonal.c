@@ -391,10 +391,11 @@ tw_status tw__matrix_diag_part_compute(tw__kernel *kernel)
 /* The size of the last dimension but `back` - 1, by ops if it is not known yet. */
 static tw_tensor *size_from_end(tw_tensor *x, int back)
 {
+    TW_TEMPS(t);
     int rank = x->shape.rank;
     if (rank >= back && x->shape.dims[rank - back] >= 0)
         return tw_tensor_int((int32_t)x->shape.dims[rank - back]);
-    return TW_G3(GatherV2, TW_CALL(Shape, x), TW_G2(Sub, TW_CALL(Rank, x), tw_tensor_int(back)), tw_tensor_int(0));
+    return TW_CALL(GatherV2, TW_TEMP(Shape, x), TW_TEMP(Sub, TW_TEMP(Rank, x), (int)back), 0);
 }
 
 static tw_status part_v3_gradient(tw__gradient *gradient)
@@ -403,9 +404,8 @@ static tw_status part_v3_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *rows = size_from_end(x, 2), *columns = size_from_end(x, 1);
-    gradient->input_grads[0] = zero && rows && columns ? TW_CALL(MatrixDiagV3, dy, gradient->inputs[1], rows, columns, zero,
-                                                                 TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data))
-                                                       : NULL;
+    gradient->input_grads[0] = TW_CALL(MatrixDiagV3, dy, gradient->inputs[1], rows, columns, zero,
+                                       TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data));
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

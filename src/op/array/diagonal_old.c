@@ -102,7 +102,7 @@ static tw_status diag_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *k = diagonals_of(gradient, 1);
-    tw__grad_set(gradient, 0, zero && k ? TW_CALL(MatrixDiagPartV3, dy, k, zero, left) : NULL);
+    tw__grad_set(gradient, 0, TW_CALL(MatrixDiagPartV3, dy, k, zero, left));
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -112,7 +112,7 @@ static tw_status part_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, x), *k = diagonals_of(gradient, 1);
-    tw__grad_set(gradient, 0, zeros && k ? TW_CALL(MatrixSetDiagV3, zeros, dy, k, left) : NULL);
+    tw__grad_set(gradient, 0, TW_CALL(MatrixSetDiagV3, zeros, dy, k, left));
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -124,11 +124,11 @@ static tw_status set_gradient(tw__gradient *gradient)
         return dy ? tw__error_status() : TW_OK;
     if (gradient->wanted[0]) {
         tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, gradient->inputs[1]);
-        tw__grad_set(gradient, 0, zeros ? TW_CALL(MatrixSetDiagV3, dy, zeros, k, left) : NULL);
+        tw__grad_set(gradient, 0, TW_CALL(MatrixSetDiagV3, dy, zeros, k, left));
     }
     if (gradient->wanted[1]) {
         tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
-        tw__grad_set(gradient, 1, zero ? TW_CALL(MatrixDiagPartV3, dy, k, zero, left) : NULL);
+        tw__grad_set(gradient, 1, TW_CALL(MatrixDiagPartV3, dy, k, zero, left));
     }
     return tw__grad_status(gradient);
 }

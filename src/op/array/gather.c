@@ -124,7 +124,7 @@ static tw_status gather_compute(tw__kernel *kernel)
 static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
 {
     tw_tensor *shape = x ? tw__ints_tensor(dims, rank, TW_INT64) : NULL;
-    tw_tensor *result = shape ? TW_CALL(Reshape, x, shape) : NULL;
+    tw_tensor *result = TW_CALL(Reshape, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;
@@ -133,7 +133,7 @@ static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
 static tw_tensor *swap_middle(tw_tensor *x) /* [a, b, c, d] -> [a, c, b, d]; takes x */
 {
     tw_tensor *order = x ? tw__ints_tensor((const int64_t[]){ 0, 2, 1, 3 }, 4, TW_INT32) : NULL;
-    tw_tensor *result = order ? TW_CALL(Transpose, x, order) : NULL;
+    tw_tensor *result = TW_CALL(Transpose, x, order);
     tw_release(order);
     tw_release(x);
     return result;
@@ -157,7 +157,7 @@ static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *ind
             else
                 ((int32_t *)offsets->data)[b] = (int32_t)(b * g->rows);
         }
-        tw_tensor *sum = offsets ? TW_CALL(AddV2, ids, offsets) : NULL;
+        tw_tensor *sum = TW_CALL(AddV2, ids, offsets);
         tw_release(offsets);
         tw_release(ids);
         ids = sum;
@@ -197,14 +197,15 @@ static tw_tensor *rows_back(tw_tensor *dy, tw_tensor *indices, const tw_shape *w
 /* The same by ops, where sizes are not known yet. Takes the shape. */
 static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *given)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *shape = given;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32);
     tw_auto tw_tensor *rest = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
     if (!shape || !one || !rest)
         return NULL;
-    tw_tensor *inner = TW_CALL(Slice, shape, one, rest);
-    tw_tensor *count = TW_G2(Reshape, TW_CALL(Size, indices), tw_retain(one));
-    tw_auto tw_tensor *rows = TW_G2(Reshape, tw_retain(dy), TW_G3(ConcatV2, count, inner, tw_tensor_int(0)));
+    tw_tensor *inner = TW_TEMP(Slice, shape, one, rest);
+    tw_tensor *count = TW_TEMP(Reshape, TW_TEMP(Size, indices), one);
+    tw_auto tw_tensor *rows = TW_CALL(Reshape, dy, TW_TEMP(ConcatV2, count, inner, 0));
     tw_auto tw_tensor *flat = TW_CALL(Reshape, indices, rest);
     return rows && flat ? tw__slices_make(rows, flat, shape) : NULL;
 }
@@ -212,6 +213,7 @@ static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *
 /* What scatter_back does, by ops, where sizes are not known yet; the axis is counted from the front. */
 static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *shape, int64_t axis, int64_t batch_dims)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *batch = tw__sizes_product(shape, 0, batch_dims), *outer = tw__sizes_product(shape, batch_dims, axis);
     tw_auto tw_tensor *rows = tw__sizes_product(shape, axis, axis + 1), *inner = tw__sizes_product(shape, axis + 1, -1);
     tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64),
@@ -222,16 +224,16 @@ static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tenso
     if (!ids || !outer || !rows || !inner || !one || !none)
         return NULL;
     tw_auto tw_tensor *sizes = tw__shape_as_tensor(ids, TW_INT64), *picks = tw__sizes_product(sizes, 1, 2);
-    tw_auto tw_tensor *count = TW_G2(Reshape, TW_CALL(Mul, batch, rows), tw_retain(none));
-    tw_tensor *step = TW_G2(Reshape, TW_CALL(Maximum, rows, one), tw_retain(none));
-    tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), tw_retain(count), step); /* each batch has segments of its own */
+    tw_auto tw_tensor *count = TW_CALL(Reshape, TW_TEMP(Mul, batch, rows), none);
+    tw_tensor *step = TW_TEMP(Reshape, TW_TEMP(Maximum, rows, one), none);
+    tw_tensor *offsets = TW_CALL(Range, (int64_t)0, count, step); /* each batch has segments of its own */
     tw_auto tw_tensor *flat =
-        TW_G2(Reshape, TW_G2(AddV2, tw_retain(ids), tw__reshape_to(offsets, TW_IN(any, one), 2)), tw_retain(any));
+        TW_CALL(Reshape, TW_TEMP(AddV2, ids, tw__temp(t, tw__reshape_to(offsets, TW_IN(any, one), 2))), any);
     tw_tensor *values = swap_middle(tw__reshape_to(tw_retain(dy), TW_IN(batch, outer, picks, inner), 4));
-    tw_auto tw_tensor *many = picks ? TW_CALL(Mul, batch, picks) : NULL, *wide_rows = TW_CALL(Mul, outer, inner);
+    tw_auto tw_tensor *many = TW_CALL(Mul, batch, picks), *wide_rows = TW_CALL(Mul, outer, inner);
     tw_auto tw_tensor *table = tw__reshape_to(values, TW_IN(many, wide_rows), 2);
-    tw_tensor *sum = flat && table && count ? TW_CALL(UnsortedSegmentSum, table, flat, count) : NULL;
-    return TW_G2(Reshape, swap_middle(tw__reshape_to(sum, TW_IN(batch, rows, outer, inner), 4)), tw_retain(shape));
+    tw_tensor *sum = TW_CALL(UnsortedSegmentSum, table, flat, count);
+    return TW_CALL(Reshape, tw__temp(t, swap_middle(tw__reshape_to(sum, TW_IN(batch, rows, outer, inner), 4))), shape);
 }
 
 /* The gradient where the shapes, or the axis, are not known while tracing. */

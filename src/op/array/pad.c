@@ -84,6 +84,7 @@ static tw_status pad_compute(tw__kernel *kernel)
 
 static tw_status pad_gradient(tw__gradient *gradient)
 {
+    TW_TEMPS(t);
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
@@ -94,12 +95,12 @@ static tw_status pad_gradient(tw__gradient *gradient)
         first = tw__ints_tensor(begin, x->shape.rank, TW_INT64);
         size = tw__shape_as_tensor(x, TW_INT64);
     } else {
-        tw_tensor *column = TW_G3(Slice, tw_retain(paddings), tw__ints_tensor((int64_t[]){ 0, 0 }, 2, TW_INT32),
-                                  tw__ints_tensor((int64_t[]){ -1, 1 }, 2, TW_INT32));
-        first = TW_G2(Reshape, column, tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
+        tw_tensor *column = TW_TEMP(Slice, paddings, tw__temp_ints(t, (int64_t[]){ 0, 0 }, 2, TW_INT32),
+                                    tw__temp_ints(t, (int64_t[]){ -1, 1 }, 2, TW_INT32));
+        first = TW_CALL(Reshape, column, tw__temp_ints(t, (int64_t[]){ -1 }, 1, TW_INT32));
         size = tw__shape_as_tensor(x, paddings->dtype);
     }
-    gradient->input_grads[0] = first && size ? TW_CALL(Slice, dy, first, size) : NULL;
+    gradient->input_grads[0] = TW_CALL(Slice, dy, first, size);
     tw_release(first);
     tw_release(size);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();

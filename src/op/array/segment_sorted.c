@@ -57,8 +57,7 @@ tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inne
 
 static tw_tensor *rows_of(tw_tensor *x, tw_tensor *ids)
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return TW_CALL(GatherV2, x, ids, zero);
+    return TW_CALL(GatherV2, x, ids, 0);
 }
 
 /* ---- SegmentSum ---- */
@@ -153,24 +152,26 @@ static tw_status sorted_compute(tw__kernel *kernel)
 /* The number of rows that reached the segment's value share its gradient. */
 static tw_status extreme_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
     if (!dy || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *reached = TW_G2(Equal, tw_retain(data), rows_of(g->outputs[0], ids));
+    tw_auto tw_tensor *reached = TW_CALL(Equal, data, tw__temp(t, rows_of(g->outputs[0], ids)));
     tw_auto tw_tensor *ones = TW_CALL(Cast, reached, TW_A_TYPE("DstT", data->dtype));
-    tw_auto tw_tensor *shared = ones ? TW_G2(RealDiv, tw_retain(dy), TW_CALL(SegmentSum, ones, ids)) : NULL;
-    tw__grad_set(g, 0, TW_G3(SelectV2, tw_retain(reached), rows_of(shared, ids), TW_CALL(ZerosLike, data)));
+    tw_auto tw_tensor *shared = TW_CALL(RealDiv, dy, TW_TEMP(SegmentSum, ones, ids));
+    tw__grad_set(g, 0, TW_CALL(SelectV2, reached, tw__temp(t, rows_of(shared, ids)), TW_TEMP(ZerosLike, data)));
     return tw__grad_status(g);
 }
 
 static tw_status mean_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1];
     if (!g->output_grads[0] || !g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *number = TW_G2(SegmentSum, TW_CALL(OnesLike, data), tw_retain(ids));
+    tw_auto tw_tensor *number = TW_CALL(SegmentSum, TW_TEMP(OnesLike, data), ids);
     tw_auto tw_tensor *one = number ? tw__grad_constant(1, number) : NULL;
-    tw_auto tw_tensor *shared = TW_G2(RealDiv, tw_retain(g->output_grads[0]), TW_G2(Maximum, tw_retain(number), tw_retain(one)));
+    tw_auto tw_tensor *shared = TW_CALL(RealDiv, g->output_grads[0], TW_TEMP(Maximum, number, one));
     tw__grad_set(g, 0, rows_of(shared, ids));
     return tw__grad_status(g);
 }
@@ -178,20 +179,20 @@ static tw_status mean_gradient(tw__gradient *g)
 /* The product of the other rows: by division, but where the row is zero. */
 static tw_status product_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
     if (!dy || !g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = TW_CALL(Equal, data, none);
     tw_auto tw_tensor *ones = TW_CALL(Cast, zero, TW_A_TYPE("DstT", TW_INT32));
-    tw_auto tw_tensor *filled = TW_G3(SelectV2, tw_retain(zero), TW_CALL(OnesLike, data), tw_retain(data));
+    tw_auto tw_tensor *filled = TW_CALL(SelectV2, zero, TW_TEMP(OnesLike, data), data);
     if (!ones || !filled)
         return tw__error_status();
     tw_auto tw_tensor *zeros = TW_CALL(SegmentSum, ones, ids), *rest = TW_CALL(SegmentProd, filled, ids);
-    tw_auto tw_tensor *kept =
-        TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_CALL(ZerosLike, dy), tw_retain(dy));
-    tw_tensor *others =
-        TW_G3(SelectV2, tw_retain(zero), rows_of(rest, ids), TW_G2(RealDiv, rows_of(g->outputs[0], ids), tw_retain(data)));
-    tw__grad_set(g, 0, TW_G2(Mul, rows_of(kept, ids), others));
+    tw_auto tw_tensor *kept = TW_CALL(SelectV2, TW_TEMP(Greater, zeros, 1), TW_TEMP(ZerosLike, dy), dy);
+    tw_tensor *others = TW_TEMP(SelectV2, zero, tw__temp(t, rows_of(rest, ids)),
+                                TW_TEMP(RealDiv, tw__temp(t, rows_of(g->outputs[0], ids)), data));
+    tw__grad_set(g, 0, TW_CALL(Mul, tw__temp(t, rows_of(kept, ids)), others));
     return tw__grad_status(g);
 }
 

@@ -66,9 +66,10 @@ static tw_status unsorted_compute(tw__kernel *kernel)
 
 tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids)
 {
-    tw_tensor *more = TW_G2(Sub, TW_CALL(Rank, data), TW_CALL(Rank, ids));
-    tw_tensor *ones = TW_G2(Fill, TW_G2(Reshape, more, tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32)), tw_tensor_int(1));
-    return TW_G3(ConcatV2, TW_CALL(Shape, ids), ones, tw_tensor_int(0));
+    TW_TEMPS(t);
+    tw_tensor *more = TW_TEMP(Sub, TW_TEMP(Rank, data), TW_TEMP(Rank, ids));
+    tw_tensor *ones = TW_TEMP(Fill, TW_TEMP(Reshape, more, tw__temp_ints(t, (const int64_t[]){ 1 }, 1, TW_INT32)), 1);
+    return TW_CALL(ConcatV2, TW_TEMP(Shape, ids), ones, 0);
 }
 
 /* Each row gets its segment's gradient; rows with negative ids get zeros. */
@@ -88,9 +89,9 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
         wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
     bool known = tw__shape_known(&ids->shape) && wide.rank >= 0;
     tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : tw__ids_shape_later(data, ids);
-    tw_auto tw_tensor *mask = shape ? TW_CALL(Reshape, counts, shape) : NULL;
+    tw_auto tw_tensor *mask = TW_CALL(Reshape, counts, shape);
     tw_auto tw_tensor *zeros = mask ? TW_CALL(ZerosLike, rows) : NULL;
-    gradient->input_grads[0] = zeros ? TW_CALL(SelectV2, mask, rows, zeros) : NULL;
+    gradient->input_grads[0] = TW_CALL(SelectV2, mask, rows, zeros);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -188,18 +189,17 @@ static tw_status product_compute(tw__kernel *kernel)
 static tw_tensor *at_rows(tw_tensor *segments, tw_tensor *ids)
 {
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = segments ? TW_CALL(ZerosLike, ids) : NULL,
-                      *inside = none ? TW_CALL(Maximum, ids, none) : NULL;
-    return inside && zero ? TW_CALL(GatherV2, segments, inside, zero) : NULL;
+                      *inside = TW_CALL(Maximum, ids, none);
+    return TW_CALL(GatherV2, segments, inside, zero);
 }
 
 /* x where the row belongs to a segment, else zero; takes x. */
 static tw_tensor *only_inside(tw_tensor *x, tw_tensor *ids)
 {
-    tw_auto tw_tensor *given = x, *none = given ? TW_CALL(ZerosLike, ids) : NULL,
-                      *inside = none ? TW_CALL(GreaterEqual, ids, none) : NULL;
+    tw_auto tw_tensor *given = x, *none = given ? TW_CALL(ZerosLike, ids) : NULL, *inside = TW_CALL(GreaterEqual, ids, none);
     tw_auto tw_tensor *zeros = inside ? TW_CALL(ZerosLike, given) : NULL, *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
-    tw_auto tw_tensor *mask = shape ? TW_CALL(Reshape, inside, shape) : NULL;
-    return mask ? TW_CALL(SelectV2, mask, given, zeros) : NULL;
+    tw_auto tw_tensor *mask = TW_CALL(Reshape, inside, shape);
+    return TW_CALL(SelectV2, mask, given, zeros);
 }
 
 /* Shared among the rows that have the segment's value. */
@@ -208,13 +208,12 @@ static tw_status extreme_gradient(tw__gradient *g)
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1];
     if (!g->wanted[0])
         return TW_OK;
-    tw_auto tw_tensor *found = at_rows(g->outputs[0], ids), *same = found ? TW_CALL(Equal, data, found) : NULL;
-    tw_auto tw_tensor *numbers = same ? TW_CALL(Cast, same, TW_A_TYPE("DstT", data->dtype)) : NULL;
-    tw_auto tw_tensor *counts = numbers ? TW_CALL(UnsortedSegmentSum, numbers, ids, g->inputs[2]) : NULL;
-    tw_auto tw_tensor *shares = counts ? TW_CALL(RealDiv, g->output_grads[0], counts) : NULL,
-                      *rows = shares ? at_rows(shares, ids) : NULL;
-    tw_auto tw_tensor *zeros = rows ? TW_CALL(ZerosLike, rows) : NULL;
-    tw_tensor *chosen = zeros ? TW_CALL(SelectV2, same, rows, zeros) : NULL;
+    tw_auto tw_tensor *found = at_rows(g->outputs[0], ids), *same = TW_CALL(Equal, data, found);
+    tw_auto tw_tensor *numbers = TW_CALL(Cast, same, TW_A_TYPE("DstT", data->dtype));
+    tw_auto tw_tensor *counts = TW_CALL(UnsortedSegmentSum, numbers, ids, g->inputs[2]);
+    tw_auto tw_tensor *shares = TW_CALL(RealDiv, g->output_grads[0], counts), *rows = shares ? at_rows(shares, ids) : NULL;
+    tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, rows);
+    tw_tensor *chosen = TW_CALL(SelectV2, same, rows, zeros);
     g->input_grads[0] = only_inside(chosen, ids);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -223,22 +222,23 @@ static tw_status extreme_gradient(tw__gradient *g)
  * are two zeros. */
 static tw_status product_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *count = g->inputs[2], *dy = g->output_grads[0];
     if (!g->wanted[0])
         return TW_OK;
     tw_auto tw_tensor *zeros = TW_CALL(ZerosLike, data), *ones = zeros ? TW_CALL(OnesLike, data) : NULL;
     tw_auto tw_tensor *is_zero = ones ? TW_CALL(Equal, data, zeros) : NULL;
-    tw_auto tw_tensor *numbers = is_zero ? TW_CALL(Cast, is_zero, TW_A_TYPE("DstT", TW_INT32)) : NULL;
-    tw_auto tw_tensor *zero_counts = numbers ? TW_CALL(UnsortedSegmentSum, numbers, ids, count) : NULL;
-    tw_auto tw_tensor *one = tw_tensor_int(1), *many = zero_counts && one ? TW_CALL(Greater, zero_counts, one) : NULL;
+    tw_auto tw_tensor *numbers = TW_CALL(Cast, is_zero, TW_A_TYPE("DstT", TW_INT32));
+    tw_auto tw_tensor *zero_counts = TW_CALL(UnsortedSegmentSum, numbers, ids, count);
+    tw_auto tw_tensor *one = tw_tensor_int(1), *many = TW_CALL(Greater, zero_counts, one);
     tw_auto tw_tensor *no_gradient = many ? TW_CALL(ZerosLike, dy) : NULL;
-    tw_auto tw_tensor *used = no_gradient ? TW_CALL(SelectV2, many, no_gradient, dy) : NULL;
+    tw_auto tw_tensor *used = TW_CALL(SelectV2, many, no_gradient, dy);
     tw_auto tw_tensor *others = used ? TW_CALL(SelectV2, is_zero, ones, data) : NULL;
-    tw_auto tw_tensor *products = others ? TW_CALL(UnsortedSegmentProd, others, ids, count) : NULL;
+    tw_auto tw_tensor *products = TW_CALL(UnsortedSegmentProd, others, ids, count);
     tw_auto tw_tensor *whole = products ? at_rows(g->outputs[0], ids) : NULL, *without = whole ? at_rows(products, ids) : NULL;
     tw_auto tw_tensor *divided = without ? TW_CALL(RealDiv, whole, others) : NULL;
-    tw_auto tw_tensor *partial = divided ? TW_CALL(SelectV2, is_zero, without, divided) : NULL;
-    tw_tensor *rows = partial ? TW_G2(Mul, at_rows(used, ids), tw_retain(partial)) : NULL;
+    tw_auto tw_tensor *partial = TW_CALL(SelectV2, is_zero, without, divided);
+    tw_tensor *rows = TW_CALL(Mul, tw__temp(t, at_rows(used, ids)), partial);
     g->input_grads[0] = only_inside(rows, ids);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }

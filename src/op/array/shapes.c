@@ -73,7 +73,7 @@ tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
                       *size = tw__ints_tensor(&(int64_t){ to < 0 ? -1 : to - from }, 1, shape->dtype);
     tw_auto tw_tensor *axis = tw__ints_tensor(&(int64_t){ 0 }, 1, TW_INT32);
     tw_auto tw_tensor *sizes = begin && size && axis ? TW_CALL(Slice, shape, begin, size) : NULL;
-    return sizes ? TW_CALL(Prod, sizes, axis, TW_A_BOOL("keep_dims", true)) : NULL;
+    return TW_CALL(Prod, sizes, axis, TW_A_BOOL("keep_dims", true));
 }
 
 tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
@@ -89,7 +89,7 @@ tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
     tw_tensor *shape = !whole || !axis ? NULL
                        : count == 1    ? tw_retain(sizes[0])
                                        : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
-    tw_tensor *result = shape ? TW_CALL(Reshape, x, shape) : NULL;
+    tw_tensor *result = TW_CALL(Reshape, x, shape);
     tw_release(shape);
     tw_release(x);
     return result;
@@ -119,9 +119,7 @@ tw_tensor *tw__all_axes(tw_tensor *tensor)
     if (tensor->shape.rank >= 0)
         return tw__ints_tensor(all, tensor->shape.rank, TW_INT32);
     tw_auto tw_tensor *rank = TW_CALL(Rank, tensor);
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *one = tw_tensor_int(1);
-    return TW_CALL(Range, zero, rank, one);
+    return TW_CALL(Range, 0, rank, 1);
 }
 
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)

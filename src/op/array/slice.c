@@ -94,13 +94,14 @@ static tw_status slice_compute(tw__kernel *kernel)
 
 static tw_status slice_gradient(tw__gradient *gradient)
 {
+    TW_TEMPS(t);
     tw_tensor *x = gradient->inputs[0], *y = gradient->outputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     if (!tw__shape_known(&x->shape) || !tw__shape_known(&y->shape) || !gradient->inputs[1]->data) {
         tw_tensor *begin = gradient->inputs[1];
-        tw_tensor *rest = TW_G2(Sub, tw__shape_as_tensor(x, begin->dtype), tw__shape_as_tensor(y, begin->dtype));
-        tw_auto tw_tensor *after = TW_G2(Sub, rest, tw_retain(begin));
+        tw_tensor *rest = TW_TEMP(Sub, tw__temp_shape(t, x, begin->dtype), tw__temp_shape(t, y, begin->dtype));
+        tw_auto tw_tensor *after = TW_CALL(Sub, rest, begin);
         tw_auto tw_tensor *sides = TW_CALL(Pack, begin, after, TW_A_INT("axis", 1));
         gradient->input_grads[0] = TW_CALL(Pad, dy, sides);
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
@@ -112,7 +113,7 @@ static tw_status slice_gradient(tw__gradient *gradient)
     }
     tw_tensor *flat = tw__ints_tensor(values, 2 * x->shape.rank, TW_INT64);
     tw_tensor *paddings = flat ? tw__tensor_view(flat, &TW_SHAPE(x->shape.rank, 2)) : NULL;
-    gradient->input_grads[0] = paddings ? TW_CALL(Pad, dy, paddings) : NULL;
+    gradient->input_grads[0] = TW_CALL(Pad, dy, paddings);
     tw_release(flat);
     tw_release(paddings);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();

@@ -78,8 +78,7 @@ static tw_status stitch_compute(tw__kernel *kernel)
 
 static tw_tensor *gather(tw_tensor *rows, tw_tensor *indices)
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    return TW_CALL(GatherV2, rows, indices, zero);
+    return TW_CALL(GatherV2, rows, indices, 0);
 }
 
 static tw_status stitch_gradient(tw__gradient *gradient)

@@ -59,17 +59,19 @@ static tw_status tile_compute(tw__kernel *kernel)
 /* By ops: the gradient as [times, size, times, size …], summed over every other axis. Takes dy. */
 static tw_tensor *untile_later(tw_tensor *dy, tw_tensor *multiples, tw_tensor *x)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(x, multiples->dtype);
-    tw_tensor *pairs = TW_CALL(Pack, multiples, shape, TW_A_INT("axis", 1));
-    tw_auto tw_tensor *split = TW_G2(Reshape, pairs, tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_tensor *length = TW_CALL(Size, split);
-    tw_tensor *axes = TW_G3(Range, tw_tensor_int(0), length, tw_tensor_int(2));
-    return tw__reshape_like(TW_G2(Sum, TW_G2(Reshape, dy, tw_retain(split)), axes), x);
+    tw_tensor *pairs = TW_TEMP(Pack, multiples, shape, TW_A_INT("axis", 1));
+    tw_auto tw_tensor *split = TW_CALL(Reshape, pairs, tw__temp_ints(t, (const int64_t[]){ -1 }, 1, TW_INT32));
+    tw_tensor *length = TW_TEMP(Size, split);
+    tw_tensor *axes = TW_TEMP(Range, 0, length, 2);
+    return tw__reshape_like(TW_CALL(Sum, TW_TEMP(Reshape, tw__temp(t, dy), split), axes), x);
 }
 
 /* Axis by axis: [before, times, rest] is summed over `times`. */
 static tw_status tile_gradient(tw__gradient *gradient)
 {
+    TW_TEMPS(t);
     tw_tensor *x = gradient->inputs[0];
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
@@ -87,8 +89,9 @@ static tw_status tile_gradient(tw__gradient *gradient)
             before *= shape.dims[k];
         for (int k = i + 1; k < shape.rank; k++)
             rest *= shape.dims[k];
-        tw_tensor *parts = TW_G2(Reshape, sum, tw__ints_tensor((const int64_t[]){ before, times, rest }, 3, TW_INT64));
-        sum = TW_G2(Sum, parts, tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32));
+        tw_tensor *parts =
+            TW_TEMP(Reshape, tw__temp(t, sum), tw__temp_ints(t, (const int64_t[]){ before, times, rest }, 3, TW_INT64));
+        sum = TW_CALL(Sum, parts, tw__temp_ints(t, &(int64_t){ 1 }, 1, TW_INT32));
         shape.dims[i] = x->shape.dims[i];
     }
     gradient->input_grads[0] = tw__reshape_like(sum, x);

@@ -80,15 +80,16 @@ static tw_status cholesky_compute(tw__kernel *kernel)
 /* L^-H phi(L^H dL) L^-1, made symmetric; phi: the lower triangle with half the diagonal. */
 static tw_status cholesky_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *l = g->outputs[0];
     tw_auto tw_tensor *product = tw__mm(tw_retain(l), tw_retain(g->output_grads[0]), true, false);
     if (!product)
         return tw__error_status();
-    tw_tensor *half = TW_GN(Mul, 0.5, tw__diag_part(tw_retain(product)));
+    tw_tensor *half = TW_CALL(Mul, 0.5, tw__temp(t, tw__diag_part(tw_retain(product))));
     tw_tensor *middle = tw__band(tw__set_diag(tw_retain(product), half), -1, 0);
     tw_auto tw_tensor *inverse = tw__triangular(tw_retain(l), tw__eye_like(l), true, false);
     tw_auto tw_tensor *whole = tw__mm(tw__mm(tw_retain(inverse), middle, true, false), tw_retain(inverse), false, false);
-    tw__grad_set(g, 0, TW_GN(Mul, 0.5, TW_G2(AddV2, tw_retain(whole), tw__adjoint(tw_retain(whole)))));
+    tw__grad_set(g, 0, TW_CALL(Mul, 0.5, TW_TEMP(AddV2, whole, tw__temp(t, tw__adjoint(tw_retain(whole))))));
     return tw__grad_status(g);
 }
 
@@ -138,27 +139,29 @@ static tw_tensor *over_r(tw_tensor *x, tw_tensor *r)
 /* Of a matrix with no more columns than rows. Takes dq and dr. */
 static tw_tensor *deep_qr_gradient(tw_tensor *q, tw_tensor *r, tw_tensor *dq, tw_tensor *dr)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *of_q = dq, *of_r = dr;
     tw_auto tw_tensor *qdq = tw__mm(tw_retain(q), tw_retain(of_q), true, false),
                       *rdr = tw__mm(tw_retain(r), tw_retain(of_r), false, true);
     if (!qdq || !rdr)
         return NULL;
-    tw_tensor *turn = TW_G2(AddV2, TW_G2(Sub, tw_retain(qdq), tw__adjoint(tw_retain(qdq))),
-                            TW_G2(Sub, tw_retain(rdr), tw__adjoint(tw_retain(rdr))));
-    tw_tensor *inside = tw__mm(tw_retain(q), TW_G2(AddV2, tw_retain(of_r), over_r(tw__band(turn, -1, 0), r)), false, false);
-    tw_tensor *outside = over_r(TW_G2(Sub, tw_retain(of_q), tw__mm(tw_retain(q), tw_retain(qdq), false, false)), r);
-    tw_tensor *sum = TW_G2(AddV2, inside, outside);
+    tw_tensor *turn = TW_CALL(AddV2, TW_TEMP(Sub, qdq, tw__temp(t, tw__adjoint(tw_retain(qdq)))),
+                              TW_TEMP(Sub, rdr, tw__temp(t, tw__adjoint(tw_retain(rdr)))));
+    tw_tensor *inside = tw__mm(tw_retain(q), TW_CALL(AddV2, of_r, tw__temp(t, over_r(tw__band(turn, -1, 0), r))), false, false);
+    tw_tensor *outside = over_r(TW_CALL(Sub, of_q, tw__temp(t, tw__mm(tw_retain(q), tw_retain(qdq), false, false))), r);
+    tw_tensor *sum = TW_CALL(AddV2, tw__temp(t, inside), tw__temp(t, outside));
     if (!tw__dtype_is_complex(q->dtype))
         return sum;
-    tw_auto tw_tensor *diagonal = tw__diag_part(TW_G2(Sub, tw_retain(rdr), tw__adjoint(tw_retain(qdq))));
+    tw_auto tw_tensor *diagonal = tw__diag_part(TW_CALL(Sub, rdr, tw__temp(t, tw__adjoint(tw_retain(qdq)))));
     tw_dtype part = q->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
     tw_tensor *real = diagonal ? as_dtype(TW_CALL(Real, diagonal, TW_A_TYPE("Tout", part)), q->dtype) : NULL;
-    tw_tensor *correction = tw__diag(TW_G2(Sub, tw_retain(diagonal), real));
-    return TW_G2(AddV2, sum, over_r(tw__mm(tw_retain(q), correction, false, true), r));
+    tw_tensor *correction = tw__diag(TW_CALL(Sub, diagonal, tw__temp(t, real)));
+    return TW_CALL(AddV2, tw__temp(t, sum), tw__temp(t, over_r(tw__mm(tw_retain(q), correction, false, true), r)));
 }
 
 static tw_status qr_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *a = g->inputs[0], *q = g->outputs[0], *r = g->outputs[1];
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
     if (m < 0 || n < 0)
@@ -178,10 +181,10 @@ static tw_status qr_gradient(tw__gradient *g)
     tw_auto tw_tensor *y = columns_of(a, m, -1), *u = columns_of(r, 0, m), *du = dr ? columns_of(dr, 0, m) : NULL;
     tw_auto tw_tensor *dv = dr ? columns_of(dr, m, -1) : NULL, *zero = tw_tensor_int(-1);
     tw_release(dr);
-    tw_tensor *more = TW_G2(AddV2, dq, tw__mm(tw_retain(y), tw_retain(dv), false, true));
+    tw_tensor *more = TW_CALL(AddV2, tw__temp(t, dq), tw__temp(t, tw__mm(tw_retain(y), tw_retain(dv), false, true)));
     tw_auto tw_tensor *dx = more && du && u ? deep_qr_gradient(q, u, more, tw_retain(du)) : NULL;
     tw_auto tw_tensor *dy = dx ? tw__mm(tw_retain(q), tw_retain(dv), false, false) : NULL;
-    tw__grad_set(g, 0, dy && zero ? TW_CALL(ConcatV2, dx, dy, zero, TW_A_INT("N", 2)) : NULL);
+    tw__grad_set(g, 0, TW_CALL(ConcatV2, dx, dy, zero, TW_A_INT("N", 2)));
     return tw__grad_status(g);
 }
 
@@ -237,20 +240,22 @@ static tw_status eigh_compute(tw__kernel *kernel)
 /* x / (x x + 1e-20); takes x. */
 static tw_tensor *safe_reciprocal(tw_tensor *x)
 {
-    tw_tensor *under = x ? TW_G2(AddV2, TW_CALL(Square, x), tw__grad_constant(1e-20, x)) : NULL;
-    return TW_G2(RealDiv, x, under);
+    TW_TEMPS(t);
+    tw_tensor *under = TW_CALL(AddV2, TW_TEMP(Square, x), (double)1e-20);
+    return TW_CALL(RealDiv, tw__temp(t, x), tw__temp(t, under));
 }
 
 /* 1 / (e[j] - e[i]) off the diagonal, 0 on it. Borrows e. */
 static tw_tensor *gaps(tw_tensor *e)
 {
-    tw_tensor *difference =
-        TW_G2(Sub, TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-2)), TW_G2(ExpandDims, tw_retain(e), tw_tensor_int(-1)));
+    TW_TEMPS(t);
+    tw_tensor *difference = TW_CALL(Sub, TW_TEMP(ExpandDims, e, -2), TW_TEMP(ExpandDims, e, -1));
     return tw__set_diag(safe_reciprocal(difference), TW_CALL(ZerosLike, e));
 }
 
 static tw_status eigh_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool vectors = TW_ATTR(g, "compute_v")->b;
     tw_tensor *made[2] = { NULL, NULL };
     int count = 2;
@@ -260,13 +265,15 @@ static tw_status eigh_gradient(tw__gradient *g)
     tw_auto tw_tensor *v = vectors ? tw_retain(g->outputs[1]) : made[1];
     tw_tensor *middle = tw__diag(gradient_or_zeros(g, 0));
     if (vectors && g->output_grads[1])
-        middle = TW_G2(AddV2, middle,
-                       TW_G2(Mul, gaps(g->outputs[0]), tw__mm(tw_retain(v), tw_retain(g->output_grads[1]), true, false)));
+        middle = TW_CALL(AddV2, tw__temp(t, middle),
+                         TW_TEMP(Mul, tw__temp(t, gaps(g->outputs[0])),
+                                 tw__temp(t, tw__mm(tw_retain(v), tw_retain(g->output_grads[1]), true, false))));
     tw_release(made[0]);
     tw_auto tw_tensor *whole = tw__mm(tw_retain(v), tw__mm(middle, tw_retain(v), false, true), false, false);
     /* Only the lower triangle of the input counts. */
-    tw_auto tw_tensor *lower = whole ? tw__band(TW_G2(AddV2, tw_retain(whole), tw__adjoint(tw_retain(whole))), -1, 0) : NULL;
-    tw__grad_set(g, 0, lower ? tw__set_diag(tw_retain(lower), TW_GN(Mul, 0.5, tw__diag_part(tw_retain(lower)))) : NULL);
+    tw_auto tw_tensor *lower = whole ? tw__band(TW_CALL(AddV2, whole, tw__temp(t, tw__adjoint(tw_retain(whole)))), -1, 0) : NULL;
+    tw__grad_set(g, 0,
+                 lower ? tw__set_diag(tw_retain(lower), TW_CALL(Mul, 0.5, tw__temp(t, tw__diag_part(tw_retain(lower))))) : NULL);
     return tw__grad_status(g);
 }
 
@@ -316,14 +323,16 @@ static tw_status svd_compute(tw__kernel *kernel)
 /* x + x^H; takes x. */
 static tw_tensor *with_adjoint(tw_tensor *given)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *x = given;
-    return x ? TW_G2(AddV2, tw_retain(x), tw__adjoint(tw_retain(x))) : NULL;
+    return TW_CALL(AddV2, x, tw__temp(t, tw__adjoint(tw_retain(x))));
 }
 
 /* With m <= n, where V1 are the first m columns of V: U (dS + (F*U^H dU)~ S + S (F*V1^H dV1)~) V1^H and what dV has beside V1. */
 static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n, tw_tensor *u, tw_tensor *v, tw_tensor *du,
                                     tw_tensor *dv)
 {
+    TW_TEMPS(t);
     tw_tensor *s = g->outputs[0];
     tw_auto tw_tensor *mat = tw__diag(tw_retain(s)), *squares = TW_CALL(Square, s), *f = squares ? gaps(squares) : NULL;
     tw_auto tw_tensor *v1 = columns_of(v, 0, m), *dv1 = columns_of(dv, 0, m);
@@ -331,29 +340,33 @@ static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n,
         return NULL;
     tw_auto tw_tensor *turn_u = tw__mm(tw_retain(u), tw_retain(du), true, false),
                       *turn_v = tw__mm(tw_retain(v1), tw_retain(dv1), true, false);
-    tw_tensor *sum = TW_G2(AddV2, tw__diag(gradient_or_zeros(g, 0)),
-                           tw__mm(with_adjoint(TW_G2(Mul, tw_retain(f), tw_retain(turn_u))), tw_retain(mat), false, false));
-    sum = TW_G2(AddV2, sum, tw__mm(tw_retain(mat), with_adjoint(TW_G2(Mul, tw_retain(f), tw_retain(turn_v))), false, false));
+    tw_tensor *sum = TW_CALL(AddV2, tw__temp(t, tw__diag(gradient_or_zeros(g, 0))),
+                             tw__temp(t, tw__mm(with_adjoint(TW_CALL(Mul, f, turn_u)), tw_retain(mat), false, false)));
+    sum = TW_CALL(AddV2, tw__temp(t, sum),
+                  tw__temp(t, tw__mm(tw_retain(mat), with_adjoint(TW_CALL(Mul, f, turn_v)), false, false)));
     tw_tensor *result = tw__mm(tw_retain(u), tw__mm(sum, tw_retain(v1), false, true), false, false);
     tw_auto tw_tensor *inverse = tw__diag(safe_reciprocal(tw_retain(s)));
     if (m < n) {
         tw_auto tw_tensor *across = tw__adjoint(tw_retain(dv1));
-        tw_tensor *rest = across
-                              ? TW_G2(Sub, tw_retain(across),
-                                      tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true))
-                              : NULL;
+        tw_tensor *rest =
+            across
+                ? TW_CALL(Sub, across,
+                          tw__temp(t, tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true)))
+                : NULL;
         if (tw__matrix_dim(&v->shape, 1) > m) {
             tw_auto tw_tensor *v2 = columns_of(v, m, -1), *dv2 = columns_of(dv, m, -1);
-            rest = TW_G2(Sub, rest, tw__mm(tw__mm(tw_retain(v1), tw_retain(dv2), true, false), tw_retain(v2), false, true));
+            rest = TW_CALL(Sub, tw__temp(t, rest),
+                           tw__temp(t, tw__mm(tw__mm(tw_retain(v1), tw_retain(dv2), true, false), tw_retain(v2), false, true)));
         }
-        result = TW_G2(AddV2, result, tw__mm(tw__mm(tw_retain(u), tw_retain(inverse), false, false), rest, false, false));
+        result = TW_CALL(AddV2, tw__temp(t, result),
+                         tw__temp(t, tw__mm(tw__mm(tw_retain(u), tw_retain(inverse), false, false), rest, false, false)));
     }
     if (tw__dtype_is_complex(s->dtype)) {
         tw_auto tw_tensor *l = tw__diag(tw__diag_part(tw_retain(turn_v)));
-        tw_tensor *phase =
-            tw__mm(tw_retain(inverse), l ? TW_G2(Sub, tw__adjoint(tw_retain(l)), tw_retain(l)) : NULL, false, false);
-        result =
-            TW_G2(AddV2, result, TW_GN(Mul, 0.5, tw__mm(tw_retain(u), tw__mm(phase, tw_retain(v1), false, true), false, false)));
+        tw_tensor *phase = tw__mm(tw_retain(inverse), TW_CALL(Sub, tw__temp(t, tw__adjoint(tw_retain(l))), l), false, false);
+        result = TW_CALL(AddV2, tw__temp(t, result),
+                         TW_TEMP(Mul, 0.5,
+                                 tw__temp(t, tw__mm(tw_retain(u), tw__mm(phase, tw_retain(v1), false, true), false, false))));
     }
     return result;
 }

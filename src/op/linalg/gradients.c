@@ -7,25 +7,24 @@
 tw_tensor *tw__mm(tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
 {
     tw_auto tw_tensor *left = a, *right = b;
-    return left && right ? TW_CALL(BatchMatMulV2, left, right, TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b))
-                         : NULL;
+    return TW_CALL(BatchMatMulV2, left, right, TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b));
 }
 
 /* The order of dimensions in which the last two have changed places, by ops where the rank is not known yet. */
 static tw_tensor *turned_order(tw_tensor *a)
 {
+    TW_TEMPS(t);
     int64_t order[TW_MAX_RANK];
     int rank = a->shape.rank;
     for (int i = 0; i < rank; i++)
         order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     if (rank >= 2)
         return tw__ints_tensor(order, rank, TW_INT32);
-    tw_auto tw_tensor *last = TW_G2(Sub, TW_CALL(Rank, a), tw_tensor_int(1));
-    tw_auto tw_tensor *before = TW_G2(Sub, tw_retain(last), tw_tensor_int(1));
-    tw_auto tw_tensor *leading = TW_G3(Range, tw_tensor_int(0), tw_retain(before), tw_tensor_int(1));
+    tw_auto tw_tensor *last = TW_CALL(Sub, TW_TEMP(Rank, a), 1);
+    tw_auto tw_tensor *before = TW_CALL(Sub, last, 1);
+    tw_auto tw_tensor *leading = TW_CALL(Range, 0, before, 1);
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)),
-                      *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
+    tw_auto tw_tensor *x = TW_CALL(Reshape, last, one), *y = TW_CALL(Reshape, before, one);
     return TW_CALL(ConcatV2, leading, x, y, zero, TW_A_INT("N", 3));
 }
 
@@ -34,31 +33,33 @@ tw_tensor *tw__adjoint(tw_tensor *a)
     tw_auto tw_tensor *x = a;
     tw_auto tw_tensor *order = x ? turned_order(x) : NULL;
     tw_auto tw_tensor *conjugate = order ? tw__grad_conj(x) : NULL;
-    return conjugate ? TW_CALL(Transpose, conjugate, order) : NULL;
+    return TW_CALL(Transpose, conjugate, order);
 }
 
 tw_tensor *tw__diag(tw_tensor *diagonal)
 {
     tw_auto tw_tensor *d = diagonal;
     tw_auto tw_tensor *k = tw_tensor_int(0), *any = tw_tensor_int(-1), *zero = d ? tw__grad_constant(0, d) : NULL;
-    return k && any && zero ? TW_CALL(MatrixDiagV3, d, k, any, any, zero) : NULL;
+    return TW_CALL(MatrixDiagV3, d, k, any, any, zero);
 }
 
 tw_tensor *tw__diag_part(tw_tensor *a)
 {
     tw_auto tw_tensor *x = a;
     tw_auto tw_tensor *k = tw_tensor_int(0), *zero = x ? tw__grad_constant(0, x) : NULL;
-    return k && zero ? TW_CALL(MatrixDiagPartV3, x, k, zero) : NULL;
+    return TW_CALL(MatrixDiagPartV3, x, k, zero);
 }
 
 tw_tensor *tw__set_diag(tw_tensor *a, tw_tensor *diagonal)
 {
-    return TW_G3(MatrixSetDiagV3, a, diagonal, tw_tensor_int(0));
+    TW_TEMPS(t);
+    return TW_CALL(MatrixSetDiagV3, tw__temp(t, a), tw__temp(t, diagonal), 0);
 }
 
 tw_tensor *tw__band(tw_tensor *a, int64_t lower, int64_t upper)
 {
-    return TW_G3(MatrixBandPart, a, tw_tensor_int64(lower), tw_tensor_int64(upper));
+    TW_TEMPS(t);
+    return TW_CALL(MatrixBandPart, tw__temp(t, a), (int64_t)lower, (int64_t)upper);
 }
 
 tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint)
@@ -72,7 +73,7 @@ tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint)
 tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint)
 {
     tw_auto tw_tensor *matrix = a, *right = b;
-    return matrix && right ? TW_CALL(MatrixSolve, matrix, right, TW_A_BOOL("adjoint", adjoint)) : NULL;
+    return TW_CALL(MatrixSolve, matrix, right, TW_A_BOOL("adjoint", adjoint));
 }
 
 tw_tensor *tw__eye_like(tw_tensor *a)

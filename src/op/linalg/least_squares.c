@@ -30,9 +30,12 @@ static tw_status shape_of(tw__inference *inference)
 /* a^H a or a a^H, with the regularizer on its diagonal. Borrows a. */
 static tw_tensor *gramian(tw_tensor *a, bool first_kind, tw_tensor *regularizer)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *product = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
     tw_tensor *more = product ? TW_CALL(Cast, regularizer, TW_A_TYPE("DstT", a->dtype)) : NULL;
-    return product ? tw__set_diag(tw_retain(product), TW_G2(AddV2, tw__diag_part(tw_retain(product)), more)) : NULL;
+    return product ? tw__set_diag(tw_retain(product),
+                                  TW_CALL(AddV2, tw__temp(t, tw__diag_part(tw_retain(product))), tw__temp(t, more)))
+                   : NULL;
 }
 
 /* Takes b. */
@@ -130,25 +133,28 @@ static tw_status compute(tw__kernel *kernel)
 
 static tw_status gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *a = g->inputs[0], *b = g->inputs[1], *x = g->outputs[0], *dy = g->output_grads[0];
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
     if (m < 0 || n < 0)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient needs the sizes of the matrices, which must be known while tracing");
-    tw_auto tw_tensor *square = gramian(a, m >= n, g->inputs[2]), *factor = square ? TW_CALL(Cholesky, square) : NULL;
+    tw_auto tw_tensor *square = gramian(a, m >= n, g->inputs[2]), *factor = TW_CALL(Cholesky, square);
     if (!factor)
         return tw__error_status();
     if (m >= n) {
         tw_auto tw_tensor *z = by_cholesky(factor, tw_retain(dy)), *xz = tw__mm(tw_retain(x), tw_retain(z), false, true);
-        tw_tensor *both = TW_G2(AddV2, tw_retain(xz), tw__adjoint(tw_retain(xz)));
-        tw__grad_set(g, 0, TW_G2(Sub, tw__mm(tw_retain(b), tw_retain(z), false, true), tw__mm(tw_retain(a), both, false, false)));
+        tw_tensor *both = TW_CALL(AddV2, xz, tw__temp(t, tw__adjoint(tw_retain(xz))));
+        tw__grad_set(g, 0,
+                     TW_CALL(Sub, tw__temp(t, tw__mm(tw_retain(b), tw_retain(z), false, true)),
+                             tw__temp(t, tw__mm(tw_retain(a), both, false, false))));
         tw__grad_set(g, 1, tw__mm(tw_retain(a), tw_retain(z), false, false));
         return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();
     }
     tw_auto tw_tensor *of_b = by_cholesky(factor, tw__mm(tw_retain(a), tw_retain(dy), false, false)),
-                      *t = by_cholesky(factor, tw_retain(b));
-    tw_tensor *first = tw__mm(tw_retain(of_b), tw__mm(tw_retain(t), tw_retain(a), true, false), false, false);
-    tw_tensor *rest = TW_G2(Sub, tw_retain(dy), tw__mm(tw_retain(a), tw_retain(of_b), true, false));
-    tw__grad_set(g, 0, TW_G2(Sub, tw__mm(tw_retain(t), rest, false, true), first));
+                      *solved = by_cholesky(factor, tw_retain(b));
+    tw_tensor *first = tw__mm(tw_retain(of_b), tw__mm(tw_retain(solved), tw_retain(a), true, false), false, false);
+    tw_tensor *rest = TW_CALL(Sub, dy, tw__temp(t, tw__mm(tw_retain(a), tw_retain(of_b), true, false)));
+    tw__grad_set(g, 0, TW_CALL(Sub, tw__temp(t, tw__mm(tw_retain(solved), rest, false, true)), tw__temp(t, first)));
     tw__grad_set(g, 1, tw_retain(of_b));
     return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();
 }

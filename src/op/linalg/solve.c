@@ -78,7 +78,8 @@ static tw_status determinant_compute(tw__kernel *kernel)
 /* With two more dimensions, so that it goes with matrices. Takes x. */
 static tw_tensor *as_matrices(tw_tensor *x)
 {
-    return TW_G2(ExpandDims, TW_G2(ExpandDims, x, tw_tensor_int(-1)), tw_tensor_int(-1));
+    TW_TEMPS(t);
+    return TW_CALL(ExpandDims, TW_TEMP(ExpandDims, tw__temp(t, x), -1), -1);
 }
 
 static tw_tensor *inverse(tw_tensor *a, bool adjoint)
@@ -88,12 +89,13 @@ static tw_tensor *inverse(tw_tensor *a, bool adjoint)
 
 static tw_status determinant_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool logarithm = g->op == &tw__op_LogMatrixDeterminant;
     tw_tensor *dy = g->output_grads[logarithm ? 1 : 0];
     if (!dy || !g->wanted[0])
         return TW_OK;
     tw_tensor *factor = logarithm ? tw_retain(dy) : TW_CALL(Mul, dy, g->outputs[0]);
-    tw__grad_set(g, 0, TW_G2(Mul, as_matrices(factor), inverse(g->inputs[0], true)));
+    tw__grad_set(g, 0, TW_CALL(Mul, tw__temp(t, as_matrices(factor)), tw__temp(t, inverse(g->inputs[0], true))));
     return tw__grad_status(g);
 }
 
@@ -147,11 +149,13 @@ static tw_status inverse_compute(tw__kernel *kernel)
 
 static tw_status inverse_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool adjoint = TW_ATTR(g, "adjoint")->b;
     tw_tensor *y = g->outputs[0];
     tw__grad_set(g, 0,
-                 TW_G1(Neg, tw__mm(tw_retain(y), tw__mm(tw_retain(g->output_grads[0]), tw_retain(y), adjoint, !adjoint), !adjoint,
-                                   false)));
+                 TW_CALL(Neg,
+                         tw__temp(t, tw__mm(tw_retain(y), tw__mm(tw_retain(g->output_grads[0]), tw_retain(y), adjoint, !adjoint),
+                                            !adjoint, false))));
     return tw__grad_status(g);
 }
 
@@ -198,8 +202,9 @@ static tw_status solve_compute(tw__kernel *kernel)
 /* -grad_b c^H, or -c grad_b^H */
 static tw_tensor *matrix_gradient(tw_tensor *grad_b, tw_tensor *c, bool adjoint)
 {
-    return TW_G1(Neg, adjoint ? tw__mm(tw_retain(c), tw_retain(grad_b), false, true)
-                              : tw__mm(tw_retain(grad_b), tw_retain(c), false, true));
+    TW_TEMPS(t);
+    return TW_CALL(Neg, adjoint ? tw__temp(t, tw__mm(tw_retain(c), tw_retain(grad_b), false, true))
+                                : tw__temp(t, tw__mm(tw_retain(grad_b), tw_retain(c), false, true)));
 }
 
 static tw_status solve_gradient(tw__gradient *g)

@@ -65,7 +65,7 @@ tw_status tw__list_pop_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *list = list_gradient(g);
     tw_auto tw_tensor *item = g->output_grads[1] ? tw_retain(g->output_grads[1]) : TW_CALL(ZerosLike, g->outputs[1]);
-    g->input_grads[0] = list && item ? TW_CALL(TensorListPushBack, list, item, dtype_attr(g)) : NULL;
+    g->input_grads[0] = TW_CALL(TensorListPushBack, list, item, dtype_attr(g));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -79,7 +79,7 @@ tw_status tw__list_set_gradient(tw__gradient *g)
         tw_auto tw_tensor *cleared = zeros ? set_item(g, list, g->inputs[1], zeros) : NULL;
         /* the list may have grown */
         tw_auto tw_tensor *length = cleared ? TW_CALL(TensorListLength, g->inputs[0]) : NULL;
-        g->input_grads[0] = length ? TW_CALL(TensorListResize, cleared, length) : NULL;
+        g->input_grads[0] = TW_CALL(TensorListResize, cleared, length);
         if (!g->input_grads[0])
             return tw__error_status();
     }
@@ -96,7 +96,7 @@ tw_status tw__list_get_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *length = TW_CALL(TensorListLength, g->inputs[0]);
     tw_auto tw_tensor *shape = length ? element_shape_of(g->inputs[0]) : NULL;
-    tw_auto tw_tensor *list = shape ? TW_CALL(TensorListReserve, shape, length, dtype_attr(g)) : NULL;
+    tw_auto tw_tensor *list = TW_CALL(TensorListReserve, shape, length, dtype_attr(g));
     g->input_grads[0] = list ? set_item(g, list, g->inputs[1], g->output_grads[0]) : NULL;
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
@@ -110,7 +110,7 @@ tw_status tw__list_resize_gradient(tw__gradient *g)
 
 static tw_tensor *from_tensor(const tw__gradient *g, tw_tensor *tensor, tw_tensor *shape)
 {
-    return tensor && shape ? TW_CALL(TensorListFromTensor, tensor, shape, dtype_attr(g)) : NULL;
+    return TW_CALL(TensorListFromTensor, tensor, shape, dtype_attr(g));
 }
 
 tw_status tw__list_stack_gradient(tw__gradient *g)
@@ -126,13 +126,13 @@ static tw_tensor *row_shape(tw_tensor *tensor)
     tw_auto tw_tensor *shape = shape_of(tensor);
     tw_auto tw_tensor *begin = shape ? tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ 1 }) : NULL;
     tw_auto tw_tensor *size = begin ? tw_tensor_new(TW_INT32, TW_SHAPE(1), &(int32_t){ -1 }) : NULL;
-    return size ? TW_CALL(Slice, shape, begin, size) : NULL;
+    return TW_CALL(Slice, shape, begin, size);
 }
 
 tw_status tw__list_from_tensor_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *shape = row_shape(g->inputs[0]);
-    g->input_grads[0] = shape ? TW_CALL(TensorListStack, g->output_grads[0], shape, dtype_attr(g)) : NULL;
+    g->input_grads[0] = TW_CALL(TensorListStack, g->output_grads[0], shape, dtype_attr(g));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -140,8 +140,7 @@ tw_status tw__list_gather_gradient(tw__gradient *g)
 {
     tw_auto tw_tensor *length = TW_CALL(TensorListLength, g->inputs[0]);
     tw_auto tw_tensor *shape = length ? element_shape_of(g->inputs[0]) : NULL;
-    g->input_grads[0] =
-        shape ? TW_CALL(TensorListScatterV2, g->output_grads[0], g->inputs[1], shape, length, dtype_attr(g)) : NULL;
+    g->input_grads[0] = TW_CALL(TensorListScatterV2, g->output_grads[0], g->inputs[1], shape, length, dtype_attr(g));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -166,7 +165,7 @@ tw_status tw__list_scatter_into_gradient(tw__gradient *g)
     tw_auto tw_tensor *cleared =
         TW_CALL(TensorListScatterIntoExistingList, g->output_grads[0], zeros, g->inputs[2], dtype_attr(g));
     tw_auto tw_tensor *length = cleared ? TW_CALL(TensorListLength, g->inputs[0]) : NULL;
-    g->input_grads[0] = length ? TW_CALL(TensorListResize, cleared, length) : NULL;
+    g->input_grads[0] = TW_CALL(TensorListResize, cleared, length);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -175,7 +174,7 @@ tw_status tw__list_concat_gradient(tw__gradient *g)
     if (!g->output_grads[0])
         return TW_OK;
     tw_auto tw_tensor *shape = element_shape_of(g->inputs[0]);
-    g->input_grads[0] = shape ? TW_CALL(TensorListSplit, g->output_grads[0], shape, g->outputs[1], dtype_attr(g)) : NULL;
+    g->input_grads[0] = TW_CALL(TensorListSplit, g->output_grads[0], shape, g->outputs[1], dtype_attr(g));
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 

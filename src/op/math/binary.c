@@ -389,8 +389,7 @@ TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = tw__binary_compute, .binary = &
 static tw_status squared_difference_gradient(tw__gradient *g)
 {
     tw_tensor *dz = g->output_grads[0];
-    tw_auto tw_tensor *two = tw__grad_constant(2, dz);
-    tw_auto tw_tensor *twice = TW_CALL(Mul, two, dz);
+    tw_auto tw_tensor *twice = TW_CALL(Mul, 2.0, dz);
     tw_auto tw_tensor *difference = TW_CALL(Sub, g->inputs[0], g->inputs[1]);
     tw_auto tw_tensor *dx = TW_CALL(Mul, twice, difference);
     tw__grad_set(g, 0, tw_retain(dx));

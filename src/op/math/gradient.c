@@ -30,6 +30,7 @@ tw_status tw__grad_status(const tw__gradient *g)
 /* The same by ops, where a shape is not known yet. */
 static tw_tensor *unbroadcast_later(tw_tensor *gradient, tw_tensor *input)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *own = tw__shape_as_tensor(input, TW_INT32);
     tw_auto tw_tensor *whole = own ? tw__shape_as_tensor(gradient, TW_INT32) : NULL;
     tw_tensor *axes[2] = { NULL, NULL };
@@ -39,7 +40,7 @@ static tw_tensor *unbroadcast_later(tw_tensor *gradient, tw_tensor *input)
         return NULL;
     }
     tw_release(axes[1]);
-    return TW_G2(Reshape, TW_G2(Sum, gradient, axes[0]), tw_retain(own));
+    return TW_CALL(Reshape, TW_TEMP(Sum, tw__temp(t, gradient), tw__temp(t, axes[0])), own);
 }
 
 tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input)
@@ -80,8 +81,6 @@ tw_tensor *tw__grad_conj(tw_tensor *tensor)
 
 tw_tensor *tw__grad_not_zero(tw_tensor *tensor)
 {
-    tw_auto tw_tensor *zero = tw__grad_constant(0, tensor);
-    tw_auto tw_tensor *mask = TW_CALL(NotEqual, tensor, zero);
-    tw_attr type = TW_A_TYPE("DstT", tensor->dtype);
-    return TW_CALL(Cast, mask, type);
+    tw_auto tw_tensor *mask = TW_CALL(NotEqual, tensor, 0.0);
+    return TW_CALL(Cast, mask, TW_A_TYPE("DstT", tensor->dtype));
 }

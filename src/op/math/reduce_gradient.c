@@ -32,17 +32,17 @@ static tw_status find_parts(tw__gradient *gradient, parts *p)
 /* The shape with dimensions of one by ops: that of x, with 1 at the axes. */
 static tw_tensor *kept_later(const parts *p)
 {
+    TW_TEMPS(t);
     tw_tensor *given = p->indices;
     tw_dtype dtype = given->dtype;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(p->x, TW_INT32);
     tw_auto tw_tensor *rank = TW_CALL(Rank, p->x);
-    tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1));
-    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(given), tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
+    tw_auto tw_tensor *places = TW_CALL(Range, 0, rank, 1);
+    tw_auto tw_tensor *flat = TW_CALL(Reshape, given, tw__temp_ints(t, (int64_t[]){ -1 }, 1, TW_INT32));
     tw_auto tw_tensor *narrow = flat && dtype != TW_INT32 ? TW_CALL(Cast, flat, TW_A_TYPE("DstT", TW_INT32)) : tw_retain(flat);
     if (!shape || !places || !narrow)
         return NULL;
-    tw_auto tw_tensor *axes =
-        TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)), TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
+    tw_auto tw_tensor *axes = TW_CALL(FloorMod, TW_TEMP(AddV2, narrow, rank), TW_TEMP(Maximum, rank, 1));
     tw_auto tw_tensor *ones = TW_CALL(OnesLike, axes);
     return TW_CALL(DynamicStitch, places, axes, shape, ones);
 }
@@ -50,9 +50,10 @@ static tw_tensor *kept_later(const parts *p)
 /* A new reference to x under the shape with dimensions of one. */
 static tw_tensor *with_ones(tw_tensor *x, const parts *p)
 {
+    TW_TEMPS(t);
     const tw_shape *kept = &p->kept;
     if (x && !p->known)
-        return TW_G2(Reshape, tw_retain(x), kept_later(p));
+        return TW_CALL(Reshape, x, tw__temp(t, kept_later(p)));
     if (!x || tw__shape_equal(&x->shape, kept))
         return tw_retain(x);
     tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
@@ -111,7 +112,8 @@ static tw_tensor *scalar(double value, tw_dtype dtype)
 /* How many elements of x went into each of y, by ops. */
 static tw_tensor *count_later(tw_tensor *x, tw_tensor *y)
 {
-    tw_auto tw_tensor *count = TW_G2(FloorDiv, TW_CALL(Size, x), TW_G2(Maximum, TW_CALL(Size, y), tw_tensor_int(1)));
+    TW_TEMPS(t);
+    tw_auto tw_tensor *count = TW_CALL(FloorDiv, TW_TEMP(Size, x), TW_TEMP(Maximum, TW_TEMP(Size, y), 1));
     return TW_CALL(Cast, count, TW_A_TYPE("DstT", x->dtype));
 }
 
@@ -136,9 +138,9 @@ tw_status tw__extremum_gradient(tw__gradient *gradient)
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
     tw_tensor *same = TAKE2(Equal, tw_retain(p.x), with_ones(gradient->outputs[0], &p));
-    tw_tensor *chosen = same ? TW_CALL(Cast, same, TW_A_TYPE("DstT", p.x->dtype)) : NULL;
+    tw_tensor *chosen = TW_CALL(Cast, same, TW_A_TYPE("DstT", p.x->dtype));
     tw_release(same);
-    tw_tensor *count = chosen ? TW_CALL(Sum, chosen, gradient->inputs[1], TW_A_BOOL("keep_dims", true)) : NULL;
+    tw_tensor *count = TW_CALL(Sum, chosen, gradient->inputs[1], TW_A_BOOL("keep_dims", true));
     tw_tensor *shares = TAKE2(RealDiv, chosen, count);
     return done(gradient, TAKE2(Mul, shares, with_ones(p.dy, &p)));
 }

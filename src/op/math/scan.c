@@ -153,7 +153,7 @@ static tw_status product_gradient(tw__gradient *gradient)
         return TW_OK;
     tw_auto tw_tensor *weighted = TW_CALL(Mul, gradient->outputs[0], gradient->output_grads[0]);
     tw_auto tw_tensor *sum = weighted ? running(&tw__op_Cumsum, gradient, weighted, !TW_ATTR(gradient, "reverse")->b) : NULL;
-    gradient->input_grads[0] = sum ? TW_CALL(DivNoNan, sum, gradient->inputs[0]) : NULL;
+    gradient->input_grads[0] = TW_CALL(DivNoNan, sum, gradient->inputs[0]);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

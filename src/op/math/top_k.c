@@ -207,6 +207,7 @@ static tw_status top_compute(tw__kernel *kernel)
 /* The gradient by ops, where sizes are not known yet. */
 static tw_tensor *top_back_later(tw_tensor *x, tw_tensor *dy, tw_tensor *indices)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *taken = tw__shape_as_tensor(dy, TW_INT64);
     tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32),
                       *to = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
@@ -225,17 +226,18 @@ static tw_tensor *top_back_later(tw_tensor *x, tw_tensor *dy, tw_tensor *indices
         tw_release(table);
         return NULL;
     }
-    tw_tensor *stride = TW_G2(Reshape, TW_CALL(Maximum, columns, one), tw_retain(none));
-    tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), TW_G2(Reshape, tw_retain(count), tw_retain(none)), stride);
-    tw_tensor *places = TW_G2(AddV2, table, tw__reshape_to(offsets, TW_IN(any, one), 2));
+    tw_tensor *stride = TW_TEMP(Reshape, TW_TEMP(Maximum, columns, one), none);
+    tw_tensor *offsets = TW_CALL(Range, (int64_t)0, TW_TEMP(Reshape, count, none), stride);
+    tw_tensor *places = TW_CALL(AddV2, tw__temp(t, table), tw__temp(t, tw__reshape_to(offsets, TW_IN(any, one), 2)));
     tw_auto tw_tensor *flat = tw__reshape_to(places, TW_IN(any, one), 2), *values = TW_CALL(Reshape, dy, any);
-    tw_tensor *spread = flat && values ? TW_CALL(ScatterNd, flat, values, count) : NULL;
-    return TW_G2(Reshape, spread, tw_retain(shape));
+    tw_tensor *spread = TW_CALL(ScatterNd, flat, values, count);
+    return TW_CALL(Reshape, tw__temp(t, spread), shape);
 }
 
 /* dy goes back to where the values came from: flat places are row * columns + index. */
 static tw_status top_gradient(tw__gradient *gradient)
 {
+    TW_TEMPS(t);
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
@@ -253,10 +255,11 @@ static tw_status top_gradient(tw__gradient *gradient)
     tw_tensor *indices = gradient->outputs[1]->dtype == TW_INT64
                              ? tw_retain(gradient->outputs[1])
                              : TW_CALL(Cast, gradient->outputs[1], TW_A_TYPE("DstT", TW_INT64));
-    indices = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows, k }, 2, TW_INT64));
-    indices = TW_G2(AddV2, indices, tw_retain(offsets));
-    tw_auto tw_tensor *flat = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows * k, 1 }, 2, TW_INT64));
-    tw_auto tw_tensor *values = TW_G2(Reshape, tw_retain(dy), tw__ints_tensor((const int64_t[]){ rows * k }, 1, TW_INT64));
+    indices = TW_CALL(Reshape, tw__temp(t, indices), tw__temp_ints(t, (const int64_t[]){ rows, k }, 2, TW_INT64));
+    indices = TW_CALL(AddV2, tw__temp(t, indices), offsets);
+    tw_auto tw_tensor *flat =
+        TW_CALL(Reshape, tw__temp(t, indices), tw__temp_ints(t, (const int64_t[]){ rows * k, 1 }, 2, TW_INT64));
+    tw_auto tw_tensor *values = TW_CALL(Reshape, dy, tw__temp_ints(t, (const int64_t[]){ rows * k }, 1, TW_INT64));
     tw_auto tw_tensor *shape = tw__ints_tensor(&x->count, 1, TW_INT64);
     tw_tensor *spread = TW_CALL(ScatterNd, flat, values, shape);
     gradient->input_grads[0] = tw__reshape_like(spread, x);

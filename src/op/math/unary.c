@@ -13,45 +13,46 @@ tw_status tw__unary_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-/* In a gradient: dy is what arrives, x the input and y the output, complex ones conjugated; all new references. */
-#define DY tw_retain(g->output_grads[0])
-#define X tw__grad_conj(g->inputs[0])
-#define Y tw__grad_conj(g->outputs[0])
+/* In a gradient: dy is what arrives, x the input and y the output, complex ones conjugated. */
+#define DY g->output_grads[0]
+#define X tw__temp(t, tw__grad_conj(g->inputs[0]))
+#define Y tw__temp(t, tw__grad_conj(g->outputs[0]))
 #define GRADIENT(name, expression)                    \
     static tw_status name##_gradient(tw__gradient *g) \
     {                                                 \
+        TW_TEMPS(t);                                  \
         tw__grad_set(g, 0, expression);               \
         return tw__grad_status(g);                    \
     }
 
-GRADIENT(abs, TW_G2(Mul, DY, TW_G1(Sign, tw_retain(g->inputs[0]))))
-GRADIENT(negate, TW_G1(Neg, DY))
-GRADIENT(sign, TW_G1(ZerosLike, tw_retain(g->inputs[0])))
-GRADIENT(square, TW_G2(Mul, DY, TW_GN(Mul, 2, X)))
-GRADIENT(sqrt, TW_G2(SqrtGrad, tw_retain(g->outputs[0]), DY))
-GRADIENT(rsqrt, TW_G2(RsqrtGrad, tw_retain(g->outputs[0]), DY))
-GRADIENT(reciprocal, TW_G2(ReciprocalGrad, tw_retain(g->outputs[0]), DY))
-GRADIENT(exp, TW_G2(Mul, DY, Y))
-GRADIENT(expm1, TW_G2(Mul, DY, TW_G1(Exp, X)))
-GRADIENT(log, TW_G2(Mul, DY, TW_G1(Reciprocal, X)))
-GRADIENT(log1p, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(AddV2, 1, X))))
-GRADIENT(sin, TW_G2(Mul, DY, TW_G1(Cos, X)))
-GRADIENT(cos, TW_G2(Mul, TW_G1(Neg, DY), TW_G1(Sin, X)))
-GRADIENT(tan, TW_G2(Mul, DY, TW_G1(Square, TW_G1(Reciprocal, TW_G1(Cos, X)))))
-GRADIENT(asin, TW_G2(Mul, DY, TW_G1(Rsqrt, TW_GN(Sub, 1, TW_G1(Square, X)))))
-GRADIENT(acos, TW_G2(Mul, TW_G1(Neg, DY), TW_G1(Rsqrt, TW_GN(Sub, 1, TW_G1(Square, X)))))
-GRADIENT(atan, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(AddV2, 1, TW_G1(Square, X)))))
-GRADIENT(sinh, TW_G2(Mul, DY, TW_G1(Cosh, X)))
-GRADIENT(cosh, TW_G2(Mul, DY, TW_G1(Sinh, X)))
-GRADIENT(asinh, TW_G2(RealDiv, DY, TW_G1(Cosh, Y)))
-GRADIENT(acosh, TW_G2(RealDiv, DY, TW_G1(Sinh, Y)))
-GRADIENT(atanh, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(Sub, 1, TW_G1(Square, X)))))
-GRADIENT(tanh, TW_G2(TanhGrad, Y, DY))
-GRADIENT(sigmoid, TW_G2(SigmoidGrad, Y, DY))
+GRADIENT(abs, TW_CALL(Mul, DY, TW_TEMP(Sign, g->inputs[0])))
+GRADIENT(negate, TW_CALL(Neg, DY))
+GRADIENT(sign, TW_CALL(ZerosLike, g->inputs[0]))
+GRADIENT(square, TW_CALL(Mul, DY, TW_TEMP(Mul, 2.0, X)))
+GRADIENT(sqrt, TW_CALL(SqrtGrad, g->outputs[0], DY))
+GRADIENT(rsqrt, TW_CALL(RsqrtGrad, g->outputs[0], DY))
+GRADIENT(reciprocal, TW_CALL(ReciprocalGrad, g->outputs[0], DY))
+GRADIENT(exp, TW_CALL(Mul, DY, Y))
+GRADIENT(expm1, TW_CALL(Mul, DY, TW_TEMP(Exp, X)))
+GRADIENT(log, TW_CALL(Mul, DY, TW_TEMP(Reciprocal, X)))
+GRADIENT(log1p, TW_CALL(Mul, DY, TW_TEMP(Reciprocal, TW_TEMP(AddV2, 1.0, X))))
+GRADIENT(sin, TW_CALL(Mul, DY, TW_TEMP(Cos, X)))
+GRADIENT(cos, TW_CALL(Mul, TW_TEMP(Neg, DY), TW_TEMP(Sin, X)))
+GRADIENT(tan, TW_CALL(Mul, DY, TW_TEMP(Square, TW_TEMP(Reciprocal, TW_TEMP(Cos, X)))))
+GRADIENT(asin, TW_CALL(Mul, DY, TW_TEMP(Rsqrt, TW_TEMP(Sub, 1.0, TW_TEMP(Square, X)))))
+GRADIENT(acos, TW_CALL(Mul, TW_TEMP(Neg, DY), TW_TEMP(Rsqrt, TW_TEMP(Sub, 1.0, TW_TEMP(Square, X)))))
+GRADIENT(atan, TW_CALL(Mul, DY, TW_TEMP(Reciprocal, TW_TEMP(AddV2, 1.0, TW_TEMP(Square, X)))))
+GRADIENT(sinh, TW_CALL(Mul, DY, TW_TEMP(Cosh, X)))
+GRADIENT(cosh, TW_CALL(Mul, DY, TW_TEMP(Sinh, X)))
+GRADIENT(asinh, TW_CALL(RealDiv, DY, TW_TEMP(Cosh, Y)))
+GRADIENT(acosh, TW_CALL(RealDiv, DY, TW_TEMP(Sinh, Y)))
+GRADIENT(atanh, TW_CALL(Mul, DY, TW_TEMP(Reciprocal, TW_TEMP(Sub, 1.0, TW_TEMP(Square, X)))))
+GRADIENT(tanh, TW_CALL(TanhGrad, Y, DY))
+GRADIENT(sigmoid, TW_CALL(SigmoidGrad, Y, DY))
 /* 2 / sqrt(pi) * exp(-x^2) */
-GRADIENT(erf, TW_G2(Mul, DY, TW_GN(Mul, 1.1283791670955126, TW_G1(Exp, TW_G1(Neg, TW_G1(Square, X))))))
-GRADIENT(erfc, TW_G2(Mul, DY, TW_GN(Mul, -1.1283791670955126, TW_G1(Exp, TW_G1(Neg, TW_G1(Square, X))))))
-GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
+GRADIENT(erf, TW_CALL(Mul, DY, TW_TEMP(Mul, 1.1283791670955126, TW_TEMP(Exp, TW_TEMP(Neg, TW_TEMP(Square, X))))))
+GRADIENT(erfc, TW_CALL(Mul, DY, TW_TEMP(Mul, -1.1283791670955126, TW_TEMP(Exp, TW_TEMP(Neg, TW_TEMP(Square, X))))))
+GRADIENT(lgamma, TW_CALL(Mul, DY, TW_TEMP(Digamma, X)))
 
 #define ROW .inputs = "x: T", .outputs = "y: T", .shape = tw_shape_same
 #define REALS "T: {bfloat16, half, float, double}"
@@ -126,11 +127,12 @@ TW_OP(Lgamma, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__u
       .doc = "The logarithm of the absolute value of the gamma function.");
 static tw_status digamma_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *x = g->inputs[0];
     if (x->dtype != TW_FLOAT32 && x->dtype != TW_FLOAT64)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient for dtype %s: Polygamma is there for float32 and float64",
                           tw_dtype_name(x->dtype));
-    tw__grad_set(g, 0, TW_G2(Mul, tw_retain(g->output_grads[0]), TW_G2(Polygamma, tw__grad_constant(1, x), tw_retain(x))));
+    tw__grad_set(g, 0, TW_CALL(Mul, g->output_grads[0], TW_TEMP(Polygamma, tw__temp(t, tw__grad_constant(1, x)), x)));
     return tw__grad_status(g);
 }
 
@@ -183,23 +185,13 @@ static tw_status part_shape(tw__inference *inference)
     return tw_shape_same(inference);
 }
 
-/* A complex tensor of two real ones (taken); the part that is NULL is zero. */
+/* A complex tensor of two real ones; the part that is NULL is zero. */
 static tw_tensor *complex_of(tw_tensor *real, tw_tensor *imaginary)
 {
-    if (!real && !imaginary)
-        return NULL;
-    if (!real || !imaginary) {
-        tw_tensor *zeros = TW_CALL(ZerosLike, real ? real : imaginary);
-        *(real ? &imaginary : &real) = zeros;
-    }
-    tw_tensor *result = NULL;
-    if (real && imaginary) {
-        tw_attr type = TW_A_TYPE("Tout", real->dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);
-        result = TW_CALL(Complex, real, imaginary, type);
-    }
-    tw_release(real);
-    tw_release(imaginary);
-    return result;
+    tw_tensor *like = real ? real : imaginary;
+    tw_auto tw_tensor *zeros = real && imaginary ? NULL : TW_CALL(ZerosLike, like);
+    tw_dtype dtype = like && like->dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64;
+    return TW_CALL(Complex, real ? real : zeros, imaginary ? imaginary : zeros, TW_A_TYPE("Tout", dtype));
 }
 
 static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
@@ -208,14 +200,15 @@ static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
     return tw__call(op, &x, 1, &type, 1);
 }
 
+#define PART_OF(op_name) tw__temp(t, part_of(&tw__op_##op_name, g->inputs[0]))
 GRADIENT(real, complex_of(DY, NULL))
 GRADIENT(imag, complex_of(NULL, DY))
-GRADIENT(conj, TW_G1(Conj, DY))
-GRADIENT(complex_abs,
-         TW_G2(DivNoNan, TW_G2(Mul, complex_of(DY, NULL), tw_retain(g->inputs[0])), complex_of(tw_retain(g->outputs[0]), NULL)))
+GRADIENT(conj, TW_CALL(Conj, DY))
+GRADIENT(complex_abs, TW_CALL(DivNoNan, TW_TEMP(Mul, tw__temp(t, complex_of(DY, NULL)), g->inputs[0]),
+                              tw__temp(t, complex_of(g->outputs[0], NULL))))
 /* -dy / (imag + i * real) */
-GRADIENT(angle, TW_G2(Mul, TW_G1(Neg, complex_of(DY, NULL)),
-                      TW_G1(Reciprocal, complex_of(part_of(&tw__op_Imag, g->inputs[0]), part_of(&tw__op_Real, g->inputs[0])))))
+GRADIENT(angle, TW_CALL(Mul, TW_TEMP(Neg, tw__temp(t, complex_of(DY, NULL))),
+                        TW_TEMP(Reciprocal, tw__temp(t, complex_of(PART_OF(Imag), PART_OF(Real))))))
 
 #define PART .attrs = "T: {complex64, complex128} = complex64, Tout: {float, double} = float", .shape = part_shape
 TW_OP(Real, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = tw__unary_compute, .unary = &tw__unary_real,

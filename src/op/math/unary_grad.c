@@ -13,14 +13,15 @@ static tw_status equal_shapes(tw__inference *inference)
 }
 
 /* In a gradient: a and b are the inputs y and dy, conjugated where complex; c the gradient that arrives. */
-#define A tw__grad_conj(g->inputs[0])
-#define B tw__grad_conj(g->inputs[1])
-#define PLAIN_B tw_retain(g->inputs[1])
-#define C tw_retain(g->output_grads[0])
-#define CONJ_C tw__grad_conj(g->output_grads[0])
+#define A tw__temp(t, tw__grad_conj(g->inputs[0]))
+#define B tw__temp(t, tw__grad_conj(g->inputs[1]))
+#define PLAIN_B g->inputs[1]
+#define C g->output_grads[0]
+#define CONJ_C tw__temp(t, tw__grad_conj(g->output_grads[0]))
 #define GRADIENT(name, of_a, of_b)                    \
     static tw_status name##_gradient(tw__gradient *g) \
     {                                                 \
+        TW_TEMPS(t);                                  \
         if (g->wanted[0])                             \
             tw__grad_set(g, 0, of_a);                 \
         if (g->wanted[1])                             \
@@ -28,19 +29,14 @@ static tw_status equal_shapes(tw__inference *inference)
         return tw__grad_status(g);                    \
     }
 
-static tw_tensor *conj_taken(tw_tensor *x)
-{
-    tw_tensor *result = x ? tw__grad_conj(x) : NULL;
-    tw_release(x);
-    return result;
-}
-
-GRADIENT(sqrt_grad, TW_G2(Mul, TW_G1(Neg, conj_taken(TW_G2(RealDiv, C, tw_retain(g->inputs[0])))), tw_retain(g->outputs[0])),
-         TW_GN(Mul, 0.5, TW_G2(RealDiv, C, tw_retain(g->inputs[0]))))
-GRADIENT(rsqrt_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -1.5, CONJ_C), PLAIN_B), TW_G1(Square, A)), TW_G2(RsqrtGrad, A, C))
-GRADIENT(reciprocal_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, CONJ_C), PLAIN_B), A), TW_G2(ReciprocalGrad, A, C))
-GRADIENT(tanh_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, C), B), A), TW_G2(TanhGrad, A, C))
-GRADIENT(sigmoid_grad, TW_G2(Sub, TW_G2(Mul, C, B), TW_G2(Mul, TW_GN(Mul, 2, TW_G2(Mul, C, B)), A)), TW_G2(SigmoidGrad, A, C))
+GRADIENT(sqrt_grad, TW_CALL(Mul, TW_TEMP(Neg, tw__temp(t, tw__grad_conj(TW_TEMP(RealDiv, C, g->inputs[0])))), g->outputs[0]),
+         TW_CALL(Mul, 0.5, TW_TEMP(RealDiv, C, g->inputs[0])))
+GRADIENT(rsqrt_grad, TW_CALL(Mul, TW_TEMP(Mul, TW_TEMP(Mul, -1.5, CONJ_C), PLAIN_B), TW_TEMP(Square, A)),
+         TW_CALL(RsqrtGrad, A, C))
+GRADIENT(reciprocal_grad, TW_CALL(Mul, TW_TEMP(Mul, TW_TEMP(Mul, -2.0, CONJ_C), PLAIN_B), A), TW_CALL(ReciprocalGrad, A, C))
+GRADIENT(tanh_grad, TW_CALL(Mul, TW_TEMP(Mul, TW_TEMP(Mul, -2.0, C), B), A), TW_CALL(TanhGrad, A, C))
+GRADIENT(sigmoid_grad, TW_CALL(Sub, TW_TEMP(Mul, C, B), TW_TEMP(Mul, TW_TEMP(Mul, 2.0, TW_TEMP(Mul, C, B)), A)),
+         TW_CALL(SigmoidGrad, A, C))
 
 #define ROW                                                            \
     .inputs = "y: T, dy: T", .outputs = "z: T", .shape = equal_shapes, \

@@ -75,11 +75,12 @@ const tw__binary tw__binary_polygamma = { .loops = { TW_REAL_LOOPS(polygamma) },
 /* Of q: -x * zeta(x + 1, q). Of x there is none, as in TensorFlow. */
 static tw_status zeta_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *x = g->inputs[0], *q = g->inputs[1], *dz = g->output_grads[0];
     if (!g->wanted[1] || !dz)
         return TW_OK;
-    tw_tensor *next = TW_G2(Zeta, TW_G2(AddV2, tw_retain(x), tw__grad_constant(1, x)), tw_retain(q));
-    g->input_grads[1] = tw__grad_unbroadcast(TW_G2(Mul, tw_retain(dz), TW_G2(Mul, TW_CALL(Neg, x), next)), q);
+    tw_tensor *next = TW_TEMP(Zeta, TW_TEMP(AddV2, x, 1.0), q);
+    g->input_grads[1] = tw__grad_unbroadcast(TW_CALL(Mul, dz, TW_TEMP(Mul, TW_TEMP(Neg, x), next)), q);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
@@ -90,11 +91,12 @@ TW_OP(Zeta, .inputs = "x: T, q: T", .outputs = "z: T", .attrs = "T: {float, doub
 
 static tw_status polygamma_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_tensor *n = g->inputs[0], *x = g->inputs[1], *dz = g->output_grads[0];
     if (!g->wanted[1] || !dz)
         return TW_OK;
-    tw_tensor *next = TW_G2(Polygamma, TW_G2(AddV2, tw_retain(n), tw__grad_constant(1, n)), tw_retain(x));
-    g->input_grads[1] = tw__grad_unbroadcast(TW_G2(Mul, tw_retain(dz), next), x);
+    tw_tensor *next = TW_TEMP(Polygamma, TW_TEMP(AddV2, n, 1.0), x);
+    g->input_grads[1] = tw__grad_unbroadcast(TW_CALL(Mul, dz, next), x);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

@@ -357,8 +357,9 @@ static tw_tensor *per_channel(tw_tensor *value, int rank, int channel)
 
 static tw_tensor *as_vector(tw_tensor *value) /* takes it */
 {
+    TW_TEMPS(t);
     tw_tensor *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    return TW_G2(Reshape, value, all);
+    return TW_CALL(Reshape, tw__temp(t, value), tw__temp(t, all));
 }
 
 static tw_tensor *as_float(tw_tensor *value)
@@ -369,15 +370,17 @@ static tw_tensor *as_float(tw_tensor *value)
 /* v - mean(v) - h mean(v h) in training, v itself otherwise; *product is mean(v h). */
 static tw_tensor *centred(tw_tensor *v, tw_tensor *h, int channel, bool training, tw_tensor **product)
 {
+    TW_TEMPS(t);
     if (!training)
         return tw_retain(v);
     *product = over_channel(&tw__op_Mean, TW_CALL(Mul, v, h), channel);
-    tw_tensor *without = TW_G2(Sub, tw_retain(v), over_channel(&tw__op_Mean, tw_retain(v), channel));
-    return TW_G2(Sub, without, TW_G2(Mul, tw_retain(h), tw_retain(*product)));
+    tw_tensor *without = TW_TEMP(Sub, v, tw__temp(t, over_channel(&tw__op_Mean, tw_retain(v), channel)));
+    return TW_CALL(Sub, without, TW_TEMP(Mul, h, *product));
 }
 
 static tw_status grad_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool training = TW_ATTR(g, "is_training")->b;
     int rank = g->inputs[1]->shape.rank, channel = rank < 0 ? -1 : channel_axis(g->op, g->attrs, &g->inputs[1]->shape);
     if (rank < 0)
@@ -388,13 +391,12 @@ static tw_status grad_gradient(tw__gradient *g)
     tw_auto tw_tensor *mean = !dy || !x  ? NULL
                               : training ? over_channel(&tw__op_Mean, tw_retain(x), channel)
                                          : per_channel(g->inputs[3], rank, channel);
-    tw_auto tw_tensor *off = mean ? TW_CALL(Sub, x, mean) : NULL;
+    tw_auto tw_tensor *off = TW_CALL(Sub, x, mean);
     tw_auto tw_tensor *variance = !off       ? NULL
                                   : training ? over_channel(&tw__op_Mean, TW_CALL(Square, off), channel)
                                              : per_channel(g->inputs[4], rank, channel);
-    tw_auto tw_tensor *r =
-        variance ? TW_G1(Rsqrt, TW_G2(AddV2, tw_retain(variance), tw__grad_constant(TW_ATTR(g, "epsilon")->f, variance))) : NULL;
-    tw_auto tw_tensor *h = r ? TW_CALL(Mul, off, r) : NULL, *scaled = r && scale ? TW_CALL(Mul, scale, r) : NULL;
+    tw_auto tw_tensor *r = TW_CALL(Rsqrt, TW_TEMP(AddV2, variance, (double)(TW_ATTR(g, "epsilon")->f)));
+    tw_auto tw_tensor *h = TW_CALL(Mul, off, r), *scaled = TW_CALL(Mul, scale, r);
     tw_auto tw_tensor *G = !h ? NULL : g->output_grads[0] ? as_float(g->output_grads[0]) : TW_CALL(ZerosLike, x);
     tw_auto tw_tensor *s = !h                   ? NULL
                            : g->output_grads[1] ? per_channel(g->output_grads[1], rank, channel)
@@ -412,13 +414,13 @@ static tw_status grad_gradient(tw__gradient *g)
         return tw__error_status();
     tw_tensor *made[3] = { NULL, NULL, NULL };
     if (g->wanted[0])
-        made[0] = TW_G2(AddV2, TW_G2(AddV2, TW_CALL(Mul, scaled, G_off), TW_CALL(Mul, s, h)), tw_retain(o));
+        made[0] = TW_CALL(AddV2, TW_TEMP(AddV2, TW_TEMP(Mul, scaled, G_off), TW_TEMP(Mul, s, h)), o);
     if (g->wanted[1]) {
-        made[1] = TW_G2(Mul, TW_CALL(Mul, s, r), tw_retain(dy_off));
+        made[1] = TW_CALL(Mul, TW_TEMP(Mul, s, r), dy_off);
         if (training) {
-            tw_tensor *share = TW_G2(Mul, tw_retain(h), over_channel(&tw__op_Mean, TW_CALL(Mul, G, dy_off), channel));
-            tw_tensor *both = TW_G2(AddV2, TW_CALL(Mul, B, G_off), TW_CALL(Mul, A, dy_off));
-            made[1] = TW_G2(Sub, made[1], TW_G2(Mul, TW_CALL(Mul, scaled, r), TW_G2(AddV2, share, both)));
+            tw_tensor *share = TW_TEMP(Mul, h, tw__temp(t, over_channel(&tw__op_Mean, TW_CALL(Mul, G, dy_off), channel)));
+            tw_tensor *both = TW_TEMP(AddV2, TW_TEMP(Mul, B, G_off), TW_TEMP(Mul, A, dy_off));
+            made[1] = TW_CALL(Sub, tw__temp(t, made[1]), TW_TEMP(Mul, TW_TEMP(Mul, scaled, r), TW_TEMP(AddV2, share, both)));
         }
     }
     if (g->wanted[2])

@@ -11,8 +11,7 @@
 /* x with one more dimension at `axis`. */
 static tw_tensor *expand(tw_tensor *x, int32_t axis)
 {
-    tw_auto tw_tensor *at = tw_tensor_int(axis);
-    return TW_CALL(ExpandDims, x, at);
+    return TW_CALL(ExpandDims, x, (int)axis);
 }
 
 /* grad [rows] * matrix [rows, columns], plus what the gradient of the second output adds. */

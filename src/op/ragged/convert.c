@@ -175,7 +175,7 @@ static tw_status to_tensor_gradient(tw__gradient *g)
     tw_auto tw_tensor *sizes = TW_CALL(Shape, values, TW_A_TYPE("out_type", TW_INT64));
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *count = sizes && zero && one && axis ? TW_CALL(GatherV2, sizes, zero, axis) : NULL;
-    tw_auto tw_tensor *numbers = count ? TW_CALL(Range, zero, count, one) : NULL;
+    tw_auto tw_tensor *numbers = TW_CALL(Range, zero, count, one);
     tw_auto tw_tensor *none = tw_tensor_int64(-1);
     tw_auto tw_tensor *whole = numbers ? TW_CALL(Shape, dy, TW_A_TYPE("out_type", TW_INT64)) : NULL;
     tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),

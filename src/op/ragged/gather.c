@@ -119,7 +119,7 @@ static tw_status gather_gradient(tw__gradient *g)
     tw_auto tw_tensor *sizes = TW_CALL(Shape, g->inputs[count], TW_A_TYPE("out_type", TW_INT64));
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *total = sizes && zero && one && axis ? TW_CALL(GatherV2, sizes, zero, axis) : NULL;
-    tw_auto tw_tensor *numbers = total ? TW_CALL(Range, zero, total, one) : NULL;
+    tw_auto tw_tensor *numbers = TW_CALL(Range, zero, total, one);
     if (!numbers)
         return tw__error_status();
     tw_tensor *inputs[TW_RAGGED_LEVELS + 2], *made[TW_RAGGED_LEVELS + 8] = { NULL };

@@ -86,16 +86,17 @@ static tw_status to_dense_compute(tw__kernel *kernel)
 static tw_tensor *sum_of_all(tw_tensor *x)
 {
     tw_auto tw_tensor *axes = x ? tw__all_axes(x) : NULL;
-    return axes ? TW_CALL(Sum, x, axes) : NULL;
+    return TW_CALL(Sum, x, axes);
 }
 
 static tw_status to_dense_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *picked = TW_CALL(GatherNd, g->output_grads[0], g->inputs[0]);
     if (!picked)
         return tw__error_status();
     if (g->wanted[3])
-        tw__grad_set(g, 3, TW_G2(Sub, sum_of_all(g->output_grads[0]), sum_of_all(picked)));
+        tw__grad_set(g, 3, TW_CALL(Sub, tw__temp(t, sum_of_all(g->output_grads[0])), tw__temp(t, sum_of_all(picked))));
     if (g->wanted[2])
         tw__grad_set(g, 2, tw_retain(picked));
     if ((g->wanted[2] && !g->input_grads[2]) || (g->wanted[3] && !g->input_grads[3]))
@@ -245,15 +246,16 @@ static tw_tensor *dense_values(const tw__gradient *g)
 /* Values at the places of the sparse tensor, summed into the shape of the dense one; takes them. */
 static tw_tensor *scattered(const tw__gradient *g, tw_tensor *values)
 {
-    tw_auto tw_tensor *whole = values ? TW_CALL(ScatterNd, g->inputs[0], values, g->inputs[2]) : NULL;
+    tw_auto tw_tensor *whole = TW_CALL(ScatterNd, g->inputs[0], values, g->inputs[2]);
     tw_release(values);
     return whole ? tw__grad_unbroadcast(tw_retain(whole), g->inputs[3]) : NULL;
 }
 
 static tw_status multiply_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     if (g->wanted[1])
-        tw__grad_set(g, 1, TW_G2(Mul, dense_values(g), tw_retain(g->output_grads[0])));
+        tw__grad_set(g, 1, TW_CALL(Mul, tw__temp(t, dense_values(g)), g->output_grads[0]));
     if (g->wanted[3])
         tw__grad_set(g, 3, scattered(g, TW_CALL(Mul, g->inputs[1], g->output_grads[0])));
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;
@@ -261,14 +263,15 @@ static tw_status multiply_gradient(tw__gradient *g)
 
 static tw_status divide_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     tw_auto tw_tensor *dense = dense_values(g);
     if (!dense)
         return tw__error_status();
     if (g->wanted[1])
         tw__grad_set(g, 1, TW_CALL(Div, g->output_grads[0], dense));
     if (g->wanted[3]) {
-        tw_tensor *share = TW_G2(Div, TW_CALL(Neg, g->inputs[1]), TW_CALL(Square, dense));
-        tw__grad_set(g, 3, scattered(g, TW_G2(Mul, tw_retain(g->output_grads[0]), share)));
+        tw_tensor *share = TW_TEMP(Div, TW_TEMP(Neg, g->inputs[1]), TW_TEMP(Square, dense));
+        tw__grad_set(g, 3, scattered(g, TW_CALL(Mul, g->output_grads[0], share)));
     }
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;
 }

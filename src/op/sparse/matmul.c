@@ -103,27 +103,26 @@ static tw_tensor *column(tw_tensor *indices, int64_t which)
     tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0, which }, 2, TW_INT32);
     tw_auto tw_tensor *end = begin ? tw__ints_tensor((const int64_t[]){ 0, which + 1 }, 2, TW_INT32) : NULL;
     tw_auto tw_tensor *steps = end ? tw__ints_tensor((const int64_t[]){ 1, 1 }, 2, TW_INT32) : NULL;
-    return steps ? TW_CALL(StridedSlice, indices, begin, end, steps, TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1),
-                           TW_A_INT("shrink_axis_mask", 2))
-                 : NULL;
+    return TW_CALL(StridedSlice, indices, begin, end, steps, TW_A_INT("begin_mask", 1), TW_A_INT("end_mask", 1),
+                   TW_A_INT("shrink_axis_mask", 2));
 }
 
 static tw_tensor *gathered(tw_tensor *params, tw_tensor *indices)
 {
-    tw_auto tw_tensor *axis = tw_tensor_int(0);
-    return params && indices && axis ? TW_CALL(GatherV2, params, indices, axis) : NULL;
+    return TW_CALL(GatherV2, params, indices, 0);
 }
 
 static tw_tensor *adjoint(tw_tensor *matrix) /* takes it */
 {
     tw_auto tw_tensor *order = matrix ? tw__ints_tensor((const int64_t[]){ 1, 0 }, 2, TW_INT32) : NULL;
-    tw_auto tw_tensor *turned = order ? TW_CALL(Transpose, matrix, order) : NULL;
+    tw_auto tw_tensor *turned = TW_CALL(Transpose, matrix, order);
     tw_release(matrix);
     return turned ? tw__grad_conj(turned) : NULL;
 }
 
 static tw_status multiply_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool adjoint_a = TW_ATTR(g, "adjoint_a")->b, adjoint_b = TW_ATTR(g, "adjoint_b")->b;
     tw_tensor *dy = g->output_grads[0], *indices = g->inputs[0], *b = g->inputs[3];
     if (g->wanted[3]) {
@@ -135,9 +134,9 @@ static tw_status multiply_gradient(tw__gradient *g)
         tw_auto tw_tensor *rows = column(indices, adjoint_a), *columns = rows ? column(indices, !adjoint_a) : NULL;
         tw_auto tw_tensor *used = columns ? (adjoint_b ? adjoint(tw_retain(b)) : tw_retain(b)) : NULL;
         tw_auto tw_tensor *parts_a = used ? gathered(dy, rows) : NULL, *parts_b = parts_a ? gathered(used, columns) : NULL;
-        tw_tensor *products = parts_b ? TW_G2(Mul, tw_retain(parts_a), tw__grad_conj(parts_b)) : NULL;
+        tw_tensor *products = parts_b ? TW_CALL(Mul, parts_a, tw__temp(t, tw__grad_conj(parts_b))) : NULL;
         tw_tensor *axis = products ? tw_tensor_int(1) : NULL;
-        tw_tensor *sums = axis ? TW_CALL(Sum, products, axis) : NULL;
+        tw_tensor *sums = TW_CALL(Sum, products, axis);
         if (sums && adjoint_a) {
             tw_tensor *turned = tw__grad_conj(sums);
             tw_release(sums);

@@ -96,11 +96,11 @@ static tw_status sum_gradient(tw__gradient *g)
     tw_auto tw_tensor *once = TW_CALL(OnesLike, axes), *none = tw_tensor_int(0);
     tw_auto tw_tensor *hits = TW_CALL(UnsortedSegmentSum, once, axes, rank);
     tw_auto tw_tensor *mask = TW_CALL(Greater, hits, none), *ones = mask ? TW_CALL(OnesLike, sizes) : NULL;
-    tw_auto tw_tensor *kept = ones ? TW_CALL(SelectV2, mask, ones, sizes) : NULL;
-    tw_auto tw_tensor *dy = kept ? TW_CALL(Reshape, g->output_grads[0], kept) : NULL;
+    tw_auto tw_tensor *kept = TW_CALL(SelectV2, mask, ones, sizes);
+    tw_auto tw_tensor *dy = TW_CALL(Reshape, g->output_grads[0], kept);
     tw_auto tw_tensor *zeros = dy ? TW_CALL(ZerosLike, indices) : NULL;
-    tw_auto tw_tensor *places = zeros ? TW_CALL(SelectV2, mask, zeros, indices) : NULL;
-    tw__grad_set(g, 1, places ? TW_CALL(GatherNd, dy, places) : NULL);
+    tw_auto tw_tensor *places = TW_CALL(SelectV2, mask, zeros, indices);
+    tw__grad_set(g, 1, TW_CALL(GatherNd, dy, places));
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 

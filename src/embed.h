@@ -7,7 +7,7 @@
 #include "base/language.h"
 #include "base/pause.h"
 #include "base/trackable.h"
-#include "codec/codec.h" /* messages */
+#include "codec/message.h"
 #include "rows.h"
 #include "spec/spec.h"
 

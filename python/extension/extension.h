@@ -297,6 +297,8 @@ PyObject *tw__py_callable_function(void *object); /* the function in a tw_callab
 void tw__py_hooks_start(void);
 /* message.c, message_wire.c: protocol buffer messages */
 bool tw__py_messages_start(PyObject *module);
+PyObject *tw__py_message_names(PyObject *self, PyObject *ignored);
+PyObject *tw__py_message_fields(PyObject *self, PyObject *name);
 PyObject *tw__py_message_describe(PyObject *self, PyObject *arguments);
 PyObject *tw__py_message_extend(PyObject *self, PyObject *arguments);
 PyObject *tw__py_message_errors(PyObject *self, PyObject *class);

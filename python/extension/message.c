@@ -19,35 +19,100 @@ static void free_class(PyObject *capsule)
     }
 }
 
-static int kind_of(const char *name)
+/* Python knows an enum's values as numbers. */
+static int kind_of(const tw__message_field *field)
 {
-    static const char *const names[] = { "int32", "int64", "uint32", "uint64", "fixed32", "fixed64",
-                                         "bool",  "float", "double", "string", "bytes" };
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
-        if (strcmp(names[i], name) == 0)
-            return i;
-    }
-    return MESSAGE_MESSAGE;
+    return field->type == TW_FIELD_ENUM ? TW_FIELD_INT32 : field->type;
 }
 
-/* (name, number, kind, kind of keys or None, oneof's number or 0, class of the container or None, class of messages or None,
- * info) */
-static bool read_field(PyObject *row, message_field *field)
+/* What a map holds, or the field itself. */
+static const tw__message_field *value_of(const tw__message_field *field)
 {
-    const char *kind, *key;
-    PyObject *name, *container, *child, *info;
-    unsigned int number;
-    if (!PyArg_ParseTuple(row, "UIsziOOO", &name, &number, &kind, &key, &field->oneof, &container, &child, &info))
+    return field->map ? &field->message->fields[1] : field;
+}
+
+/* The table's field, and (class of the container or None, class of messages or None, info). */
+static bool read_field(const tw__message_field *from, PyObject *row, message_field *field)
+{
+    PyObject *container, *child, *info;
+    if (!PyArg_ParseTuple(row, "OOO", &container, &child, &info) || !(field->name = PyUnicode_InternFromString(from->name)))
         return false;
-    field->name = Py_NewRef(name);
-    PyUnicode_InternInPlace(&field->name);
-    field->number = number;
-    field->kind = kind_of(kind);
-    field->key = key ? kind_of(key) : -1;
+    field->number = from->number;
+    field->kind = kind_of(value_of(from));
+    field->key = from->map ? kind_of(from->message->fields) : -1;
+    field->oneof = from->oneof;
     field->container = container == Py_None ? NULL : Py_NewRef(container);
     field->child = child == Py_None ? NULL : Py_NewRef(child);
     field->info = Py_NewRef(info);
     return true;
+}
+
+static PyObject *describe_field(const tw__message *type, const tw__message_field *field)
+{
+    static const char *const names[] = { "int32", "int64", "uint32", "uint64", "sint64", "fixed32", "fixed64",
+                                         "bool",  "float", "double", "enum",   "string", "bytes",   "message" };
+    const tw__message_field *value = value_of(field);
+    return Py_BuildValue("(siszOzz)", field->name, (int)field->number, names[value->type],
+                         field->map ? names[field->message->fields[0].type] : NULL,
+                         field->repeated && !field->map ? Py_True : Py_False,
+                         field->oneof ? type->oneofs[field->oneof - 1] : NULL,
+                         value->message  ? value->message->name
+                         : value->values ? value->values->name
+                                         : NULL);
+}
+
+/* message_fields(name): (name, number, type, type of keys or None, repeated, oneof or None, message or enum or None) of each. */
+PyObject *tw__py_message_fields(PyObject *self, PyObject *name)
+{
+    (void)self;
+    Py_ssize_t size = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(name, &size);
+    const tw__message *type = text ? tw__message_named(text, (size_t)size) : NULL;
+    if (!type)
+        return text ? PyErr_Format(PyExc_KeyError, "%U", name) : NULL;
+    PyObject *rows = PyList_New(0);
+    for (int i = 0; rows && i < type->count; i++) {
+        PyObject *row = describe_field(type, &type->fields[i]);
+        if (!row || PyList_Append(rows, row) < 0)
+            Py_CLEAR(rows);
+        Py_XDECREF(row);
+    }
+    return rows;
+}
+
+static PyObject *enum_values(const tw__enum *values)
+{
+    PyObject *made = PyDict_New();
+    for (size_t i = 0; made && i < values->count; i++) {
+        PyObject *number = PyLong_FromLong(values->values[i].number);
+        if (!number || PyDict_SetItemString(made, values->values[i].name, number) < 0)
+            Py_CLEAR(made);
+        Py_XDECREF(number);
+    }
+    return made;
+}
+
+/* message_names(): the names of all messages, and the enums. */
+PyObject *tw__py_message_names(PyObject *self, PyObject *ignored)
+{
+    (void)self;
+    (void)ignored;
+    PyObject *names = PyList_New(0), *enums = PyDict_New();
+    bool good = names && enums;
+    for (const tw__message *const *m = tw__messages; good && *m; m++) {
+        PyObject *name = (*m)->entry ? NULL : PyUnicode_FromString((*m)->name);
+        good = (*m)->entry || (name && PyList_Append(names, name) == 0);
+        Py_XDECREF(name);
+    }
+    for (const tw__enum *const *e = tw__enums; good && *e; e++) {
+        PyObject *values = enum_values(*e);
+        good = values && PyDict_SetItemString(enums, (*e)->name, values) == 0;
+        Py_XDECREF(values);
+    }
+    PyObject *both = good ? PyTuple_Pack(2, names, enums) : NULL;
+    Py_XDECREF(names);
+    Py_XDECREF(enums);
+    return both;
 }
 
 static message_class *class_of(PyObject *type)
@@ -65,16 +130,20 @@ PyObject *tw__py_message_describe(PyObject *self, PyObject *arguments)
 {
     (void)self;
     PyObject *rows;
-    if (!PyArg_ParseTuple(arguments, "O!", &PyList_Type, &rows))
+    const char *name;
+    if (!PyArg_ParseTuple(arguments, "sO!", &name, &PyList_Type, &rows))
         return NULL;
+    const tw__message *type = tw__message_named(name, strlen(name));
     int count = (int)PyList_Size(rows);
+    if (!type || type->count != count)
+        return PyErr_Format(PyExc_KeyError, "%s", name);
     message_class *class = tw__alloc(sizeof *class);
     message_field *fields = tw__alloc_array((size_t)count + 1, sizeof *fields);
     int *order = tw__alloc_array((size_t)count + 1, sizeof *order);
     PyObject *places = PyDict_New(), *capsule = NULL;
     bool good = class && fields && order && places;
     for (int i = 0; good && i < count; i++) {
-        good = read_field(PyList_GetItem(rows, i), &fields[i]);
+        good = read_field(&type->fields[i], PyList_GetItem(rows, i), &fields[i]);
         PyObject *place = good ? PyLong_FromLong(i) : NULL;
         good = place && PyDict_SetItem(places, fields[i].name, place) == 0;
         Py_XDECREF(place);
@@ -124,12 +193,13 @@ static bool in_range(int kind, PyObject *value)
     int overflow = 0;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     switch (kind) {
-    case MESSAGE_INT32:
+    case TW_FIELD_INT32:
         return !overflow && number == (int32_t)number;
-    case MESSAGE_INT64:
+    case TW_FIELD_INT64:
+    case TW_FIELD_SINT64:
         return !overflow;
-    case MESSAGE_UINT32:
-    case MESSAGE_FIXED32:
+    case TW_FIELD_UINT32:
+    case TW_FIELD_FIXED32:
         return !overflow && number == (long long)(uint32_t)number;
     default:
         return !overflow && number >= 0; /* larger ones are looked at by others */
@@ -139,18 +209,18 @@ static bool in_range(int kind, PyObject *value)
 PyObject *tw__py_message_check(const message_field *field, PyObject *owner, PyObject *value)
 {
     switch (field->kind) {
-    case MESSAGE_BYTES:
+    case TW_FIELD_BYTES:
         return PyBytes_CheckExact(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
-    case MESSAGE_FLOAT:
+    case TW_FIELD_FLOAT:
         if (PyFloat_CheckExact(value))
             return PyFloat_FromDouble((float)PyFloat_AsDouble(value));
         return check_slowly(field, owner, value);
-    case MESSAGE_DOUBLE:
+    case TW_FIELD_DOUBLE:
         return PyFloat_CheckExact(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
-    case MESSAGE_BOOL:
+    case TW_FIELD_BOOL:
         return PyBool_Check(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
-    case MESSAGE_STRING:
-    case MESSAGE_MESSAGE:
+    case TW_FIELD_STRING:
+    case TW_FIELD_MESSAGE:
         return check_slowly(field, owner, value);
     default:
         return PyLong_CheckExact(value) && in_range(field->kind, value) ? Py_NewRef(value) : check_slowly(field, owner, value);
@@ -166,7 +236,7 @@ static PyObject *values_of(message_object *self)
 
 bool tw__py_message_is_one(const message_field *field)
 {
-    return !field->container && field->kind != MESSAGE_MESSAGE;
+    return !field->container && field->kind != TW_FIELD_MESSAGE;
 }
 
 PyObject *tw__py_message_part(message_object *self, const message_field *field)
@@ -211,11 +281,11 @@ void tw__py_message_settle(message_object *self)
 
 static bool is_default(const message_field *field, PyObject *value)
 {
-    if (field->kind == MESSAGE_STRING)
+    if (field->kind == TW_FIELD_STRING)
         return PyUnicode_GetLength(value) == 0;
-    if (field->kind == MESSAGE_BYTES)
+    if (field->kind == TW_FIELD_BYTES)
         return PyBytes_Size(value) == 0;
-    if (field->kind == MESSAGE_FLOAT || field->kind == MESSAGE_DOUBLE) {
+    if (field->kind == TW_FIELD_FLOAT || field->kind == TW_FIELD_DOUBLE) {
         double number = PyFloat_AsDouble(value);
         return number == 0 && !signbit(number);
     }
@@ -229,7 +299,7 @@ bool tw__py_message_present(const message_object *self, const message_field *fie
         return false;
     if (field->container)
         return PyObject_Size(*value) > 0;
-    if (field->kind == MESSAGE_MESSAGE)
+    if (field->kind == TW_FIELD_MESSAGE)
         return tw__py_message_any((const message_object *)*value);
     return field->oneof || !is_default(field, *value);
 }
@@ -320,8 +390,8 @@ static int init_map(message_object *self, const message_field *field, PyObject *
     int result = items ? 0 : -1;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
         PyObject *pair = PyList_GetItem(items, i), *key = PyTuple_GetItem(pair, 0), *item = PyTuple_GetItem(pair, 1);
-        PyObject *child = field->kind == MESSAGE_MESSAGE ? child_of(field, TYPE_OF(self), item) : Py_NewRef(item);
-        bool message = field->kind == MESSAGE_MESSAGE, plain = field->key == MESSAGE_STRING && PyUnicode_CheckExact(key);
+        PyObject *child = field->kind == TW_FIELD_MESSAGE ? child_of(field, TYPE_OF(self), item) : Py_NewRef(item);
+        bool message = field->kind == TW_FIELD_MESSAGE, plain = field->key == TW_FIELD_STRING && PyUnicode_CheckExact(key);
         PyObject *checked = !child || !message || plain ? Py_NewRef(key) : PyObject_CallMethod(map, "_key", "O", key);
         result = !child || !checked ? -1 : message ? PyDict_SetItem(map, checked, child) : PyObject_SetItem(map, key, child);
         Py_XDECREF(checked);
@@ -336,7 +406,7 @@ static int init_list(message_object *self, const message_field *field, PyObject 
     PyObject *list = tw__py_message_part(self, field), *owner = TYPE_OF(self);
     if (!list)
         return -1;
-    if (field->kind != MESSAGE_MESSAGE) {
+    if (field->kind != TW_FIELD_MESSAGE) {
         if (PyList_CheckExact(value) || PyTuple_CheckExact(value))
             return extend(field, owner, list, value);
         PyObject *done = PyObject_CallMethod(list, "extend", "O", value);
@@ -366,7 +436,7 @@ static int init_field(message_object *self, PyObject *name, PyObject *value)
         return init_map(self, field, value);
     if (field->container)
         return init_list(self, field, value);
-    bool message = field->kind == MESSAGE_MESSAGE;
+    bool message = field->kind == TW_FIELD_MESSAGE;
     PyObject *own = message ? child_of(field, TYPE_OF(self), value) : tw__py_message_check(field, TYPE_OF(self), value);
     if (own && message)
         ((message_object *)own)->set = 1;

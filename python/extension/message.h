@@ -1,24 +1,9 @@
-/* Protocol buffer messages: what message.c (objects) and message_wire.c (bytes) share. Classes are described by
- * thalweg._messages. */
+/* Protocol buffer messages: what message.c (objects) and message_wire.c (bytes) share. The tables of fields are
+ * the library's (codec/message.h); thalweg._messages makes classes of them. */
 #ifndef TW_PY_MESSAGE_H
 #define TW_PY_MESSAGE_H
 
 #include "extension.h"
-
-typedef enum message_kind {
-    MESSAGE_INT32,
-    MESSAGE_INT64,
-    MESSAGE_UINT32,
-    MESSAGE_UINT64,
-    MESSAGE_FIXED32,
-    MESSAGE_FIXED64,
-    MESSAGE_BOOL,
-    MESSAGE_FLOAT,
-    MESSAGE_DOUBLE,
-    MESSAGE_STRING,
-    MESSAGE_BYTES,
-    MESSAGE_MESSAGE
-} message_kind;
 
 /* References are the class's, which lives as long as the process. */
 typedef struct message_field {
@@ -27,7 +12,7 @@ typedef struct message_field {
     PyObject *container; /* the class of its values' list or map; NULL: one value */
     PyObject *child;     /* the class of messages; NULL: others */
     uint32_t number;
-    int kind, key; /* key: of maps; else -1 */
+    int kind, key; /* tw__field_type, an enum being an int32; key: of maps; else -1 */
     int oneof;     /* 0: none */
 } message_field;
 

@@ -6,7 +6,7 @@ static int add_list(const message_field *field, PyObject *to, PyObject *from)
 {
     for (Py_ssize_t i = 0, count = PyList_Size(from); i < count; i++) {
         PyObject *item = PyList_GetItem(from, i),
-                 *own = field->kind == MESSAGE_MESSAGE ? tw__py_message_copy((message_object *)item) : Py_NewRef(item);
+                 *own = field->kind == TW_FIELD_MESSAGE ? tw__py_message_copy((message_object *)item) : Py_NewRef(item);
         int result = own ? PyList_Append(to, own) : -1;
         Py_XDECREF(own);
         if (result < 0)
@@ -20,7 +20,7 @@ static int add_map(const message_field *field, PyObject *to, PyObject *from)
     PyObject *key, *item;
     Py_ssize_t at = 0;
     while (PyDict_Next(from, &at, &key, &item)) {
-        PyObject *own = field->kind == MESSAGE_MESSAGE ? tw__py_message_copy((message_object *)item) : Py_NewRef(item);
+        PyObject *own = field->kind == TW_FIELD_MESSAGE ? tw__py_message_copy((message_object *)item) : Py_NewRef(item);
         int result = own ? PyDict_SetItem(to, key, own) : -1;
         Py_XDECREF(own);
         if (result < 0)

@@ -20,24 +20,6 @@ static int bad(const char *why)
     return -1;
 }
 
-static tw__wire wire_of(int kind)
-{
-    switch (kind) {
-    case MESSAGE_DOUBLE:
-    case MESSAGE_FIXED64:
-        return TW_WIRE_FIXED64;
-    case MESSAGE_FLOAT:
-    case MESSAGE_FIXED32:
-        return TW_WIRE_FIXED32;
-    case MESSAGE_STRING:
-    case MESSAGE_BYTES:
-    case MESSAGE_MESSAGE:
-        return TW_WIRE_BYTES;
-    default:
-        return TW_WIRE_VARINT;
-    }
-}
-
 /* ---- writing ---- */
 
 static int write_message(tw__text *text, message_object *self, int depth);
@@ -49,18 +31,22 @@ static bool number_of(int kind, PyObject *value, uint64_t *number)
     float single;
     uint32_t bits;
     switch (kind) {
-    case MESSAGE_DOUBLE:
+    case TW_FIELD_DOUBLE:
         real = PyFloat_AsDouble(value);
         memcpy(number, &real, sizeof real);
         break;
-    case MESSAGE_FLOAT:
+    case TW_FIELD_FLOAT:
         single = (float)PyFloat_AsDouble(value);
         memcpy(&bits, &single, sizeof single);
         *number = bits;
         break;
-    case MESSAGE_UINT64:
-    case MESSAGE_FIXED64:
+    case TW_FIELD_UINT64:
+    case TW_FIELD_FIXED64:
         *number = PyLong_AsUnsignedLongLong(value);
+        break;
+    case TW_FIELD_SINT64:
+        *number = (uint64_t)PyLong_AsLongLong(value);
+        *number = *number << 1 ^ (uint64_t)((int64_t)*number >> 63);
         break;
     default:
         *number = (uint64_t)PyLong_AsLongLong(value);
@@ -71,7 +57,7 @@ static bool number_of(int kind, PyObject *value, uint64_t *number)
 static void add_number(tw__text *text, int kind, uint64_t number)
 {
     uint8_t bytes[8];
-    tw__wire wire = wire_of(kind);
+    tw__wire wire = tw__field_wire(kind);
     if (wire == TW_WIRE_VARINT) {
         tw__varint_add(text, number);
     } else {
@@ -80,38 +66,25 @@ static void add_number(tw__text *text, int kind, uint64_t number)
     }
 }
 
-/* A message with its number and size in front; the size is put there when it is known. */
-static int write_nested(tw__text *text, uint32_t number, message_object *value, int depth)
-{
-    uint8_t head[TW_VARINT_MAX];
-    tw__varint_add(text, (uint64_t)number << 3 | TW_WIRE_BYTES);
-    size_t start = text->size;
-    if (write_message(text, value, depth + 1) < 0)
-        return -1;
-    size_t size = text->size - start, count = tw__varint_put(head, size);
-    tw__text_bytes(text, head, count);
-    if (!text->failed) {
-        memmove(text->data + start + count, text->data + start, size);
-        memcpy(text->data + start, head, count);
-    }
-    return 0;
-}
-
 /* One value with its number in front. */
 static int write_value(tw__text *text, uint32_t number, int kind, PyObject *value, int depth)
 {
     char *data = NULL;
     Py_ssize_t size = 0;
     uint64_t bits = 0;
-    if (kind == MESSAGE_MESSAGE)
-        return write_nested(text, number, (message_object *)value, depth);
-    if (kind == MESSAGE_STRING) {
+    if (kind == TW_FIELD_MESSAGE) {
+        size_t start = tw__open(text, number);
+        int result = write_message(text, (message_object *)value, depth + 1);
+        tw__close(text, start);
+        return result;
+    }
+    if (kind == TW_FIELD_STRING) {
         const char *string = PyUnicode_AsUTF8AndSize(value, &size);
         if (string)
             tw__proto_add_bytes(text, number, string, (size_t)size);
         return string ? 0 : -1;
     }
-    if (kind == MESSAGE_BYTES) {
+    if (kind == TW_FIELD_BYTES) {
         if (PyBytes_AsStringAndSize(value, &data, &size) < 0)
             return -1;
         tw__proto_add_bytes(text, number, data, (size_t)size);
@@ -119,7 +92,7 @@ static int write_value(tw__text *text, uint32_t number, int kind, PyObject *valu
     }
     if (!number_of(kind, value, &bits))
         return -1;
-    tw__varint_add(text, (uint64_t)number << 3 | wire_of(kind));
+    tw__varint_add(text, (uint64_t)number << 3 | tw__field_wire(kind));
     add_number(text, kind, bits);
     return 0;
 }
@@ -127,22 +100,21 @@ static int write_value(tw__text *text, uint32_t number, int kind, PyObject *valu
 static int write_list(tw__text *text, const message_field *field, PyObject *list, int depth)
 {
     Py_ssize_t count = PyList_Size(list);
-    tw__text packed = { 0 };
+    bool numbers = tw__field_wire(field->kind) != TW_WIRE_BYTES;
+    size_t start = numbers ? tw__open(text, field->number) : 0;
     int result = 0;
     for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
         PyObject *item = PyList_GetItem(list, i);
         uint64_t number = 0;
-        if (wire_of(field->kind) == TW_WIRE_BYTES)
+        if (!numbers)
             result = write_value(text, field->number, field->kind, item, depth);
         else if (number_of(field->kind, item, &number))
-            add_number(&packed, field->kind, number);
+            add_number(text, field->kind, number);
         else
             result = -1;
     }
-    if (result == 0 && wire_of(field->kind) != TW_WIRE_BYTES)
-        tw__proto_add_bytes(text, field->number, packed.data, packed.size);
-    text->failed |= packed.failed;
-    tw__text_free(&packed);
+    if (numbers)
+        tw__close(text, start);
     return result;
 }
 
@@ -152,14 +124,11 @@ static int write_map(tw__text *text, const message_field *field, PyObject *map, 
     int result = keys ? PyList_Sort(keys) : -1;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(keys); i++) {
         PyObject *key = PyList_GetItem(keys, i), *value = PyDict_GetItem(map, key);
-        tw__text entry = { 0 };
-        result = write_value(&entry, 1, field->key, key, depth);
+        size_t start = tw__open(text, field->number);
+        result = write_value(text, TW_ENTRY_KEY, field->key, key, depth);
         if (result == 0 && value)
-            result = write_value(&entry, 2, field->kind, value, depth);
-        if (result == 0)
-            tw__proto_add_bytes(text, field->number, entry.data, entry.size);
-        text->failed |= entry.failed;
-        tw__text_free(&entry);
+            result = write_value(text, TW_ENTRY_VALUE, field->kind, value, depth);
+        tw__close(text, start);
     }
     Py_XDECREF(keys);
     return result;
@@ -216,20 +185,22 @@ static PyObject *of_number(int kind, uint64_t number)
     float single;
     uint32_t bits = (uint32_t)number;
     switch (kind) {
-    case MESSAGE_DOUBLE:
+    case TW_FIELD_DOUBLE:
         memcpy(&real, &number, sizeof real);
         return PyFloat_FromDouble(real);
-    case MESSAGE_FLOAT:
+    case TW_FIELD_FLOAT:
         memcpy(&single, &bits, sizeof single);
         return PyFloat_FromDouble(single);
-    case MESSAGE_BOOL:
+    case TW_FIELD_BOOL:
         return PyBool_FromLong(number != 0);
-    case MESSAGE_INT64:
+    case TW_FIELD_INT64:
         return PyLong_FromLongLong((long long)number);
-    case MESSAGE_INT32:
+    case TW_FIELD_SINT64:
+        return PyLong_FromLongLong((long long)(number >> 1 ^ (0 - (number & 1))));
+    case TW_FIELD_INT32:
         return PyLong_FromLong((int32_t)bits);
-    case MESSAGE_UINT32:
-    case MESSAGE_FIXED32:
+    case TW_FIELD_UINT32:
+    case TW_FIELD_FIXED32:
         return PyLong_FromUnsignedLong(bits);
     default:
         return PyLong_FromUnsignedLongLong(number);
@@ -239,9 +210,9 @@ static PyObject *of_number(int kind, uint64_t number)
 /* A value of that kind; messages get a new object of `child`. */
 static PyObject *of_wire(int kind, PyObject *child, const tw__proto_field *f, int depth)
 {
-    if (kind == MESSAGE_BYTES)
+    if (kind == TW_FIELD_BYTES)
         return PyBytes_FromStringAndSize((const char *)f->data, (Py_ssize_t)f->size);
-    if (kind == MESSAGE_STRING) {
+    if (kind == TW_FIELD_STRING) {
         PyObject *text = PyUnicode_DecodeUTF8((const char *)f->data, (Py_ssize_t)f->size, NULL);
         if (!text && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
             PyErr_Clear();
@@ -249,7 +220,7 @@ static PyObject *of_wire(int kind, PyObject *child, const tw__proto_field *f, in
         }
         return text;
     }
-    if (kind != MESSAGE_MESSAGE)
+    if (kind != TW_FIELD_MESSAGE)
         return of_number(kind, f->value);
     PyObject *made = tw__py_message_make(child);
     if (made && merge_bytes((message_object *)made, f->data, f->size, depth + 1) == 0)
@@ -267,7 +238,7 @@ static int append(PyObject *list, PyObject *value)
 
 static int read_packed(const message_field *field, PyObject *list, const tw__proto_field *f)
 {
-    tw__wire wire = wire_of(field->kind);
+    tw__wire wire = tw__field_wire(field->kind);
     size_t unit = wire == TW_WIRE_FIXED64 ? 8 : 4;
     for (size_t at = 0; at < f->size;) {
         uint64_t number = 0;
@@ -292,8 +263,8 @@ static int read_entry(const message_field *field, PyObject *map, const tw__proto
     PyObject *key = NULL, *value = NULL;
     int result = 0;
     while (result == 0 && tw__proto_next(&proto, &part)) {
-        bool is_key = part.number == 1 && part.wire == wire_of(field->key),
-             is_value = part.number == 2 && part.wire == wire_of(field->kind);
+        bool is_key = part.number == TW_ENTRY_KEY && part.wire == tw__field_wire(field->key),
+             is_value = part.number == TW_ENTRY_VALUE && part.wire == tw__field_wire(field->kind);
         if (!is_key && !is_value)
             continue;
         PyObject *read = is_key ? of_wire(field->key, NULL, &part, depth) : of_wire(field->kind, field->child, &part, depth);
@@ -317,7 +288,7 @@ static int read_entry(const message_field *field, PyObject *map, const tw__proto
 
 static int read_field(message_object *self, const message_field *field, const tw__proto_field *f, int depth)
 {
-    if (!field->container && field->kind != MESSAGE_MESSAGE) {
+    if (!field->container && field->kind != TW_FIELD_MESSAGE) {
         PyObject *value = of_wire(field->kind, NULL, f, depth);
         int result = value ? tw__py_message_put(self, field, value) : -1;
         Py_XDECREF(value);
@@ -328,7 +299,7 @@ static int read_field(message_object *self, const message_field *field, const tw
         return -1;
     if (field->key >= 0)
         return read_entry(field, part, f, depth);
-    if (field->container && f->wire == TW_WIRE_BYTES && wire_of(field->kind) != TW_WIRE_BYTES)
+    if (field->container && f->wire == TW_WIRE_BYTES && tw__field_wire(field->kind) != TW_WIRE_BYTES)
         return read_packed(field, part, f);
     if (field->container)
         return append(part, of_wire(field->kind, field->child, f, depth));
@@ -372,7 +343,7 @@ static int merge_bytes(message_object *self, const void *data, size_t size, int 
     int result = depth > DEEPEST ? bad("messages are nested more than 100 deep") : 0;
     while (result == 0 && tw__proto_next(&proto, &f)) {
         const message_field *field = numbered(self->class, f.number);
-        tw__wire wire = field ? field->key >= 0 ? TW_WIRE_BYTES : wire_of(field->kind) : TW_WIRE_BYTES;
+        tw__wire wire = field ? field->key >= 0 ? TW_WIRE_BYTES : tw__field_wire(field->kind) : TW_WIRE_BYTES;
         bool packed = field && field->container && f.wire == TW_WIRE_BYTES;
         if (f.number == 0)
             result = bad("a field has the number 0");

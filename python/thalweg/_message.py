@@ -1,8 +1,6 @@
-"""Protocol buffer messages: classes made from lines of "number type name", with attributes, bytes and text as protobuf's Python classes have.
+"""Protocol buffer messages: classes of the library's tables, with attributes, bytes and text as protobuf's Python classes have.
 
-    class Value(Message): FIELDS = "1 string tag; 2 float simple_value oneof value"
-
-What a class does not describe stays in the message as it came (unknown fields). thalweg._messages holds the messages themselves. Making, reading and
+What a table does not have stays in the message as it came (unknown fields). thalweg._messages holds the messages themselves. Making, reading and
 writing messages is the extension's (message.c, message_wire.c); text, presence and whatever is rare is here."""
 import functools
 import struct
@@ -11,7 +9,7 @@ import types
 from thalweg import _core
 
 _INTEGERS = {"int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1), "uint32": (0, 2**32 - 1), "uint64": (0, 2**64 - 1),
-             "fixed32": (0, 2**32 - 1), "fixed64": (0, 2**64 - 1)}
+             "fixed32": (0, 2**32 - 1), "fixed64": (0, 2**64 - 1), "sint64": (-2**63, 2**63 - 1)}
 
 
 class DecodeError(ValueError):
@@ -22,21 +20,13 @@ _core.message_errors(DecodeError)
 
 
 class _Field:
-    def __init__(self, text):
-        parts = text.split()
-        self.oneof = parts.pop() if parts[-2] == "oneof" else None
-        if self.oneof:
-            parts.pop()
-        self.number, self.name = int(parts[0]), parts[-1]
-        self.repeated = parts[1] == "repeated"
-        kind = parts[-2]
-        self.key = None
-        if kind.startswith("map<"):
-            self.key, kind = kind[4:-1].split(",")
-        self.enum = parts[-3] == "enum"
-        self.kind = "int32" if self.enum else kind  # a scalar type, or the name of a message
-        self.values = kind if self.enum else None   # the enum's name
-        self.message = not self.enum and self.kind not in _INTEGERS and self.kind not in ("double", "float", "bool", "string", "bytes")
+    """A field as the library's table has it (message_fields)."""
+
+    def __init__(self, name, number, kind, key=None, repeated=False, oneof=None, of=None):
+        self.name, self.number, self.key, self.repeated, self.oneof = name, number, key, repeated, oneof
+        self.enum, self.message = kind == "enum", kind == "message"
+        self.kind = "int32" if self.enum else of if self.message else kind  # a scalar type, or the name of a message
+        self.values = of if self.enum else None                             # the enum's name
 
     def default(self):
         return "" if self.kind == "string" else b"" if self.kind == "bytes" else False if self.kind == "bool" else \
@@ -143,7 +133,7 @@ class _Map(dict):
     _field = _owner = None
 
     def _key(self, key):
-        return _Field("1 %s key" % self._field.key).check(key, self._owner)
+        return _Field("key", 1, self._field.key).check(key, self._owner)
 
     def __missing__(self, key):
         key = self._key(key)
@@ -206,27 +196,25 @@ def _in_order(keys):
 class Message(_core.MessageBase):
     """The base of messages."""
     __slots__ = ()
-    FIELDS = ""
     _class = _enum = None  # from names to classes and enums; thalweg._messages sets them
 
     @classmethod
     def _fields(cls):
         if "_made" not in cls.__dict__:
-            cls._made = {f.name: f for f in (_Field(text) for text in cls.FIELDS.split(";") if text.strip())}
+            cls._made = {row[0]: _Field(*row) for row in _core.message_fields(cls.__qualname__)}
         return cls._made
 
     @classmethod
     def _describe(cls):
-        """Tells the extension the fields, once all classes are there."""
+        """Tells the extension the classes of the fields."""
         fields = cls._fields().values()
         oneofs = list(dict.fromkeys(f.oneof for f in fields if f.oneof))
         rows = []
         for field in fields:
             many = _Map if field.key else _Repeated if field.repeated else None
             container = many and type(many.__name__, (many,), {"_field": field, "_owner": cls, "__slots__": ()})
-            rows.append((field.name, field.number, "message" if field.message else field.kind, field.key, oneofs.index(field.oneof) + 1 if field.oneof else 0,
-                         container, cls._class(field.kind) if field.message else None, field))
-        cls._table = _core.message_table(rows)
+            rows.append((container, cls._class(field.kind) if field.message else None, field))
+        cls._table = _core.message_table(cls.__qualname__, rows)
         cls.DESCRIPTOR = types.SimpleNamespace(name=cls.__name__, full_name="tensorflow." + cls.__qualname__, fields=list(fields),
                                                fields_by_name=dict(cls._fields()), fields_by_number={f.number: f for f in fields}, oneofs=oneofs)
 
@@ -324,8 +312,7 @@ class Message(_core.MessageBase):
 
     def _entry_lines(self, field, entries, indent):
         """A map's entries; key and value stand in each, whatever they are."""
-        entry = type("Entry", (Message,), {"FIELDS": "1 %s key; 2 %s value" % (field.key, ("enum " + field.values) if field.enum else field.kind)})
-        key, value = entry._fields().values()
+        key = _Field("key", 1, field.key)
         for k in _in_order(entries):
             yield "%s%s {" % (indent, field.name)
             yield "%s  key: %s" % (indent, self._text(key, k))
@@ -334,7 +321,7 @@ class Message(_core.MessageBase):
                 yield from entries[k]._lines(indent + "    ")
                 yield indent + "  }"
             else:
-                yield "%s  value: %s" % (indent, self._text(value, entries[k]))
+                yield "%s  value: %s" % (indent, self._text(field, entries[k]))
             yield indent + "}"
 
     def _text(self, field, value):

@@ -87,22 +87,6 @@ void tw__proto_add_fixed32(tw__text *text, uint32_t number, uint32_t value);
 void tw__proto_add_fixed64(tw__text *text, uint32_t number, uint64_t value);
 void tw__proto_add_bytes(tw__text *text, uint32_t number, const void *data, size_t size); /* also strings and messages */
 
-/* ---- protocol buffers as text (proto_text.c) ---- */
-/* A message: "name number kind|…", where the kind is i (varint), z (zigzag), b (bool), s (string, bytes), f, d, x (fixed64), X
- * (fixed32), or m and e with the name of the message or enum. An enum: "NAME number|…". */
-typedef struct tw__text_type {
-    const char *name, *members;
-} tw__text_type;
-typedef struct tw__text_types {
-    const tw__text_type *messages;
-    size_t message_count;
-    const tw__text_type *enums;
-    size_t enum_count;
-} tw__text_types;
-/* Appends the bytes of a message. NULL, or what is wrong at the line. */
-const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size,
-                                int *line);
-
 /* ---- CRC-32C (crc32c.c) ---- */
 uint32_t tw__crc32c_extend(uint32_t crc, const void *data,
                            size_t size); /* of what `crc` is of, followed by data; 0 is of nothing */

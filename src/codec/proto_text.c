@@ -2,27 +2,20 @@
  *
  *     node { name: "x" attr { key: "T" value { type: DT_FLOAT } } input: ["a", "b"] } # a comment
  *
- * A table tells names from numbers (tw__text_types, codec.h). The bytes that come of it are what the message's own readers read.
+ * The tables tell names from numbers. The bytes that come of it are what the message's own readers read.
  */
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 
 enum { DEPTH_LIMIT = 200, WORD_LIMIT = 512 };
 
 typedef struct reading {
-    const tw__text_types *types;
     const char *at, *end;
     int line, depth;
     const char *error; /* what is wrong at the line, or NULL */
 } reading;
-
-typedef struct member {
-    uint32_t number;
-    char kind;               /* see tw__text_types */
-    const tw__text_type *of; /* the message or enum; NULL: none that is known */
-} member;
 
 static bool fail(reading *r, const char *why)
 {
@@ -31,48 +24,22 @@ static bool fail(reading *r, const char *why)
     return false;
 }
 
-/* ---- the table ---- */
-
-static const tw__text_type *find_type(const tw__text_type *types, size_t count, const char *name, size_t size)
+static const tw__message_field *field_named(const tw__message *type, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(types[i].name) == size && memcmp(types[i].name, name, size) == 0)
-            return &types[i];
+    for (int i = 0; i < type->count; i++) {
+        if (strcmp(type->fields[i].name, name) == 0)
+            return &type->fields[i];
     }
     return NULL;
 }
 
-static const tw__text_type *message_of(const reading *r, const char *name, size_t size)
+static const tw__enum_value *value_named(const tw__enum *type, const char *name)
 {
-    return find_type(r->types->messages, r->types->message_count, name, size);
-}
-
-/* The words behind "name " in the members of a type; NULL if there is no such. */
-static const char *find_member(const tw__text_type *type, const char *name, size_t size)
-{
-    for (const char *p = type->members; p && *p; p = strchr(p, '|')) {
-        p += *p == '|';
-        if (strncmp(p, name, size) == 0 && p[size] == ' ')
-            return p + size + 1;
+    for (size_t i = 0; i < type->count; i++) {
+        if (strcmp(type->values[i].name, name) == 0)
+            return &type->values[i];
     }
     return NULL;
-}
-
-static bool member_of(const reading *r, const tw__text_type *type, const char *name, size_t size, member *m)
-{
-    const char *words = find_member(type, name, size);
-    if (!words)
-        return false;
-    char *end;
-    m->number = (uint32_t)strtoul(words, &end, 10);
-    m->kind = end[1];
-    m->of = NULL;
-    if (m->kind == 'm' || m->kind == 'e') {
-        const char *child = end + 3;
-        size_t length = strcspn(child, "|");
-        m->of = m->kind == 'm' ? message_of(r, child, length) : find_type(r->types->enums, r->types->enum_count, child, length);
-    }
-    return true;
 }
 
 /* ---- words ---- */
@@ -189,90 +156,80 @@ static bool truth(reading *r, uint64_t *value)
     return *value || no ? true : fail(r, "true or false is expected");
 }
 
-/* A name, or its number. Enums without a table are those that nobody here reads. */
-static bool choice(reading *r, const tw__text_type *type, uint64_t *value)
+/* A name, or its number. */
+static bool choice(reading *r, const tw__enum *type, uint64_t *value)
 {
     char text[WORD_LIMIT], *end = text;
     size_t size = word(r, text);
     bool number = size && (isdigit((unsigned char)text[0]) || text[0] == '-');
-    const char *found = number ? text : type ? find_member(type, text, size) : "0";
-    *value = found ? (uint64_t)strtoll(found, &end, 10) : 0;
-    return size && found && !(number && *end) ? true : fail(r, "a name that its enum does not have");
+    const tw__enum_value *found = number ? NULL : value_named(type, text);
+    *value = number ? (uint64_t)strtoll(text, &end, 10) : found ? (uint64_t)(int64_t)found->number : 0;
+    return found || (number && !*end) ? true : fail(r, "a name that its enum does not have");
 }
 
-static bool message(reading *r, const tw__text_type *type, char end, tw__text *out);
+static bool message(reading *r, const tw__message *type, char end, tw__text *out);
 
-static bool nested(reading *r, const member *m, tw__text *out)
+static bool nested(reading *r, uint32_t number, const tw__message *type, tw__text *out)
 {
-    tw__text inner = { 0 };
     bool angle = take(r, '<'), good = angle || take(r, '{') ? true : fail(r, "{ is expected");
-    good = good && (m->of || fail(r, "a message that is not known")) && message(r, m->of, angle ? '>' : '}', &inner);
-    if (good)
-        tw__proto_add_bytes(out, m->number, inner.data ? inner.data : "", inner.size);
-    good = good && !inner.failed;
-    tw__text_free(&inner);
-    return good;
+    size_t start = tw__open(out, number);
+    good = good && (type || fail(r, "a message that is not known")) && message(r, type, angle ? '>' : '}', out);
+    tw__close(out, start);
+    return good && !out->failed;
 }
 
-static bool scalar(reading *r, const member *m, tw__text *out)
+static bool scalar(reading *r, const tw__message_field *m, tw__text *out)
 {
     uint64_t number = 0;
     double real = 0;
-    tw__text text = { 0 };
     bool good = false;
-    switch (m->kind) {
-    case 's':
-        if ((good = string(r, &text) && !text.failed))
-            tw__proto_add_bytes(out, m->number, text.data ? text.data : "", text.size);
-        tw__text_free(&text);
-        return good;
-    case 'f':
-    case 'd':
-        if ((good = fraction(r, &real)) && m->kind == 'f') {
-            float single = (float)real;
-            uint32_t bits;
-            memcpy(&bits, &single, sizeof bits);
-            tw__proto_add_fixed32(out, m->number, bits);
-        } else if (good) {
-            memcpy(&number, &real, sizeof number);
-            tw__proto_add_fixed64(out, m->number, number);
-        }
-        return good;
-    case 'x':
-        if ((good = whole_number(r, &number)))
-            tw__proto_add_fixed64(out, m->number, number);
-        return good;
-    case 'X':
-        if ((good = whole_number(r, &number)))
-            tw__proto_add_fixed32(out, m->number, (uint32_t)number);
-        return good;
-    case 'b':
+    size_t start;
+    switch (m->type) {
+    case TW_FIELD_STRING:
+    case TW_FIELD_BYTES:
+        start = tw__open(out, m->number);
+        good = string(r, out);
+        tw__close(out, start);
+        return good && !out->failed;
+    case TW_FIELD_FLOAT:
+    case TW_FIELD_DOUBLE:
+        good = fraction(r, &real);
+        number = m->type == TW_FIELD_FLOAT ? tw__bits_of_float((float)real) : tw__bits_of_double(real);
+        break;
+    case TW_FIELD_BOOL:
         good = truth(r, &number);
         break;
-    case 'e':
-        good = choice(r, m->of, &number);
+    case TW_FIELD_ENUM:
+        good = choice(r, m->values, &number);
         break;
     default:
         good = whole_number(r, &number);
-        if (m->kind == 'z')
+        if (m->type == TW_FIELD_SINT64)
             number = (number << 1) ^ (uint64_t)((int64_t)number >> 63);
     }
-    if (good)
+    tw__wire wire = tw__field_wire(m->type);
+    if (good && wire == TW_WIRE_FIXED32)
+        tw__proto_add_fixed32(out, m->number, (uint32_t)number);
+    else if (good && wire == TW_WIRE_FIXED64)
+        tw__proto_add_fixed64(out, m->number, number);
+    else if (good)
         tw__proto_add_varint(out, m->number, number);
     return good;
 }
 
-static bool value(reading *r, const member *m, tw__text *out)
+static bool value(reading *r, const tw__message_field *m, tw__text *out)
 {
     skip(r);
     bool opens = r->at < r->end && (*r->at == '{' || *r->at == '<');
-    return m->kind == 'm' ? nested(r, m, out) : opens ? fail(r, "a value is expected") : scalar(r, m, out);
+    return m->type == TW_FIELD_MESSAGE ? nested(r, m->number, m->message, out)
+           : opens                     ? fail(r, "a value is expected")
+                                       : scalar(r, m, out);
 }
 
-static bool values(reading *r, const member *m, tw__text *out)
+static bool values(reading *r, const tw__message_field *m, tw__text *out)
 {
     bool colon = take(r, ':');
-    if (!colon && m->kind != 'm')
+    if (!colon && m->type != TW_FIELD_MESSAGE)
         return fail(r, ": is expected");
     if (!take(r, '['))
         return value(r, m, out);
@@ -295,21 +252,20 @@ static bool packed(reading *r, tw__text *out)
     const char *name = begin;
     for (size_t i = 0; i < size; i++)
         name = begin[i] == '/' || (begin[i] == '.' && name > begin) ? begin + i + 1 : name;
-    member m = { 2, 'm', message_of(r, name, (size_t)(begin + size - name)) };
     if (!take(r, ']'))
         return fail(r, "] is expected");
-    tw__proto_add_bytes(out, 1, begin, size);
+    tw__put_Any_type_url(out, begin, size);
     take(r, ':');
-    return nested(r, &m, out);
+    return nested(r, TW_Any_value, tw__message_named(name, (size_t)(begin + size - name)), out);
 }
 
-static bool message(reading *r, const tw__text_type *type, char end, tw__text *out)
+static bool message(reading *r, const tw__message *type, char end, tw__text *out)
 {
     if (++r->depth > DEPTH_LIMIT)
         return fail(r, "messages are nested too deep");
     for (;;) {
         char name[WORD_LIMIT];
-        member m;
+        const tw__message_field *m;
         skip(r);
         if (r->at >= r->end ? !end : end && *r->at == end) {
             r->at += end != 0;
@@ -323,9 +279,9 @@ static bool message(reading *r, const tw__text_type *type, char end, tw__text *o
                 return false;
         } else if (!word(r, name)) {
             return fail(r, "a name is expected");
-        } else if (!member_of(r, type, name, strlen(name), &m)) {
+        } else if (!(m = field_named(type, name))) {
             return fail(r, "a name that the message does not have");
-        } else if (!values(r, &m, out)) {
+        } else if (!values(r, m, out)) {
             return false;
         }
         if (!take(r, ';'))
@@ -333,12 +289,10 @@ static bool message(reading *r, const tw__text_type *type, char end, tw__text *o
     }
 }
 
-const char *tw__proto_from_text(tw__text *out, const tw__text_types *types, const char *name, const char *text, size_t size,
-                                int *line)
+const char *tw__message_from_text(tw__text *out, const tw__message *type, const char *text, size_t size, int *line)
 {
-    reading r = { .types = types, .at = text, .end = text + size, .line = 1 };
-    const tw__text_type *type = message_of(&r, name, strlen(name));
-    if (!type || !message(&r, type, 0, out))
+    reading r = { .at = text, .end = text + size, .line = 1 };
+    if (!message(&r, type, 0, out))
         fail(&r, "out of memory");
     *line = r.line;
     return r.error;

@@ -100,39 +100,30 @@ static const char *name_of(void *context, void *object)
 
 static void write_argument(tw__text *text, uint32_t number, const char *name, tw_dtype dtype)
 {
-    tw__text inner = { 0 };
-    tw__proto_add_bytes(&inner, 1, name, strlen(name));
-    tw__proto_add_varint(&inner, 3, (uint64_t)dtype);
-    tw__proto_add_bytes(text, number, inner.data, inner.size);
-    text->failed |= inner.failed;
-    tw__text_free(&inner);
+    size_t argument = tw__open(text, number);
+    tw__put_OpDef_ArgDef_name(text, name, strlen(name));
+    tw__put_OpDef_ArgDef_type(text, dtype);
+    tw__close(text, argument);
 }
 
-static void write_pair(tw__text *text, uint32_t number, const char *key, const void *value, size_t size)
+static void write_pair(tw__text *text, uint32_t number, const char *key, const char *value)
 {
-    tw__text inner = { 0 };
-    tw__proto_add_bytes(&inner, 1, key, strlen(key));
-    tw__proto_add_bytes(&inner, 2, value, size);
-    tw__proto_add_bytes(text, number, inner.data, inner.size);
-    text->failed |= inner.failed;
-    tw__text_free(&inner);
+    size_t entry = tw__open(text, number);
+    tw__put_FunctionDef_ret_key(text, key, strlen(key));
+    tw__put_FunctionDef_ret_value(text, value, strlen(value));
+    tw__close(text, entry);
 }
 
 /* The shape of an argument: { index, { _output_shapes: [shape] } }. */
 static tw_status write_argument_shape(tw__text *text, int index, const tw_shape *shape)
 {
     tw_attr attr = { .name = "_output_shapes", .kind = TW_ATTR_SHAPES, .count = 1, .shapes = shape };
-    tw__text attrs = { 0 }, pair = { 0 };
-    tw_status status = tw__attr_message_write(&attrs, &attr, NULL);
-    /* As a node's attr it is field 5; here it is field 1, and both tags are one byte. */
-    if (status == TW_OK && attrs.size)
-        attrs.data[0] = 1 << 3 | TW_WIRE_BYTES;
-    tw__proto_add_varint(&pair, 1, (uint64_t)index);
-    tw__proto_add_bytes(&pair, 2, attrs.data, attrs.size);
-    tw__proto_add_bytes(text, 7, pair.data, pair.size);
-    text->failed |= pair.failed || attrs.failed;
-    tw__text_free(&attrs);
-    tw__text_free(&pair);
+    size_t entry = tw__open_FunctionDef_arg_attr(text);
+    tw__put_FunctionDef_arg_attr_key(text, index);
+    size_t attrs = tw__open_FunctionDef_arg_attr_value(text);
+    tw_status status = tw__attr_message_write(text, TW_FunctionDef_ArgAttrs_attr, &attr, NULL);
+    tw__close(text, attrs);
+    tw__close(text, entry);
     return status;
 }
 
@@ -143,7 +134,7 @@ static tw_status write_results(tw__text *text, const tw__function *function, con
         if (!edge)
             return TW_RESOURCE_EXHAUSTED;
         snprintf(name, sizeof name, "output_%d", i);
-        write_pair(text, 4, name, edge, strlen(edge));
+        write_pair(text, TW_FunctionDef_ret, name, edge);
         tw__free(edge);
     }
     return TW_OK;
@@ -175,22 +166,22 @@ static char *argument_name(const tw__function *function, int argument, char *con
 static tw_status write_body(tw__text *text, tw__text *signature, tw__function *function, const char *name,
                             tw__node_writer *writer)
 {
-    tw__proto_add_bytes(signature, 1, name, strlen(name));
+    tw__put_OpDef_name(signature, name, strlen(name));
     for (int i = 0; i < function->input_count; i++)
-        write_argument(signature, 2, writer->argument_names[i], function->inputs[i]->out_dtypes[0]);
+        write_argument(signature, TW_OpDef_input_arg, writer->argument_names[i], function->inputs[i]->out_dtypes[0]);
     for (int i = 0; i < function->output_count; i++) {
         char result[32];
         snprintf(result, sizeof result, "output_%d", i);
-        write_argument(signature, 3, result, tw__function_output_dtype(function, i));
+        write_argument(signature, TW_OpDef_output_arg, result, tw__function_output_dtype(function, i));
     }
     if (function->stateful)
-        tw__proto_add_varint(signature, 17, 1);
-    TW_TRY(tw__graph_write_nodes(text, 3, function->graph, writer));
+        tw__put_OpDef_is_stateful(signature, true);
+    TW_TRY(tw__graph_write_nodes(text, TW_FunctionDef_node_def, function->graph, writer));
     TW_TRY(write_results(text, function, writer));
     if (writer->last_effect) {
         const char *last = writer->last_effect->name;
-        tw__proto_add_bytes(signature, 20, last, strlen(last));
-        write_pair(text, 6, last, last, strlen(last));
+        tw__put_OpDef_control_output(signature, last, strlen(last));
+        write_pair(text, TW_FunctionDef_control_ret, last, last);
     }
     for (int i = 0; i < function->input_count; i++)
         TW_TRY(write_argument_shape(text, i, &function->inputs[i]->out_shapes[0]));
@@ -200,7 +191,7 @@ static tw_status write_body(tw__text *text, tw__text *signature, tw__function *f
 static tw_status write_function(tw__text *library, writing *w, size_t place)
 {
     tw__function *function = w->functions[place];
-    tw__text text = { 0 }, signature = { 0 }, whole = { 0 };
+    tw__text text = { 0 }, signature = { 0 };
     tw__pointer_map arguments = { 0 };
     char **names = tw__alloc_array((size_t)function->input_count + 1, sizeof *names);
     tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -213,10 +204,11 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
     };
     if (status == TW_OK)
         status = write_body(&text, &signature, function, w->names[place], &writer);
-    tw__proto_add_bytes(&whole, 1, signature.data, signature.size);
-    tw__text_bytes(&whole, text.data, text.size);
-    tw__proto_add_bytes(library, 1, whole.data, whole.size);
-    library->failed |= text.failed || signature.failed || whole.failed;
+    size_t whole = tw__open_FunctionDefLibrary_function(library);
+    tw__put_FunctionDef_signature(library, signature.data, signature.size);
+    tw__text_bytes(library, text.data, text.size);
+    tw__close(library, whole);
+    library->failed |= text.failed || signature.failed;
     if (status != TW_OK)
         tw__error_prefix("function '%s': ", w->names[place]);
     tw__pointer_map_free(&arguments);
@@ -225,7 +217,6 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
     tw__free(names);
     tw__text_free(&text);
     tw__text_free(&signature);
-    tw__text_free(&whole);
     return status;
 }
 
@@ -255,7 +246,10 @@ static tw_status write_gradient(tw__text *library, writing *w, tw__written_gradi
     gradient->name = name ? tw__strdup(name) : NULL;
     if (!gradient->name)
         return tw__error_status();
-    write_pair(library, 3, gradient->name, gradient->type, strlen(gradient->type));
+    size_t registered = tw__open_FunctionDefLibrary_registered_gradients(library);
+    tw__put_RegisteredGradient_gradient_func(library, gradient->name, strlen(gradient->name));
+    tw__put_RegisteredGradient_registered_op_type(library, gradient->type, strlen(gradient->type));
+    tw__close(library, registered);
     for (size_t i = 0; i < gradient->capture_count; i++) {
         tw__gradient_capture *capture = &gradient->captures[i];
         if (!capture->within)
@@ -280,27 +274,27 @@ tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool or
 {
     writing w = { 0 };
     tw_status status = TW_OK;
-    tw__text library = { 0 }, versions = { 0 };
+    tw__text library = { 0 };
     for (int i = 0; status == TW_OK && i < function_count; i++)
         status = name_of(&w, functions[i]) ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
         status = name_of(&w, gradients[i]->function) ? TW_OK : tw__error_status();
     tw__node_writer writer = { .ordered = ordered, .functions = { name_of, &w } };
     if (status == TW_OK && graph)
-        status = tw__graph_write_nodes(text, 1, graph, &writer);
+        status = tw__graph_write_nodes(text, TW_GraphDef_node, graph, &writer);
     for (size_t i = 0; status == TW_OK && i < w.count; i++)
         status = write_function(&library, &w, i);
     for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
         status = write_gradient(&library, &w, gradients[i]);
     if (w.count)
-        tw__proto_add_bytes(text, 2, library.data, library.size);
-    tw__proto_add_varint(&versions, 1, TW_GRAPH_PRODUCER);
+        tw__put_GraphDef_library(text, library.data, library.size);
+    size_t versions = tw__open_GraphDef_versions(text);
+    tw__put_VersionDef_producer(text, TW_GRAPH_PRODUCER);
     if (w.count) /* readers that know functions */
-        tw__proto_add_varint(&versions, 2, TW_GRAPH_MIN_CONSUMER);
-    tw__proto_add_bytes(text, 4, versions.data, versions.size);
-    text->failed |= library.failed || versions.failed;
+        tw__put_VersionDef_min_consumer(text, TW_GRAPH_MIN_CONSUMER);
+    tw__close(text, versions);
+    text->failed |= library.failed;
     tw__text_free(&library);
-    tw__text_free(&versions);
     for (size_t i = 0; i < w.count; i++)
         tw__free(w.names[i]);
     tw__free(w.names);

@@ -14,7 +14,7 @@
 #ifndef TW_GRAPHDEF_H
 #define TW_GRAPHDEF_H
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/array/tensor_message.h"
 #include "graph/graph.h"
 
@@ -99,7 +99,7 @@ typedef struct tw__function_names {
 tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget,
                                 tw_attr *attr, void **block, void **object);
 /* As field 5 of a node: the pair of name and AttrValue. */
-tw_status tw__attr_message_write(tw__text *text, const tw_attr *attr, const tw__function_names *functions);
+tw_status tw__attr_message_write(tw__text *text, uint32_t number, const tw_attr *attr, const tw__function_names *functions);
 /* The names of the functions that an AttrValue mentions; stops at the first failure. */
 tw_status tw__attr_message_functions(tw_string bytes, tw_status (*each)(void *context, tw_string name), void *context);
 

@@ -1,52 +1,5 @@
-/* AttrValue, in and out.
- *
- *     AttrValue  one of: 1 list, 2 s, 3 i, 4 f, 5 b, 6 type, 7 shape, 8 tensor, 9 placeholder, 10 func {1 name, 2 attr}
- *     ListValue  2 s, 3 i, 4 f, 5 b, 6 type, 7 shape, 8 tensor, 9 func; numbers packed or one by one */
+/* AttrValue, in and out. */
 #include "graph/graphdef.h"
-
-enum { LIST = 1, STRING = 2, INT = 3, FLOAT = 4, BOOL = 5, TYPE = 6, SHAPE = 7, TENSOR = 8, FUNC = 10, LIST_FUNC = 9 };
-
-static tw_string bytes_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
-
-static uint32_t number_of(tw_attr_kind kind)
-{
-    switch (kind) {
-    case TW_ATTR_INT:
-    case TW_ATTR_INTS:
-        return INT;
-    case TW_ATTR_FLOAT:
-    case TW_ATTR_FLOATS:
-        return FLOAT;
-    case TW_ATTR_BOOL:
-    case TW_ATTR_BOOLS:
-        return BOOL;
-    case TW_ATTR_STRING:
-    case TW_ATTR_STRINGS:
-        return STRING;
-    case TW_ATTR_TYPE:
-    case TW_ATTR_TYPES:
-        return TYPE;
-    case TW_ATTR_SHAPE:
-    case TW_ATTR_SHAPES:
-        return SHAPE;
-    case TW_ATTR_TENSOR:
-        return TENSOR;
-    case TW_ATTR_FUNCS:
-        return LIST_FUNC;
-    default:
-        return FUNC;
-    }
-}
-
-static double float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* ---- reading ---- */
 
@@ -58,57 +11,60 @@ static tw_status read_type(uint64_t value, tw_dtype *dtype)
     return TW_OK;
 }
 
-static tw_status store_number(tw_attr_kind kind, void *items, size_t index, uint64_t value)
+/* Members of that kind, and how large one is in the attr. */
+static tw__many members_of(const tw__AttrValue_ListValue *list, tw_attr_kind kind, size_t *size)
 {
-    if (kind == TW_ATTR_INTS)
-        ((int64_t *)items)[index] = (int64_t)value;
-    else if (kind == TW_ATTR_FLOATS)
-        ((double *)items)[index] = float_of((uint32_t)value);
-    else if (kind == TW_ATTR_BOOLS)
-        ((bool *)items)[index] = value != 0;
-    else
-        return read_type(value, &((tw_dtype *)items)[index]);
+    switch (kind) {
+    case TW_ATTR_INTS:
+        *size = sizeof(int64_t);
+        return list->i;
+    case TW_ATTR_FLOATS:
+        *size = sizeof(double);
+        return list->f;
+    case TW_ATTR_BOOLS:
+        *size = sizeof(bool);
+        return list->b;
+    case TW_ATTR_TYPES:
+        *size = sizeof(tw_dtype);
+        return list->type;
+    case TW_ATTR_SHAPES:
+        *size = sizeof(tw_shape);
+        return list->shape;
+    case TW_ATTR_FUNCS:
+        *size = sizeof(void *);
+        return list->func;
+    default:
+        *size = sizeof(tw_string);
+        return list->s;
+    }
+}
+
+static tw_status read_numbers(tw__many many, tw_attr_kind kind, void *items)
+{
+    tw__numbers numbers = tw__numbers_of(many);
+    size_t i = 0;
+    for (uint64_t value; tw__next_number(&numbers, &value); i++) {
+        if (kind == TW_ATTR_INTS)
+            ((int64_t *)items)[i] = (int64_t)value;
+        else if (kind == TW_ATTR_FLOATS)
+            ((double *)items)[i] = tw__float_of(value);
+        else if (kind == TW_ATTR_BOOLS)
+            ((bool *)items)[i] = value != 0;
+        else
+            TW_TRY(read_type(value, &((tw_dtype *)items)[i]));
+    }
     return TW_OK;
 }
 
-/* Members of the list from `bytes` into `items`, or only their number if that is NULL. */
-static tw_status walk_list(tw_string bytes, tw_attr_kind kind, void *items, size_t *count)
+/* The name of a NameAttrList. */
+static tw_status read_function_name(tw_string bytes, tw_string *name)
 {
-    bool numbers = kind == TW_ATTR_INTS || kind == TW_ATTR_FLOATS || kind == TW_ATTR_BOOLS || kind == TW_ATTR_TYPES;
-    tw__wire wire = !numbers ? TW_WIRE_BYTES : kind == TW_ATTR_FLOATS ? TW_WIRE_FIXED32 : TW_WIRE_VARINT;
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    *count = 0;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number != number_of(kind))
-            return tw__fail(TW_INVALID_ARGUMENT, "a list whose members are of another kind than the op takes");
-        if (field.wire == wire) {
-            if (items && (kind == TW_ATTR_STRINGS || kind == TW_ATTR_FUNCS))
-                ((tw_string *)items)[*count] = bytes_of(&field);
-            else if (items && kind == TW_ATTR_SHAPES)
-                TW_TRY(tw__shape_message_read(bytes_of(&field), &((tw_shape *)items)[*count]));
-            else if (items)
-                TW_TRY(store_number(kind, items, *count, field.value));
-            ++*count;
-            continue;
-        }
-        for (size_t at = 0; numbers && field.wire == TW_WIRE_BYTES && at < field.size;) {
-            uint64_t value = 0;
-            size_t used = wire == TW_WIRE_VARINT ? tw__varint_get(field.data + at, field.size - at, &value) : 4;
-            if (!used || used > field.size - at)
-                return tw__fail(TW_DATA_LOSS, "a list that can't be read");
-            if (wire == TW_WIRE_FIXED32)
-                value = tw__get32(field.data + at);
-            if (items)
-                TW_TRY(store_number(kind, items, *count, value));
-            ++*count;
-            at += used;
-        }
-    }
-    return proto.failed || *count > INT32_MAX ? tw__fail(TW_DATA_LOSS, "a list that can't be read") : TW_OK;
+    tw__NameAttrList function;
+    if (!tw__read_NameAttrList(bytes, &function))
+        return tw__fail(TW_DATA_LOSS, "a function's name that can't be read");
+    *name = function.name;
+    return TW_OK;
 }
-
-static tw_status read_function_name(tw_string bytes, tw_string *name);
 
 static tw_status find_function(const tw__function_source *functions, tw_string bytes, void **function)
 {
@@ -122,36 +78,35 @@ static tw_status find_function(const tw__function_source *functions, tw_string b
 
 static tw_status read_list(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, tw_attr *attr, void **block)
 {
-    size_t count;
-    TW_TRY(walk_list(bytes, kind, NULL, &count));
-    size_t size = kind == TW_ATTR_STRINGS || kind == TW_ATTR_FUNCS ? sizeof(tw_string)
-                  : kind == TW_ATTR_SHAPES                         ? sizeof(tw_shape)
-                  : kind == TW_ATTR_BOOLS                          ? sizeof(bool)
-                  : kind == TW_ATTR_TYPES                          ? sizeof(tw_dtype)
-                                                                   : sizeof(int64_t);
+    tw__AttrValue_ListValue list;
+    if (!tw__read_AttrValue_ListValue(bytes, &list))
+        return tw__fail(TW_DATA_LOSS, "a list that can't be read");
+    size_t size, i = 0;
+    tw__many many = members_of(&list, kind, &size);
+    if (list.unknown || list.s.count + list.i.count + list.f.count + list.b.count + list.type.count + list.shape.count +
+                                list.tensor.count + list.func.count !=
+                            many.count)
+        return tw__fail(TW_INVALID_ARGUMENT, "a list whose members are of another kind than the op takes");
+    bool good = true, numbers = tw__field_wire(many.type) != TW_WIRE_BYTES;
+    size_t count = numbers ? tw__numbers_count(many, &good) : many.count;
+    if (!good || count > INT32_MAX)
+        return tw__fail(TW_DATA_LOSS, "a list that can't be read");
     *block = tw__alloc_array(count + 1, size);
     if (!*block)
         return TW_RESOURCE_EXHAUSTED;
-    TW_TRY(walk_list(bytes, kind, *block, &count));
-    for (size_t i = 0; kind == TW_ATTR_FUNCS && i < count; i++)
-        TW_TRY(
-            find_function(functions, ((tw_string *)*block)[i], &((void **)*block)[i])); /* a pointer is smaller than a string */
+    if (numbers)
+        TW_TRY(read_numbers(many, kind, *block));
+    for (tw_string item; !numbers && tw__next_bytes(&many, &item); i++) {
+        if (kind == TW_ATTR_FUNCS)
+            TW_TRY(find_function(functions, item, &((void **)*block)[i]));
+        else if (kind == TW_ATTR_SHAPES)
+            TW_TRY(tw__shape_message_read(item, &((tw_shape *)*block)[i]));
+        else
+            ((tw_string *)*block)[i] = item;
+    }
     attr->ints = *block; /* the members of the union are all pointers here */
     attr->count = (int32_t)count;
     return TW_OK;
-}
-
-/* The name of a NameAttrList. */
-static tw_status read_function_name(tw_string bytes, tw_string *name)
-{
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    *name = (tw_string){ "", 0 };
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_BYTES)
-            *name = bytes_of(&field);
-    }
-    return proto.failed ? tw__fail(TW_DATA_LOSS, "a function's name that can't be read") : TW_OK;
 }
 
 static tw_status read_tensor(tw_string bytes, size_t *budget, tw_attr *attr, void **object)
@@ -162,183 +117,196 @@ static tw_status read_tensor(tw_string bytes, size_t *budget, tw_attr *attr, voi
     return *object ? TW_OK : tw__error_status();
 }
 
+/* The field that holds a value of that kind. */
+static uint32_t number_of(tw_attr_kind kind)
+{
+    switch (kind) {
+    case TW_ATTR_INT:
+        return TW_AttrValue_i;
+    case TW_ATTR_FLOAT:
+        return TW_AttrValue_f;
+    case TW_ATTR_BOOL:
+        return TW_AttrValue_b;
+    case TW_ATTR_STRING:
+        return TW_AttrValue_s;
+    case TW_ATTR_TYPE:
+        return TW_AttrValue_type;
+    case TW_ATTR_SHAPE:
+        return TW_AttrValue_shape;
+    case TW_ATTR_TENSOR:
+        return TW_AttrValue_tensor;
+    case TW_ATTR_FUNC:
+        return TW_AttrValue_func;
+    default:
+        return TW_AttrValue_list;
+    }
+}
+
 tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, size_t *budget,
                                 tw_attr *attr, void **block, void **object)
 {
-    tw__proto_field field, last = { 0 };
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    while (tw__proto_next(&proto, &field))
-        last = field;
-    if (proto.failed)
+    tw__AttrValue value;
+    if (!tw__read_AttrValue(bytes, &value))
         return tw__fail(TW_DATA_LOSS, "a value that can't be read");
-    bool list = kind > TW_ATTR_FUNC;
-    tw__wire wire = kind == TW_ATTR_FLOAT                                                 ? TW_WIRE_FIXED32
-                    : kind == TW_ATTR_INT || kind == TW_ATTR_BOOL || kind == TW_ATTR_TYPE ? TW_WIRE_VARINT
-                                                                                          : TW_WIRE_BYTES;
-    if (last.number != (list ? LIST : number_of(kind)) || last.wire != wire)
+    if (value.which_value != number_of(kind))
         return tw__fail(TW_INVALID_ARGUMENT, "a value of another kind than the op takes");
     attr->kind = kind;
-    tw_string inner = bytes_of(&last);
     switch (kind) {
     case TW_ATTR_INT:
-        attr->i = (int64_t)last.value;
+        attr->i = value.i;
         return TW_OK;
     case TW_ATTR_FLOAT:
-        attr->f = float_of((uint32_t)last.value);
+        attr->f = value.f;
         return TW_OK;
     case TW_ATTR_BOOL:
-        attr->b = last.value != 0;
+        attr->b = value.b;
         return TW_OK;
     case TW_ATTR_TYPE:
-        return read_type(last.value, &attr->type);
+        return read_type((uint64_t)(int64_t)value.type, &attr->type);
     case TW_ATTR_STRING:
-        attr->s = inner;
+        attr->s = value.s;
         return TW_OK;
     case TW_ATTR_SHAPE: {
         tw_shape *shape = tw__alloc(sizeof *shape);
         *block = shape;
         attr->shape = shape;
-        return shape ? tw__shape_message_read(inner, shape) : TW_RESOURCE_EXHAUSTED;
+        return shape ? tw__shape_message_read(value.shape, shape) : TW_RESOURCE_EXHAUSTED;
     }
     case TW_ATTR_TENSOR:
-        return read_tensor(inner, budget, attr, object);
+        return read_tensor(value.tensor, budget, attr, object);
     case TW_ATTR_FUNC:
-        return find_function(functions, inner, &attr->func);
+        return find_function(functions, value.func, &attr->func);
     default:
-        return read_list(inner, kind, functions, attr, block);
+        return read_list(value.list, kind, functions, attr, block);
     }
 }
 
 tw_status tw__attr_message_functions(tw_string bytes, tw_status (*each)(void *context, tw_string name), void *context)
 {
-    tw__proto_field field, member;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
+    tw__AttrValue value;
+    tw__AttrValue_ListValue list;
     tw_string name;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.wire == TW_WIRE_BYTES && field.number == FUNC) {
-            TW_TRY(read_function_name(bytes_of(&field), &name));
-            TW_TRY(each(context, name));
-        } else if (field.wire == TW_WIRE_BYTES && field.number == LIST) {
-            tw__proto list = tw__proto_nested(&field);
-            while (tw__proto_next(&list, &member)) {
-                if (member.wire != TW_WIRE_BYTES || member.number != LIST_FUNC)
-                    continue;
-                TW_TRY(read_function_name(bytes_of(&member), &name));
-                TW_TRY(each(context, name));
-            }
-        }
+    if (!tw__read_AttrValue(bytes, &value) || !tw__read_AttrValue_ListValue(value.list, &list))
+        return TW_OK; /* damage is found when the attr is read */
+    if (tw__has(value.func)) {
+        TW_TRY(read_function_name(value.func, &name));
+        TW_TRY(each(context, name));
     }
-    return TW_OK; /* damage is found when the attr is read */
+    for (tw_string function; tw__next_bytes(&list.func, &function);) {
+        TW_TRY(read_function_name(function, &name));
+        TW_TRY(each(context, name));
+    }
+    return TW_OK;
 }
 
 /* ---- writing ---- */
 
-static uint32_t float_bits(double value)
-{
-    float narrow = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
-static tw_status write_function(tw__text *text, uint32_t number, const char *attr, void *function,
+/* The name of a function as a NameAttrList, whose field was opened at `start`. */
+static tw_status write_function(tw__text *text, size_t start, const char *attr, void *function,
                                 const tw__function_names *functions)
 {
     const char *name = function ? functions->name(functions->context, function) : NULL;
     if (!name)
         return tw__fail(TW_INVALID_ARGUMENT, "the attr %s names no function", attr);
-    tw__text inner = { 0 };
-    tw__proto_add_bytes(&inner, 1, name, strlen(name));
-    tw__proto_add_bytes(text, number, inner.data, inner.size);
-    text->failed |= inner.failed;
-    tw__text_free(&inner);
+    tw__put_NameAttrList_name(text, name, strlen(name));
+    tw__close(text, start);
     return TW_OK;
 }
 
 static tw_status write_list(tw__text *text, const tw_attr *attr, const tw__function_names *functions)
 {
-    tw_status status = TW_OK;
-    tw__text packed = { 0 };
-    uint32_t number = number_of(attr->kind);
+    size_t start = 0;
+    bool packed = true;
+    if (!attr->count)
+        return TW_OK;
+    switch (attr->kind) {
+    case TW_ATTR_INTS:
+        start = tw__open_AttrValue_ListValue_i(text);
+        break;
+    case TW_ATTR_FLOATS:
+        start = tw__open_AttrValue_ListValue_f(text);
+        break;
+    case TW_ATTR_BOOLS:
+        start = tw__open_AttrValue_ListValue_b(text);
+        break;
+    case TW_ATTR_TYPES:
+        start = tw__open_AttrValue_ListValue_type(text);
+        break;
+    default:
+        packed = false;
+    }
     for (int i = 0; i < attr->count; i++) {
         uint8_t bits[4];
         switch (attr->kind) {
         case TW_ATTR_INTS:
-            tw__varint_add(&packed, (uint64_t)attr->ints[i]);
+            tw__varint_add(text, (uint64_t)attr->ints[i]);
             break;
         case TW_ATTR_FLOATS:
-            tw__put32(bits, float_bits(attr->floats[i]));
-            tw__text_bytes(&packed, bits, 4);
+            tw__put32(bits, tw__bits_of_float((float)attr->floats[i]));
+            tw__text_bytes(text, bits, 4);
             break;
         case TW_ATTR_BOOLS:
-            tw__varint_add(&packed, attr->bools[i]);
+            tw__varint_add(text, attr->bools[i]);
             break;
         case TW_ATTR_TYPES:
-            tw__varint_add(&packed, (uint64_t)attr->types[i]);
+            tw__varint_add(text, (uint64_t)attr->types[i]);
             break;
         case TW_ATTR_STRINGS:
-            tw__proto_add_bytes(text, number, attr->strings[i].data, attr->strings[i].size);
+            tw__put_AttrValue_ListValue_s(text, attr->strings[i].data, attr->strings[i].size);
             break;
         case TW_ATTR_FUNCS:
-            status = status == TW_OK ? write_function(text, LIST_FUNC, attr->name, attr->funcs[i], functions) : status;
+            TW_TRY(write_function(text, tw__open_AttrValue_ListValue_func(text), attr->name, attr->funcs[i], functions));
             break;
         default:
-            tw__shape_message_write(text, number, &attr->shapes[i]);
+            tw__shape_message_write(text, TW_AttrValue_ListValue_shape, &attr->shapes[i]);
         }
     }
-    if (packed.size)
-        tw__proto_add_bytes(text, number, packed.data, packed.size);
-    text->failed |= packed.failed;
-    tw__text_free(&packed);
-    return status;
+    if (packed)
+        tw__close(text, start);
+    return TW_OK;
 }
 
 static tw_status write_value(tw__text *text, const tw_attr *attr, const tw__function_names *functions)
 {
-    uint32_t number = number_of(attr->kind);
-    tw_status status = TW_OK;
-    tw__text inner = { 0 };
     switch (attr->kind) {
     case TW_ATTR_INT:
-        tw__proto_add_varint(text, number, (uint64_t)attr->i);
+        tw__put_AttrValue_i(text, attr->i);
         break;
     case TW_ATTR_FLOAT:
-        tw__proto_add_fixed32(text, number, float_bits(attr->f));
+        tw__put_AttrValue_f(text, (float)attr->f);
         break;
     case TW_ATTR_BOOL:
-        tw__proto_add_varint(text, number, attr->b);
+        tw__put_AttrValue_b(text, attr->b);
         break;
     case TW_ATTR_TYPE:
-        tw__proto_add_varint(text, number, (uint64_t)attr->type);
+        tw__put_AttrValue_type(text, attr->type);
         break;
     case TW_ATTR_STRING:
-        tw__proto_add_bytes(text, number, attr->s.data, attr->s.size);
+        tw__put_AttrValue_s(text, attr->s.data, attr->s.size);
         break;
     case TW_ATTR_SHAPE:
-        tw__shape_message_write(text, number, attr->shape);
+        tw__shape_message_write(text, TW_AttrValue_shape, attr->shape);
         break;
     case TW_ATTR_TENSOR:
-        return tw__tensor_message_write(text, number, attr->tensor);
+        return tw__tensor_message_write(text, TW_AttrValue_tensor, attr->tensor);
     case TW_ATTR_FUNC:
-        return write_function(text, number, attr->name, attr->func, functions);
-    default:
-        status = write_list(&inner, attr, functions);
-        tw__proto_add_bytes(text, LIST, inner.data, inner.size);
+        return write_function(text, tw__open_AttrValue_func(text), attr->name, attr->func, functions);
+    default: {
+        size_t list = tw__open_AttrValue_list(text);
+        TW_TRY(write_list(text, attr, functions));
+        tw__close(text, list);
     }
-    text->failed |= inner.failed;
-    tw__text_free(&inner);
-    return text->failed ? TW_RESOURCE_EXHAUSTED : status;
+    }
+    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
-tw_status tw__attr_message_write(tw__text *text, const tw_attr *attr, const tw__function_names *functions)
+tw_status tw__attr_message_write(tw__text *text, uint32_t number, const tw_attr *attr, const tw__function_names *functions)
 {
-    tw__text value = { 0 }, pair = { 0 };
-    tw_status status = write_value(&value, attr, functions);
-    tw__proto_add_bytes(&pair, 1, attr->name, strlen(attr->name));
-    tw__proto_add_bytes(&pair, 2, value.data, value.size);
-    tw__proto_add_bytes(text, 5, pair.data, pair.size);
-    text->failed |= pair.failed || value.failed;
-    tw__text_free(&pair);
-    tw__text_free(&value);
-    return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
+    size_t entry = tw__open(text, number);
+    tw__put_NodeDef_attr_key(text, attr->name, strlen(attr->name));
+    size_t value = tw__open_NodeDef_attr_value(text);
+    TW_TRY(write_value(text, attr, functions));
+    tw__close(text, value);
+    tw__close(text, entry);
+    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }

@@ -7,218 +7,121 @@ static tw_status bad(const char *what)
     return tw__fail(TW_DATA_LOSS, "GraphDef: %s can't be read: the bytes are damaged or of another format", what);
 }
 
-static tw_string bytes_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
-
-#define WALK(proto_, field_, bytes_)                                 \
-    tw__proto_field field_;                                          \
-    tw__proto proto_ = tw__proto_read((bytes_).data, (bytes_).size); \
-    while (tw__proto_next(&proto_, &field_))
-
 /* A place for one more item at the end, cleared; NULL if memory runs out. */
 #define MORE(items, count, capacity) \
     (TW_GROW(items, capacity, (count) + 1) == TW_OK ? (memset(&(items)[count], 0, sizeof *(items)), &(items)[(count)++]) : NULL)
 
-static tw_status read_pair(tw_string bytes, tw__pair *pair)
+/* Entries of a map from strings to strings or messages. */
+static tw_status read_pairs(tw__many many, tw__pair **pairs, size_t *count, size_t *capacity)
 {
-    *pair = (tw__pair){ { "", 0 }, { "", 0 } };
-    WALK(proto, field, bytes)
-    {
-        if (field.wire == TW_WIRE_BYTES && field.number == 1)
-            pair->name = bytes_of(&field);
-        else if (field.wire == TW_WIRE_BYTES && field.number == 2)
-            pair->value = bytes_of(&field);
-    }
-    return proto.failed ? bad("an attr") : TW_OK;
+    TW_TRY(TW_GROW(*pairs, *capacity, *count + many.count));
+    for (TW_EACH(NodeDef_attr, entry, many))
+        (*pairs)[(*count)++] = (tw__pair){ entry.key, entry.value };
+    return many.failed ? bad("an attr") : TW_OK;
 }
 
-static tw_status read_node(tw_string bytes, tw__node_message *node)
+static tw_status read_node(const tw__NodeDef *from, tw__node_message *node)
 {
-    node->name = node->op = node->device = (tw_string){ "", 0 };
-    WALK(proto, field, bytes)
-    {
-        if (field.wire != TW_WIRE_BYTES)
-            continue;
-        if (field.number == 1) {
-            node->name = bytes_of(&field);
-        } else if (field.number == 2) {
-            node->op = bytes_of(&field);
-        } else if (field.number == 3) {
-            tw_string *input = MORE(node->inputs, node->input_count, node->input_capacity);
-            if (!input)
-                return TW_RESOURCE_EXHAUSTED;
-            *input = bytes_of(&field);
-        } else if (field.number == 4) {
-            node->device = bytes_of(&field);
-        } else if (field.number == 5) {
-            tw__pair *attr = MORE(node->attrs, node->attr_count, node->attr_capacity);
-            if (!attr)
-                return TW_RESOURCE_EXHAUSTED;
-            TW_TRY(read_pair(bytes_of(&field), attr));
-        }
-    }
-    return proto.failed ? bad("a node") : TW_OK;
+    *node = (tw__node_message){ .name = from->name, .op = from->op, .device = from->device };
+    tw__many inputs = from->input;
+    TW_TRY(TW_GROW(node->inputs, node->input_capacity, inputs.count));
+    for (tw_string input; tw__next_bytes(&inputs, &input);)
+        node->inputs[node->input_count++] = input;
+    return read_pairs(from->attr, &node->attrs, &node->attr_count, &node->attr_capacity);
 }
 
-static tw_status read_argument(tw_string bytes, tw__argument_message *argument)
+static tw_status read_nodes(tw__many many, tw__node_message **nodes, size_t *count, size_t *capacity)
 {
-    argument->name = (tw_string){ "", 0 };
-    bool fixed = true;
-    WALK(proto, field, bytes)
-    {
-        if (field.number == 1 && field.wire == TW_WIRE_BYTES)
-            argument->name = bytes_of(&field);
-        else if (field.number == 3 && field.wire == TW_WIRE_VARINT)
-            argument->dtype = field.value < TW_DTYPE_LIMIT ? (tw_dtype)field.value : TW_DTYPE_NONE;
-        else if (field.number >= 4 && field.number <= 6)
-            fixed = false;
+    TW_TRY(TW_GROW(*nodes, *capacity, *count + many.count));
+    for (TW_EACH(NodeDef, node, many))
+        TW_TRY(read_node(&node, &(*nodes)[(*count)++]));
+    return many.failed ? bad("a node") : TW_OK;
+}
+
+static tw_status read_arguments(tw__many many, tw__argument_message **arguments, size_t *count, size_t *capacity)
+{
+    TW_TRY(TW_GROW(*arguments, *capacity, *count + many.count));
+    for (TW_EACH(OpDef_ArgDef, from, many)) {
+        bool fixed = !tw__has(from.type_attr) && !tw__has(from.number_attr) && !tw__has(from.type_list_attr);
+        tw_dtype dtype = from.type >= 0 && from.type < TW_DTYPE_LIMIT ? (tw_dtype)from.type : TW_DTYPE_NONE;
+        (*arguments)[(*count)++] =
+            (tw__argument_message){ .name = from.name, .dtype = dtype, .plain = fixed && dtype != TW_DTYPE_NONE };
     }
-    argument->plain = fixed && argument->dtype != TW_DTYPE_NONE;
-    return proto.failed ? bad("an argument of a function") : TW_OK;
+    return many.failed ? bad("an argument of a function") : TW_OK;
 }
 
 static tw_status read_signature(tw_string bytes, tw__function_message *function)
 {
-    WALK(proto, field, bytes)
-    {
-        if (field.number == 1 && field.wire == TW_WIRE_BYTES) {
-            function->name = bytes_of(&field);
-        } else if ((field.number == 2 || field.number == 3) && field.wire == TW_WIRE_BYTES) {
-            tw__argument_message *argument =
-                field.number == 2 ? MORE(function->arguments, function->argument_count, function->argument_capacity)
-                                  : MORE(function->results, function->result_count, function->result_capacity);
-            if (!argument)
-                return TW_RESOURCE_EXHAUSTED;
-            TW_TRY(read_argument(bytes_of(&field), argument));
-        } else if (field.number == 4) {
-            function->generic = true;
-        } else if (field.number == 17 && field.wire == TW_WIRE_VARINT) {
-            function->stateful = field.value != 0;
-        }
-    }
-    return proto.failed ? bad("a function's signature") : TW_OK;
+    tw__OpDef from;
+    if (!tw__read_OpDef(bytes, &from))
+        return bad("a function's signature");
+    function->name = from.name;
+    function->generic = from.attr.count > 0;
+    function->stateful = from.is_stateful;
+    TW_TRY(read_arguments(from.input_arg, &function->arguments, &function->argument_count, &function->argument_capacity));
+    return read_arguments(from.output_arg, &function->results, &function->result_count, &function->result_capacity);
 }
 
 /* Attrs of arguments: of them only the shape matters. */
-static tw_status read_argument_attrs(tw_string bytes, tw__function_message *function)
+static tw_status read_argument_attrs(tw__many many, tw__function_message *function)
 {
-    uint64_t index = 0;
-    tw_string attrs = { "", 0 };
-    WALK(proto, field, bytes)
-    {
-        if (field.number == 1 && field.wire == TW_WIRE_VARINT)
-            index = field.value;
-        else if (field.number == 2 && field.wire == TW_WIRE_BYTES)
-            attrs = bytes_of(&field);
+    for (TW_EACH(FunctionDef_arg_attr, entry, many)) {
+        tw__FunctionDef_ArgAttrs attrs;
+        if (!tw__read_FunctionDef_ArgAttrs(entry.value, &attrs))
+            return bad("an argument's attrs");
+        for (TW_EACH(FunctionDef_ArgAttrs_attr, pair, attrs.attr)) {
+            if (tw__string_is(pair.key, "_output_shapes") && entry.key < function->argument_count)
+                function->arguments[entry.key].shapes = pair.value;
+        }
+        many.failed |= attrs.attr.failed;
     }
-    if (proto.failed)
-        return bad("an argument's attrs");
-    WALK(inner, attr, attrs)
-    {
-        if (attr.number != 1 || attr.wire != TW_WIRE_BYTES)
-            continue;
-        tw__pair pair;
-        TW_TRY(read_pair(bytes_of(&attr), &pair));
-        if (tw__string_is(pair.name, "_output_shapes") && index < function->argument_count)
-            function->arguments[index].shapes = pair.value;
-    }
-    return inner.failed ? bad("an argument's attrs") : TW_OK;
+    return many.failed ? bad("an argument's attrs") : TW_OK;
 }
 
-static tw_status read_function(tw_string bytes, tw__function_message *function)
+static tw_status read_function(const tw__FunctionDef *from, tw__function_message *function)
 {
-    function->name = (tw_string){ "", 0 };
-    {
-        WALK(proto, field, bytes)
-        {
-            if (field.number == 1 && field.wire == TW_WIRE_BYTES)
-                TW_TRY(read_signature(bytes_of(&field), function));
-        }
-    }
-    WALK(proto, field, bytes)
-    {
-        if (field.wire != TW_WIRE_BYTES)
-            continue;
-        tw__pair *pair = NULL;
-        if (field.number == 3) {
-            tw__node_message *node = MORE(function->nodes, function->node_count, function->node_capacity);
-            TW_TRY(node ? read_node(bytes_of(&field), node) : TW_RESOURCE_EXHAUSTED);
-            continue;
-        } else if (field.number == 4) {
-            pair = MORE(function->returns, function->return_count, function->return_capacity);
-        } else if (field.number == 5) {
-            pair = MORE(function->attrs, function->attr_count, function->attr_capacity);
-        } else if (field.number == 6) {
-            pair = MORE(function->control_returns, function->control_return_count, function->control_return_capacity);
-        } else if (field.number == 7) {
-            TW_TRY(read_argument_attrs(bytes_of(&field), function));
-            continue;
-        } else {
-            continue;
-        }
-        TW_TRY(pair ? read_pair(bytes_of(&field), pair) : TW_RESOURCE_EXHAUSTED);
-    }
-    return proto.failed ? bad("a function") : TW_OK;
-}
-
-/* { 1 the function's name, 2 the op type } as { op type, function }. */
-static tw_status read_gradient(tw_string bytes, tw__pair *gradient)
-{
-    tw__pair pair;
-    TW_TRY(read_pair(bytes, &pair));
-    *gradient = (tw__pair){ pair.value, pair.name };
-    return TW_OK;
+    TW_TRY(read_signature(from->signature, function));
+    TW_TRY(read_nodes(from->node_def, &function->nodes, &function->node_count, &function->node_capacity));
+    TW_TRY(read_pairs(from->ret, &function->returns, &function->return_count, &function->return_capacity));
+    TW_TRY(read_pairs(from->attr, &function->attrs, &function->attr_count, &function->attr_capacity));
+    TW_TRY(read_pairs(from->control_ret, &function->control_returns, &function->control_return_count,
+                      &function->control_return_capacity));
+    return read_argument_attrs(from->arg_attr, function);
 }
 
 static tw_status read_library(tw_string bytes, tw__graph_message *message)
 {
-    WALK(proto, field, bytes)
-    {
-        if (field.number == 3 && field.wire == TW_WIRE_BYTES) {
-            tw__pair *gradient = MORE(message->gradients, message->gradient_count, message->gradient_capacity);
-            TW_TRY(gradient ? read_gradient(bytes_of(&field), gradient) : TW_RESOURCE_EXHAUSTED);
-        }
-        if (field.number != 1 || field.wire != TW_WIRE_BYTES)
-            continue;
+    tw__FunctionDefLibrary library;
+    if (!tw__read_FunctionDefLibrary(bytes, &library))
+        return bad("the library of functions");
+    for (TW_EACH(RegisteredGradient, from, library.registered_gradients)) {
+        tw__pair *gradient = MORE(message->gradients, message->gradient_count, message->gradient_capacity);
+        if (!gradient)
+            return TW_RESOURCE_EXHAUSTED;
+        *gradient = (tw__pair){ from.registered_op_type, from.gradient_func };
+    }
+    for (TW_EACH(FunctionDef, from, library.function)) {
         tw__function_message *function = MORE(message->functions, message->function_count, message->function_capacity);
-        TW_TRY(function ? read_function(bytes_of(&field), function) : TW_RESOURCE_EXHAUSTED);
+        TW_TRY(function ? read_function(&from, function) : TW_RESOURCE_EXHAUSTED);
     }
-    return proto.failed ? bad("the library of functions") : TW_OK;
-}
-
-static tw_status read_versions(tw_string bytes, tw__graph_message *message)
-{
-    WALK(proto, field, bytes)
-    {
-        if (field.wire == TW_WIRE_VARINT && field.number == 1)
-            message->producer = (int32_t)field.value;
-        else if (field.wire == TW_WIRE_VARINT && field.number == 2)
-            message->min_consumer = (int32_t)field.value;
-    }
-    return proto.failed ? bad("the versions") : TW_OK;
+    return library.function.failed || library.registered_gradients.failed ? bad("a function") : TW_OK;
 }
 
 tw_status tw__graph_message_read(tw__graph_message *message, const void *data, size_t size)
 {
     *message = (tw__graph_message){ 0 };
-    tw_string bytes = { data, size };
-    WALK(proto, field, bytes)
-    {
-        if (field.number > 5 || (field.number != 3 && field.wire != TW_WIRE_BYTES))
-            return bad("a field");
-        if (field.number == 1) {
-            tw__node_message *node = MORE(message->nodes, message->node_count, message->node_capacity);
-            TW_TRY(node ? read_node(bytes_of(&field), node) : TW_RESOURCE_EXHAUSTED);
-        } else if (field.number == 2) {
-            TW_TRY(read_library(bytes_of(&field), message));
-        } else if (field.number == 4) {
-            TW_TRY(read_versions(bytes_of(&field), message));
-        }
-    }
-    if (proto.failed)
+    tw__GraphDef graph;
+    tw__VersionDef versions;
+    if (!tw__read_GraphDef((tw_string){ data, size }, &graph))
         return bad("the message");
+    if (graph.unknown)
+        return bad("a field");
+    if (!tw__read_VersionDef(graph.versions, &versions))
+        return bad("the versions");
+    message->producer = versions.producer;
+    message->min_consumer = versions.min_consumer;
+    TW_TRY(read_nodes(graph.node, &message->nodes, &message->node_count, &message->node_capacity));
+    TW_TRY(read_library(graph.library, message));
     if (message->node_count > INT32_MAX / 2 || message->function_count > INT32_MAX / 2)
         return tw__fail(TW_RESOURCE_EXHAUSTED, "GraphDef: %zu nodes and %zu functions", message->node_count,
                         message->function_count);
@@ -268,10 +171,6 @@ tw_string tw__gradient_note(const tw__node_message *node)
     tw_string value = tw__pair_find(node->attrs, node->attr_count, TW_GRADIENT_NOTE), type = { "", 0 };
     if (!value.data || tw__string_is(node->op, "PartitionedCall") || tw__string_is(node->op, "StatefulPartitionedCall"))
         return type;
-    WALK(proto, field, value)
-    {
-        if (field.number == 2 && field.wire == TW_WIRE_BYTES)
-            type = bytes_of(&field);
-    }
-    return type;
+    tw__AttrValue attr;
+    return tw__read_AttrValue(value, &attr) ? attr.s : type;
 }

@@ -54,59 +54,64 @@ static void write_control(tw__text *text, const tw__node *earlier)
 {
     char *name = tw__format("^%s", earlier->name);
     if (name)
-        tw__proto_add_bytes(text, 3, name, strlen(name));
+        tw__put_NodeDef_input(text, name, strlen(name));
     text->failed |= !name;
     tw__free(name);
 }
 
-/* An attr that is no op's own; `value` is an AttrValue, and is freed. */
-static void write_note(tw__text *text, const char *name, tw__text *value)
+/* An attr that is no op's own: an entry, up to its value; where both begin. */
+typedef struct note {
+    size_t entry, value;
+} note;
+
+static note open_note(tw__text *text, const char *name)
 {
-    tw__text pair = { 0 };
-    tw__proto_add_bytes(&pair, 1, name, strlen(name));
-    tw__proto_add_bytes(&pair, 2, value->data, value->size);
-    tw__proto_add_bytes(text, 5, pair.data, pair.size);
-    text->failed |= pair.failed || value->failed;
-    tw__text_free(&pair);
-    tw__text_free(value);
+    note made = { .entry = tw__open_NodeDef_attr(text) };
+    tw__put_NodeDef_attr_key(text, name, strlen(name));
+    made.value = tw__open_NodeDef_attr_value(text);
+    return made;
+}
+
+static void close_note(tw__text *text, note made)
+{
+    tw__close(text, made.value);
+    tw__close(text, made.entry);
 }
 
 static void write_notes(tw__text *text, const tw__node *node, bool function)
 {
-    tw__text value = { 0 };
     if (node->gradient_type) {
-        tw__proto_add_bytes(&value, 2, node->gradient_type, strlen(node->gradient_type));
-        write_note(text, TW_GRADIENT_NOTE, &value);
+        note made = open_note(text, TW_GRADIENT_NOTE);
+        tw__put_AttrValue_s(text, node->gradient_type, strlen(node->gradient_type));
+        close_note(text, made);
     }
     if (function)
         return;
     if (node->colocation) {
-        char *group = tw__format("loc:@%s", node->colocation);
-        tw__text list = { 0 };
-        if (group)
-            tw__proto_add_bytes(&list, 2, group, strlen(group));
-        tw__proto_add_bytes(&value, 1, list.data, list.size);
-        value.failed |= list.failed || !group;
-        tw__text_free(&list);
-        tw__free(group);
-        write_note(text, "_class", &value);
+        note made = open_note(text, "_class");
+        size_t list = tw__open_AttrValue_list(text), group = tw__open_AttrValue_ListValue_s(text);
+        tw__text_format(text, "loc:@%s", node->colocation);
+        tw__close(text, group);
+        tw__close(text, list);
+        close_note(text, made);
     }
     if (node->manual) {
-        tw__proto_add_varint(&value, 5, 1);
-        write_note(text, "_has_manual_control_dependencies", &value);
+        note made = open_note(text, "_has_manual_control_dependencies");
+        tw__put_AttrValue_b(text, true);
+        close_note(text, made);
     }
 }
 
 static tw_status write_node(tw__text *text, const tw__node *base, tw__node_writer *writer)
 {
     const tw__node *node = tw__node_richest(base);
-    tw__proto_add_bytes(text, 1, node->name, strlen(node->name));
-    tw__proto_add_bytes(text, 2, node->op->name, strlen(node->op->name));
+    tw__put_NodeDef_name(text, node->name, strlen(node->name));
+    tw__put_NodeDef_op(text, node->op->name, strlen(node->op->name));
     for (int i = 0; i < node->input_count; i++) {
         char *input = tw__edge_text(node->inputs[i], writer);
         if (!input)
             return TW_RESOURCE_EXHAUSTED;
-        tw__proto_add_bytes(text, 3, input, strlen(input));
+        tw__put_NodeDef_input(text, input, strlen(input));
         tw__free(input);
     }
     for (int i = 0; i < node->control_count; i++) {
@@ -119,9 +124,9 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
         writer->last_effect = base;
     }
     if (base->device)
-        tw__proto_add_bytes(text, 4, base->device, strlen(base->device));
+        tw__put_NodeDef_device(text, base->device, strlen(base->device));
     for (int i = 0; i < node->attr_count - (node->op->plain != NULL); i++) { /* a guard's own attr is the last */
-        if (tw__attr_message_write(text, &node->attrs[i], &writer->functions) != TW_OK) {
+        if (tw__attr_message_write(text, TW_NodeDef_attr, &node->attrs[i], &writer->functions) != TW_OK) {
             tw__error_prefix("node '%s' (%s): ", node->name, node->op->name);
             return tw__error_status();
         }
@@ -132,15 +137,12 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
 
 tw_status tw__graph_write_nodes(tw__text *text, uint32_t number, const tw__graph *graph, tw__node_writer *writer)
 {
-    tw__text node = { 0 };
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < graph->node_count; i++) {
+    for (size_t i = 0; i < graph->node_count; i++) {
         if (is_argument(writer, graph->nodes[i]))
             continue;
-        tw__text_clear(&node);
-        status = write_node(&node, graph->nodes[i], writer);
-        tw__proto_add_bytes(text, number, node.data, node.size);
+        size_t node = tw__open(text, number);
+        TW_TRY(write_node(text, graph->nodes[i], writer));
+        tw__close(text, node);
     }
-    tw__text_free(&node);
-    return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
+    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }

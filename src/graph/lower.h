@@ -87,6 +87,8 @@ tw_status tw__low_attr_number(tw__low_graph *graph, tw__low_node *node, tw_dtype
 tw_status tw__low_attr_numbers(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, const int64_t *values, size_t count);
 int64_t tw__low_number(const tw__low_node *node, const char *attr); /* 0: there is none */
 /* TW_DTYPE_NONE: there is none. References count as what they refer to. */
+/* The attr's value; an empty one if the node does not have it, false if it can't be read. */
+bool tw__low_value(const tw__low_node *node, const char *attr, tw__AttrValue *value);
 tw_dtype tw__low_type(const tw__low_node *node, const char *attr);
 /* The dtype of an output, by the op's row; TW_DTYPE_NONE with an error if it is not known. */
 tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output);

@@ -23,52 +23,45 @@ tw_status tw__low_attr(tw__low_graph *graph, tw__low_node *node, const char *nam
 tw_status tw__low_attr_type(tw__low_graph *graph, tw__low_node *node, const char *name, tw_dtype dtype)
 {
     tw__text value = { 0 };
-    tw__proto_add_varint(&value, 6, (uint64_t)dtype);
+    tw__put_AttrValue_type(&value, dtype);
     return tw__low_attr(graph, node, name, &value);
 }
 
 tw_status tw__low_attr_types(tw__low_graph *graph, tw__low_node *node, const char *name, const tw_dtype *dtypes, size_t count)
 {
-    tw__text value = { 0 }, packed = { 0 }, list = { 0 };
+    tw__text value = { 0 };
+    size_t list = tw__open_AttrValue_list(&value), packed = count ? tw__open_AttrValue_ListValue_type(&value) : 0;
     for (size_t i = 0; i < count; i++)
-        tw__varint_add(&packed, (uint64_t)dtypes[i]);
+        tw__varint_add(&value, (uint64_t)dtypes[i]);
     if (count)
-        tw__proto_add_bytes(&list, 6, packed.data, packed.size);
-    tw__proto_add_bytes(&value, 1, list.data, list.size);
-    value.failed |= packed.failed || list.failed;
-    tw__text_free(&packed);
-    tw__text_free(&list);
+        tw__close(&value, packed);
+    tw__close(&value, list);
     return tw__low_attr(graph, node, name, &value);
 }
 
 tw_status tw__low_attr_function(tw__low_graph *graph, tw__low_node *node, const char *name, tw_string function)
 {
-    tw__text value = { 0 }, body = { 0 };
-    tw__proto_add_bytes(&body, 1, function.data, function.size);
-    tw__proto_add_bytes(&value, 10, body.data, body.size);
-    value.failed |= body.failed;
-    tw__text_free(&body);
+    tw__text value = { 0 };
+    size_t body = tw__open_AttrValue_func(&value);
+    tw__put_NameAttrList_name(&value, function.data, function.size);
+    tw__close(&value, body);
     return tw__low_attr(graph, node, name, &value);
 }
 
-/* TensorProto { 1 dtype, 2 shape, 7 int_val, 10 int64_val }; rank 0 or 1. */
+/* Whole numbers; rank 0 or 1. */
 static tw_status constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, int rank, const int64_t *values, size_t count)
 {
-    tw__text tensor = { 0 }, attr = { 0 }, packed = { 0 }, shape = { 0 }, dim = { 0 };
-    tw__proto_add_varint(&dim, 1, count);
-    tw__proto_add_bytes(&shape, 2, dim.data, dim.size);
-    tw__proto_add_varint(&tensor, 1, (uint64_t)dtype);
-    tw__proto_add_bytes(&tensor, 2, shape.data, rank ? shape.size : 0);
-    for (size_t i = 0; i < count; i++)
-        tw__varint_add(&packed, (uint64_t)values[i]);
-    if (count)
-        tw__proto_add_bytes(&tensor, dtype == TW_INT64 ? 10 : 7, packed.data, packed.size);
-    tw__proto_add_bytes(&attr, 8, tensor.data, tensor.size);
-    attr.failed |= tensor.failed || packed.failed || shape.failed || dim.failed;
-    tw__text_free(&tensor);
-    tw__text_free(&packed);
-    tw__text_free(&shape);
-    tw__text_free(&dim);
+    tw__text attr = { 0 };
+    size_t tensor = tw__open_AttrValue_tensor(&attr);
+    tw__put_TensorProto_dtype(&attr, dtype);
+    tw__shape_message_write(&attr, TW_TensorProto_tensor_shape, &(tw_shape){ .rank = rank, .dims = { (int64_t)count } });
+    if (count) {
+        size_t packed = dtype == TW_INT64 ? tw__open_TensorProto_int64_val(&attr) : tw__open_TensorProto_int_val(&attr);
+        for (size_t i = 0; i < count; i++)
+            tw__varint_add(&attr, (uint64_t)values[i]);
+        tw__close(&attr, packed);
+    }
+    tw__close(&attr, tensor);
     TW_TRY(tw__low_attr(graph, node, "value", &attr));
     return tw__low_attr_type(graph, node, "dtype", dtype);
 }
@@ -95,30 +88,22 @@ static tw_dtype plain_type(uint64_t number)
     return number < TW_DTYPE_LIMIT ? (tw_dtype)number : TW_DTYPE_NONE;
 }
 
+bool tw__low_value(const tw__low_node *node, const char *attr, tw__AttrValue *value)
+{
+    return tw__read_AttrValue(tw__pair_find(node->attrs, node->attr_count, attr), value);
+}
+
 tw_dtype tw__low_type(const tw__low_node *node, const char *attr)
 {
-    tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
-    tw__proto proto = tw__proto_read(value.data, value.size);
-    tw__proto_field f;
-    tw_dtype dtype = TW_DTYPE_NONE;
-    while (value.data && tw__proto_next(&proto, &f)) {
-        if (f.number == 6 && f.wire == TW_WIRE_VARINT)
-            dtype = plain_type(f.value);
-    }
-    return dtype;
+    tw__AttrValue value;
+    bool found = tw__low_value(node, attr, &value) && value.which_value == TW_AttrValue_type;
+    return found ? plain_type((uint64_t)(int64_t)value.type) : TW_DTYPE_NONE;
 }
 
 int64_t tw__low_number(const tw__low_node *node, const char *attr)
 {
-    tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
-    tw__proto proto = tw__proto_read(value.data, value.size);
-    tw__proto_field f;
-    int64_t number = -1;
-    while (value.data && tw__proto_next(&proto, &f)) {
-        if (f.number == 3 && f.wire == TW_WIRE_VARINT)
-            number = (int64_t)f.value;
-    }
-    return number;
+    tw__AttrValue value;
+    return tw__low_value(node, attr, &value) && value.which_value == TW_AttrValue_i ? value.i : -1;
 }
 
 /* The dtype at a place of a list(type), and how long the list is. */

@@ -55,14 +55,8 @@ int32_t *tw__low_order_loops(const tw__low_graph *graph, size_t *count)
 
 static tw_string text_attr(const tw__low_node *node, const char *name)
 {
-    tw_string value = tw__pair_find(node->attrs, node->attr_count, name), text = { "", 0 };
-    tw__proto proto = tw__proto_read(value.data, value.size);
-    tw__proto_field f;
-    while (value.data && tw__proto_next(&proto, &f)) {
-        if (f.number == 2 && f.wire == TW_WIRE_BYTES)
-            text = (tw_string){ (const char *)f.data, f.size };
-    }
-    return text;
+    tw__AttrValue value;
+    return tw__low_value(node, name, &value) ? value.s : (tw_string){ "", 0 };
 }
 
 static int32_t frame_named(loops *all, int32_t parent, tw_string name)

@@ -284,11 +284,9 @@ static void turn_placeholder(tw__low_graph *graph, tw__low_node *node)
         return;
     for (size_t i = 0; i < node->attr_count; i++) {
         tw_shape shape;
-        tw__proto proto = tw__proto_read(node->attrs[i].value.data, node->attrs[i].value.size);
-        tw__proto_field f;
-        bool found =
-            tw__string_is(node->attrs[i].name, "shape") && tw__proto_next(&proto, &f) && f.number == 7 && f.wire == TW_WIRE_BYTES;
-        if (found && tw__shape_message_read((tw_string){ (const char *)f.data, f.size }, &shape) == TW_OK && shape.rank == 0)
+        tw__AttrValue value;
+        if (tw__string_is(node->attrs[i].name, "shape") && tw__read_AttrValue(node->attrs[i].value, &value) &&
+            tw__has(value.shape) && tw__shape_message_read(value.shape, &shape) == TW_OK && shape.rank == 0)
             node->attrs[i--] = node->attrs[--node->attr_count];
         tw_clear_error();
     }

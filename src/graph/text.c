@@ -14,11 +14,6 @@
 
 enum { FIRST_ELEMENTS = 8 };
 
-static tw_string bytes_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
-
 /* Text of a file on a terminal: what is not printable ASCII or UTF-8's upper half is shown as \xNN. */
 static void print_plain(tw__text *text, tw_string string)
 {
@@ -95,83 +90,102 @@ static tw_status print_tensor(tw__text *text, tw_string bytes)
     return status;
 }
 
-/* One value of an AttrValue or a member of its list: the numbers of the fields are the same but for functions. */
-static tw_status print_value(tw__text *text, const tw__proto_field *field, bool in_list)
+static tw_status print_function_name(tw__text *text, tw_string bytes)
 {
-    tw_string bytes = bytes_of(field);
-    if (field->wire == TW_WIRE_VARINT && field->number == 3) {
-        tw__text_format(text, "%lld", (long long)field->value);
-    } else if (field->wire == TW_WIRE_FIXED32 && field->number == 4) {
-        uint32_t bits = (uint32_t)field->value;
-        float value;
-        memcpy(&value, &bits, sizeof value);
-        tw__print_float(text, value, TW_FLOAT32);
-    } else if (field->wire == TW_WIRE_VARINT && field->number == 5) {
-        tw__text_add(text, field->value ? "true" : "false");
-    } else if (field->wire == TW_WIRE_VARINT && field->number == 6) {
-        print_type(text, field->value);
-    } else if (field->wire != TW_WIRE_BYTES) {
-        tw__text_add(text, "?");
-    } else if (field->number == 2) {
-        print_quoted(text, bytes);
-    } else if (field->number == 7) {
-        return print_shape(text, bytes);
-    } else if (field->number == 8) {
-        return print_tensor(text, bytes);
-    } else if (field->number == (in_list ? 9 : 10)) {
-        tw__proto_field part;
-        tw__proto name = tw__proto_nested(field);
-        tw__text_add(text, "@");
-        while (tw__proto_next(&name, &part)) {
-            if (part.number == 1 && part.wire == TW_WIRE_BYTES)
-                print_plain(text, bytes_of(&part));
-        }
-    } else {
-        tw__text_add(text, "?");
-    }
+    tw__NameAttrList function;
+    if (!tw__read_NameAttrList(bytes, &function))
+        return tw__fail(TW_DATA_LOSS, "a function's name that can't be read");
+    tw__text_add(text, "@");
+    print_plain(text, function.name);
+    return TW_OK;
+}
+
+static void print_number(tw__text *text, uint32_t type, uint64_t bits)
+{
+    if (type == TW_FIELD_FLOAT)
+        tw__print_float(text, tw__float_of(bits), TW_FLOAT32);
+    else if (type == TW_FIELD_BOOL)
+        tw__text_add(text, bits ? "true" : "false");
+    else if (type == TW_FIELD_ENUM)
+        print_type(text, bits);
+    else
+        tw__text_format(text, "%lld", (long long)bits);
+}
+
+static tw_status print_quoted_bytes(tw__text *text, tw_string bytes)
+{
+    print_quoted(text, bytes);
     return TW_OK;
 }
 
 static tw_status print_list(tw__text *text, tw_string bytes)
 {
-    bool follows = false;
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
+    tw__AttrValue_ListValue list;
+    if (!tw__read_AttrValue_ListValue(bytes, &list))
+        return tw__fail(TW_DATA_LOSS, "a list that can't be read");
+    const struct {
+        tw__many many;
+        tw_status (*print)(tw__text *text, tw_string bytes); /* NULL: numbers */
+    } members[] = { { list.s, print_quoted_bytes },
+                    { list.i, NULL },
+                    { list.f, NULL },
+                    { list.b, NULL },
+                    { list.type, NULL },
+                    { list.shape, print_shape },
+                    { list.tensor, print_tensor },
+                    { list.func, print_function_name } };
+    const char *between = "";
     tw__text_add(text, "[");
-    while (tw__proto_next(&proto, &field)) {
-        bool packed = field.wire == TW_WIRE_BYTES && field.number >= 3 && field.number <= 6;
-        for (size_t at = 0; !packed || at < field.size;) {
-            tw__proto_field member = field;
-            if (packed) {
-                member.wire = field.number == 4 ? TW_WIRE_FIXED32 : TW_WIRE_VARINT;
-                size_t left = field.size - at;
-                size_t used = field.number == 4 ? 4 : tw__varint_get(field.data + at, left, &member.value);
-                if (!used || used > left)
-                    return tw__fail(TW_DATA_LOSS, "a list that can't be read");
-                if (field.number == 4)
-                    member.value = tw__get32(field.data + at);
-                at += used;
-            }
-            tw__text_add(text, follows ? ", " : "");
-            TW_TRY(print_value(text, &member, true));
-            follows = true;
-            if (!packed)
-                break;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        tw__numbers numbers = tw__numbers_of(members[i].many);
+        uint64_t bits;
+        for (tw_string item; members[i].print && tw__next_bytes(&numbers.many, &item); between = ", ") {
+            tw__text_add(text, between);
+            TW_TRY(members[i].print(text, item));
         }
+        for (; !members[i].print && tw__next_number(&numbers, &bits); between = ", ") {
+            tw__text_add(text, between);
+            print_number(text, members[i].many.type, bits);
+        }
+        if (numbers.many.failed)
+            return tw__fail(TW_DATA_LOSS, "a list that can't be read");
     }
     tw__text_add(text, "]");
-    return proto.failed ? tw__fail(TW_DATA_LOSS, "a list that can't be read") : TW_OK;
+    return TW_OK;
 }
 
 tw_status tw__attr_message_print(tw__text *text, tw_string bytes)
 {
-    tw__proto_field field, last = { 0 };
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    while (tw__proto_next(&proto, &field))
-        last = field;
-    if (proto.failed)
+    tw__AttrValue value;
+    if (!tw__read_AttrValue(bytes, &value))
         return tw__fail(TW_DATA_LOSS, "a value that can't be read");
-    return last.number == 1 && last.wire == TW_WIRE_BYTES ? print_list(text, bytes_of(&last)) : print_value(text, &last, false);
+    switch (value.which_value) {
+    case TW_AttrValue_s:
+        return print_quoted_bytes(text, value.s);
+    case TW_AttrValue_i:
+        print_number(text, TW_FIELD_INT64, (uint64_t)value.i);
+        return TW_OK;
+    case TW_AttrValue_f:
+        tw__print_float(text, value.f, TW_FLOAT32);
+        return TW_OK;
+    case TW_AttrValue_b:
+        print_number(text, TW_FIELD_BOOL, value.b);
+        return TW_OK;
+    case TW_AttrValue_type:
+        print_type(text, (uint64_t)(int64_t)value.type);
+        return TW_OK;
+    case TW_AttrValue_shape:
+        return print_shape(text, value.shape);
+    case TW_AttrValue_tensor:
+        return print_tensor(text, value.tensor);
+    case TW_AttrValue_list:
+        return print_list(text, value.list);
+    case TW_AttrValue_func:
+        return print_function_name(text, value.func);
+    default:
+        tw__text_add(text, "?");
+        return TW_OK;
+    }
 }
 
 static int by_name(const void *a, const void *b)

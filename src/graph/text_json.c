@@ -105,25 +105,13 @@ tw_status tw__graph_message_json(tw__text *text, const tw__graph_message *messag
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
-/* A SavedModel is told from a GraphDef by its first field, a number: 1 version, 2 meta graph {2 graph}. Its first graph is meant.
- */
+/* A SavedModel is told from a GraphDef by its first field, a number. Its first graph is meant. */
 static tw_string graph_of(tw_string bytes)
 {
-    tw__proto_field field, part;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    bool saved_model = false;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_VARINT)
-            saved_model = true;
-        if (!saved_model || field.number != 2 || field.wire != TW_WIRE_BYTES)
-            continue;
-        tw__proto meta = tw__proto_nested(&field);
-        while (tw__proto_next(&meta, &part)) {
-            if (part.number == 2 && part.wire == TW_WIRE_BYTES)
-                return (tw_string){ (const char *)part.data, part.size };
-        }
-    }
-    return bytes;
+    tw__SavedModel model;
+    tw__MetaGraphDef meta;
+    bool saved_model = tw__read_SavedModel(bytes, &model) && model.saved_model_schema_version;
+    return saved_model && tw__next_message(&model.meta_graphs, &tw__type_MetaGraphDef, &meta) ? meta.graph_def : bytes;
 }
 
 char *tw_graph_file_text(const char *path, bool json)

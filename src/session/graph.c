@@ -408,6 +408,6 @@ TW_METHOD(operation_bytes, "Operation._node_def_bytes(self: operation) -> value"
     tw__graph one = *args->self->graph;
     one.nodes = &args->self->node;
     one.node_count = 1;
-    tw_status status = tw__graph_write_nodes(&text, 1, &one, &writer);
+    tw_status status = tw__graph_write_nodes(&text, TW_GraphDef_node, &one, &writer);
     return bytes_of(&text, status);
 }

@@ -16,11 +16,21 @@ MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.save
            "tensorflow.core.framework.attr_value_pb2", "tensorflow.core.framework.tensor_pb2", "tensorflow.core.framework.tensor_shape_pb2",
            "tensorflow.core.framework.function_pb2", "tensorflow.core.framework.versions_pb2", "tensorflow.core.framework.variable_pb2",
            "tensorflow.core.framework.op_def_pb2", "tensorflow.core.framework.step_stats_pb2", "tensorflow.core.framework.summary_pb2", "tensorflow.core.util.event_pb2",
-           "tensorflow.core.example.example_pb2", "tensorflow.core.example.feature_pb2", "tensorflow.python.training.checkpoint_state_pb2", "google.protobuf.any_pb2"]
+           "tensorflow.core.example.example_pb2", "tensorflow.core.example.feature_pb2", "tensorflow.python.training.checkpoint_state_pb2", "google.protobuf.any_pb2",
+           "google.protobuf.wrappers_pb2", "tensorflow.core.framework.full_type_pb2", "tensorflow.core.framework.graph_debug_info_pb2",
+           "tensorflow.core.framework.resource_handle_pb2", "tensorflow.core.framework.tensor_slice_pb2", "tensorflow.core.protobuf.fingerprint_pb2",
+           "tensorflow.core.protobuf.saved_object_graph_pb2", "tensorflow.core.protobuf.snapshot_pb2", "tensorflow.core.protobuf.struct_pb2",
+           "tensorflow.core.protobuf.tensor_bundle_pb2", "tensorflow.core.protobuf.trackable_object_graph_pb2", "keras.protobuf.saved_metadata_pb2",
+           "tensorflow.tsl.profiler.protobuf.trace_events_pb2"]
+# Messages of other packages, which stand below the one that holds them in src/codec/messages.txt.
+ELSEWHERE = {"SavedMetadata.SavedObject": "keras.protobuf.saved_metadata_pb2", "Trace.Device": "tensorflow.tsl.profiler.protobuf.trace_events_pb2",
+             "Trace.Resource": "tensorflow.tsl.profiler.protobuf.trace_events_pb2", "Trace.TraceEvent": "tensorflow.tsl.profiler.protobuf.trace_events_pb2"}
 modules = [importlib.import_module(m) for m in MODULES]
 
 
 def find(name):
+    if name in ELSEWHERE:
+        return getattr(importlib.import_module(ELSEWHERE[name]), name.split(".")[-1])
     head, *rest = name.split(".")
     found = next(getattr(m, head) for m in modules if hasattr(m, head))
     for part in rest:
@@ -66,14 +76,24 @@ for name, code in CASES:
     data = space["m"].SerializeToString(deterministic=True)
     out.append({"class": name, "code": code, "hex": data.hex(), "text": str(space["m"])})
 
-ours = {}
-with open(os.path.join(HERE, "..", "..", "python", "thalweg", "_messages.py")) as f:
-    for name in re.findall(r"^([A-Z][\w.]*)$", f.read().split("_ENUMS")[0], re.M):
+ours, enums = {}, {}
+
+
+def kind_of(field):
+    if field.enum_type:
+        enums[field.enum_type.full_name.replace("tensorflow.", "", 1)] = {v.name: v.number for v in field.enum_type.values}
+    return "message" if field.message_type else "enum" if field.enum_type else field.type
+
+
+with open(os.path.join(HERE, "..", "..", "src", "codec", "messages.txt")) as f:
+    for name in re.findall(r"^([A-Z][\w.]*)$", f.read(), re.M):
         fields = {}
         for field in find(name).DESCRIPTOR.fields:
-            kind = "message" if field.message_type else "enum" if field.enum_type else field.type
-            fields[field.name] = [field.number, kind, field.label == FieldDescriptor.LABEL_REPEATED]
+            entry = field.message_type and field.message_type.GetOptions().map_entry and field.message_type
+            kind = [kind_of(part) for part in entry.fields] if entry else kind_of(field)
+            oneof = field.containing_oneof.name if field.containing_oneof else None
+            fields[field.name] = [field.number, kind, field.label == FieldDescriptor.LABEL_REPEATED, oneof]
         ours[name] = fields
 with open(golden.path(__file__, "v1_messages.json"), "w") as f:
-    f.write(json.dumps({"cases": out, "fields": ours}, indent=0, sort_keys=True) + "\n")
+    f.write(json.dumps({"cases": out, "fields": ours, "enums": enums}, indent=0, sort_keys=True) + "\n")
 print(len(out), "cases", len(ours), "classes")

@@ -14,7 +14,7 @@ typedef struct made {
 
 static void add_attr(tw__text *node, tw_attr attr)
 {
-    assert_int_equal(tw__attr_message_write(node, &attr, NULL), TW_OK);
+    assert_int_equal(tw__attr_message_write(node, TW_NodeDef_attr, &attr, NULL), TW_OK);
 }
 
 static void add_node(tw__text *text, uint32_t number, const made *m)

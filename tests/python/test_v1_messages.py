@@ -11,7 +11,8 @@ from thalweg import _message, _messages
 
 with open(golden_file("v1train_messages", "v1_messages.json")) as f:
     GOLDEN = json.load(f)
-TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32", 8: "bool", 9: "string", 12: "bytes", 13: "uint32"}
+TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32", 8: "bool", 9: "string", 12: "bytes", 13: "uint32",
+         18: "sint64", "enum": "int32"}
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda c: c["class"])
@@ -27,17 +28,18 @@ def test_case(case):
 
 
 def test_fields_are_tensorflows():
-    assert set(GOLDEN["fields"]) == set(_messages.classes)
+    assert set(GOLDEN["fields"]) == set(_messages.names)
     for name, fields in GOLDEN["fields"].items():
         for field in _messages.classes[name]._fields().values():
-            number, kind, repeated = fields[field.name]
+            number, kind, repeated, oneof = fields[field.name]
+            key, kind = kind if isinstance(kind, list) else (None, kind)
             assert field.number == number and (field.repeated or field.key is not None) == repeated
-            if kind in TYPES:
-                assert TYPES[kind] == field.kind and not field.enum
-            elif kind == "enum":
-                assert field.enum
-            else:
-                assert field.message or field.key or field.kind == "bytes"
+            assert field.oneof == oneof and field.key == TYPES.get(key) and field.enum == (kind == "enum")
+            assert field.message or field.kind == "bytes" if kind == "message" else TYPES[kind] == field.kind
+
+
+def test_enums_are_tensorflows():
+    assert GOLDEN["enums"] == {name: values for name, values in _messages.enums.items()}
 
 
 def test_oneof_and_presence():

@@ -42,7 +42,7 @@ def _assets(meta):
     """The AssetFileDefs; TensorFlow 1 has put them into a collection."""
     if meta.asset_file_def or "saved_model_assets" not in meta.collection_def:
         return list(meta.asset_file_def)
-    return [_messages.AssetFileDef.FromString(_messages.Any.FromString(data).value) for data in meta.collection_def["saved_model_assets"].any_list.value]
+    return [_messages.AssetFileDef.FromString(asset.value) for asset in meta.collection_def["saved_model_assets"].any_list.value]
 
 
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/record/example.h"
 #include "op/calls.h"
 #include "op/op.h"
@@ -39,7 +39,7 @@ TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> 
             status = tw__feature_write(&features, (tw_string){ sorted[i].name, strlen(sorted[i].name) }, sorted[i].object);
     }
     if (features.size)
-        tw__proto_add_bytes(&example, 1, features.data, features.size);
+        tw__put_Example_features(&example, features.data, features.size);
     tw_tensor *made =
         status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
     tw__text_free(&features);

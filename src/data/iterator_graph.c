@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "data/data.h"
 #include "rows.h"
 #include "session/session.h"
@@ -151,11 +151,11 @@ static tw_status to_string_compute(tw__kernel *kernel)
     char *name = kept ? tw__format("_%lld_IteratorV2", (long long)kept->number) : NULL;
     if (!name)
         return tw__error_status();
-    tw__text text = { 0 }; /* a ResourceHandleProto */
-    tw__proto_add_bytes(&text, 1, place, sizeof place - 1);
-    tw__proto_add_bytes(&text, 2, "localhost", 9);
-    tw__proto_add_bytes(&text, 3, name, strlen(name));
-    tw__proto_add_bytes(&text, 5, type_name, sizeof type_name - 1);
+    tw__text text = { 0 };
+    tw__put_ResourceHandleProto_device(&text, place, sizeof place - 1);
+    tw__put_ResourceHandleProto_container(&text, "localhost", 9);
+    tw__put_ResourceHandleProto_name(&text, name, strlen(name));
+    tw__put_ResourceHandleProto_maybe_type_name(&text, type_name, sizeof type_name - 1);
     tw_tensor *handle = text.failed ? NULL : tw_tensor_string(text.data, text.size);
     tw__free(name);
     tw__text_free(&text);
@@ -167,13 +167,10 @@ static tw_status from_string_compute(tw__kernel *kernel)
     if (kernel->inputs[0]->shape.rank != 0)
         return tw__fail(TW_INVALID_ARGUMENT, "string_handle must be a scalar");
     tw_string bytes = tw_tensor_string_at(kernel->inputs[0], 0);
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field field;
+    tw__ResourceHandleProto handle;
     char name[32] = "", *rest = name;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 3 && field.size < sizeof name)
-            snprintf(name, sizeof name, "%.*s", (int)field.size, (const char *)field.data);
-    }
+    if (tw__read_ResourceHandleProto(bytes, &handle) && handle.name.size < sizeof name)
+        snprintf(name, sizeof name, "%.*s", (int)handle.name.size, handle.name.data);
     long long number = name[0] == '_' ? strtoll(name + 1, &rest, 10) : 0;
     if (number <= 0 || *rest != '_')
         return tw__fail(TW_INVALID_ARGUMENT, "Could not parse string_handle as a valid ResourceHandle");

@@ -33,7 +33,7 @@ static uint64_t sum_of(const tw__function *function, int depth)
 {
     tw__text text = { 0 };
     tw__node_writer writer = { .ordered = true, .functions = { name_for_sum, NULL } };
-    if (tw__graph_write_nodes(&text, 1, function->graph, &writer) != TW_OK)
+    if (tw__graph_write_nodes(&text, TW_GraphDef_node, function->graph, &writer) != TW_OK)
         tw_clear_error(); /* what can't be written is refused when it is written */
     uint64_t sum = mix(0xcbf29ce484222325, text.data, text.size);
     tw__text_free(&text);

@@ -2,111 +2,37 @@
  *
  * Names and keys stay where they are in the message's bytes, which the graph keeps a copy of. Numbers of nodes are checked once
  * all nodes are there, so that everybody else may use them as indices. */
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "saving/saving.h"
 
-static tw__saved_text text_of(const tw__proto_field *field)
+/* The parts of a node; `*good` says whether they are messages. */
+static tw_status parse_node(tw__saved_node *node, const tw__TrackableObjectGraph_TrackableObject *from, bool *good)
 {
-    return (tw__saved_text){ (const char *)field->data, field->size };
-}
-
-static bool is_text(const tw__proto_field *field, uint32_t number)
-{
-    return field->number == number && field->wire == TW_WIRE_BYTES;
-}
-
-static bool is_number(const tw__proto_field *field, uint32_t number)
-{
-    return field->number == number && field->wire == TW_WIRE_VARINT;
-}
-
-/* The parts of a node. Each returns a status; `*good` says whether the bytes are a message. */
-static tw_status parse_child(tw__saved_node *node, tw__proto message, bool *good)
-{
-    tw__saved_child child = { 0 };
-    tw__proto_field field;
-    while (tw__proto_next(&message, &field)) {
-        if (is_number(&field, 1))
-            child.node = (size_t)field.value;
-        else if (is_text(&field, 2))
-            child.name = text_of(&field);
-    }
-    *good &= !message.failed;
-    TW_TRY(TW_GROW(node->children, node->child_capacity, node->child_count + 1));
-    node->children[node->child_count++] = child;
-    return TW_OK;
-}
-
-static tw_status parse_attribute(tw__saved_node *node, tw__proto message, bool *good)
-{
-    tw__saved_attribute attribute = { 0 };
-    tw__proto_field field;
-    while (tw__proto_next(&message, &field)) {
-        if (is_text(&field, 1))
-            attribute.name = text_of(&field);
-        else if (is_text(&field, 2))
-            attribute.full_name = text_of(&field);
-        else if (is_text(&field, 3))
-            attribute.key = text_of(&field);
-    }
-    *good &= !message.failed;
-    TW_TRY(TW_GROW(node->attributes, node->attribute_capacity, node->attribute_count + 1));
-    node->attributes[node->attribute_count++] = attribute;
-    return TW_OK;
-}
-
-static tw_status parse_slot(tw__saved_node *node, tw__proto message, bool *good)
-{
-    tw__saved_slot slot = { 0 };
-    tw__proto_field field;
-    while (tw__proto_next(&message, &field)) {
-        if (is_number(&field, 1))
-            slot.variable = (size_t)field.value;
-        else if (is_text(&field, 2))
-            slot.name = text_of(&field);
-        else if (is_number(&field, 3))
-            slot.node = (size_t)field.value;
-    }
-    *good &= !message.failed;
-    TW_TRY(TW_GROW(node->slots, node->slot_capacity, node->slot_count + 1));
-    node->slots[node->slot_count++] = slot;
-    return TW_OK;
-}
-
-static tw_status parse_node(tw__saved_node *node, tw__proto message, bool *good)
-{
-    tw__proto_field field;
-    while (tw__proto_next(&message, &field)) {
-        if (field.wire != TW_WIRE_BYTES)
-            continue;
-        tw__proto nested = tw__proto_nested(&field);
-        if (field.number == 1) {
-            TW_TRY(parse_child(node, nested, good));
-        } else if (field.number == 2) {
-            TW_TRY(parse_attribute(node, nested, good));
-        } else if (field.number == 3) {
-            TW_TRY(parse_slot(node, nested, good));
-        } else if (field.number == 4) {
-            tw__proto_field inner;
-            node->has_saver = true;
-            while (tw__proto_next(&nested, &inner)) {
-                if (is_text(&inner, 1))
-                    node->saver.name = text_of(&inner);
-                else if (is_text(&inner, 2))
-                    node->saver.object_name = text_of(&inner);
-            }
-            *good &= !nested.failed;
-        } else if (field.number == 5) {
-            tw__proto_field inner;
-            node->says_values = true;
-            while (tw__proto_next(&nested, &inner)) {
-                if (is_number(&inner, 1))
-                    node->has_values = inner.value != 0;
-            }
-            *good &= !nested.failed;
-        }
-    }
-    *good &= !message.failed;
+    tw__many children = from->children, attributes = from->attributes, slots = from->slot_variables;
+    tw__RegisteredSaver saver;
+    tw__BoolValue values;
+    TW_TRY(TW_GROW(node->children, node->child_capacity, children.count));
+    for (TW_EACH(TrackableObjectGraph_TrackableObject_ObjectReference, child, children))
+        node->children[node->child_count++] =
+            (tw__saved_child){ .node = tw__saved_index(child.node_id), .name = child.local_name };
+    TW_TRY(TW_GROW(node->attributes, node->attribute_capacity, attributes.count));
+    for (TW_EACH(TrackableObjectGraph_TrackableObject_SerializedTensor, attribute, attributes))
+        node->attributes[node->attribute_count++] =
+            (tw__saved_attribute){ .name = attribute.name, .full_name = attribute.full_name, .key = attribute.checkpoint_key };
+    TW_TRY(TW_GROW(node->slots, node->slot_capacity, slots.count));
+    for (TW_EACH(TrackableObjectGraph_TrackableObject_SlotVariableReference, slot, slots))
+        node->slots[node->slot_count++] = (tw__saved_slot){ .variable = tw__saved_index(slot.original_variable_node_id),
+                                                            .name = slot.slot_name,
+                                                            .node = tw__saved_index(slot.slot_variable_node_id) };
+    *good &= !children.failed && !attributes.failed && !slots.failed &&
+             tw__read_RegisteredSaver(from->registered_saver, &saver) && tw__read_BoolValue(from->has_checkpoint_values, &values);
+    if (!*good)
+        return TW_OK;
+    node->has_saver = tw__has(from->registered_saver);
+    node->saver.name = saver.name;
+    node->saver.object_name = saver.object_name;
+    node->says_values = tw__has(from->has_checkpoint_values);
+    node->has_values = values.value;
     return TW_OK;
 }
 
@@ -133,17 +59,16 @@ tw_status tw__saved_graph_parse(tw__saved_graph *graph, const void *data, size_t
     if (!graph->bytes)
         return TW_RESOURCE_EXHAUSTED;
     memcpy(graph->bytes, data, size);
-    tw__proto message = tw__proto_read(graph->bytes, size);
-    tw__proto_field field;
-    bool good = true;
-    while (tw__proto_next(&message, &field)) {
-        if (!is_text(&field, 1))
-            continue;
-        TW_TRY(TW_GROW(graph->nodes, graph->capacity, graph->count + 1));
+    tw__TrackableObjectGraph from;
+    bool good = tw__read_TrackableObjectGraph((tw_string){ graph->bytes, size }, &from);
+    if (good)
+        TW_TRY(TW_GROW(graph->nodes, graph->capacity, from.nodes.count));
+    for (tw__TrackableObjectGraph_TrackableObject node;
+         good && tw__next_message(&from.nodes, &tw__type_TrackableObjectGraph_TrackableObject, &node);) {
         graph->nodes[graph->count] = (tw__saved_node){ 0 };
-        TW_TRY(parse_node(&graph->nodes[graph->count++], tw__proto_nested(&field), &good));
+        TW_TRY(parse_node(&graph->nodes[graph->count++], &node, &good));
     }
-    if (message.failed || !good || !check_numbers(graph))
+    if (!good || from.nodes.failed || !check_numbers(graph))
         return tw__fail(TW_DATA_LOSS, "%s: the tensor %s is no object graph", name, TW__GRAPH_KEY);
     return TW_OK;
 }

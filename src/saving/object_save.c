@@ -3,12 +3,10 @@
  *
  *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then
  * /.ATTRIBUTES/VARIABLE_VALUE (of an iterator: ITERATOR_STATE; of a table: table-keys and table-values) key of a slot  = the
- * variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same graph          = TrackableObjectGraph { 1
- * nodes { 1 children { 1 node_id, 2 local_name }, 2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 3 slot_variables { 1
- * original_variable_node_id, 2 slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
+ * variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same graph          = TrackableObjectGraph
  *
  * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "lookup/lookup.h"
 #include "saving/saving.h"
 
@@ -72,10 +70,11 @@ void tw__walk_write_slots(const tw__object_walk *walk, size_t node, tw__text *te
         if (!slot->variable || slot->parent != node)
             continue;
         tw__text_clear(&part);
-        tw__proto_add_varint(&part, 1, slot->variable);
-        tw__proto_add_bytes(&part, 2, slot->name, strlen(slot->name));
-        tw__proto_add_varint(&part, 3, i);
-        tw__proto_add_bytes(text, 3, part.data, part.size);
+        tw__put_TrackableObjectGraph_TrackableObject_SlotVariableReference_original_variable_node_id(&part,
+                                                                                                     (int64_t)slot->variable);
+        tw__put_TrackableObjectGraph_TrackableObject_SlotVariableReference_slot_name(&part, slot->name, strlen(slot->name));
+        tw__put_TrackableObjectGraph_TrackableObject_SlotVariableReference_slot_variable_node_id(&part, (int64_t)i);
+        tw__put_TrackableObjectGraph_TrackableObject_slot_variables(text, part.data, part.size);
     }
     text->failed |= part.failed;
     tw__text_free(&part);
@@ -111,10 +110,10 @@ static tw_status add_node(parts *p, const tw__object_walk *walk, size_t node, bo
         uint64_t id = (uint64_t)tw__pointer_map_get(&walk->ids, child->object, 0);
         tw__text_clear(&p->part);
         if (id)
-            tw__proto_add_varint(&p->part, 1, id);
+            tw__put_TrackableObjectGraph_TrackableObject_ObjectReference_node_id(&p->part, (int64_t)id);
         if (*child->name)
-            tw__proto_add_bytes(&p->part, 2, child->name, strlen(child->name));
-        tw__proto_add_bytes(&p->node, 1, p->part.data, p->part.size);
+            tw__put_TrackableObjectGraph_TrackableObject_ObjectReference_local_name(&p->part, child->name, strlen(child->name));
+        tw__put_TrackableObjectGraph_TrackableObject_children(&p->node, p->part.data, p->part.size);
     }
     const tw_trackable *object = walk->nodes[node].object;
     const char *attribute = tw__attribute_of(object);
@@ -125,15 +124,18 @@ static tw_status add_node(parts *p, const tw__object_walk *walk, size_t node, bo
             size -= 2;
         TW_TRY(tw__walk_key(walk, node, &p->key));
         tw__text_clear(&p->part);
-        tw__proto_add_bytes(&p->part, 1, attribute, strlen(attribute));
+        tw__put_TrackableObjectGraph_TrackableObject_SerializedTensor_name(&p->part, attribute, strlen(attribute));
         if (size)
-            tw__proto_add_bytes(&p->part, 2, name, size);
-        tw__proto_add_bytes(&p->part, 3, p->key.data, p->key.size);
-        tw__proto_add_bytes(&p->node, 2, p->part.data, p->part.size);
+            tw__put_TrackableObjectGraph_TrackableObject_SerializedTensor_full_name(&p->part, name, size);
+        tw__put_TrackableObjectGraph_TrackableObject_SerializedTensor_checkpoint_key(&p->part, p->key.data, p->key.size);
+        tw__put_TrackableObjectGraph_TrackableObject_attributes(&p->node, p->part.data, p->part.size);
     }
     tw__walk_write_slots(walk, node, &p->node);
-    tw__proto_add_bytes(&p->node, 5, "\x08\x01", has_values ? 2 : 0);
-    tw__proto_add_bytes(&p->graph, 1, p->node.data, p->node.size);
+    size_t values = tw__open_TrackableObjectGraph_TrackableObject_has_checkpoint_values(&p->node);
+    if (has_values)
+        tw__put_BoolValue_value(&p->node, true);
+    tw__close(&p->node, values);
+    tw__put_TrackableObjectGraph_nodes(&p->graph, p->node.data, p->node.size);
     return p->graph.failed || p->node.failed || p->part.failed ? tw__error_status() : TW_OK;
 }
 

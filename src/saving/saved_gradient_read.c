@@ -14,17 +14,15 @@ typedef struct reading {
 
 static tw_status read_captured(tw_string body, tw__registered_capture *capture)
 {
-    tw__proto proto = tw__proto_read(body.data, body.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.wire != TW_WIRE_BYTES || f.number > 2)
-            continue;
-        char **place = f.number == 1 ? &capture->tensor : &capture->function;
-        tw__free(*place);
-        if (!(*place = tw__strndup((const char *)f.data, f.size)))
-            return TW_RESOURCE_EXHAUSTED;
-    }
-    return TW_OK;
+    tw__CapturedTensor from;
+    if (!tw__read_CapturedTensor(body, &from))
+        return tw__fail(TW_DATA_LOSS, "a captured tensor that can't be read");
+    capture->tensor = tw__has(from.name) ? tw__strndup(from.name.data, from.name.size) : NULL;
+    capture->function =
+        tw__has(from.concrete_function) ? tw__strndup(from.concrete_function.data, from.concrete_function.size) : NULL;
+    return (tw__has(from.name) && !capture->tensor) || (tw__has(from.concrete_function) && !capture->function)
+               ? TW_RESOURCE_EXHAUSTED
+               : TW_OK;
 }
 
 static tw_status read_capture(const reading *r, tw__registered *registered, int32_t node, tw__registered_capture *capture)

@@ -15,6 +15,7 @@
 #define TW_SAVED_MODEL_H
 
 #include "api/asset.h"
+#include "codec/message.h"
 #include "function/library.h"
 #include "lookup/lookup.h"
 #include "saving/saving.h"
@@ -22,14 +23,14 @@
 /* ---- the message (saved_model_parse.c): pieces of bytes that the caller keeps ---- */
 typedef enum tw__object_kind {
     TW_OBJECT_NONE,
-    TW_OBJECT_USER = 4,
-    TW_OBJECT_ASSET = 5,
-    TW_OBJECT_FUNCTION = 6,
-    TW_OBJECT_VARIABLE = 7,
-    TW_OBJECT_BARE = 8,
-    TW_OBJECT_CONSTANT = 9,
-    TW_OBJECT_RESOURCE = 10,
-    TW_OBJECT_CAPTURED = 12,
+    TW_OBJECT_USER = TW_SavedObject_user_object,
+    TW_OBJECT_ASSET = TW_SavedObject_asset,
+    TW_OBJECT_FUNCTION = TW_SavedObject_function,
+    TW_OBJECT_VARIABLE = TW_SavedObject_variable,
+    TW_OBJECT_BARE = TW_SavedObject_bare_concrete_function,
+    TW_OBJECT_CONSTANT = TW_SavedObject_constant,
+    TW_OBJECT_RESOURCE = TW_SavedObject_resource,
+    TW_OBJECT_CAPTURED = TW_SavedObject_captured_tensor,
 } tw__object_kind; /* the field numbers */
 
 typedef struct tw__object_message {
@@ -78,7 +79,6 @@ typedef struct tw__saved_model_message {
     tw_string *assets;        /* names of files */
     tw_string *asset_tensors; /* and the tensors that they are fed to in graphs of TensorFlow 1 */
     size_t asset_count, asset_capacity, asset_tensor_capacity;
-    bool old_assets;                         /* they come of a collection, where TensorFlow 1 has put them */
     tw_string saver_filename, saver_restore; /* SaverDef: the tensor and the operation that give variables their values */
     tw_string first_operation;               /* what is to be run first */
     tw_string *trainable;                    /* names of variables */

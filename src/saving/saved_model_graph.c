@@ -67,9 +67,9 @@ static tw_status add_constant(tw__model_writing *w, size_t node)
 static void write_info(tw__text *text, uint32_t number, const char *key, const char *name, tw_dtype dtype, const tw_shape *shape)
 {
     tw__text info = { 0 };
-    tw__put_text(&info, 1, name);
-    tw__proto_add_varint(&info, 2, (uint64_t)dtype);
-    tw__shape_message_write(&info, 3, shape);
+    tw__put_text(&info, TW_TensorInfo_name, name);
+    tw__put_TensorInfo_dtype(&info, dtype);
+    tw__shape_message_write(&info, TW_TensorInfo_tensor_shape, shape);
     tw__put_entry(text, number, key, &info);
 }
 
@@ -122,7 +122,8 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
         status = inputs[i] ? TW_OK : tw__error_status();
         if (status == TW_OK && i < f->argument_count) {
             char *tensor = tw__format("%s:0", inputs[i]->node->name);
-            write_info(&body, 1, signature->keywords[i], tensor ? tensor : "", inputs[i]->dtype, &inputs[i]->shape);
+            write_info(&body, TW_SignatureDef_inputs, signature->keywords[i], tensor ? tensor : "", inputs[i]->dtype,
+                       &inputs[i]->shape);
             tw__free(tensor);
         }
     }
@@ -130,11 +131,11 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
         status = tw__function_call_plain(f, inputs, outputs);
     for (int i = 0; status == TW_OK && i < f->output_count && (size_t)i < names; i++) {
         char *tensor = tw__format("%s:%d", outputs[i]->node->name, outputs[i]->node_output);
-        write_info(&body, 2, outputs_named[i], tensor ? tensor : "", outputs[i]->dtype, &outputs[i]->shape);
+        write_info(&body, TW_SignatureDef_outputs, outputs_named[i], tensor ? tensor : "", outputs[i]->dtype, &outputs[i]->shape);
         tw__free(tensor);
     }
-    tw__put_text(&body, 3, "tensorflow/serving/predict");
-    tw__put_entry(&w->signatures, 5, key, &body);
+    tw__put_text(&body, TW_SignatureDef_method_name, "tensorflow/serving/predict");
+    tw__put_entry(&w->signatures, TW_MetaGraphDef_signature_def, key, &body);
     for (int i = 0; inputs && i < f->input_count; i++)
         tw_release(inputs[i]);
     for (int i = 0; outputs && i < f->output_count; i++)
@@ -381,10 +382,10 @@ static tw_status add_savers(tw__model_writing *w)
          *restore = save ? add_saver(w, true, filename, &w->restore) : NULL;
     char *output = restore ? tw__format("%s:0", save) : NULL;
     if (output) {
-        tw__put_text(&w->saver, 1, "saver_filename:0");
-        tw__put_text(&w->saver, 2, output);
-        tw__put_text(&w->saver, 3, restore);
-        tw__proto_add_varint(&w->saver, 7, 2);
+        tw__put_text(&w->saver, TW_SaverDef_filename_tensor_name, "saver_filename:0");
+        tw__put_text(&w->saver, TW_SaverDef_save_tensor_name, output);
+        tw__put_text(&w->saver, TW_SaverDef_restore_op_name, restore);
+        tw__put_SaverDef_version(&w->saver, 2);
     }
     tw_release(filename);
     tw__free(save);

@@ -22,64 +22,46 @@ static char *text_of(tw_string string)
 
 static tw_trackable *make_user_object(const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
+    tw__SavedUserObject from;
+    bool good = tw__read_SavedUserObject(node->body, &from);
     tw_saved_object *object = tw__saved_object_new("");
-    char **place;
-    while (object && tw__proto_next(&proto, &f)) {
-        if (f.wire != TW_WIRE_BYTES || (f.number != 1 && f.number != 3))
-            continue;
-        place = f.number == 1 ? &object->identifier : &object->metadata;
-        tw__free(*place);
-        if (!(*place = tw__strndup((const char *)f.data, f.size))) {
-            tw_release(object);
-            return NULL;
-        }
-    }
-    return object ? &object->trackable : NULL;
+    if (!good || !object)
+        return object ? &object->trackable : NULL;
+    tw__free(object->identifier);
+    tw__free(object->metadata);
+    object->identifier = text_of(from.identifier);
+    object->metadata = tw__has(from.metadata) ? text_of(from.metadata) : NULL;
+    if (object->identifier && (object->metadata || !tw__has(from.metadata)))
+        return &object->trackable;
+    tw_release(object);
+    return NULL;
 }
 
 static tw_trackable *make_variable(const loading *l, size_t number, const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
-    tw_dtype dtype = TW_DTYPE_NONE;
+    tw__SavedVariable from;
     tw_shape shape = TW_UNKNOWN_SHAPE;
-    bool trainable = false;
-    tw_string name = { "Variable", 8 };
-    uint64_t synchronization = 0, aggregation = 0;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_VARINT)
-            dtype = (tw_dtype)f.value;
-        else if (f.number == 2 && f.wire == TW_WIRE_BYTES &&
-                 tw__shape_message_read((tw_string){ (const char *)f.data, f.size }, &shape) != TW_OK)
-            return NULL;
-        else if (f.number == 3 && f.wire == TW_WIRE_VARINT)
-            trainable = f.value != 0;
-        else if (f.number == 4 && f.wire == TW_WIRE_VARINT)
-            synchronization = f.value;
-        else if (f.number == 5 && f.wire == TW_WIRE_VARINT)
-            aggregation = f.value;
-        else if (f.number == 6 && f.wire == TW_WIRE_BYTES && f.size)
-            name = (tw_string){ (const char *)f.data, f.size };
-    }
-    if (proto.failed || !tw_dtype_size(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT || synchronization > 3 ||
-        aggregation > 3) {
+    bool good = tw__read_SavedVariable(node->body, &from);
+    tw_dtype dtype = good && from.dtype >= 0 && from.dtype < TW_DTYPE_LIMIT ? (tw_dtype)from.dtype : TW_DTYPE_NONE;
+    if (good && tw__has(from.shape) && tw__shape_message_read(from.shape, &shape) != TW_OK)
+        return NULL;
+    if (!good || !tw_dtype_size(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT || (uint32_t)from.synchronization > 3 ||
+        (uint32_t)from.aggregation > 3) {
         tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].variable can't be read (dtype %d)", l->message.path, number,
                  (int)dtype);
         return NULL;
     }
     tw_variable *variable = tw__object_new(&tw__class_variable);
-    char *text = variable ? text_of(name) : NULL;
+    char *text = variable ? text_of(from.name.size ? from.name : (tw_string){ "Variable", 8 }) : NULL;
     if (text)
         variable->name = tw__format("%s:0", text);
     if (variable) {
-        variable->synchronization = (uint8_t)synchronization;
-        variable->aggregation = (uint8_t)aggregation;
+        variable->synchronization = (uint8_t)from.synchronization;
+        variable->aggregation = (uint8_t)from.aggregation;
     }
     tw__resource *resource = variable && variable->name ? tw__resource_new(dtype, &shape, text) : NULL;
     tw__free(text);
-    if (variable && tw__variable_hold(variable, resource, trainable) == TW_OK)
+    if (variable && tw__variable_hold(variable, resource, from.trainable) == TW_OK)
         return &variable->trackable;
     tw_release(variable);
     return NULL;
@@ -111,14 +93,8 @@ static tw_tensor *find_constant(const loading *l, tw_string name)
 
 static tw_trackable *make_constant(const loading *l, const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
-    tw_string name = { "", 0 };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            name = (tw_string){ (const char *)f.data, f.size };
-    }
-    tw_tensor *value = find_constant(l, name);
+    tw__SavedConstant from;
+    tw_tensor *value = find_constant(l, tw__read_SavedConstant(node->body, &from) ? from.operation : (tw_string){ "", 0 });
     tw_saved_constant *constant = value ? tw__saved_constant_new(value, NULL) : NULL;
     tw_release(value);
     return constant ? &constant->trackable : NULL;
@@ -126,13 +102,8 @@ static tw_trackable *make_constant(const loading *l, const tw__object_message *n
 
 static tw_trackable *make_asset(const loading *l, size_t number, const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
-    uint64_t index = 0;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_VARINT)
-            index = f.value;
-    }
+    tw__SavedAsset from;
+    size_t index = tw__read_SavedAsset(node->body, &from) ? tw__saved_index(from.asset_file_def_index) : SIZE_MAX;
     if (index >= l->message.asset_count) {
         tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].asset.asset_file_def_index is %llu, but there are %zu assets",
                  l->message.path, number, (unsigned long long)index, l->message.asset_count);
@@ -149,23 +120,18 @@ static tw_trackable *make_asset(const loading *l, size_t number, const tw__objec
 
 /* ---- functions ---- */
 
-/* { 1 fullargspec, 5 input_signature } as (fullargspec, input_signature). */
+/* A FunctionSpec as (fullargspec, input_signature). */
 static tw_status read_specification(tw_string bytes, tw_value *value)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
+    tw__FunctionSpec from;
     tw_value *items = tw__alloc_array(2, sizeof *items);
     if (!items)
         return TW_RESOURCE_EXHAUSTED;
     *value = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
-    tw_status status = TW_OK;
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        if ((f.number == 1 || f.number == 5) && f.wire == TW_WIRE_BYTES) {
-            tw_value_free(&items[f.number == 5]);
-            status = tw__structured_read((tw_string){ (const char *)f.data, f.size }, &items[f.number == 5]);
-        }
-    }
-    return proto.failed && status == TW_OK ? tw__fail(TW_DATA_LOSS, "function_spec can't be read") : status;
+    if (!tw__read_FunctionSpec(bytes, &from))
+        return tw__fail(TW_DATA_LOSS, "function_spec can't be read");
+    TW_TRY(tw__structured_read(from.fullargspec, &items[0]));
+    return tw__structured_read(from.input_signature, &items[1]);
 }
 
 static tw_status set_up_concrete(const loading *l, const tw__concrete_message *message, tw_saved_concrete *concrete)
@@ -204,26 +170,23 @@ static tw_saved_concrete *concrete_of(loading *l, tw_string name, size_t number)
 
 static tw_trackable *make_function(loading *l, size_t number, const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
+    tw__SavedFunction from;
     tw_saved_function *function = tw__saved_function_new((tw_value){ .kind = TW_VALUE_NONE });
     tw_status status = function ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        tw_string bytes = { (const char *)f.data, f.size };
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES) {
-            tw_saved_concrete *concrete = concrete_of(l, bytes, number);
-            status = concrete ? tw__saved_function_add(function, concrete) : tw__error_status();
-        } else if (f.number == 2 && f.wire == TW_WIRE_BYTES) {
-            tw_value_free(&function->specification);
-            status = read_specification(bytes, &function->specification);
-            if (status == TW_UNIMPLEMENTED) {
-                tw_clear_error();
-                status = TW_OK;
-            }
+    if (status == TW_OK && !tw__read_SavedFunction(node->body, &from))
+        status = tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].function can't be read", l->message.path, number);
+    for (tw_string name; status == TW_OK && tw__next_bytes(&from.concrete_functions, &name);) {
+        tw_saved_concrete *concrete = concrete_of(l, name, number);
+        status = concrete ? tw__saved_function_add(function, concrete) : tw__error_status();
+    }
+    if (status == TW_OK && tw__has(from.function_spec)) {
+        tw_value_free(&function->specification);
+        status = read_specification(from.function_spec, &function->specification);
+        if (status == TW_UNIMPLEMENTED) {
+            tw_clear_error();
+            status = TW_OK;
         }
     }
-    if (status == TW_OK && proto.failed)
-        status = tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].function can't be read", l->message.path, number);
     if (status == TW_OK)
         return &function->trackable;
     tw_release(function);
@@ -233,39 +196,25 @@ static tw_trackable *make_function(loading *l, size_t number, const tw__object_m
 /* A signature, or a trace. Two nodes may be the same function: the first has the object, others are like it. */
 static tw_trackable *make_bare(loading *l, size_t number, const tw__object_message *node)
 {
-    tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-    tw__proto_field f;
-    const char **names = NULL;
-    tw_string *keywords = NULL, name = { "", 0 };
-    size_t count = 0, capacity = 0;
-    int64_t positional = 0;
-    tw_status status = TW_OK;
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES) {
-            name = (tw_string){ (const char *)f.data, f.size };
-        } else if (f.number == 2 && f.wire == TW_WIRE_BYTES) {
-            status = TW_GROW(keywords, capacity, count + 1);
-            if (status == TW_OK)
-                keywords[count++] = (tw_string){ (const char *)f.data, f.size };
-        } else if (f.number == 3 && f.wire == TW_WIRE_VARINT) {
-            positional = (int64_t)f.value;
-        }
+    tw__SavedBareConcreteFunction from;
+    if (!tw__read_SavedBareConcreteFunction(node->body, &from)) {
+        tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].bare_concrete_function can't be read", l->message.path, number);
+        return NULL;
     }
-    tw_saved_concrete *concrete = status == TW_OK ? concrete_of(l, name, number) : NULL;
+    tw_saved_concrete *concrete = concrete_of(l, from.concrete_function_name, number);
     if (concrete && !concrete->keywords) {
-        char **made = tw__alloc_array(count + 1, sizeof *made);
-        for (size_t i = 0; made && i < count; i++)
-            made[i] = text_of(keywords[i]);
-        names = (const char **)made;
-        for (size_t i = 0; made && i < count; i++)
-            status = made[i] ? status : TW_RESOURCE_EXHAUSTED;
-        if (!made || status != TW_OK || tw__saved_concrete_keywords(concrete, names, count, positional) != TW_OK)
+        char **made = tw__alloc_array((size_t)from.argument_keywords.count + 1, sizeof *made);
+        size_t count = 0;
+        tw_status status = made ? TW_OK : TW_RESOURCE_EXHAUSTED;
+        for (tw_string keyword; status == TW_OK && tw__next_bytes(&from.argument_keywords, &keyword);)
+            status = (made[count++] = text_of(keyword)) ? TW_OK : TW_RESOURCE_EXHAUSTED;
+        if (status != TW_OK ||
+            tw__saved_concrete_keywords(concrete, (const char **)made, count, from.allowed_positional_arguments) != TW_OK)
             concrete = NULL;
-        for (size_t i = 0; made && i < count; i++)
-            tw__free(made[i]);
+        while (count-- > 0)
+            tw__free(made[count]);
         tw__free(made);
     }
-    tw__free(keywords);
     return concrete ? &((tw_saved_concrete *)tw_retain(concrete))->trackable : NULL;
 }
 

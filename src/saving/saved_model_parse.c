@@ -1,187 +1,107 @@
-/* Dividing the bytes of a saved_model.pb; see saved_model.h.
- *
- *     SavedModel    1 schema version, 2 MetaGraphDef
- *     MetaGraphDef  1 MetaInfoDef { 4 tags, 5 version }, 2 GraphDef, 5 signature_def map, 6 AssetFileDef { 2 filename }, 7
- * SavedObjectGraph SavedObjectGraph  1 SavedObject { 1 children { 1 node, 2 name }, 4 … 12 the kind, 13 registered name }, 2 map
- * of SavedConcreteFunction { 2 bound_inputs, 3 inputs, 4 outputs } SignatureDef  1 map of TensorInfo { 1 name, 2 dtype, 3 shape
- * }: inputs; 2 outputs; 3 method
- *
- * Errors say the file and the field. All numbers of nodes are below the number of nodes afterwards. */
+/* Dividing the bytes of a saved_model.pb; see saved_model.h. Errors say the file and the field. All numbers of nodes are below
+ * the number of nodes afterwards. */
 #include <stdio.h>
 
 #include "saving/saved_model.h"
-
-static tw_string string_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
 
 static tw_status damaged(const tw__saved_model_message *m, const char *field)
 {
     return tw__fail(TW_DATA_LOSS, "%s: the field %s can't be read: the file is damaged or cut off", m->path, field);
 }
 
-static tw_status want_bytes(const tw__saved_model_message *m, const tw__proto_field *f, const char *field)
-{
-    return f->wire == TW_WIRE_BYTES ? TW_OK : damaged(m, field);
-}
-
-/* A map's entry: { 1 key, 2 value }. */
-static tw_status read_entry(const tw__saved_model_message *m, const tw__proto_field *entry, const char *field, tw_string *key,
-                            tw_string *value)
-{
-    tw__proto_field f;
-    tw__proto proto = tw__proto_nested(entry);
-    *key = *value = (tw_string){ "", 0 };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number != 1 && f.number != 2)
-            continue;
-        TW_TRY(want_bytes(m, &f, field));
-        *(f.number == 1 ? key : value) = string_of(&f);
-    }
-    return proto.failed ? damaged(m, field) : TW_OK;
-}
-
 /* ---- signatures ---- */
 
 static tw_status read_info(const tw__saved_model_message *m, tw_string bytes, tw__tensor_info *info)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
+    tw__TensorInfo from;
+    if (!tw__read_TensorInfo(bytes, &from))
+        return damaged(m, "signature_def.TensorInfo");
+    info->tensor = from.name;
+    info->dtype = (tw_dtype)from.dtype;
     info->shape = TW_UNKNOWN_SHAPE;
-    info->tensor = (tw_string){ "", 0 };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            info->tensor = string_of(&f);
-        else if (f.number == 2 && f.wire == TW_WIRE_VARINT)
-            info->dtype = (tw_dtype)f.value;
-        else if (f.number == 3 && f.wire == TW_WIRE_BYTES && tw__shape_message_read(string_of(&f), &info->shape) != TW_OK)
-            return tw__error_status();
+    return tw__has(from.tensor_shape) ? tw__shape_message_read(from.tensor_shape, &info->shape) : TW_OK;
+}
+
+static tw_status read_infos(const tw__saved_model_message *m, tw__many many, tw__tensor_info **infos, size_t *count,
+                            size_t *capacity)
+{
+    for (TW_EACH(SignatureDef_inputs, entry, many)) {
+        tw__tensor_info info = { .name = entry.key };
+        TW_TRY(read_info(m, entry.value, &info));
+        TW_TRY(TW_GROW(*infos, *capacity, *count + 1));
+        (*infos)[(*count)++] = info;
     }
-    return proto.failed ? damaged(m, "signature_def.TensorInfo") : TW_OK;
+    return many.failed ? damaged(m, "signature_def") : TW_OK;
 }
 
 static tw_status read_signature(tw__saved_model_message *m, tw_string name, tw_string bytes)
 {
     TW_TRY(TW_GROW(m->signatures, m->signature_capacity, m->signature_count + 1));
     tw__signature_message *s = &m->signatures[m->signature_count++];
+    tw__SignatureDef from;
     *s = (tw__signature_message){ .name = name };
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 3 && f.wire == TW_WIRE_BYTES)
-            s->method = string_of(&f);
-        if (f.number != 1 && f.number != 2)
-            continue;
-        TW_TRY(want_bytes(m, &f, "signature_def"));
-        tw__tensor_info info = { 0 };
-        tw_string value;
-        TW_TRY(read_entry(m, &f, "signature_def", &info.name, &value));
-        TW_TRY(read_info(m, value, &info));
-        if (f.number == 1) {
-            TW_TRY(TW_GROW(s->inputs, s->input_capacity, s->input_count + 1));
-            s->inputs[s->input_count++] = info;
-        } else {
-            TW_TRY(TW_GROW(s->outputs, s->output_capacity, s->output_count + 1));
-            s->outputs[s->output_count++] = info;
-        }
-    }
-    return proto.failed ? damaged(m, "signature_def") : TW_OK;
+    if (!tw__read_SignatureDef(bytes, &from))
+        return damaged(m, "signature_def");
+    s->method = from.method_name;
+    TW_TRY(read_infos(m, from.inputs, &s->inputs, &s->input_count, &s->input_capacity));
+    return read_infos(m, from.outputs, &s->outputs, &s->output_count, &s->output_capacity);
 }
 
 /* ---- the object graph ---- */
 
-static tw_status read_child(const tw__saved_model_message *m, tw__object_message *node, const tw__proto_field *field)
-{
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    TW_TRY(TW_GROW(node->children, node->child_capacity, node->child_count + 1));
-    tw__saved_child *child = &node->children[node->child_count++];
-    *child = (tw__saved_child){ .name = { "", 0 } };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_VARINT)
-            child->node = f.value > SIZE_MAX ? SIZE_MAX : (size_t)f.value;
-        else if (f.number == 2 && f.wire == TW_WIRE_BYTES)
-            child->name = (tw__saved_text){ (const char *)f.data, f.size };
-    }
-    return proto.failed ? damaged(m, "object_graph_def.nodes.children") : TW_OK;
-}
-
-static tw_status read_slot(const tw__saved_model_message *m, tw__object_message *node, const tw__proto_field *field)
-{
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    TW_TRY(TW_GROW(node->slots, node->slot_capacity, node->slot_count + 1));
-    tw__saved_slot *slot = &node->slots[node->slot_count++];
-    *slot = (tw__saved_slot){ .name = { "", 0 } };
-    while (tw__proto_next(&proto, &f)) {
-        if ((f.number == 1 || f.number == 3) && f.wire == TW_WIRE_VARINT)
-            *(f.number == 1 ? &slot->variable : &slot->node) = f.value > SIZE_MAX ? SIZE_MAX : (size_t)f.value;
-        else if (f.number == 2 && f.wire == TW_WIRE_BYTES)
-            slot->name = (tw__saved_text){ (const char *)f.data, f.size };
-    }
-    return proto.failed ? damaged(m, "object_graph_def.nodes.slot_variables") : TW_OK;
-}
-
-static tw_status read_node(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_node(tw__saved_model_message *m, const tw__SavedObject *from)
 {
     TW_TRY(TW_GROW(m->nodes, m->node_capacity, m->node_count + 1));
     tw__object_message *node = &m->nodes[m->node_count++];
-    *node = (tw__object_message){ .body = { "", 0 } };
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.wire != TW_WIRE_BYTES)
-            continue;
-        if (f.number == 1) {
-            TW_TRY(read_child(m, node, &f));
-        } else if (f.number == 3) {
-            TW_TRY(read_slot(m, node, &f));
-        } else if (f.number == 13) {
-            node->registered_name = string_of(&f);
-        } else if ((f.number >= 4 && f.number <= 10) || f.number == 12) {
-            node->kind = (tw__object_kind)f.number;
-            node->body = string_of(&f);
-        }
-    }
-    return proto.failed ? damaged(m, "object_graph_def.nodes") : TW_OK;
-}
-
-static tw_status add_bound(tw__concrete_message *concrete, uint64_t id)
-{
-    TW_TRY(TW_GROW(concrete->bound, concrete->bound_capacity, concrete->bound_count + 1));
-    concrete->bound[concrete->bound_count++] = id > INT32_MAX ? -1 : (int32_t)id;
+    tw__many children = from->children, slots = from->slot_variables;
+    *node = (tw__object_message){ .body = { "", 0 }, .registered_name = from->registered_name };
+    TW_TRY(TW_GROW(node->children, node->child_capacity, children.count));
+    for (TW_EACH(TrackableObjectGraph_TrackableObject_ObjectReference, child, children))
+        node->children[node->child_count++] =
+            (tw__saved_child){ .node = tw__saved_index(child.node_id), .name = child.local_name };
+    if (children.failed)
+        return damaged(m, "object_graph_def.nodes.children");
+    TW_TRY(TW_GROW(node->slots, node->slot_capacity, slots.count));
+    for (TW_EACH(TrackableObjectGraph_TrackableObject_SlotVariableReference, slot, slots))
+        node->slots[node->slot_count++] = (tw__saved_slot){ .variable = tw__saved_index(slot.original_variable_node_id),
+                                                            .name = slot.slot_name,
+                                                            .node = tw__saved_index(slot.slot_variable_node_id) };
+    if (slots.failed)
+        return damaged(m, "object_graph_def.nodes.slot_variables");
+    node->kind = (tw__object_kind)from->which_kind;
+    const struct {
+        uint32_t kind;
+        tw_string body;
+    } bodies[] = { { TW_OBJECT_USER, from->user_object },
+                   { TW_OBJECT_ASSET, from->asset },
+                   { TW_OBJECT_FUNCTION, from->function },
+                   { TW_OBJECT_VARIABLE, from->variable },
+                   { TW_OBJECT_BARE, from->bare_concrete_function },
+                   { TW_OBJECT_CONSTANT, from->constant },
+                   { TW_OBJECT_RESOURCE, from->resource },
+                   { TW_OBJECT_CAPTURED, from->captured_tensor } };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        node->body = bodies[i].kind == from->which_kind ? bodies[i].body : node->body;
     return TW_OK;
 }
 
-static tw_status read_concrete(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_concrete(tw__saved_model_message *m, const tw__SavedObjectGraph_concrete_functions *entry)
 {
-    static const char what[] = "object_graph_def.concrete_functions";
-    tw_string value;
     TW_TRY(TW_GROW(m->concretes, m->concrete_capacity, m->concrete_count + 1));
     tw__concrete_message *concrete = &m->concretes[m->concrete_count++];
-    *concrete = (tw__concrete_message){ .inputs = { "", 0 } };
-    TW_TRY(read_entry(m, field, what, &concrete->name, &value));
+    *concrete = (tw__concrete_message){ .name = entry->key, .inputs = { "", 0 } };
     TW_TRY(tw__map_put(&m->concrete_names, concrete->name.data, concrete->name.size, (void *)(intptr_t)m->concrete_count));
-    tw__proto proto = tw__proto_read(value.data, value.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 2 && f.wire == TW_WIRE_VARINT) {
-            TW_TRY(add_bound(concrete, f.value));
-        } else if (f.number == 2 && f.wire == TW_WIRE_BYTES) {
-            for (size_t at = 0; at < f.size;) {
-                uint64_t id;
-                size_t used = tw__varint_get(f.data + at, f.size - at, &id);
-                if (!used)
-                    return damaged(m, "object_graph_def.concrete_functions.bound_inputs");
-                TW_TRY(add_bound(concrete, id));
-                at += used;
-            }
-        } else if ((f.number == 3 || f.number == 4) && f.wire == TW_WIRE_BYTES) {
-            *(f.number == 3 ? &concrete->inputs : &concrete->outputs) = string_of(&f);
-        }
+    tw__SavedConcreteFunction from;
+    if (!tw__read_SavedConcreteFunction(entry->value, &from))
+        return damaged(m, "object_graph_def.concrete_functions");
+    concrete->inputs = from.canonicalized_input_signature;
+    concrete->outputs = from.output_signature;
+    tw__numbers bound = tw__numbers_of(from.bound_inputs);
+    for (uint64_t id; tw__next_number(&bound, &id);) {
+        TW_TRY(TW_GROW(concrete->bound, concrete->bound_capacity, concrete->bound_count + 1));
+        concrete->bound[concrete->bound_count++] = id > INT32_MAX ? -1 : (int32_t)id;
     }
-    return proto.failed ? damaged(m, what) : TW_OK;
+    return bound.many.failed ? damaged(m, "object_graph_def.concrete_functions.bound_inputs") : TW_OK;
 }
 
 /* What slots are, and what they belong to, are variables. */
@@ -223,160 +143,122 @@ static tw_status check_numbers(const tw__saved_model_message *m)
     return TW_OK;
 }
 
-static tw_status read_objects(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_objects(tw__saved_model_message *m, tw_string bytes)
 {
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
+    tw__SavedObjectGraph from;
     m->has_objects = true;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number != 1 && f.number != 2)
-            continue;
-        TW_TRY(want_bytes(m, &f, "object_graph_def"));
-        TW_TRY(f.number == 1 ? read_node(m, &f) : read_concrete(m, &f));
-    }
-    if (proto.failed)
+    if (!tw__read_SavedObjectGraph(bytes, &from))
         return damaged(m, "object_graph_def");
+    for (TW_EACH(SavedObject, node, from.nodes))
+        TW_TRY(read_node(m, &node));
+    for (TW_EACH(SavedObjectGraph_concrete_functions, entry, from.concrete_functions))
+        TW_TRY(read_concrete(m, &entry));
+    if (from.nodes.failed || from.concrete_functions.failed)
+        return damaged(m, from.nodes.failed ? "object_graph_def.nodes" : "object_graph_def.concrete_functions");
     return check_numbers(m);
 }
 
 /* ---- meta graphs ---- */
 
-static tw_status read_information(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_information(tw__saved_model_message *m, tw_string bytes)
 {
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.wire != TW_WIRE_BYTES)
-            continue;
-        if (f.number == 5)
-            m->version = string_of(&f);
-        if (f.number == 4) {
-            TW_TRY(TW_GROW(m->tags, m->tag_capacity, m->tag_count + 1));
-            m->tags[m->tag_count++] = string_of(&f);
-        }
-    }
-    return proto.failed ? damaged(m, "meta_info_def") : TW_OK;
+    tw__MetaGraphDef_MetaInfoDef from;
+    if (!tw__read_MetaGraphDef_MetaInfoDef(bytes, &from))
+        return damaged(m, "meta_info_def");
+    m->version = from.tensorflow_version;
+    m->tag_count = 0;
+    TW_TRY(TW_GROW(m->tags, m->tag_capacity, from.tags.count));
+    for (tw_string tag; tw__next_bytes(&from.tags, &tag);)
+        m->tags[m->tag_count++] = tag;
+    return TW_OK;
 }
 
-static tw_status read_asset(tw__saved_model_message *m, tw_string bytes)
+static tw_status read_asset(tw__saved_model_message *m, const tw__AssetFileDef *from)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    tw_string name = { "", 0 };
     tw__tensor_info info = { .tensor = { "", 0 } };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 2 && f.wire == TW_WIRE_BYTES)
-            name = string_of(&f);
-        else if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            TW_TRY(read_info(m, string_of(&f), &info));
-    }
+    TW_TRY(read_info(m, from->tensor_info, &info));
     TW_TRY(TW_GROW(m->assets, m->asset_capacity, m->asset_count + 1));
     TW_TRY(TW_GROW(m->asset_tensors, m->asset_tensor_capacity, m->asset_count + 1));
     m->asset_tensors[m->asset_count] = info.tensor;
-    m->assets[m->asset_count++] = name;
-    return proto.failed ? damaged(m, "asset_file_def") : TW_OK;
+    m->assets[m->asset_count++] = from->filename;
+    return TW_OK;
 }
 
-static tw_status read_saver(tw__saved_model_message *m, const tw__proto_field *field)
-{
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if ((f.number == 1 || f.number == 3) && f.wire == TW_WIRE_BYTES)
-            *(f.number == 1 ? &m->saver_filename : &m->saver_restore) = string_of(&f);
-    }
-    return proto.failed ? damaged(m, "saver_def") : TW_OK;
-}
-
-/* The first field of that number in a message. */
-static tw_string first_field(tw_string bytes, uint32_t number)
-{
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == number && f.wire == TW_WIRE_BYTES)
-            return string_of(&f);
-    }
-    return (tw_string){ "", 0 };
-}
-
-/* AnyList { 1 Any { 2 value } }, of AssetFileDefs: where TensorFlow 1 has put them. */
+/* AssetFileDefs where TensorFlow 1 has put them. */
 static tw_status read_old_assets(tw__saved_model_message *m, tw_string list)
 {
-    tw__proto proto = tw__proto_read(list.data, list.size);
-    tw__proto_field f;
-    m->old_assets = true;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            TW_TRY(read_asset(m, first_field(string_of(&f), 2)));
+    tw__CollectionDef_AnyList from;
+    tw__AssetFileDef asset;
+    if (!tw__read_CollectionDef_AnyList(list, &from))
+        return damaged(m, "collection_def");
+    for (TW_EACH(Any, any, from.value)) {
+        if (!tw__read_AssetFileDef(any.value, &asset))
+            return damaged(m, "collection_def");
+        TW_TRY(read_asset(m, &asset));
     }
-    return proto.failed ? damaged(m, "collection_def") : TW_OK;
+    return from.value.failed ? damaged(m, "collection_def") : TW_OK;
 }
 
-/* CollectionDef { 1 node_list { 1 value }, 2 bytes_list { 1 value }, 5 any_list }; a VariableDef begins with 1 variable_name. */
-static tw_status read_collection(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_trainable(tw__saved_model_message *m, tw_string list)
 {
-    tw_string name, value;
-    TW_TRY(read_entry(m, field, "collection_def", &name, &value));
+    tw__CollectionDef_BytesList from;
+    tw__VariableDef variable;
+    if (!tw__read_CollectionDef_BytesList(list, &from))
+        return damaged(m, "collection_def");
+    TW_TRY(TW_GROW(m->trainable, m->trainable_capacity, m->trainable_count + from.value.count));
+    for (tw_string bytes; tw__next_bytes(&from.value, &bytes);) {
+        if (!tw__read_VariableDef(bytes, &variable))
+            return damaged(m, "collection_def");
+        m->trainable[m->trainable_count++] = variable.variable_name;
+    }
+    return TW_OK;
+}
+
+static tw_status read_collection(tw__saved_model_message *m, tw_string name, tw_string bytes)
+{
+    tw__CollectionDef from;
+    tw__CollectionDef_NodeList nodes;
+    if (!tw__read_CollectionDef(bytes, &from) || !tw__read_CollectionDef_NodeList(from.node_list, &nodes))
+        return damaged(m, "collection_def");
     bool main_op = tw__string_is(name, "saved_model_main_op");
-    if (main_op || (tw__string_is(name, "legacy_init_op") && !m->first_operation.size))
-        m->first_operation = first_field(first_field(value, 1), 1);
-    if (tw__string_is(name, "saved_model_assets") && !m->asset_count)
-        TW_TRY(read_old_assets(m, first_field(value, 5)));
-    tw_string list = tw__string_is(name, "trainable_variables") ? first_field(value, 2) : (tw_string){ "", 0 };
-    tw__proto proto = tw__proto_read(list.data, list.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number != 1 || f.wire != TW_WIRE_BYTES)
-            continue;
-        TW_TRY(TW_GROW(m->trainable, m->trainable_capacity, m->trainable_count + 1));
-        m->trainable[m->trainable_count++] = first_field(string_of(&f), 1);
+    if (main_op || (tw__string_is(name, "legacy_init_op") && !m->first_operation.size)) {
+        m->first_operation = (tw_string){ "", 0 };
+        tw__next_bytes(&nodes.value, &m->first_operation);
     }
-    return proto.failed ? damaged(m, "collection_def") : TW_OK;
+    if (tw__string_is(name, "saved_model_assets") && !m->asset_count)
+        TW_TRY(read_old_assets(m, from.any_list));
+    return tw__string_is(name, "trainable_variables") ? read_trainable(m, from.bytes_list) : TW_OK;
 }
 
-static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_meta_graph(tw__saved_model_message *m, tw__MetaGraphDef *from)
 {
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number < 1 || f.number > 7)
-            continue;
-        TW_TRY(want_bytes(m, &f, "meta_graphs"));
-        tw_string name, value;
-        if (f.number == 1)
-            TW_TRY(read_information(m, &f));
-        else if (f.number == 2)
-            m->graph = string_of(&f);
-        else if (f.number == 3)
-            TW_TRY(read_saver(m, &f));
-        else if (f.number == 4)
-            TW_TRY(read_collection(m, &f));
-        else if (f.number == 6) {
-            m->asset_count = m->old_assets ? 0 : m->asset_count;
-            m->old_assets = false;
-            TW_TRY(read_asset(m, string_of(&f)));
-        } else if (f.number == 7)
-            TW_TRY(read_objects(m, &f));
-        else {
-            TW_TRY(read_entry(m, &f, "signature_def", &name, &value));
-            TW_TRY(read_signature(m, name, value));
-        }
-    }
-    return proto.failed ? damaged(m, "meta_graphs") : TW_OK;
+    tw__SaverDef saver;
+    TW_TRY(read_information(m, from->meta_info_def));
+    m->graph = from->graph_def;
+    if (!tw__read_SaverDef(from->saver_def, &saver))
+        return damaged(m, "saver_def");
+    m->saver_filename = saver.filename_tensor_name;
+    m->saver_restore = saver.restore_op_name;
+    for (TW_EACH(AssetFileDef, asset, from->asset_file_def))
+        TW_TRY(read_asset(m, &asset));
+    if (from->asset_file_def.failed)
+        return damaged(m, "asset_file_def");
+    for (TW_EACH(MetaGraphDef_collection_def, entry, from->collection_def))
+        TW_TRY(read_collection(m, entry.key, entry.value));
+    if (from->collection_def.failed)
+        return damaged(m, "collection_def");
+    for (TW_EACH(MetaGraphDef_signature_def, entry, from->signature_def))
+        TW_TRY(read_signature(m, entry.key, entry.value));
+    if (from->signature_def.failed)
+        return damaged(m, "signature_def");
+    return tw__has(from->object_graph_def) ? read_objects(m, from->object_graph_def) : TW_OK;
 }
 
 /* Whether the meta graph has exactly these tags; they are all it is told by. */
-static tw_status has_tags(tw__saved_model_message *m, const tw__proto_field *meta, const char *const *tags, size_t count,
+static tw_status has_tags(tw__saved_model_message *m, const tw__MetaGraphDef *meta, const char *const *tags, size_t count,
                           bool *fits, tw__text *seen)
 {
-    tw__proto proto = tw__proto_nested(meta);
-    tw__proto_field f;
-    m->tag_count = 0;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            TW_TRY(read_information(m, &f));
-    }
+    TW_TRY(read_information(m, meta->meta_info_def));
     *fits = m->tag_count == count;
     tw__text_add(seen, seen->size ? ", [" : "[");
     for (size_t i = 0; i < m->tag_count; i++) {
@@ -387,33 +269,30 @@ static tw_status has_tags(tw__saved_model_message *m, const tw__proto_field *met
         tw__text_format(seen, "%s'%.*s'", i ? ", " : "", TW_SHOWN(m->tags[i]));
     }
     tw__text_add(seen, "]");
-    m->tag_count = 0;
-    return proto.failed ? damaged(m, "meta_graphs") : TW_OK;
+    return TW_OK;
 }
 
 static tw_status choose(tw__saved_model_message *m, const char *const *tags, size_t tag_count, tw__text *seen)
 {
-    tw__proto proto = tw__proto_read(m->bytes, m->size);
-    tw__proto_field f, chosen = { 0 };
-    size_t count = 0, fitting = 0;
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_VARINT && f.value > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: saved_model_schema_version is %llu; versions up to 1 are known", m->path,
-                            (unsigned long long)f.value);
-        if (f.number != 2)
-            continue;
-        TW_TRY(want_bytes(m, &f, "meta_graphs"));
+    tw__SavedModel model;
+    tw__MetaGraphDef chosen = { 0 };
+    size_t fitting = 0;
+    if (!tw__read_SavedModel((tw_string){ m->bytes, m->size }, &model))
+        return damaged(m, "meta_graphs");
+    if (model.saved_model_schema_version < 0 || model.saved_model_schema_version > 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: saved_model_schema_version is %lld; versions up to 1 are known", m->path,
+                        (long long)model.saved_model_schema_version);
+    for (TW_EACH(MetaGraphDef, meta, model.meta_graphs)) {
         bool fits;
-        TW_TRY(has_tags(m, &f, tags, tag_count, &fits, seen));
-        count++;
+        TW_TRY(has_tags(m, &meta, tags, tag_count, &fits, seen));
         if (fits || !tag_count) {
-            chosen = f;
+            chosen = meta;
             fitting++;
         }
     }
-    if (proto.failed)
+    if (model.meta_graphs.failed)
         return damaged(m, "meta_graphs");
-    if (!count)
+    if (!model.meta_graphs.count)
         return tw__fail(TW_DATA_LOSS, "%s: the file has no meta_graphs", m->path);
     if (!fitting && tag_count)
         return tw__fail(
@@ -422,8 +301,8 @@ static tw_status choose(tw__saved_model_message *m, const char *const *tags, siz
             "inspect available tag-sets in the SavedModel, please use the SavedModel CLI: `saved_model_cli`.",
             tags[0], tag_count > 1 ? ", …" : "", seen->data ? seen->data : "");
     if (fitting > 1)
-        return tw__fail(TW_VALUE_ERROR, "%s: the file has %zu meta graphs with the tags %s; say which one is meant", m->path,
-                        count, seen->data ? seen->data : "");
+        return tw__fail(TW_VALUE_ERROR, "%s: the file has %u meta graphs with the tags %s; say which one is meant", m->path,
+                        (unsigned)model.meta_graphs.count, seen->data ? seen->data : "");
     return read_meta_graph(m, &chosen);
 }
 

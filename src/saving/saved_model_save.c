@@ -213,18 +213,19 @@ static tw_status write_fingerprint(const char *directory, const tw__text *model)
     char *path = tw__path_join(directory, "variables/variables.index");
     size_t size = 0;
     char *index = path ? tw__file_read_all(path, (size_t)1 << 31, &size) : NULL;
-    tw__text text = { 0 }, version = { 0 };
+    tw__text text = { 0 };
     uint64_t hash = tw__fingerprint64((tw_string){ model->data, model->size });
-    for (uint32_t i = 1; i <= 4; i++)
-        tw__proto_add_varint(&text, i, hash);
+    tw__put_FingerprintDef_saved_model_checksum(&text, (int64_t)hash);
+    tw__put_FingerprintDef_graph_def_program_hash(&text, (int64_t)hash);
+    tw__put_FingerprintDef_signature_def_hash(&text, (int64_t)hash);
+    tw__put_FingerprintDef_saved_object_graph_hash(&text, (int64_t)hash);
     if (index)
-        tw__proto_add_varint(&text, 5, tw__fingerprint64((tw_string){ index, size }));
-    tw__proto_add_varint(&version, 1, 1);
-    tw__proto_add_bytes(&text, 6, version.data, version.size);
-    tw_status status = index && !text.failed && !version.failed ? write_file(directory, "fingerprint.pb", text.data, text.size)
-                                                                : tw__error_status();
+        tw__put_FingerprintDef_checkpoint_hash(&text, (int64_t)tw__fingerprint64((tw_string){ index, size }));
+    size_t version = tw__open_FingerprintDef_version(&text);
+    tw__put_VersionDef_producer(&text, 1);
+    tw__close(&text, version);
+    tw_status status = index && !text.failed ? write_file(directory, "fingerprint.pb", text.data, text.size) : tw__error_status();
     tw__text_free(&text);
-    tw__text_free(&version);
     tw__free(index);
     tw__free(path);
     return status;

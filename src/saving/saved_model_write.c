@@ -41,9 +41,9 @@ static tw_status write_specification(tw__text *text, uint32_t number, const tw_v
     bool given = specification && specification->kind == TW_VALUE_TUPLE && specification->list.count == 2;
     tw_status status = TW_OK;
     if (given)
-        status = tw__structured_write(&body, 1, &specification->list.items[0]);
+        status = tw__structured_write(&body, TW_FunctionSpec_fullargspec, &specification->list.items[0]);
     if (status == TW_OK)
-        status = tw__structured_write(&body, 5, given ? &specification->list.items[1] : &none);
+        status = tw__structured_write(&body, TW_FunctionSpec_input_signature, given ? &specification->list.items[1] : &none);
     tw__put_message(text, number, &body);
     return status;
 }
@@ -76,20 +76,22 @@ static tw_value keyword_specification(const tw_saved_concrete *concrete)
 static tw_status write_concrete(tw__text *text, const tw_saved_concrete *concrete)
 {
     tw__text body = { 0 };
-    tw__put_text(&body, 1, concrete->function->name);
+    tw__put_text(&body, TW_SavedBareConcreteFunction_concrete_function_name, concrete->function->name);
     for (size_t i = 0; i < concrete->keyword_count; i++)
-        tw__proto_add_bytes(&body, 2, concrete->keywords[i], strlen(concrete->keywords[i]));
+        tw__put_SavedBareConcreteFunction_argument_keywords(&body, concrete->keywords[i], strlen(concrete->keywords[i]));
     if (concrete->positional)
-        tw__proto_add_varint(&body, 3, concrete->positional < 0 ? concrete->keyword_count : (uint64_t)concrete->positional);
+        tw__put_SavedBareConcreteFunction_allowed_positional_arguments(&body, concrete->positional < 0
+                                                                                  ? (int64_t)concrete->keyword_count
+                                                                                  : concrete->positional);
     tw_status status = TW_OK;
     const tw_value *inputs = &concrete->inputs;
     if (inputs->kind == TW_VALUE_TUPLE && inputs->list.count == 2 &&
         inputs->list.items[0].list.count == 0) { /* by names only: a signature */
         tw_value specification = keyword_specification(concrete);
-        status = write_specification(&body, 4, &specification);
+        status = write_specification(&body, TW_SavedBareConcreteFunction_function_spec, &specification);
         tw_value_free(&specification);
     }
-    tw__put_message(text, 8, &body);
+    tw__put_message(text, TW_SavedObject_bare_concrete_function, &body);
     return status;
 }
 
@@ -97,9 +99,9 @@ static tw_status write_function(tw__text *text, const tw_saved_function *functio
 {
     tw__text body = { 0 };
     for (size_t i = 0; i < function->concrete_count; i++)
-        tw__put_text(&body, 1, function->concretes[i]->function->name);
-    tw_status status = write_specification(&body, 2, &function->specification);
-    tw__put_message(text, 6, &body);
+        tw__put_text(&body, TW_SavedFunction_concrete_functions, function->concretes[i]->function->name);
+    tw_status status = write_specification(&body, TW_SavedFunction_function_spec, &function->specification);
+    tw__put_message(text, TW_SavedObject_function, &body);
     return status;
 }
 
@@ -107,16 +109,16 @@ static void write_variable(tw__text *text, const tw_variable *variable)
 {
     tw__text body = { 0 };
     const tw__resource *resource = variable->resource;
-    tw__proto_add_varint(&body, 1, (uint64_t)resource->dtype);
-    tw__shape_message_write(&body, 2, &resource->shape);
+    tw__put_SavedVariable_dtype(&body, resource->dtype);
+    tw__shape_message_write(&body, TW_SavedVariable_shape, &resource->shape);
     if (variable->trainable)
-        tw__proto_add_varint(&body, 3, 1);
+        tw__put_SavedVariable_trainable(&body, true);
     if (variable->synchronization)
-        tw__proto_add_varint(&body, 4, variable->synchronization);
+        tw__put_SavedVariable_synchronization(&body, variable->synchronization);
     if (variable->aggregation)
-        tw__proto_add_varint(&body, 5, variable->aggregation);
-    tw__proto_add_bytes(&body, 6, variable->name, strlen(variable->name) - (tw__ends_with(variable->name, ":0") ? 2 : 0));
-    tw__put_message(text, 7, &body);
+        tw__put_SavedVariable_aggregation(&body, variable->aggregation);
+    tw__put_SavedVariable_name(&body, variable->name, strlen(variable->name) - (tw__ends_with(variable->name, ":0") ? 2 : 0));
+    tw__put_message(text, TW_SavedObject_variable, &body);
 }
 
 static void write_user_object(tw__text *text, const tw_trackable *object)
@@ -131,11 +133,11 @@ static void write_user_object(tw__text *text, const tw_trackable *object)
                                                              : "trackable_list_wrapper";
     if (tw__object_words_hook && tw__object_words_hook(object).identifier)
         words = tw__object_words_hook(object);
-    tw__put_text(&body, 1, words.identifier);
-    tw__proto_add_varint(&version, 1, (uint64_t)words.producer);
-    tw__proto_add_varint(&version, 2, 1);
-    tw__put_message(&body, 2, &version);
-    tw__put_message(text, 4, &body);
+    tw__put_text(&body, TW_SavedUserObject_identifier, words.identifier);
+    tw__put_VersionDef_producer(&version, words.producer);
+    tw__put_VersionDef_min_consumer(&version, 1);
+    tw__put_message(&body, TW_SavedUserObject_version, &version);
+    tw__put_message(text, TW_SavedObject_user_object, &body);
 }
 
 /* The object that stands under a name below the node; 0: none. */
@@ -150,19 +152,19 @@ static uint64_t child_number(const tw__model_writing *w, size_t node, const char
     return 0;
 }
 
-/* SavedResource {}, and what saves and restores it: a map of { 2 save_function, 3 restore_function }. */
+/* A SavedResource, and what saves and restores it. */
 static void write_table(tw__text *text, const tw__model_writing *w, size_t node)
 {
     const tw_trackable *table = w->walk->nodes[node].object;
-    tw__proto_add_bytes(text, 10, "", 0);
+    tw__put_SavedObject_resource(text, "", 0);
     if (tw__lookup_saves(table)) {
         tw__text value = { 0 };
-        tw__proto_add_varint(&value, 2, child_number(w, node, TW__TABLE_SAVE));
-        tw__proto_add_varint(&value, 3, child_number(w, node, TW__TABLE_RESTORE));
-        tw__put_entry(text, 11, TW__TABLE_NAME, &value);
+        tw__put_SaveableObject_save_function(&value, (int64_t)child_number(w, node, TW__TABLE_SAVE));
+        tw__put_SaveableObject_restore_function(&value, (int64_t)child_number(w, node, TW__TABLE_RESTORE));
+        tw__put_entry(text, TW_SavedObject_saveable_objects, TW__TABLE_NAME, &value);
     }
     if (tw__is(table, &tw__class_lookup_static_hash_table))
-        tw__put_text(text, 13, "tf.StaticHashTable");
+        tw__put_text(text, TW_SavedObject_registered_name, "tf.StaticHashTable");
 }
 
 static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t node)
@@ -176,9 +178,9 @@ static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t
         tw__text part = { 0 };
         uint64_t id = (uint64_t)tw__pointer_map_get(&w->walk->ids, child->object, 0);
         if (id)
-            tw__proto_add_varint(&part, 1, id);
-        tw__put_text(&part, 2, child->name);
-        tw__put_message(text, 1, &part);
+            tw__put_TrackableObjectGraph_TrackableObject_ObjectReference_node_id(&part, (int64_t)id);
+        tw__put_text(&part, TW_TrackableObjectGraph_TrackableObject_ObjectReference_local_name, child->name);
+        tw__put_message(text, TW_SavedObject_children, &part);
     }
     tw__walk_write_slots(w->walk, node, text);
     if (tw__is(object, &tw__class_lookup_table) && w->handles[node]) {
@@ -195,10 +197,10 @@ static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t
         snprintf(key, sizeof key, "%zu", node);
         bool asset = ((const tw_saved_constant *)object)->asset != NULL;
         if (asset)
-            tw__proto_add_varint(&body, 1, (uint64_t)tw__pointer_map_get(&w->asset_places, object, 0));
+            tw__put_SavedAsset_asset_file_def_index(&body, tw__pointer_map_get(&w->asset_places, object, 0));
         else
-            tw__put_text(&body, 1, tw__map_get(&w->constants, key, strlen(key)));
-        tw__put_message(text, asset ? 5 : 9, &body);
+            tw__put_text(&body, TW_SavedConstant_operation, tw__map_get(&w->constants, key, strlen(key)));
+        tw__put_message(text, asset ? TW_SavedObject_asset : TW_SavedObject_constant, &body);
     } else {
         write_user_object(text, object);
     }
@@ -211,11 +213,11 @@ static tw_status write_signature_of(tw__text *text, const tw__model_writing *w, 
     tw__text body = { 0 }, bound = { 0 };
     for (size_t i = 0; i < concrete->bound_count; i++)
         tw__varint_add(&bound, (uint64_t)tw__pointer_map_get(&w->walk->ids, concrete->bound[i], 0));
-    tw__put_message(&body, 2, &bound);
-    tw_status status = tw__structured_write(&body, 3, &concrete->inputs);
+    tw__put_message(&body, TW_SavedConcreteFunction_bound_inputs, &bound);
+    tw_status status = tw__structured_write(&body, TW_SavedConcreteFunction_canonicalized_input_signature, &concrete->inputs);
     if (status == TW_OK)
-        status = tw__structured_write(&body, 4, &concrete->outputs);
-    tw__put_entry(text, 2, concrete->function->name, &body);
+        status = tw__structured_write(&body, TW_SavedConcreteFunction_output_signature, &concrete->outputs);
+    tw__put_entry(text, TW_SavedObjectGraph_concrete_functions, concrete->function->name, &body);
     if (status != TW_OK)
         tw__error_prefix("function '%s': ", concrete->function->name);
     return status;
@@ -251,10 +253,10 @@ static tw_status write_one(tw__model_writing *w, tw_saved_concrete *concrete, vo
 static void write_captured(tw__text *text, const tw__gradient_capture *capture)
 {
     tw__text body = { 0 }, node = { 0 };
-    tw__put_text(&body, 1, capture->name);
-    tw__put_text(&body, 2, capture->owner);
-    tw__put_message(&node, 12, &body);
-    tw__put_message(text, 1, &node);
+    tw__put_text(&body, TW_CapturedTensor_name, capture->name);
+    tw__put_text(&body, TW_CapturedTensor_concrete_function, capture->owner);
+    tw__put_message(&node, TW_SavedObject_captured_tensor, &body);
+    tw__put_message(text, TW_SavedObjectGraph_nodes, &node);
 }
 
 static tw_status write_gradients(tw__text *text, const tw__model_writing *w)
@@ -268,11 +270,11 @@ static tw_status write_gradients(tw__text *text, const tw__model_writing *w)
             if (!g->objects[k])
                 write_captured(text, &g->written.captures[k]);
         }
-        tw__put_message(&body, 2, &bound);
-        tw_status status = tw__structured_write(&body, 3, &g->inputs);
+        tw__put_message(&body, TW_SavedConcreteFunction_bound_inputs, &bound);
+        tw_status status = tw__structured_write(&body, TW_SavedConcreteFunction_canonicalized_input_signature, &g->inputs);
         if (status == TW_OK)
-            status = tw__structured_write(&body, 4, &g->outputs);
-        tw__put_entry(text, 2, g->written.name, &body);
+            status = tw__structured_write(&body, TW_SavedConcreteFunction_output_signature, &g->outputs);
+        tw__put_entry(text, TW_SavedObjectGraph_concrete_functions, g->written.name, &body);
         TW_TRY(status);
     }
     return TW_OK;
@@ -286,7 +288,7 @@ static tw_status write_objects(tw__text *text, tw__model_writing *w)
     for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
         tw__text_clear(&node);
         status = write_object(&node, w, i);
-        tw__proto_add_bytes(text, 1, node.data, node.size);
+        tw__put_SavedObjectGraph_nodes(text, node.data, node.size);
         text->failed |= node.failed;
     }
     tw__text_free(&node);
@@ -301,21 +303,21 @@ static tw_status write_objects(tw__text *text, tw__model_writing *w)
 static void write_information(tw__text *text)
 {
     tw__text body = { 0 };
-    tw__put_text(&body, 4, "serve");
-    tw__put_text(&body, 5, "2.15.1");
-    tw__put_message(text, 1, &body);
+    tw__put_text(&body, TW_MetaGraphDef_MetaInfoDef_tags, "serve");
+    tw__put_text(&body, TW_MetaGraphDef_MetaInfoDef_tensorflow_version, "2.15.1");
+    tw__put_message(text, TW_MetaGraphDef_meta_info_def, &body);
 }
 
 static void write_init(tw__text *text)
 {
     tw__text list = { 0 }, collection = { 0 }, signature = { 0 }, info = { 0 };
-    tw__put_text(&list, 1, "NoOp");
-    tw__put_message(&collection, 1, &list);
-    tw__put_entry(text, 4, "saved_model_main_op", &collection);
-    tw__put_text(&info, 1, "NoOp");
-    tw__shape_message_write(&info, 3, &TW_UNKNOWN_SHAPE);
-    tw__put_entry(&signature, 2, "__saved_model_init_op", &info);
-    tw__put_entry(text, 5, "__saved_model_init_op", &signature);
+    tw__put_text(&list, TW_CollectionDef_NodeList_value, "NoOp");
+    tw__put_message(&collection, TW_CollectionDef_node_list, &list);
+    tw__put_entry(text, TW_MetaGraphDef_collection_def, "saved_model_main_op", &collection);
+    tw__put_text(&info, TW_TensorInfo_name, "NoOp");
+    tw__shape_message_write(&info, TW_TensorInfo_tensor_shape, &TW_UNKNOWN_SHAPE);
+    tw__put_entry(&signature, TW_SignatureDef_outputs, "__saved_model_init_op", &info);
+    tw__put_entry(text, TW_MetaGraphDef_signature_def, "__saved_model_init_op", &signature);
 }
 
 static void write_assets(tw__text *text, const tw__model_writing *w)
@@ -325,11 +327,11 @@ static void write_assets(tw__text *text, const tw__model_writing *w)
         char key[24];
         snprintf(key, sizeof key, "%lld", (long long)tw__pointer_map_get(&w->walk->ids, w->assets[i], 0));
         char *tensor = tw__format("%s:0", (const char *)tw__map_get(&w->constants, key, strlen(key)));
-        tw__put_text(&info, 1, tensor ? tensor : "");
+        tw__put_text(&info, TW_TensorInfo_name, tensor ? tensor : "");
         tw__free(tensor);
-        tw__put_message(&asset, 1, &info);
-        tw__put_text(&asset, 2, tw__path_name(w->assets[i]->asset));
-        tw__put_message(text, 6, &asset);
+        tw__put_message(&asset, TW_AssetFileDef_tensor_info, &info);
+        tw__put_text(&asset, TW_AssetFileDef_filename, tw__path_name(w->assets[i]->asset));
+        tw__put_message(text, TW_MetaGraphDef_asset_file_def, &asset);
     }
 }
 
@@ -344,14 +346,14 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
                                                           gradients, w->gradients->count)
                                  : TW_RESOURCE_EXHAUSTED;
     tw__free(gradients);
-    tw__put_message(text, 2, &graph);
-    tw__put_message(text, 3, &w->saver);
+    tw__put_message(text, TW_MetaGraphDef_graph_def, &graph);
+    tw__put_message(text, TW_MetaGraphDef_saver_def, &w->saver);
     write_init(text);
     tw__text_bytes(text, w->signatures.data, w->signatures.size);
     write_assets(text, w);
     if (status == TW_OK)
         status = write_objects(&objects, w);
-    tw__put_message(text, 7, &objects);
+    tw__put_message(text, TW_MetaGraphDef_object_graph_def, &objects);
     text->failed |= w->signatures.failed;
     return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
 }
@@ -373,8 +375,8 @@ tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *par
     tw__tapes_show(hidden);
     if (status == TW_OK)
         status = write_meta_graph(&meta, &w);
-    tw__proto_add_varint(text, 1, 1);
-    tw__put_message(text, 2, &meta);
+    tw__put_SavedModel_saved_model_schema_version(text, 1);
+    tw__put_message(text, TW_SavedModel_meta_graphs, &meta);
     for (size_t i = 0; w.handles && i < parts->walk->count; i++)
         tw_release(w.handles[i]);
     *assets = w.assets;

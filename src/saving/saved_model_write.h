@@ -41,8 +41,8 @@ static inline void tw__put_message(tw__text *text, uint32_t number, tw__text *in
 static inline void tw__put_entry(tw__text *text, uint32_t number, const char *key, tw__text *value)
 {
     tw__text entry = { 0 };
-    tw__put_text(&entry, 1, key);
-    tw__put_message(&entry, 2, value);
+    tw__put_text(&entry, TW_ENTRY_KEY, key);
+    tw__put_message(&entry, TW_ENTRY_VALUE, value);
     tw__put_message(text, number, &entry);
 }
 

@@ -73,10 +73,13 @@ tw_status tw__save_objects(const tw__saving_view *view, const char *prefix);
 tw_status tw__save_walk(const tw__object_walk *walk, const char *prefix);
 
 /* ---- the graph in a file (object_graph.c) ---- */
-typedef struct tw__saved_text {
-    const char *data; /* in the graph's bytes */
-    size_t size;
-} tw__saved_text;
+typedef tw_string tw__saved_text;
+/* The number of a node; a negative one is no node's. */
+static inline size_t tw__saved_index(int32_t id)
+{
+    return id < 0 ? SIZE_MAX : (size_t)id;
+}
+
 typedef struct tw__saved_child {
     size_t node;
     tw__saved_text name;

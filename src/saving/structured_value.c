@@ -1,9 +1,5 @@
 /* StructuredValue, the form of nested arguments and results in SavedModels; see saved_model.h.
  *
- *     1 none, 11 float64, 12 int64 (zigzag), 13 text, 14 bool, 31 shape, 32 dtype, 33 TensorSpec { 1 name, 2 shape, 3 dtype },
- *     34 TypeSpec { 1 class, 2 state, 3 class name, 4 number of tensors }, 35 TensorSpec with bounds, 51 list { 1 values }, 52
- * tuple { 1 values }, 53 dict { 1 { 1 key, 2 value } }, 54 named tuple { 1 name, 2 { 1 key, 2 value } }, 55 tensor, 56 array
- *
  * Nesting is the file's to choose, so it is bounded. */
 #include <stdlib.h>
 
@@ -16,11 +12,6 @@ enum { DEPTH = 64, SPARSE_SPEC = 1, RAGGED_SPEC = 3, BUDGET = 1 << 28 };
 static tw_status damaged(const char *what)
 {
     return tw__fail(TW_DATA_LOSS, "StructuredValue.%s can't be read: the file is damaged", what);
-}
-
-static tw_string string_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
 }
 
 static tw_value text_value(tw_string string)
@@ -47,23 +38,14 @@ static tw_status read_value(tw_string bytes, int depth, tw_value *value);
 
 static tw_status read_spec(tw_string bytes, tw_value *value)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
+    tw__TensorSpecProto from; /* the bounded one begins with the same fields */
     tw_shape shape = TW_UNKNOWN_SHAPE;
-    tw_dtype dtype = TW_DTYPE_NONE;
-    tw_string name = { "", 0 };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-            name = string_of(&f);
-        else if (f.number == 2 && f.wire == TW_WIRE_BYTES)
-            TW_TRY(tw__shape_message_read(string_of(&f), &shape));
-        else if (f.number == 3 && f.wire == TW_WIRE_VARINT)
-            dtype = (tw_dtype)f.value;
-    }
-    if (proto.failed)
+    if (!tw__read_TensorSpecProto(bytes, &from))
         return damaged("tensor_spec_value");
-    char *text = tw__strndup(name.data, name.size);
-    tw_tensor_spec *spec = text ? tw__tensor_spec_new(dtype, &shape, *text ? text : NULL) : NULL;
+    if (tw__has(from.shape))
+        TW_TRY(tw__shape_message_read(from.shape, &shape));
+    char *text = tw__strndup(from.name.data, from.name.size);
+    tw_tensor_spec *spec = text ? tw__tensor_spec_new((tw_dtype)from.dtype, &shape, *text ? text : NULL) : NULL;
     tw__free(text);
     *value = (tw_value){ .kind = spec ? TW_VALUE_OBJECT : TW_VALUE_NONE, .object = spec };
     return spec ? TW_OK : tw__error_status();
@@ -75,7 +57,7 @@ static const tw_value *state_at(const tw_value *state, int64_t index, int kind)
     return there ? &state->list.items[index] : NULL;
 }
 
-static tw_status make_type_spec(uint64_t class, tw_string name, const tw_value *state, tw_value *value)
+static tw_status make_type_spec(int class, tw_string name, const tw_value *state, tw_value *value)
 {
     const tw_value *shape = state_at(state, 0, TW_VALUE_SHAPE), *dtype = state_at(state, 1, TW_VALUE_DTYPE);
     const tw_value *rank = state_at(state, 2, TW_VALUE_INT), *splits = state_at(state, 3, TW_VALUE_DTYPE);
@@ -97,81 +79,81 @@ static tw_status make_type_spec(uint64_t class, tw_string name, const tw_value *
 
 static tw_status read_type_spec(tw_string bytes, int depth, tw_value *value)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    uint64_t class = 0;
-    tw_string name = { "TypeSpec", 8 };
+    tw__TypeSpecProto from;
     tw_value state = { .kind = TW_VALUE_NONE };
-    tw_status status = TW_OK;
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        if (f.number == 1 && f.wire == TW_WIRE_VARINT) {
-            class = f.value;
-        } else if (f.number == 2 && f.wire == TW_WIRE_BYTES) {
-            tw_value_free(&state);
-            status = read_value(string_of(&f), depth + 1, &state);
-        } else if (f.number == 3 && f.wire == TW_WIRE_BYTES) {
-            name = string_of(&f);
-        }
-    }
-    if (status == TW_OK && proto.failed)
-        status = damaged("type_spec_value");
+    if (!tw__read_TypeSpecProto(bytes, &from))
+        return damaged("type_spec_value");
+    tw_string name = tw__has(from.type_spec_class_name) ? from.type_spec_class_name : (tw_string){ "TypeSpec", 8 };
+    tw_status status = read_value(from.type_state, depth + 1, &state);
     if (status == TW_OK)
-        status = make_type_spec(class, name, &state, value);
+        status = make_type_spec(from.type_spec_class, name, &state, value);
     tw_value_free(&state);
     return status;
 }
 
-/* { 1 key, 2 value } behind what the dict has already. */
-static tw_status read_pair(tw_string bytes, int depth, tw_value *dict, size_t *capacity)
+/* Pairs of a key and a value behind what the dict has already. */
+static tw_status read_pairs(tw__many many, int depth, tw_value *dict, size_t *capacity)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    tw_string key = { "", 0 }, inner = { "", 0 };
-    while (tw__proto_next(&proto, &f)) {
-        if (f.wire == TW_WIRE_BYTES && (f.number == 1 || f.number == 2))
-            *(f.number == 1 ? &key : &inner) = string_of(&f);
+    for (TW_EACH(PairValue, pair, many)) {
+        tw_value item, name = text_value(pair.key);
+        TW_TRY(name.kind == TW_VALUE_STR ? TW_OK : tw__error_status());
+        TW_TRY(append(dict, capacity, name));
+        tw_status status = read_value(pair.value, depth + 1, &item);
+        if (status == TW_OK) {
+            TW_TRY(append(dict, capacity, item));
+            continue;
+        }
+        dict->list.count--;
+        tw_value_free(&dict->list.items[dict->list.count]);
+        return status;
     }
-    if (proto.failed)
-        return damaged("dict_value");
-    tw_value item, name = text_value(key);
-    TW_TRY(name.kind == TW_VALUE_STR ? TW_OK : tw__error_status());
-    TW_TRY(append(dict, capacity, name));
-    tw_status status = read_value(inner, depth + 1, &item);
-    if (status == TW_OK)
-        return append(dict, capacity, item);
-    dict->list.count--;
-    tw_value_free(&dict->list.items[dict->list.count]);
-    return status;
+    return many.failed ? damaged("dict_value") : TW_OK;
 }
 
-static tw_status read_members(tw_string bytes, int depth, uint32_t number, tw_value *value)
+static tw_status read_items(tw_string bytes, int depth, tw_value *list)
 {
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
+    tw__ListValue from; /* a TupleValue has the same field */
     size_t capacity = 0;
-    *value = (tw_value){ .kind = number == 51 ? TW_VALUE_LIST : number == 52 ? TW_VALUE_TUPLE : TW_VALUE_DICT };
-    tw_status status = TW_OK;
-    if (number == 54) {
-        status = append(value, &capacity, text_value((tw_string){ TW_NAMED_TUPLE, strlen(TW_NAMED_TUPLE) }));
-        if (status == TW_OK)
-            status = append(value, &capacity, text_value((tw_string){ "", 0 }));
+    if (!tw__read_ListValue(bytes, &from))
+        return damaged("list_value");
+    for (tw_string inner; tw__next_bytes(&from.values, &inner);) {
+        tw_value item;
+        TW_TRY(read_value(inner, depth + 1, &item));
+        TW_TRY(append(list, &capacity, item));
     }
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        if (f.wire != TW_WIRE_BYTES)
-            continue;
-        if (number == 54 && f.number == 1) {
-            tw_value_free(&value->list.items[1]);
-            value->list.items[1] = text_value(string_of(&f));
-        } else if (f.number == (number == 54 ? 2 : 1)) {
-            tw_value item;
-            status =
-                number >= 53 ? read_pair(string_of(&f), depth, value, &capacity) : read_value(string_of(&f), depth + 1, &item);
-            if (status == TW_OK && number < 53)
-                status = append(value, &capacity, item);
-        }
+    return TW_OK;
+}
+
+static tw_status read_dict(tw_string bytes, int depth, tw_value *dict)
+{
+    tw__DictValue from;
+    size_t capacity = 0;
+    return tw__read_DictValue(bytes, &from) ? read_pairs(from.fields, depth, dict, &capacity) : damaged("dict_value");
+}
+
+static tw_status read_named_tuple(tw_string bytes, int depth, tw_value *dict)
+{
+    tw__NamedTupleValue from;
+    size_t capacity = 0;
+    if (!tw__read_NamedTupleValue(bytes, &from))
+        return damaged("named_tuple_value");
+    TW_TRY(append(dict, &capacity, text_value((tw_string){ TW_NAMED_TUPLE, strlen(TW_NAMED_TUPLE) })));
+    TW_TRY(append(dict, &capacity, text_value(from.name)));
+    return read_pairs(from.values, depth, dict, &capacity);
+}
+
+static tw_status read_members(const tw__StructuredValue *from, int depth, tw_value *value)
+{
+    tw_status status;
+    if (from->which_kind == TW_StructuredValue_list_value || from->which_kind == TW_StructuredValue_tuple_value) {
+        bool list = from->which_kind == TW_StructuredValue_list_value;
+        *value = (tw_value){ .kind = list ? TW_VALUE_LIST : TW_VALUE_TUPLE };
+        status = read_items(list ? from->list_value : from->tuple_value, depth, value);
+    } else {
+        *value = (tw_value){ .kind = TW_VALUE_DICT };
+        status = from->which_kind == TW_StructuredValue_dict_value ? read_dict(from->dict_value, depth, value)
+                                                                   : read_named_tuple(from->named_tuple_value, depth, value);
     }
-    if (status == TW_OK && proto.failed)
-        status = damaged("list_value");
     if (status != TW_OK)
         tw_value_free(value);
     return status;
@@ -199,63 +181,48 @@ static tw_status read_tensor(tw_string bytes, tw_value *value)
     return tensor ? TW_OK : tw__error_status();
 }
 
-static tw_status read_field(const tw__proto_field *f, int depth, tw_value *value)
-{
-    static const uint8_t wires[] = { [1] = 2,  [11] = 1, [12] = 0, [13] = 2, [14] = 0, [31] = 2, [32] = 0, [33] = 2,
-                                     [34] = 2, [35] = 2, [51] = 2, [52] = 2, [53] = 2, [54] = 2, [55] = 2, [56] = 2 };
-    if (f->number >= sizeof wires || f->wire != (tw__wire)wires[f->number])
-        return damaged("kind");
-    tw_string bytes = string_of(f);
-    switch (f->number) {
-    case 1:
-        *value = (tw_value){ .kind = TW_VALUE_NONE };
-        return TW_OK;
-    case 11:
-        *value = (tw_value){ .kind = TW_VALUE_FLOAT };
-        memcpy(&value->f, &f->value, sizeof value->f);
-        return TW_OK;
-    case 12:
-        *value = (tw_value){ .kind = TW_VALUE_INT, .i = (int64_t)(f->value >> 1 ^ (~(f->value & 1) + 1)) };
-        return TW_OK;
-    case 13:
-        *value = text_value(bytes);
-        return value->kind == TW_VALUE_STR ? TW_OK : tw__error_status();
-    case 14:
-        *value = (tw_value){ .kind = TW_VALUE_BOOL, .b = f->value != 0 };
-        return TW_OK;
-    case 31:
-        return read_shape(bytes, value);
-    case 32:
-        *value = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = (tw_dtype)f->value };
-        return TW_OK;
-    case 33:
-    case 35:
-        return read_spec(bytes, value);
-    case 34:
-        return read_type_spec(bytes, depth, value);
-    case 55:
-    case 56:
-        return read_tensor(bytes, value);
-    default:
-        return read_members(bytes, depth, f->number, value);
-    }
-}
-
 static tw_status read_value(tw_string bytes, int depth, tw_value *value)
 {
     *value = (tw_value){ .kind = TW_VALUE_NONE };
+    tw__StructuredValue from;
     if (depth > DEPTH)
         return tw__fail(TW_DATA_LOSS, "StructuredValue: nested more than %d deep", DEPTH);
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field f;
-    while (tw__proto_next(&proto, &f)) {
-        tw_value_free(value);
-        TW_TRY(read_field(&f, depth, value));
-    }
-    if (!proto.failed)
+    if (!tw__read_StructuredValue(bytes, &from) || from.unknown)
+        return damaged("kind");
+    switch (from.which_kind) {
+    case 0:
+    case TW_StructuredValue_none_value:
         return TW_OK;
-    tw_value_free(value);
-    return damaged("kind");
+    case TW_StructuredValue_float64_value:
+        *value = (tw_value){ .kind = TW_VALUE_FLOAT, .f = from.float64_value };
+        return TW_OK;
+    case TW_StructuredValue_int64_value:
+        *value = (tw_value){ .kind = TW_VALUE_INT, .i = from.int64_value };
+        return TW_OK;
+    case TW_StructuredValue_string_value:
+        *value = text_value(from.string_value);
+        return value->kind == TW_VALUE_STR ? TW_OK : tw__error_status();
+    case TW_StructuredValue_bool_value:
+        *value = (tw_value){ .kind = TW_VALUE_BOOL, .b = from.bool_value };
+        return TW_OK;
+    case TW_StructuredValue_tensor_shape_value:
+        return read_shape(from.tensor_shape_value, value);
+    case TW_StructuredValue_tensor_dtype_value:
+        *value = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = (tw_dtype)from.tensor_dtype_value };
+        return TW_OK;
+    case TW_StructuredValue_tensor_spec_value:
+        return read_spec(from.tensor_spec_value, value);
+    case TW_StructuredValue_bounded_tensor_spec_value:
+        return read_spec(from.bounded_tensor_spec_value, value);
+    case TW_StructuredValue_type_spec_value:
+        return read_type_spec(from.type_spec_value, depth, value);
+    case TW_StructuredValue_tensor_value:
+        return read_tensor(from.tensor_value, value);
+    case TW_StructuredValue_numpy_value:
+        return read_tensor(from.numpy_value, value);
+    default:
+        return read_members(&from, depth, value);
+    }
 }
 
 tw_status tw__structured_read(tw_string bytes, tw_value *value)
@@ -267,18 +234,11 @@ tw_status tw__structured_read(tw_string bytes, tw_value *value)
 
 static tw_status write_into(tw__text *text, const tw_value *value, int depth);
 
-static void add_message(tw__text *text, uint32_t number, tw__text *inner)
-{
-    tw__proto_add_bytes(text, number, inner->data, inner->size);
-    text->failed |= inner->failed;
-    tw__text_free(inner);
-}
-
 static tw_status write_member(tw__text *text, uint32_t number, const tw_value *value, int depth)
 {
-    tw__text inner = { 0 };
-    tw_status status = write_into(&inner, value, depth + 1);
-    add_message(text, number, &inner);
+    size_t start = tw__open(text, number);
+    tw_status status = write_into(text, value, depth + 1);
+    tw__close(text, start);
     return status;
 }
 
@@ -288,58 +248,59 @@ static tw_status write_pairs(tw__text *text, uint32_t number, const tw_value *di
         const tw_value *key = &dict->list.items[i];
         if (key->kind != TW_VALUE_STR)
             return tw__fail(TW_VALUE_ERROR, "a dict among the arguments or results of a saved function must have keys of text");
-        tw__text pair = { 0 };
-        tw__proto_add_bytes(&pair, 1, key->s.data, key->s.size);
-        tw_status status = write_member(&pair, 2, &dict->list.items[i + 1], depth);
-        add_message(text, number, &pair);
-        TW_TRY(status);
+        size_t pair = tw__open(text, number);
+        tw__put_PairValue_key(text, key->s.data, key->s.size);
+        TW_TRY(write_member(text, TW_PairValue_value, &dict->list.items[i + 1], depth));
+        tw__close(text, pair);
     }
     return TW_OK;
 }
 
 static tw_status write_members(tw__text *text, const tw_value *value, int depth)
 {
-    tw__text inner = { 0 };
-    tw_status status = TW_OK;
-    uint32_t number = value->kind == TW_VALUE_LIST ? 51 : value->kind == TW_VALUE_TUPLE ? 52 : 53;
-    if (number != 53) {
-        for (int64_t i = 0; status == TW_OK && i < value->list.count; i++)
-            status = write_member(&inner, 1, &value->list.items[i], depth);
-    } else if (value->list.count >= 2 && value->list.items[0].kind == TW_VALUE_STR && value->list.items[1].kind == TW_VALUE_STR &&
-               tw__string_is(value->list.items[0].s, TW_NAMED_TUPLE)) {
-        number = 54;
-        tw__proto_add_bytes(&inner, 1, value->list.items[1].s.data, value->list.items[1].s.size);
-        status = write_pairs(&inner, 2, value, 2, depth);
+    size_t start;
+    bool dict = value->kind == TW_VALUE_DICT;
+    const tw_value *items = value->list.items;
+    if (!dict) {
+        start =
+            value->kind == TW_VALUE_LIST ? tw__open_StructuredValue_list_value(text) : tw__open_StructuredValue_tuple_value(text);
+        for (int64_t i = 0; i < value->list.count; i++)
+            TW_TRY(write_member(text, TW_ListValue_values, &items[i], depth));
+    } else if (value->list.count >= 2 && items[0].kind == TW_VALUE_STR && items[1].kind == TW_VALUE_STR &&
+               tw__string_is(items[0].s, TW_NAMED_TUPLE)) {
+        start = tw__open_StructuredValue_named_tuple_value(text);
+        tw__put_NamedTupleValue_name(text, items[1].s.data, items[1].s.size);
+        TW_TRY(write_pairs(text, TW_NamedTupleValue_values, value, 2, depth));
     } else {
-        status = write_pairs(&inner, 1, value, 0, depth);
+        start = tw__open_StructuredValue_dict_value(text);
+        TW_TRY(write_pairs(text, TW_DictValue_fields, value, 0, depth));
     }
-    add_message(text, number, &inner);
-    return status;
+    tw__close(text, start);
+    return TW_OK;
 }
 
-static void write_type_spec(tw__text *text, uint64_t class, const char *name, const tw_value *state, int64_t count,
-                            uint64_t tensors)
+static tw_status write_type_spec(tw__text *text, int class, const char *name, const tw_value *state, int64_t count)
 {
-    tw__text inner = { 0 }, tuple = { 0 };
-    tw__proto_add_varint(&inner, 1, class);
     tw_value whole = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)state, count } };
-    write_into(&tuple, &whole, 0);
-    add_message(&inner, 2, &tuple);
-    tw__proto_add_bytes(&inner, 3, name, strlen(name));
-    tw__proto_add_varint(&inner, 4, tensors);
-    add_message(text, 34, &inner);
+    size_t start = tw__open_StructuredValue_type_spec_value(text);
+    tw__put_TypeSpecProto_type_spec_class(text, class);
+    TW_TRY(write_member(text, TW_TypeSpecProto_type_state, &whole, -1));
+    tw__put_TypeSpecProto_type_spec_class_name(text, name, strlen(name));
+    tw__put_TypeSpecProto_num_flat_components(text, 1);
+    tw__close(text, start);
+    return TW_OK;
 }
 
 static tw_status write_spec(tw__text *text, void *object)
 {
     if (tw__is(object, &tw__class_tensor_spec)) {
         const tw_tensor_spec *spec = object;
-        tw__text inner = { 0 };
         const char *name = spec->name ? spec->name : "unknown";
-        tw__proto_add_bytes(&inner, 1, name, strlen(name));
-        tw__shape_message_write(&inner, 2, &spec->shape);
-        tw__proto_add_varint(&inner, 3, (uint64_t)spec->dtype);
-        add_message(text, 33, &inner);
+        size_t start = tw__open_StructuredValue_tensor_spec_value(text);
+        tw__put_TensorSpecProto_name(text, name, strlen(name));
+        tw__shape_message_write(text, TW_TensorSpecProto_shape, &spec->shape);
+        tw__put_TensorSpecProto_dtype(text, spec->dtype);
+        tw__close(text, start);
         return TW_OK;
     }
     bool sparse = tw__is(object, &tw__class_sparse_tensor_spec);
@@ -351,9 +312,8 @@ static tw_status write_spec(tw__text *text, void *object)
             state[2] = (tw_value){ .kind = TW_VALUE_INT, .i = tw_ragged_tensor_spec_ragged_rank(object) };
             state[3] = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = tw_ragged_tensor_spec_row_splits_dtype(object) };
         }
-        write_type_spec(text, sparse ? SPARSE_SPEC : RAGGED_SPEC, sparse ? "SparseTensorSpec" : "RaggedTensorSpec", state,
-                        sparse ? 2 : 4, 1);
-        return TW_OK;
+        return write_type_spec(text, sparse ? SPARSE_SPEC : RAGGED_SPEC, sparse ? "SparseTensorSpec" : "RaggedTensorSpec", state,
+                               sparse ? 2 : 4);
     }
     return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "an argument or result of a saved function is a %s, which SavedModels can't hold",
                     tw_class_name(object));
@@ -365,31 +325,28 @@ static tw_status write_into(tw__text *text, const tw_value *value, int depth)
         return tw__fail(TW_VALUE_ERROR, "an argument or result of a saved function is nested more than %d deep", DEPTH);
     switch (value->kind) {
     case TW_VALUE_NONE:
-        tw__proto_add_bytes(text, 1, "", 0);
+        tw__put_StructuredValue_none_value(text, "", 0);
         return TW_OK;
-    case TW_VALUE_FLOAT: {
-        uint64_t bits;
-        memcpy(&bits, &value->f, sizeof bits);
-        tw__proto_add_fixed64(text, 11, bits);
+    case TW_VALUE_FLOAT:
+        tw__put_StructuredValue_float64_value(text, value->f);
         return TW_OK;
-    }
     case TW_VALUE_INT:
-        tw__proto_add_varint(text, 12, (uint64_t)value->i << 1 ^ (uint64_t)(value->i >> 63));
+        tw__put_StructuredValue_int64_value(text, value->i);
         return TW_OK;
     case TW_VALUE_STR:
-        tw__proto_add_bytes(text, 13, value->s.data, value->s.size);
+        tw__put_StructuredValue_string_value(text, value->s.data, value->s.size);
         return TW_OK;
     case TW_VALUE_BOOL:
-        tw__proto_add_varint(text, 14, value->b);
+        tw__put_StructuredValue_bool_value(text, value->b);
         return TW_OK;
     case TW_VALUE_SHAPE:
-        tw__shape_message_write(text, 31, value->shape);
+        tw__shape_message_write(text, TW_StructuredValue_tensor_shape_value, value->shape);
         return TW_OK;
     case TW_VALUE_DTYPE:
-        tw__proto_add_varint(text, 32, (uint64_t)value->dtype);
+        tw__put_StructuredValue_tensor_dtype_value(text, value->dtype);
         return TW_OK;
     case TW_VALUE_TENSOR:
-        return tw__tensor_message_write(text, 55, value->tensor);
+        return tw__tensor_message_write(text, TW_StructuredValue_tensor_value, value->tensor);
     case TW_VALUE_OBJECT:
         return write_spec(text, value->object);
     case TW_VALUE_LIST:

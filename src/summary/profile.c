@@ -1,15 +1,14 @@
 /* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), ops that ran at once and parts that the program
  * named, written as the old profiler's file
  *
- *     DIRECTORY/plugins/profile/<time>/local.trace   Trace {1 devices {key, Device {1 name, 2 id, 3 resources {key, {1 name, 2
- * id}}}}, 4 event {1 device, 2 resource, 3 name, 9 start, 10 duration in picoseconds}}
+ *     DIRECTORY/plugins/profile/<time>/local.trace   a Trace
  *
  * and beside it an event file without events, by which TensorBoard finds the directory. */
 #include <time.h>
 
 #include <thalweg/profile.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "exec/exec.h"
 #include "rows.h"
 #include "summary/summary.h"
@@ -84,48 +83,38 @@ TW_API(summary_profile_note, "summary._profile_note(name: str, start: int)",
     return TW_OK;
 }
 
-static void add_nested(tw__text *text, uint32_t number, tw__text *inner)
-{
-    tw__proto_add_bytes(text, number, inner->data ? inner->data : "", inner->size);
-    text->failed |= inner->failed;
-    tw__text_free(inner);
-}
-
-static void add_named(tw__text *text, uint32_t number, uint32_t key, const char *name, tw__text *more)
-{
-    tw__text entry = { 0 }, value = { 0 };
-    tw__proto_add_bytes(&value, 1, name, strlen(name));
-    tw__proto_add_varint(&value, 2, key);
-    if (more) {
-        tw__text_bytes(&value, more->data ? more->data : "", more->size);
-        value.failed |= more->failed;
-        tw__text_free(more);
-    }
-    tw__proto_add_varint(&entry, 1, key);
-    add_nested(&entry, 2, &value);
-    add_nested(text, number, &entry);
-}
-
 static void write_trace(tw__text *text)
 {
-    tw__text resources = { 0 };
+    static const char host[] = "/host:CPU";
+    size_t devices = tw__open_Trace_devices(text);
+    tw__put_Trace_devices_key(text, DEVICE);
+    size_t device = tw__open_Trace_devices_value(text);
+    tw__put_Trace_Device_name(text, host, sizeof host - 1);
+    tw__put_Trace_Device_device_id(text, DEVICE);
     for (uint32_t i = 1; i <= thread_count && i <= THREADS_LIMIT; i++) {
         char name[40];
-        snprintf(name, sizeof name, "thread %u", i);
-        add_named(&resources, 3, i, name, NULL);
+        int size = snprintf(name, sizeof name, "thread %u", i);
+        size_t entry = tw__open_Trace_Device_resources(text);
+        tw__put_Trace_Device_resources_key(text, i);
+        size_t resource = tw__open_Trace_Device_resources_value(text);
+        tw__put_Trace_Resource_name(text, name, (size_t)size);
+        tw__put_Trace_Resource_resource_id(text, i);
+        tw__close(text, resource);
+        tw__close(text, entry);
     }
-    add_named(text, 1, DEVICE, "/host:CPU", &resources);
+    tw__close(text, device);
+    tw__close(text, devices);
     int64_t first = event_count ? events[0].start : 0; /* what began first may have ended last */
     for (size_t i = 1; i < event_count; i++)
         first = events[i].start < first ? events[i].start : first;
     for (size_t i = 0; i < event_count; i++) {
-        tw__text made = { 0 };
-        tw__proto_add_varint(&made, 1, DEVICE);
-        tw__proto_add_varint(&made, 2, events[i].thread);
-        tw__proto_add_bytes(&made, 3, events[i].name, strlen(events[i].name));
-        tw__proto_add_varint(&made, 9, (uint64_t)(events[i].start - first) * 1000);
-        tw__proto_add_varint(&made, 10, (uint64_t)events[i].duration * 1000);
-        add_nested(text, 4, &made);
+        size_t start = tw__open_Trace_trace_events(text);
+        tw__put_Trace_TraceEvent_device_id(text, DEVICE);
+        tw__put_Trace_TraceEvent_resource_id(text, events[i].thread);
+        tw__put_Trace_TraceEvent_name(text, events[i].name, strlen(events[i].name));
+        tw__put_Trace_TraceEvent_timestamp_ps(text, (events[i].start - first) * 1000);
+        tw__put_Trace_TraceEvent_duration_ps(text, events[i].duration * 1000);
+        tw__close(text, start);
     }
 }
 

@@ -5,7 +5,7 @@
  */
 #include <thalweg/function.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "eager/eager.h"
 #include "rows.h"
 #include "summary/summary.h"
@@ -245,15 +245,15 @@ static tw_tensor *metadata_of(const tw__summary_job *job)
 {
     if (!job->plugin)
         return tw_tensor_string(job->metadata.data ? job->metadata.data : "", job->metadata.size);
-    tw__text metadata = { 0 }, plugin = { 0 };
-    tw__proto_add_bytes(&plugin, 1, job->plugin, strlen(job->plugin));
+    tw__text metadata = { 0 };
+    size_t plugin = tw__open_SummaryMetadata_plugin_data(&metadata);
+    tw__put_SummaryMetadata_PluginData_plugin_name(&metadata, job->plugin, strlen(job->plugin));
     if (job->content.size)
-        tw__proto_add_bytes(&plugin, 2, job->content.data, job->content.size);
-    tw__proto_add_bytes(&metadata, 1, plugin.data, plugin.size);
+        tw__put_SummaryMetadata_PluginData_content(&metadata, job->content.data, job->content.size);
+    tw__close(&metadata, plugin);
     if (job->description && *job->description)
-        tw__proto_add_bytes(&metadata, 3, job->description, strlen(job->description));
-    tw_tensor *made = plugin.failed || metadata.failed ? NULL : tw_tensor_string(metadata.data, metadata.size);
-    tw__text_free(&plugin);
+        tw__put_SummaryMetadata_summary_description(&metadata, job->description, strlen(job->description));
+    tw_tensor *made = metadata.failed ? NULL : tw_tensor_string(metadata.data, metadata.size);
     tw__text_free(&metadata);
     return made;
 }

@@ -1,8 +1,8 @@
 /* Traces for C programs (<thalweg/trace.h>): the functions that are called while tracing is on, written as one RunMetadata
- * { 3 partition_graphs: GraphDef, 4 function_graphs { 2 pre_optimization_graph: GraphDef } } for TensorBoard's page of graphs. */
+ * for TensorBoard's page of graphs. */
 #include <thalweg/trace.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "function/library.h"
 #include "function/noted.h"
 #include "rows.h"
@@ -88,16 +88,15 @@ void tw_trace_off(void)
 static tw_status write_graphs(tw__function *const *functions, size_t count, tw__text *all)
 {
     for (size_t i = 0; i < count; i++) {
-        tw__text graph = { 0 }, both = { 0 };
+        tw__text graph = { 0 };
         tw_status status = tw__graphdef_write(&graph, functions[i]->graph, true, NULL, 0);
         if (status == TW_OK) {
-            tw__proto_add_bytes(all, 3, graph.data, graph.size);
-            tw__proto_add_bytes(&both, 2, graph.data, graph.size);
-            tw__proto_add_bytes(all, 4, both.data, both.size);
-            all->failed |= both.failed;
+            tw__put_RunMetadata_partition_graphs(all, graph.data, graph.size);
+            size_t both = tw__open_RunMetadata_function_graphs(all);
+            tw__put_RunMetadata_FunctionGraphs_pre_optimization_graph(all, graph.data, graph.size);
+            tw__close(all, both);
         }
         tw__text_free(&graph);
-        tw__text_free(&both);
         TW_TRY(status);
     }
     return all->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;

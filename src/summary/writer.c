@@ -6,7 +6,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "graph/graphdef.h"
 #include "op/guard.h"
 #include "rows.h"
@@ -123,13 +123,6 @@ TW_OP(CloseSummaryWriter, .inputs = "writer: resource", .shape = tw_shape_none, 
 
 /* ---- writing ---- */
 
-static void add_nested(tw__text *text, uint32_t number, tw__text *inner)
-{
-    tw__proto_add_bytes(text, number, inner->data ? inner->data : "", inner->size);
-    text->failed |= inner->failed;
-    tw__text_free(inner);
-}
-
 static tw_status add_event(tw__kernel *kernel, uint32_t what, tw__text *data, tw_status status)
 {
     tw__summary_resource *resource = status == TW_OK ? resource_of(kernel, true) : NULL;
@@ -150,14 +143,16 @@ static tw_status write_compute(tw__kernel *kernel)
     if (kernel->inputs[3]->count != 1 || kernel->inputs[4]->count != 1)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "tag and summary_metadata must be scalars");
     tw_string tag = tw_tensor_string_at(kernel->inputs[3], 0), metadata = tw_tensor_string_at(kernel->inputs[4], 0);
-    tw__text summary = { 0 }, value = { 0 }, tensor = { 0 };
+    tw__text summary = { 0 };
+    size_t value = tw__open_Summary_value(&summary);
     if (tag.size)
-        tw__proto_add_bytes(&value, 1, tag.data, tag.size);
-    tw_status status = tw__tensor_message_body(&tensor, kernel->inputs[2]);
-    add_nested(&value, 8, &tensor);
+        tw__put_Summary_Value_tag(&summary, tag.data, tag.size);
+    size_t tensor = tw__open_Summary_Value_tensor(&summary);
+    tw_status status = tw__tensor_message_body(&summary, kernel->inputs[2]);
+    tw__close(&summary, tensor);
     if (metadata.size)
-        tw__proto_add_bytes(&value, 9, metadata.data, metadata.size);
-    add_nested(&summary, 1, &value);
+        tw__put_Summary_Value_metadata(&summary, metadata.data, metadata.size);
+    tw__close(&summary, value);
     return add_event(kernel, TW_EVENT_SUMMARY, &summary, status);
 }
 
@@ -172,11 +167,9 @@ static tw_status write_bytes(tw__kernel *kernel, uint32_t what)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "tensor must be a scalar");
     tw_string bytes = tw_tensor_string_at(kernel->inputs[2], 0);
     tw__text_bytes(&text, bytes.data ? bytes.data : "", bytes.size);
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field field;
-    while (tw__proto_next(&proto, &field))
-        ;
-    tw_status status = proto.failed ? TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the bytes are no message") : TW_OK;
+    tw__NoneValue any; /* of any message: no field is looked at */
+    tw_status status =
+        !tw__read_NoneValue(bytes, &any) ? TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the bytes are no message") : TW_OK;
     return add_event(kernel, what, &text, status);
 }
 
@@ -203,12 +196,11 @@ static tw_status scalar_compute(tw__kernel *kernel)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "tag and value must be scalars");
     tw_string tag = tw_tensor_string_at(kernel->inputs[2], 0);
     float number = (float)tw_tensor_double_at(kernel->inputs[3], 0);
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    tw__text summary = { 0 }, value = { 0 };
-    tw__proto_add_bytes(&value, 1, tag.data ? tag.data : "", tag.size);
-    tw__proto_add_fixed32(&value, 2, bits);
-    add_nested(&summary, 1, &value);
+    tw__text summary = { 0 };
+    size_t value = tw__open_Summary_value(&summary);
+    tw__put_Summary_Value_tag(&summary, tag.data ? tag.data : "", tag.size);
+    tw__put_Summary_Value_simple_value(&summary, number);
+    tw__close(&summary, value);
     return add_event(kernel, TW_EVENT_SUMMARY, &summary, TW_OK);
 }
 

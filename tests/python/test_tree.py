@@ -89,6 +89,31 @@ def test_messages_are_composed_in_one_place():
     assert bad == ["src/base/error.c"]
 
 
+WALKS_FIELDS = {  # files outside of src/codec that walk over a message's fields one by one, and why
+    "src/format/record/example.c": "lists of features are read as TensorFlow's parser reads them",
+    "python/extension/message_wire.c": "messages of Python keep the fields that no table has",
+}
+
+
+def test_field_numbers_stand_in_one_table():
+    """Numbers of fields are in src/codec/messages.txt alone: nobody else reads fields, or writes one by a number."""
+    walks, bad = set(), []
+    writes = re.compile(r"(tw__proto_add_\w+|tw__open|tw__put_(?:text|message|entry)|tw__structured_write|tw__(?:shape|tensor|attr)_message_write\w*"
+                        r"|tw__graph_write_nodes)\([^,;]*, *\d|\bnumber [!=]= \d+ && \w+[.>-]+wire|\d << 3 \|")
+    for top in ("src", "python"):
+        for path in sources(top, (".c", ".h", ".inc")):
+            name = os.path.relpath(path, ROOT)
+            with open(path) as f:
+                text = f.read()
+            if name.startswith("src/codec/"):
+                continue
+            if "tw__proto_next(" in text:
+                walks.add(name)
+            bad += ["%s: %s" % (name, m.group()) for m in writes.finditer(text)]
+    assert not bad, "\n".join(bad)
+    assert walks == set(WALKS_FIELDS)
+
+
 def symbols():
     """Of every object of src/: its source, whether it defines the symbol or needs it, and the symbol."""
     top = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))), "CMakeFiles/thalweg_objects.dir/src")

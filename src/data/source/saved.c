@@ -1,6 +1,6 @@
 /* Datasets in files: Dataset.save writes one, Dataset.load reads it, in TensorFlow's own form.
  *
- *     PATH/snapshot.metadata {2 run, 3 time in microseconds, 4 version, 5 dtypes, 6 number of elements, 1000 finalized}
+ *     PATH/snapshot.metadata a SnapshotMetadataRecord
  *     PATH/RUN/00000000.shard/00000000.snapshot records, perhaps compressed: a TensorProto per component of each element
  *     PATH/RUN/dataset_spec.pb the structure of the elements, which is read if it is there
  *     PATH/dataset_spec.pb the same where TensorFlow looks for it
@@ -66,22 +66,17 @@ tw_status tw__saved_read_metadata(tw__saved_dataset *self, char **run)
     size_t size = 0;
     char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
     tw_status status = bytes ? TW_OK : tw__error_status();
-    bool finalized = false;
-    tw__proto proto = tw__proto_read(bytes, size);
-    tw__proto_field field;
-    while (status == TW_OK && tw__proto_next(&proto, &field)) {
-        if (field.number == 2 && field.wire == TW_WIRE_BYTES) {
-            tw__free(*run);
-            *run = tw__strndup((const char *)field.data, field.size);
-        } else if (field.number == 6 && field.wire == TW_WIRE_VARINT) {
-            self->count = (int64_t)field.value;
-        } else if (field.number == 1000) {
-            finalized = field.value != 0;
-        }
-    }
-    if (status == TW_OK && (proto.failed || !*run || strchr(*run, '/')))
+    tw__SnapshotMetadataRecord record;
+    if (status == TW_OK && (!tw__read_SnapshotMetadataRecord((tw_string){ bytes, size }, &record) || !tw__has(record.run_id) ||
+                            memchr(record.run_id.data, '/', record.run_id.size)))
         status = damaged(path);
-    if (status == TW_OK && !finalized)
+    if (status == TW_OK) {
+        tw__free(*run);
+        *run = tw__strndup(record.run_id.data, record.run_id.size);
+        self->count = record.num_elements ? record.num_elements : self->count;
+        status = *run ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    }
+    if (status == TW_OK && !record.finalized)
         status = tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path);
     tw__free(path);
     tw__free(bytes);

@@ -2,7 +2,7 @@
 #ifndef TW_DATA_SAVED_H
 #define TW_DATA_SAVED_H
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "data/data.h"
 #include "data/source/stream.h"
 

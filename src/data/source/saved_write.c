@@ -42,24 +42,23 @@ static tw_status write_spec(const tw__saved_dataset *self, const tw__saved_curso
 
 static tw_status write_metadata(const tw__saved_dataset *self, const tw__saved_cursor *c)
 {
-    tw__text text = { 0 }, types = { 0 };
+    tw__text text = { 0 };
     char run[24];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     tw__saved_run_name(c, run);
-    tw__proto_add_bytes(&text, 2, run, strlen(run));
-    tw__proto_add_varint(&text, 3, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
-    tw__proto_add_varint(&text, 4, VERSION);
+    tw__put_SnapshotMetadataRecord_run_id(&text, run, strlen(run));
+    tw__put_SnapshotMetadataRecord_creation_timestamp(&text, (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    tw__put_SnapshotMetadataRecord_version(&text, VERSION);
+    size_t types = tw__open_SnapshotMetadataRecord_dtype(&text);
     for (int i = 0; i < self->base.count; i++)
-        tw__varint_add(&types, (uint64_t)self->base.dtypes[i]);
-    tw__proto_add_bytes(&text, 5, types.data, types.size);
+        tw__varint_add(&text, (uint64_t)self->base.dtypes[i]);
+    tw__close(&text, types);
     if (c->elements)
-        tw__proto_add_varint(&text, 6, (uint64_t)c->elements);
-    tw__proto_add_varint(&text, 1000, 1);
-    tw_status status =
-        !text.failed && !types.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
+        tw__put_SnapshotMetadataRecord_num_elements(&text, c->elements);
+    tw__put_SnapshotMetadataRecord_finalized(&text, true);
+    tw_status status = !text.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
     tw__text_free(&text);
-    tw__text_free(&types);
     return status;
 }
 

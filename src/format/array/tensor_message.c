@@ -1,114 +1,98 @@
-/* TensorProto and TensorShapeProto, in and out.
- *
- *     TensorShapeProto  2 dim {1 size, -1: not known; 2 name}, 3 unknown_rank
- *     TensorProto       1 dtype, 2 tensor_shape, 4 tensor_content (the elements' bytes), or a list by dtype: 5 float, 6 double, 7
- * int, 8 string, 9 complex64 (floats in pairs), 10 int64, 11 bool, 12 complex128, 13 half, 16 uint32, 17 uint64
- *
- * A list that is shorter than the shape says is continued with its last value; an empty one is zeros. */
-#include "codec/codec.h"
+/* TensorProto and TensorShapeProto, in and out. A tensor's elements are bytes (tensor_content), or a list by its dtype. A list
+ * that is shorter than the shape says is continued with its last value; an empty one is zeros. */
+#include "codec/message.h"
 #include "format/array/tensor_message.h"
-
-static tw_string bytes_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
 
 tw_status tw__shape_message_read(tw_string bytes, tw_shape *shape)
 {
     *shape = (tw_shape){ .rank = 0 };
-    bool unknown = false;
-    tw__proto_field field, part;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 3 && field.wire == TW_WIRE_VARINT)
-            unknown = field.value != 0;
-        if (field.number != 2 || field.wire != TW_WIRE_BYTES)
-            continue;
-        int64_t size = 0;
-        tw__proto dim = tw__proto_nested(&field);
-        while (tw__proto_next(&dim, &part)) {
-            if (part.number == 1 && part.wire == TW_WIRE_VARINT)
-                size = (int64_t)part.value;
-        }
-        if (dim.failed || size < -1)
-            return tw__fail(TW_DATA_LOSS, "a shape with a dimension of %lld", (long long)size);
-        if (shape->rank == TW_MAX_RANK)
-            return tw__fail(TW_UNIMPLEMENTED, "a shape of more than %d dimensions", TW_MAX_RANK);
-        shape->dims[shape->rank++] = size;
-    }
-    if (proto.failed)
+    tw__TensorShapeProto from;
+    if (!tw__read_TensorShapeProto(bytes, &from))
         return tw__fail(TW_DATA_LOSS, "a shape that can't be read");
-    if (unknown)
+    if (!from.unknown_rank && from.dim.count > TW_MAX_RANK)
+        return tw__fail(TW_UNIMPLEMENTED, "a shape of more than %d dimensions", TW_MAX_RANK);
+    for (TW_EACH(TensorShapeProto_Dim, dim, from.dim)) {
+        if (dim.size < -1)
+            return tw__fail(TW_DATA_LOSS, "a shape with a dimension of %lld", (long long)dim.size);
+        if (!from.unknown_rank)
+            shape->dims[shape->rank++] = dim.size;
+    }
+    if (from.dim.failed)
+        return tw__fail(TW_DATA_LOSS, "a shape that can't be read");
+    if (from.unknown_rank)
         *shape = TW_UNKNOWN_SHAPE;
     return TW_OK;
 }
 
 void tw__shape_message_write(tw__text *text, uint32_t number, const tw_shape *shape)
 {
-    tw__text inner = { 0 };
+    size_t start = tw__open(text, number);
     if (shape->rank < 0)
-        tw__proto_add_varint(&inner, 3, 1);
+        tw__put_TensorShapeProto_unknown_rank(text, true);
     for (int i = 0; i < shape->rank; i++) {
-        uint8_t dim[1 + TW_VARINT_MAX] = { 1 << 3 };
-        tw__proto_add_bytes(&inner, 2, dim, 1 + tw__varint_put(dim + 1, (uint64_t)shape->dims[i]));
+        size_t dim = tw__open_TensorShapeProto_dim(text);
+        tw__put_TensorShapeProto_Dim_size(text, shape->dims[i]);
+        tw__close(text, dim);
     }
-    text->failed |= inner.failed;
-    tw__proto_add_bytes(text, number, inner.data, inner.size);
-    tw__text_free(&inner);
+    tw__close(text, start);
 }
 
-/* The list of the dtype, and how its numbers are on the wire. */
-static uint32_t list_of(tw_dtype dtype, tw__wire *wire)
+void tw__shape_message_write_known(tw__text *text, uint32_t number, const tw_shape *shape)
 {
-    *wire = TW_WIRE_VARINT;
+    size_t start = tw__open(text, number);
+    for (int i = 0; i < shape->rank; i++) {
+        size_t dim = tw__open_TensorShapeProto_dim(text);
+        if (shape->dims[i])
+            tw__put_TensorShapeProto_Dim_size(text, shape->dims[i]);
+        tw__close(text, dim);
+    }
+    tw__close(text, start);
+}
+
+/* The number of the list of the dtype; 0: there is none. */
+static uint32_t list_of(tw_dtype dtype)
+{
     switch (dtype) {
     case TW_FLOAT32:
+        return TW_TensorProto_float_val;
     case TW_COMPLEX64:
-        *wire = TW_WIRE_FIXED32;
-        return dtype == TW_FLOAT32 ? 5 : 9;
+        return TW_TensorProto_scomplex_val;
     case TW_FLOAT64:
+        return TW_TensorProto_double_val;
     case TW_COMPLEX128:
-        *wire = TW_WIRE_FIXED64;
-        return dtype == TW_FLOAT64 ? 6 : 12;
+        return TW_TensorProto_dcomplex_val;
     case TW_STRING:
-        *wire = TW_WIRE_BYTES;
-        return 8;
+        return TW_TensorProto_string_val;
     case TW_INT64:
-        return 10;
+        return TW_TensorProto_int64_val;
     case TW_BOOL:
-        return 11;
+        return TW_TensorProto_bool_val;
     case TW_FLOAT16:
     case TW_BFLOAT16:
-        return 13;
+        return TW_TensorProto_half_val;
     case TW_UINT32:
-        return 16;
+        return TW_TensorProto_uint32_val;
     case TW_UINT64:
-        return 17;
+        return TW_TensorProto_uint64_val;
     case TW_RESOURCE:
     case TW_VARIANT:
         return 0;
     default:
-        return 7;
+        return TW_TensorProto_int_val;
     }
 }
 
 tw_status tw__tensor_message_open(tw_string bytes, tw__tensor_message *message)
 {
     *message = (tw__tensor_message){ .bytes = bytes };
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    uint64_t dtype = 0;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_VARINT)
-            dtype = field.value;
-        else if (field.number == 2 && field.wire == TW_WIRE_BYTES)
-            TW_TRY(tw__shape_message_read(bytes_of(&field), &message->shape));
-    }
-    if (proto.failed)
+    tw__TensorProto from;
+    if (!tw__read_TensorProto(bytes, &from))
         return tw__fail(TW_DATA_LOSS, "a tensor that can't be read");
-    if (dtype >= TW_DTYPE_LIMIT || !tw__dtype_is_valid((tw_dtype)dtype))
-        return tw__fail(TW_UNIMPLEMENTED, "a tensor of the unknown dtype %llu", (unsigned long long)dtype);
-    message->dtype = (tw_dtype)dtype;
+    TW_TRY(tw__shape_message_read(from.tensor_shape, &message->shape));
+    if (from.dtype < 0 || from.dtype >= TW_DTYPE_LIMIT || !tw__dtype_is_valid((tw_dtype)from.dtype))
+        return tw__fail(TW_UNIMPLEMENTED, "a tensor of the unknown dtype %d", (int)from.dtype);
+    message->dtype = (tw_dtype)from.dtype;
+    message->content = from.tensor_content;
     if (!tw__shape_known(&message->shape))
         return tw__fail(TW_DATA_LOSS, "a tensor of the shape %s", tw__shape_text(&message->shape));
     return tw__shape_count(&message->shape, &message->count);
@@ -146,49 +130,22 @@ static void put(tw_tensor *tensor, int64_t index, uint64_t value)
     }
 }
 
-/* The numbers of a list, packed or one by one, up to `room`; how many there were. -1: damaged. */
-static int64_t take_numbers(tw_string bytes, uint32_t list, tw__wire wire, tw_tensor *tensor, int64_t room)
+/* The numbers of a list, up to `room`; how many there were. -1: damaged. */
+static int64_t take_numbers(tw__many many, tw_tensor *tensor, int64_t room)
 {
+    tw__numbers numbers = tw__numbers_of(many);
     int64_t count = 0;
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    while (count < room && tw__proto_next(&proto, &field)) {
-        if (field.number != list)
-            continue;
-        if (field.wire == wire) {
-            put(tensor, count++, field.value);
-            continue;
-        }
-        if (field.wire != TW_WIRE_BYTES)
-            return -1;
-        size_t unit = wire == TW_WIRE_FIXED32 ? 4 : 8;
-        for (size_t at = 0; at < field.size && count < room;) {
-            uint64_t value = 0;
-            if (wire == TW_WIRE_VARINT)
-                unit = tw__varint_get(field.data + at, field.size - at, &value);
-            if (unit == 0 || unit > field.size - at)
-                return -1;
-            if (wire != TW_WIRE_VARINT)
-                value = unit == 4 ? tw__get32(field.data + at) : tw__get64(field.data + at);
-            put(tensor, count++, value);
-            at += unit;
-        }
-    }
-    return proto.failed ? -1 : count;
+    for (uint64_t value; count < room && tw__next_number(&numbers, &value);)
+        put(tensor, count++, value);
+    return numbers.many.failed ? -1 : count;
 }
 
-static tw_status take_strings(tw_string bytes, tw_tensor *tensor, size_t *budget)
+static tw_status take_strings(tw__many many, tw_tensor *tensor, size_t *budget)
 {
     int64_t count = 0;
-    tw__proto_field field;
     tw_string last = { "", 0 };
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    while (count < tensor->count && tw__proto_next(&proto, &field)) {
-        if (field.number != 8 || field.wire != TW_WIRE_BYTES)
-            continue;
-        last = bytes_of(&field);
+    while (count < tensor->count && tw__next_bytes(&many, &last))
         TW_TRY(tw__string_set(tensor, count++, last.data, last.size));
-    }
     if (last.size && (uint64_t)(tensor->count - count) > *budget / last.size)
         return tw__fail(TW_RESOURCE_EXHAUSTED, "a tensor of %lld strings, more than the file can hold", (long long)tensor->count);
     *budget -= (size_t)(tensor->count - count) * last.size;
@@ -223,16 +180,10 @@ static tw_status take_string_content(tw_string content, tw_tensor *tensor)
 static tw_status fill(const tw__tensor_message *message, tw_tensor *tensor, size_t *budget)
 {
     size_t size = tw__element_size(tensor->dtype);
-    tw_string content = { NULL, 0 };
-    tw__proto_field field;
-    tw__proto proto = tw__proto_read(message->bytes.data, message->bytes.size);
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 4 && field.wire == TW_WIRE_BYTES && field.size)
-            content = bytes_of(&field);
-    }
-    if (content.data && tensor->dtype == TW_STRING)
+    tw_string content = message->content;
+    if (content.size && tensor->dtype == TW_STRING)
         return take_string_content(content, tensor);
-    if (content.data) {
+    if (content.size) {
         if (content.size % size || content.size / size != (size_t)message->count)
             return tw__fail(TW_DATA_LOSS, "a tensor of %s %s in %zu bytes", tw_dtype_name(message->dtype),
                             tw__shape_text(&message->shape), content.size);
@@ -241,12 +192,11 @@ static tw_status fill(const tw__tensor_message *message, tw_tensor *tensor, size
             ((uint8_t *)tensor->data)[i] = ((uint8_t *)tensor->data)[i] != 0;
         return TW_OK;
     }
+    tw__many list = tw__many_of(&tw__type_TensorProto, list_of(tensor->dtype), message->bytes);
     if (tensor->dtype == TW_STRING)
-        return take_strings(message->bytes, tensor, budget);
-    tw__wire wire;
-    uint32_t list = list_of(tensor->dtype, &wire);
+        return take_strings(list, tensor, budget);
     int parts = tw__dtype_is_complex(tensor->dtype) ? 2 : 1;
-    int64_t count = take_numbers(message->bytes, list, wire, tensor, tensor->count * parts);
+    int64_t count = take_numbers(list, tensor, tensor->count * parts);
     if (count < 0 || count % parts)
         return tw__fail(TW_DATA_LOSS, "a tensor whose elements can't be read");
     char *data = tensor->data;
@@ -282,60 +232,57 @@ tw_tensor *tw__tensor_message_read(const tw__tensor_message *message, int64_t li
     return tensor;
 }
 
+/* The only element of an integer tensor. */
+static int64_t integer_of(const tw_tensor *tensor)
+{
+    const void *data = tensor->data;
+    size_t size = tw__element_size(tensor->dtype);
+    return size == 8                   ? *(const int64_t *)data
+           : tensor->dtype == TW_INT32 ? *(const int32_t *)data
+           : size == 4                 ? (int64_t) * (const uint32_t *)data
+           : tensor->dtype == TW_INT16 ? *(const int16_t *)data
+           : size == 2                 ? *(const uint16_t *)data
+           : tensor->dtype == TW_INT8  ? *(const int8_t *)data
+                                       : *(const uint8_t *)data;
+}
+
 tw_status tw__tensor_message_write(tw__text *text, uint32_t number, const tw_tensor *tensor)
 {
-    tw__wire wire;
-    uint32_t list = list_of(tensor->dtype, &wire);
+    uint32_t list = list_of(tensor->dtype);
     if (!list || !tensor->data)
         return tw__fail(TW_UNIMPLEMENTED, "a tensor of dtype %s can't be written into a graph", tw_dtype_name(tensor->dtype));
-    tw__text inner = { 0 };
-    tw__proto_add_varint(&inner, 1, (uint64_t)tensor->dtype);
-    tw__shape_message_write(&inner, 2, &tensor->shape);
-    size_t size = tw__element_size(tensor->dtype);
+    size_t start = tw__open(text, number), size = tw__element_size(tensor->dtype);
+    tw__put_TensorProto_dtype(text, tensor->dtype);
+    tw__shape_message_write(text, TW_TensorProto_tensor_shape, &tensor->shape);
     const void *data = tensor->data;
     if (tensor->dtype == TW_STRING) {
         for (int64_t i = 0; i < tensor->count; i++)
-            tw__proto_add_bytes(&inner, list, ((const tw_string *)data)[i].data, ((const tw_string *)data)[i].size);
+            tw__put_TensorProto_string_val(text, ((const tw_string *)data)[i].data, ((const tw_string *)data)[i].size);
     } else if (tensor->count != 1) {
-        tw__proto_add_bytes(&inner, 4, data, (size_t)tensor->count * size);
-    } else if (wire == TW_WIRE_VARINT) { /* one element: in the list, packed as proto3 does */
-        int64_t value = size == 8                   ? *(const int64_t *)data
-                        : tensor->dtype == TW_INT32 ? *(const int32_t *)data
-                        : size == 4                 ? (int64_t) * (const uint32_t *)data
-                        : tensor->dtype == TW_INT16 ? *(const int16_t *)data
-                        : size == 2                 ? *(const uint16_t *)data
-                        : tensor->dtype == TW_INT8  ? *(const int8_t *)data
-                                                    : *(const uint8_t *)data;
-        uint8_t packed[TW_VARINT_MAX];
-        tw__proto_add_bytes(&inner, list, packed, tw__varint_put(packed, (uint64_t)value));
-    } else {
-        tw__proto_add_bytes(&inner, list, data, size);
+        tw__put_TensorProto_tensor_content(text, data, (size_t)tensor->count * size);
+    } else { /* one element: in the list, packed as proto3 does */
+        size_t packed = tw__open(text, list);
+        if (size > 2 && (tw__dtype_is_float(tensor->dtype) || tw__dtype_is_complex(tensor->dtype)))
+            tw__text_bytes(text, data, size);
+        else
+            tw__varint_add(text, (uint64_t)integer_of(tensor));
+        tw__close(text, packed);
     }
-    text->failed |= inner.failed;
-    tw__proto_add_bytes(text, number, inner.data, inner.size);
-    tw__text_free(&inner);
+    tw__close(text, start);
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
 tw_status tw__tensor_message_body(tw__text *text, const tw_tensor *tensor)
 {
-    tw__text shape = { 0 };
-    tw__proto_add_varint(text, 1, (uint64_t)tensor->dtype);
-    for (int i = 0; i < tensor->shape.rank; i++) {
-        uint8_t dim[1 + TW_VARINT_MAX] = { 1 << 3 };
-        size_t size = tensor->shape.dims[i] ? 1 + tw__varint_put(dim + 1, (uint64_t)tensor->shape.dims[i]) : 0;
-        tw__proto_add_bytes(&shape, 2, dim, size);
-    }
-    text->failed |= shape.failed;
-    tw__proto_add_bytes(text, 2, shape.data ? shape.data : "", shape.size);
-    tw__text_free(&shape);
+    tw__put_TensorProto_dtype(text, tensor->dtype);
+    tw__shape_message_write_known(text, TW_TensorProto_tensor_shape, &tensor->shape);
     if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT)
         return tw__fail(TW_INVALID_ARGUMENT, "a tensor of dtype %s can't be written", tw_dtype_name(tensor->dtype));
     for (int64_t i = 0; tensor->dtype == TW_STRING && i < tensor->count; i++) {
         tw_string s = tw_tensor_string_at(tensor, i);
-        tw__proto_add_bytes(text, 8, s.data ? s.data : "", s.size);
+        tw__put_TensorProto_string_val(text, s.data ? s.data : "", s.size);
     }
     if (tensor->dtype != TW_STRING && tensor->count)
-        tw__proto_add_bytes(text, 4, tensor->data, (size_t)tensor->count * tw__element_size(tensor->dtype));
+        tw__put_TensorProto_tensor_content(text, tensor->data, (size_t)tensor->count * tw__element_size(tensor->dtype));
     return TW_OK;
 }

@@ -4,7 +4,7 @@
  * halves of one bundle even while another process puts a new one in its place. */
 #include <sys/stat.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/bundle/bundle.h"
 #include "format/table/table.h"
 
@@ -16,102 +16,56 @@ static tw_status malformed(const tw__bundle_reader *reader, const char *key)
     return tw__fail(TW_DATA_LOSS, "Unable to read file (%s.index): the entry of \"%s\" is malformed", reader->prefix, key);
 }
 
-static tw_status read_header(tw__bundle_reader *reader, const uint8_t *data, size_t size)
+static tw_status read_header(tw__bundle_reader *reader, const void *data, size_t size)
 {
-    tw__proto proto = tw__proto_read(data, size);
-    tw__proto_field field;
-    int64_t shards = 0, min_consumer = 0;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_VARINT) {
-            shards = (int64_t)field.value;
-        } else if (field.number == 2 && field.wire == TW_WIRE_VARINT) {
-            if (field.value > 1)
-                proto.failed = true;
-            reader->big_endian = field.value == 1;
-        } else if (field.number == 3 && field.wire == TW_WIRE_BYTES) {
-            tw__proto version = tw__proto_nested(&field);
-            while (tw__proto_next(&version, &field)) {
-                if (field.number == 2 && field.wire == TW_WIRE_VARINT)
-                    min_consumer = (int32_t)field.value;
-            }
-            proto.failed |= version.failed;
-        }
-    }
-    if (proto.failed || shards < 0 || shards > INT32_MAX)
+    tw__BundleHeaderProto header;
+    tw__VersionDef version;
+    if (!tw__read_BundleHeaderProto((tw_string){ data, size }, &header) || !tw__read_VersionDef(header.version, &version) ||
+        header.num_shards < 0 || header.endianness < 0 || header.endianness > 1)
         return tw__fail(TW_DATA_LOSS, "Unable to read file (%s.index): the header is malformed", reader->prefix);
-    if (min_consumer > 1)
-        return tw__fail(TW_UNIMPLEMENTED, "%s.index: the file needs a reader of version %lld, this is version 1", reader->prefix,
-                        (long long)min_consumer);
-    reader->shard_count = (int32_t)shards;
+    if (version.min_consumer > 1)
+        return tw__fail(TW_UNIMPLEMENTED, "%s.index: the file needs a reader of version %d, this is version 1", reader->prefix,
+                        (int)version.min_consumer);
+    reader->big_endian = header.endianness == 1;
+    reader->shard_count = header.num_shards;
     return TW_OK;
 }
 
-static bool read_dim(tw__proto_field *field, int64_t *size)
+/* The rank is -1 if there are more dimensions than tensors have. */
+static bool read_shape(tw_string bytes, tw_shape *shape)
 {
-    tw__proto dim = tw__proto_nested(field);
-    *size = 0;
-    while (tw__proto_next(&dim, field)) {
-        if (field->number == 1 && field->wire == TW_WIRE_VARINT)
-            *size = (int64_t)field->value;
-    }
-    return !dim.failed && *size >= 0;
-}
-
-static bool read_shape(const tw__proto_field *shape_field, tw_shape *shape)
-{
-    tw__proto proto = tw__proto_nested(shape_field);
-    tw__proto_field field;
-    while (tw__proto_next(&proto, &field)) {
-        int64_t size;
-        if (field.number == 3 && field.wire == TW_WIRE_VARINT && field.value)
-            return false; /* an unknown rank */
-        if (field.number != 2 || field.wire != TW_WIRE_BYTES)
-            continue;
-        if (!read_dim(&field, &size))
+    tw__TensorShapeProto from;
+    if (!tw__read_TensorShapeProto(bytes, &from) || from.unknown_rank)
+        return false;
+    for (TW_EACH(TensorShapeProto_Dim, dim, from.dim)) {
+        if (dim.size < 0)
             return false;
         if (shape->rank == TW_MAX_RANK)
             shape->rank = -1;
         if (shape->rank >= 0)
-            shape->dims[shape->rank++] = size;
+            shape->dims[shape->rank++] = dim.size;
     }
-    return !proto.failed;
+    return !from.dim.failed;
 }
 
-static tw_status read_entry(tw__bundle_reader *reader, tw__bundle_entry *entry, const uint8_t *data, size_t size)
+static tw_status read_entry(tw__bundle_reader *reader, tw__bundle_entry *entry, const void *data, size_t size)
 {
-    tw__proto proto = tw__proto_read(data, size);
-    tw__proto_field field;
-    tw__text slices = { 0 };
-    int64_t shard_number = 0;
-    bool good = true;
-    while (good && tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_VARINT)
-            entry->dtype = (tw_dtype)(field.value < 2 * REFERENCE_DTYPES ? field.value % REFERENCE_DTYPES : 0);
-        else if (field.number == 2 && field.wire == TW_WIRE_BYTES)
-            good = read_shape(&field, &entry->shape);
-        else if (field.number == 3 && field.wire == TW_WIRE_VARINT)
-            shard_number = (int64_t)field.value;
-        else if (field.number == 4 && field.wire == TW_WIRE_VARINT)
-            entry->offset = (int64_t)field.value;
-        else if (field.number == 5 && field.wire == TW_WIRE_VARINT)
-            entry->size = (int64_t)field.value;
-        else if (field.number == 6 && field.wire == TW_WIRE_FIXED32)
-            entry->crc = (uint32_t)field.value;
-        else if (field.number == 7 && field.wire == TW_WIRE_BYTES)
-            tw__proto_add_bytes(&slices, 7, field.data, field.size);
-    }
-    bool any = slices.size > 0;
-    if (any) {
-        entry->slices_size = slices.size;
-        entry->slices = (uint8_t *)tw__text_take(&slices);
-    } else {
-        tw__text_free(&slices);
-    }
-    if (any && !entry->slices)
-        return TW_RESOURCE_EXHAUSTED;
-    if (!good || proto.failed || entry->offset < 0 || entry->size < 0 || shard_number < 0 || shard_number >= reader->shard_count)
+    tw__BundleEntryProto from;
+    if (!tw__read_BundleEntryProto((tw_string){ data, size }, &from) || !read_shape(from.shape, &entry->shape) ||
+        from.offset < 0 || from.size < 0 || from.shard_id < 0 || from.shard_id >= reader->shard_count)
         return malformed(reader, entry->key);
-    entry->shard = (int32_t)shard_number;
+    entry->dtype = (tw_dtype)(from.dtype >= 0 && from.dtype < 2 * REFERENCE_DTYPES ? from.dtype % REFERENCE_DTYPES : 0);
+    entry->shard = from.shard_id;
+    entry->offset = from.offset;
+    entry->size = from.size;
+    entry->crc = from.crc32c;
+    if (!from.slices.count)
+        return TW_OK;
+    entry->slices_size = (size_t)(from.slices.end - from.slices.at);
+    entry->slices = tw__alloc(entry->slices_size);
+    if (!entry->slices)
+        return TW_RESOURCE_EXHAUSTED;
+    memcpy(entry->slices, from.slices.at, entry->slices_size);
     return TW_OK;
 }
 

@@ -6,7 +6,7 @@
  * the full extent
  *
  * All slices together must cover the tensor exactly once. */
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/bundle/bundle.h"
 
 /* A small number as a byte: sign bit turned over. Others get the bytes they need, the marks of the size xored into the first two.
@@ -48,32 +48,21 @@ void tw__slice_key(tw__text *key, const char *name, size_t name_size, const tw__
     }
 }
 
-static bool read_slice(const tw__proto_field *field, const tw_shape *shape, tw__slice *slice)
+static bool read_slice(tw_string bytes, const tw_shape *shape, tw__slice *slice)
 {
-    tw__proto proto = tw__proto_nested(field);
-    tw__proto_field extent;
+    tw__TensorSliceProto from;
     int rank = 0;
     slice->whole = *shape;
-    while (tw__proto_next(&proto, &extent)) {
-        if (extent.number != 1 || extent.wire != TW_WIRE_BYTES)
-            continue;
-        if (rank == shape->rank)
+    if (!tw__read_TensorSliceProto(bytes, &from) || from.extent.count != (uint32_t)shape->rank)
+        return false;
+    for (TW_EACH(TensorSliceProto_Extent, extent, from.extent)) {
+        int64_t dim = shape->dims[rank], start = extent.start, length = extent.which_has_length ? extent.length : -1;
+        if (start < 0 || start > dim || length < -1 || (length == -1 ? start != 0 : length > dim - start))
             return false;
-        slice->start[rank] = 0;
-        slice->length[rank] = -1;
-        tw__proto numbers = tw__proto_nested(&extent);
-        while (tw__proto_next(&numbers, &extent)) {
-            if (extent.number == 1 && extent.wire == TW_WIRE_VARINT)
-                slice->start[rank] = (int64_t)extent.value;
-            else if (extent.number == 2 && extent.wire == TW_WIRE_VARINT)
-                slice->length[rank] = (int64_t)extent.value;
-        }
-        int64_t dim = shape->dims[rank], start = slice->start[rank], length = slice->length[rank];
-        if (numbers.failed || start < 0 || start > dim || length < -1 || (length == -1 ? start != 0 : length > dim - start))
-            return false;
-        rank++;
+        slice->start[rank] = start;
+        slice->length[rank++] = length;
     }
-    return !proto.failed && rank == shape->rank;
+    return !from.extent.failed;
 }
 
 /* Copies a slice's elements to their place, and marks them in `covered`. False: one was there before. */
@@ -155,8 +144,8 @@ static tw_status read_part(assembly *work, const tw__slice *slice)
 tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_entry *entry, void *data)
 {
     assembly work = { .reader = reader, .entry = entry, .data = data };
-    tw__proto proto = tw__proto_read(entry->slices, entry->slices_size);
-    tw__proto_field field;
+    tw__many slices = tw__many_of(&tw__type_BundleEntryProto, TW_BundleEntryProto_slices,
+                                  (tw_string){ (const char *)entry->slices, entry->slices_size });
     tw_status status = TW_OK;
     int64_t count;
     if (entry->dtype == TW_STRING)
@@ -164,9 +153,9 @@ tw_status tw__bundle_read_slices(tw__bundle_reader *reader, const tw__bundle_ent
     TW_TRY(tw__shape_count(&entry->shape, &count));
     if (data && !(work.covered = tw__alloc_zero((size_t)(count / 8 + 1))))
         return TW_RESOURCE_EXHAUSTED;
-    while (status == TW_OK && tw__proto_next(&proto, &field)) {
+    for (tw_string bytes; status == TW_OK && tw__next_bytes(&slices, &bytes);) {
         tw__slice slice;
-        status = read_slice(&field, &entry->shape, &slice) ? read_part(&work, &slice) : bad(&work, "are malformed");
+        status = read_slice(bytes, &entry->shape, &slice) ? read_part(&work, &slice) : bad(&work, "are malformed");
     }
     if (status == TW_OK && work.elements != count)
         status = bad(&work, "do not cover it exactly once");

@@ -8,7 +8,8 @@
  * into place without a moment at which neither the old nor the new pair can be read is in bundle_commit.c. */
 #include <stdlib.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
+#include "format/array/tensor_message.h"
 #include "format/bundle/bundle.h"
 #include "format/table/table.h"
 
@@ -145,21 +146,18 @@ static tw_status list_part(tw__bundle_writer *writer, const char *name, const tw
         return tw__fail(TW_INVALID_ARGUMENT, "%s: the parts of tensor \"%s\" are of different tensors", writer->prefix, name);
     whole->divided = true;
     whole->offset = 0;
-    tw__text part = { 0 };
+    tw__text *text = &whole->parts;
+    size_t part = tw__open_BundleEntryProto_slices(text);
     for (int i = 0; i < slice->whole.rank; i++) {
-        tw__text extent = { 0 };
+        size_t extent = tw__open_TensorSliceProto_extent(text);
         if (slice->length[i] >= 0 && slice->start[i])
-            tw__proto_add_varint(&extent, 1, (uint64_t)slice->start[i]);
+            tw__put_TensorSliceProto_Extent_start(text, slice->start[i]);
         if (slice->length[i] >= 0)
-            tw__proto_add_varint(&extent, 2, (uint64_t)slice->length[i]);
-        tw__proto_add_bytes(&part, 1, extent.data, extent.size);
-        part.failed |= extent.failed;
-        tw__text_free(&extent);
+            tw__put_TensorSliceProto_Extent_length(text, slice->length[i]);
+        tw__close(text, extent);
     }
-    tw__proto_add_bytes(&whole->parts, 7, part.data, part.size);
-    bool failed = part.failed || whole->parts.failed;
-    tw__text_free(&part);
-    return failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
+    tw__close(text, part);
+    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
 static tw_status add_slice(tw__bundle_writer *writer, const char *name, const tw_tensor *tensor, const tw__slice *slice)
@@ -198,33 +196,25 @@ static int compare_keys(const void *a, const void *b)
 /* A field is left out when it is 0, but the shape is always there. */
 static void add_entry_proto(tw__text *text, const added *entry)
 {
-    uint8_t dims[TW_MAX_RANK * (3 + TW_VARINT_MAX)];
-    size_t size = 0;
-    for (int i = 0; i < entry->shape.rank; i++) {
-        uint8_t dim[1 + TW_VARINT_MAX] = { 1 << 3 };
-        size_t dim_size = entry->shape.dims[i] ? 1 + tw__varint_put(dim + 1, (uint64_t)entry->shape.dims[i]) : 0;
-        dims[size++] = 2 << 3 | TW_WIRE_BYTES;
-        dims[size++] = (uint8_t)dim_size;
-        memcpy(dims + size, dim, dim_size);
-        size += dim_size;
-    }
-    tw__proto_add_varint(text, 1, entry->dtype);
-    tw__proto_add_bytes(text, 2, dims, size);
+    tw__put_BundleEntryProto_dtype(text, entry->dtype);
+    tw__shape_message_write_known(text, TW_BundleEntryProto_shape, &entry->shape);
     if (entry->offset)
-        tw__proto_add_varint(text, 4, (uint64_t)entry->offset);
+        tw__put_BundleEntryProto_offset(text, entry->offset);
     if (entry->size)
-        tw__proto_add_varint(text, 5, (uint64_t)entry->size);
+        tw__put_BundleEntryProto_size(text, (int64_t)entry->size);
     if (!entry->divided)
-        tw__proto_add_fixed32(text, 6, tw__crc32c_mask(entry->crc));
+        tw__put_BundleEntryProto_crc32c(text, tw__crc32c_mask(entry->crc));
     tw__text_bytes(text, entry->parts.data ? entry->parts.data : "", entry->parts.size);
 }
 
 static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table, int shards)
 {
-    const uint8_t header[] = { 1 << 3, (uint8_t)shards, 3 << 3 | TW_WIRE_BYTES, 2, 1 << 3, 1 }; /* the version: producer 1 */
-    TW_TRY(tw__table_add(table, "", 0, header, sizeof header));
     tw__text value = { 0 };
-    tw_status status = TW_OK;
+    tw__put_BundleHeaderProto_num_shards(&value, shards);
+    size_t version = tw__open_BundleHeaderProto_version(&value);
+    tw__put_VersionDef_producer(&value, 1);
+    tw__close(&value, version);
+    tw_status status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, "", 0, value.data, value.size);
     for (size_t i = 0; i < writer->count && status == TW_OK; i++) {
         const added *entry = &writer->entries[i];
         tw__text_clear(&value);

@@ -4,13 +4,13 @@
  *              { 1 PluginData { 1 plugin_name }, 3 description } } } */
 #include <thalweg/events.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/array/tensor_message.h"
 
 struct tw_events {
     tw_object object;
     tw_records *records;
-    tw__proto summary; /* what is left of the present event's */
+    tw__many values; /* what is left of the present event's */
     double wall_time;
     int64_t step;
     char *texts[3]; /* tag, plugin, description of the present value */
@@ -57,26 +57,6 @@ tw_records *tw_events_records(tw_events *events)
 
 /* ---- values ---- */
 
-static double float_of(const tw__proto_field *field)
-{
-    uint32_t bits = (uint32_t)field->value;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-static double double_of(const tw__proto_field *field)
-{
-    double value;
-    memcpy(&value, &field->value, sizeof value);
-    return value;
-}
-
-static tw_string bytes_of(const tw__proto_field *field)
-{
-    return (tw_string){ (const char *)field->data, field->size };
-}
-
 static bool keep(tw_events *events, int which, tw_string text)
 {
     tw__free(events->texts[which]);
@@ -84,40 +64,21 @@ static bool keep(tw_events *events, int which, tw_string text)
     return (events->texts[which] = tw__strndup(text.size ? text.data : "", text.size)) != NULL;
 }
 
-/* The plugin's name and the description. */
-static bool read_metadata(tw_events *events, const tw__proto_field *message)
+static bool read_value(tw_events *events, const tw__Summary_Value *from, tw_event_value *value)
 {
-    tw__proto all = tw__proto_nested(message);
-    tw__proto_field field, name;
-    while (tw__proto_next(&all, &field)) {
-        tw__proto plugin = tw__proto_nested(&field);
-        while (field.number == 1 && tw__proto_next(&plugin, &name)) {
-            if (name.number == 1 && !keep(events, 1, bytes_of(&name)))
-                return false;
-        }
-        if (field.number == 3 && !keep(events, 2, bytes_of(&field)))
-            return false;
-    }
-    return true;
-}
-
-static bool read_value(tw_events *events, const tw__proto_field *message, tw_event_value *value)
-{
-    tw__proto all = tw__proto_nested(message);
-    tw__proto_field field;
+    tw__SummaryMetadata metadata;
+    tw__SummaryMetadata_PluginData plugin;
     forget_texts(events);
+    if (!tw__read_SummaryMetadata(from->metadata, &metadata))
+        metadata = (tw__SummaryMetadata){ 0 };
+    if (!tw__read_SummaryMetadata_PluginData(metadata.plugin_data, &plugin))
+        plugin = (tw__SummaryMetadata_PluginData){ 0 };
     bool good =
-        keep(events, 0, (tw_string){ "", 0 }) && keep(events, 1, (tw_string){ "", 0 }) && keep(events, 2, (tw_string){ "", 0 });
-    while (good && tw__proto_next(&all, &field)) {
-        if (field.number == 1)
-            good = keep(events, 0, bytes_of(&field));
-        else if (field.number == 2)
-            value->number = float_of(&field), value->has_number = true;
-        else if (field.number == 8)
-            value->tensor = bytes_of(&field);
-        else if (field.number == 9)
-            good = read_metadata(events, &field);
-    }
+        keep(events, 0, from->tag) && keep(events, 1, plugin.plugin_name) && keep(events, 2, metadata.summary_description);
+    value->number = (double)from->simple_value;
+    value->has_number = from->which_value == TW_Summary_Value_simple_value;
+    if (tw__has(from->tensor))
+        value->tensor = from->tensor;
     value->tag = events->texts[0];
     value->plugin = events->texts[1];
     value->description = events->texts[2];
@@ -126,28 +87,21 @@ static bool read_value(tw_events *events, const tw__proto_field *message, tw_eve
     return good;
 }
 
-/* Begins the next event; true if it is a graph, which is a value by itself. */
+/* Begins the next event; true if it is a graph, which is a value by itself. What can't be read is passed over. */
 static bool read_event(tw_events *events, const void *data, size_t size, tw_event_value *value)
 {
-    tw__proto all = tw__proto_read(data, size);
-    tw__proto_field field;
-    bool graph = false;
-    events->wall_time = 0;
-    events->step = 0;
-    events->summary = (tw__proto){ 0 };
-    while (tw__proto_next(&all, &field)) {
-        if (field.number == 1)
-            events->wall_time = double_of(&field);
-        else if (field.number == 2)
-            events->step = (int64_t)field.value;
-        else if (field.number == 5)
-            events->summary = tw__proto_nested(&field);
-        else if (field.number == 4 && (graph = true))
-            value->graph = bytes_of(&field);
-    }
-    value->wall_time = events->wall_time;
-    value->step = events->step;
-    return graph;
+    tw__Event event;
+    tw__Summary summary;
+    events->values = (tw__many){ 0 };
+    if (!tw__read_Event((tw_string){ data, size }, &event))
+        return false;
+    if (tw__read_Summary(event.summary, &summary))
+        events->values = summary.value;
+    value->wall_time = events->wall_time = event.wall_time;
+    value->step = events->step = event.step;
+    if (event.which_what == TW_Event_graph_def)
+        value->graph = event.graph_def;
+    return event.which_what == TW_Event_graph_def;
 }
 
 bool tw_events_next(tw_events *events, tw_event_value *value)
@@ -157,13 +111,10 @@ bool tw_events_next(tw_events *events, tw_event_value *value)
     const void *data;
     size_t size;
     for (;;) {
-        tw__proto_field field;
+        tw__Summary_Value found;
         *value = (tw_event_value){ .wall_time = events->wall_time, .step = events->step };
-        while (events->summary.at && tw__proto_next(&events->summary, &field)) {
-            if (field.number == 1)
-                return read_value(events, &field, value);
-        }
-        events->summary = (tw__proto){ 0 };
+        if (tw__next_message(&events->values, &tw__type_Summary_Value, &found))
+            return read_value(events, &found, value);
         if (!tw_records_next(events->records, &data, &size))
             return false;
         if (read_event(events, data, size, value))

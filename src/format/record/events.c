@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/record/events.h"
 
 enum { NAME_ATTEMPTS = 1000 };
@@ -107,18 +107,11 @@ tw__event_writer *tw__events_new(const char *directory, const char *suffix, int6
 
 /* ---- events ---- */
 
-static void put_double(tw__text *text, uint32_t number, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    tw__proto_add_fixed64(text, number, bits);
-}
-
 void tw__event_write(tw__text *text, double wall_time, int64_t step, uint32_t what, const void *data, size_t size)
 {
-    put_double(text, 1, isnan(wall_time) ? now() : wall_time);
+    tw__put_Event_wall_time(text, isnan(wall_time) ? now() : wall_time);
     if (step)
-        tw__proto_add_varint(text, 2, (uint64_t)step);
+        tw__put_Event_step(text, step);
     if (what)
         tw__proto_add_bytes(text, what, data, size);
 }
@@ -126,13 +119,13 @@ void tw__event_write(tw__text *text, double wall_time, int64_t step, uint32_t wh
 static tw_status add_version(tw__record_writer *records, int64_t seconds)
 {
     static const char version[] = "brain.Event:2", origin[] = "tensorflow.core.util.events_writer";
-    tw__text event = { 0 }, metadata = { 0 };
+    tw__text event = { 0 };
     tw__event_write(&event, (double)seconds, 0, TW_EVENT_FILE_VERSION, version, sizeof version - 1);
-    tw__proto_add_bytes(&metadata, 1, origin, sizeof origin - 1);
-    tw__proto_add_bytes(&event, 10, metadata.data, metadata.size);
-    tw_status status = event.failed || metadata.failed ? TW_RESOURCE_EXHAUSTED : tw__record_add(records, event.data, event.size);
+    size_t metadata = tw__open_Event_source_metadata(&event);
+    tw__put_SourceMetadata_writer(&event, origin, sizeof origin - 1);
+    tw__close(&event, metadata);
+    tw_status status = event.failed ? TW_RESOURCE_EXHAUSTED : tw__record_add(records, event.data, event.size);
     tw__text_free(&event);
-    tw__text_free(&metadata);
     return status;
 }
 

@@ -2,17 +2,18 @@
 #ifndef TW_EVENTS_H
 #define TW_EVENTS_H
 
+#include "codec/message.h"
 #include "format/format.h"
 
 /* What an Event is about: the number of its field. */
 enum {
-    TW_EVENT_FILE_VERSION = 3,
-    TW_EVENT_GRAPH_DEF = 4,
-    TW_EVENT_SUMMARY = 5,
-    TW_EVENT_LOG_MESSAGE = 6,
-    TW_EVENT_SESSION_LOG = 7,
-    TW_EVENT_RUN_METADATA = 8,
-    TW_EVENT_META_GRAPH = 9,
+    TW_EVENT_FILE_VERSION = TW_Event_file_version,
+    TW_EVENT_GRAPH_DEF = TW_Event_graph_def,
+    TW_EVENT_SUMMARY = TW_Event_summary,
+    TW_EVENT_LOG_MESSAGE = TW_Event_log_message,
+    TW_EVENT_SESSION_LOG = TW_Event_session_log,
+    TW_EVENT_RUN_METADATA = TW_Event_tagged_run_metadata,
+    TW_EVENT_META_GRAPH = TW_Event_meta_graph_def,
 };
 
 /* Several threads may use one writer. The directory is made at once, the file with the first event or by tw__events_start. */

@@ -1,50 +1,28 @@
-/* tf.train.Example, the message that TFRecord files hold:
- *
- *     Example   1 Features                 Features  1 entry {1 key, 2 Feature}, repeated
- *     Feature   one of: 1 BytesList, 2 FloatList, 3 Int64List      lists  1 value, repeated; numbers packed or one by one
+/* tf.train.Example, the message that TFRecord files hold.
  *
  * Readers leave the values where they are until the place for them is known. As in TensorFlow's parser several Features in one
  * Example are one, the last of equal keys counts; what follows packed numbers in a list is not looked at. */
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/record/example.h"
 
-static tw_string string_of(const tw__proto_field *field)
+bool tw__features_each(tw_string bytes, tw__feature_entry entry, void *context, tw_status *status)
 {
-    return (tw_string){ (const char *)field->data, field->size };
+    tw__Features features;
+    if (!tw__read_Features(bytes, &features))
+        return false;
+    for (tw__Features_feature pair; *status == TW_OK && tw__next_message(&features.feature, &tw__type_Features_feature, &pair);)
+        *status = entry(context, pair.key, pair.value);
+    return !features.feature.failed;
 }
 
-bool tw__features_each(const void *data, size_t size, tw__feature_entry entry, void *context, tw_status *status)
+bool tw__example_each(tw_string bytes, tw__feature_entry entry, void *context, tw_status *status)
 {
-    tw__proto proto = tw__proto_read(data, size);
-    tw__proto_field field, part;
-    while (*status == TW_OK && tw__proto_next(&proto, &field)) {
-        if (field.number != 1 || field.wire != TW_WIRE_BYTES)
-            continue;
-        tw_string key = { "", 0 }, feature = { "", 0 };
-        tw__proto inner = tw__proto_nested(&field);
-        while (tw__proto_next(&inner, &part)) {
-            if (part.number == 1 && part.wire == TW_WIRE_BYTES)
-                key = string_of(&part);
-            else if (part.number == 2 && part.wire == TW_WIRE_BYTES)
-                feature = string_of(&part);
-        }
-        if (inner.failed)
-            return false;
-        *status = entry(context, key, feature);
-    }
-    return !proto.failed;
-}
-
-bool tw__example_each(const void *data, size_t size, tw__feature_entry entry, void *context, tw_status *status)
-{
-    tw__proto proto = tw__proto_read(data, size);
-    tw__proto_field field;
-    while (*status == TW_OK && tw__proto_next(&proto, &field)) {
-        if (field.number == 1 && field.wire == TW_WIRE_BYTES &&
-            !tw__features_each(field.data, field.size, entry, context, status))
+    tw__many many = tw__many_of(&tw__type_Example, TW_Example_features, bytes);
+    for (tw_string features; *status == TW_OK && tw__next_bytes(&many, &features);) {
+        if (!tw__features_each(features, entry, context, status))
             return false;
     }
-    return !proto.failed;
+    return !many.failed;
 }
 
 /* ---- one feature ---- */
@@ -54,7 +32,7 @@ static bool count_strings(tw__feature *feature)
     tw__proto proto = tw__proto_read(feature->data, feature->size);
     tw__proto_field field;
     while (tw__proto_next(&proto, &field)) {
-        if (field.number != 1 || field.wire != TW_WIRE_BYTES)
+        if (field.number != TW_BytesList_value || field.wire != TW_WIRE_BYTES)
             return false;
         feature->count++;
     }
@@ -67,7 +45,7 @@ static bool count_numbers(tw__feature *feature, tw__wire wire)
     tw__proto proto = tw__proto_read(feature->data, feature->size);
     tw__proto_field field;
     while (tw__proto_next(&proto, &field)) {
-        if (field.number != 1 || (field.wire != wire && field.wire != TW_WIRE_BYTES))
+        if (field.number != TW_Int64List_value || (field.wire != wire && field.wire != TW_WIRE_BYTES))
             return false;
         feature->packed = field.wire == TW_WIRE_BYTES;
         if (!feature->packed) {
@@ -96,17 +74,16 @@ static bool count_numbers(tw__feature *feature, tw__wire wire)
 
 bool tw__feature_read(tw_string bytes, tw__feature *feature)
 {
-    static const tw_dtype kinds[] = { TW_DTYPE_NONE, TW_STRING, TW_FLOAT32, TW_INT64 };
+    tw__Feature from;
     *feature = (tw__feature){ 0 };
-    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
-    tw__proto_field field;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number < 1 || field.number > 3 || field.wire != TW_WIRE_BYTES)
-            continue;
-        *feature = (tw__feature){ .dtype = kinds[field.number], .data = field.data, .size = field.size };
-    }
-    if (proto.failed)
+    if (!tw__read_Feature(bytes, &from))
         return false;
+    tw_dtype dtype = from.which_kind == TW_Feature_bytes_list   ? TW_STRING
+                     : from.which_kind == TW_Feature_float_list ? TW_FLOAT32
+                     : from.which_kind == TW_Feature_int64_list ? TW_INT64
+                                                                : TW_DTYPE_NONE;
+    tw_string list = dtype == TW_STRING ? from.bytes_list : dtype == TW_FLOAT32 ? from.float_list : from.int64_list;
+    *feature = (tw__feature){ .dtype = dtype, .data = (const uint8_t *)list.data, .size = list.size };
     if (feature->dtype == TW_STRING)
         return count_strings(feature);
     if (feature->dtype == TW_DTYPE_NONE)
@@ -160,32 +137,26 @@ static tw_status write_list(tw__text *list, const tw_tensor *tensor)
     if (tensor->dtype == TW_STRING) {
         for (int64_t i = 0; i < tensor->count; i++) {
             tw_string s = tw_tensor_string_at(tensor, i);
-            tw__proto_add_bytes(list, 1, s.data ? s.data : "", s.size);
+            tw__put_BytesList_value(list, s.data ? s.data : "", s.size);
         }
         return TW_OK;
     }
-    tw__text packed = { 0 };
+    bool real = tw__dtype_is_float(tensor->dtype);
+    if (!tensor->count)
+        return TW_OK;
+    size_t packed = real ? tw__open_FloatList_value(list) : tw__open_Int64List_value(list);
     for (int64_t i = 0; i < tensor->count; i++) {
-        if (tw__dtype_is_float(tensor->dtype)) {
-            uint8_t bytes[4];
-            uint32_t bits;
-            if (tensor->dtype == TW_FLOAT32) { /* bits, not a number: a conversion would change signalling NaNs */
-                memcpy(&bits, (const char *)tw_tensor_data(tensor) + 4 * i, sizeof bits);
-            } else {
-                float value = (float)tw_tensor_double_at(tensor, i);
-                memcpy(&bits, &value, sizeof bits);
-            }
-            tw__put32(bytes, bits);
-            tw__text_bytes(&packed, bytes, 4);
+        uint8_t bytes[4];
+        if (real) { /* bits where that is what there is: a conversion would change signalling NaNs */
+            tw__put32(bytes, tensor->dtype == TW_FLOAT32 ? ((const uint32_t *)tensor->data)[i]
+                                                         : tw__bits_of_float((float)tw_tensor_double_at(tensor, i)));
+            tw__text_bytes(list, bytes, 4);
         } else {
-            tw__varint_add(&packed, (uint64_t)tw_tensor_int_at(tensor, i));
+            tw__varint_add(list, (uint64_t)tw_tensor_int_at(tensor, i));
         }
     }
-    if (packed.size)
-        tw__proto_add_bytes(list, 1, packed.data, packed.size);
-    tw_status status = packed.failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
-    tw__text_free(&packed);
-    return status;
+    tw__close(list, packed);
+    return list->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
 tw_status tw__feature_write(tw__text *text, tw_string key, const tw_tensor *tensor)
@@ -197,16 +168,15 @@ tw_status tw__feature_write(tw__text *text, tw_string key, const tw_tensor *tens
     if (!integer && !tw__dtype_is_float(tensor->dtype) && tensor->dtype != TW_STRING)
         return tw__fail(TW_TYPE_ERROR, "Example: feature %.*s: strings, floats and integers can be stored, got %s", (int)key.size,
                         key.data, tw_dtype_name(tensor->dtype));
-    tw__text list = { 0 }, feature = { 0 }, entry = { 0 };
-    tw_status status = write_list(&list, tensor);
-    tw__proto_add_bytes(&feature, integer ? 3 : tensor->dtype == TW_STRING ? 1 : 2, list.data ? list.data : "", list.size);
-    tw__proto_add_bytes(&entry, 1, key.data, key.size);
-    tw__proto_add_bytes(&entry, 2, feature.data, feature.size);
-    tw__proto_add_bytes(text, 1, entry.data, entry.size);
-    if (list.failed || feature.failed || entry.failed || text->failed)
-        status = TW_RESOURCE_EXHAUSTED;
-    tw__text_free(&list);
-    tw__text_free(&feature);
-    tw__text_free(&entry);
-    return status;
+    size_t entry = tw__open_Features_feature(text);
+    tw__put_Features_feature_key(text, key.data, key.size);
+    size_t feature = tw__open_Features_feature_value(text);
+    size_t list = integer                      ? tw__open_Feature_int64_list(text)
+                  : tensor->dtype == TW_STRING ? tw__open_Feature_bytes_list(text)
+                                               : tw__open_Feature_float_list(text);
+    tw_status status = write_list(text, tensor);
+    tw__close(text, list);
+    tw__close(text, feature);
+    tw__close(text, entry);
+    return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
 }

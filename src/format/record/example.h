@@ -16,9 +16,9 @@ typedef struct tw__feature {
 /* Calls `entry` with each feature of a Features message (its bytes), in order; a status other than TW_OK ends the walk. False:
  * the bytes are no such message. */
 typedef tw_status (*tw__feature_entry)(void *context, tw_string key, tw_string feature);
-bool tw__features_each(const void *data, size_t size, tw__feature_entry entry, void *context, tw_status *status);
+bool tw__features_each(tw_string bytes, tw__feature_entry entry, void *context, tw_status *status);
 /* The same of an Example, which may hold several Features. */
-bool tw__example_each(const void *data, size_t size, tw__feature_entry entry, void *context, tw_status *status);
+bool tw__example_each(tw_string bytes, tw__feature_entry entry, void *context, tw_status *status);
 /* What kind of values the Feature has, and how many. False: the bytes make no sense. */
 bool tw__feature_read(tw_string bytes, tw__feature *feature);
 /* Puts the values into elements [at, at + count) of a tensor of the feature's dtype. */

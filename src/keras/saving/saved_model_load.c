@@ -39,23 +39,12 @@ static tw_status each_of_file(const char *path, keras_visitor visit, void *conte
     size_t size = 0;
     char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
     tw_status status = bytes ? TW_OK : tw__error_status();
-    tw__proto proto = tw__proto_read(bytes, size);
-    tw__proto_field f, g;
-    while (status == TW_OK && tw__proto_next(&proto, &f)) {
-        if (f.number != 1 || f.wire != TW_WIRE_BYTES)
-            continue;
-        tw__proto node = tw__proto_nested(&f);
-        keras_node found = { 0, { "", 0 }, { "", 0 } };
-        while (tw__proto_next(&node, &g)) {
-            if (g.number == 2 && g.wire == TW_WIRE_VARINT)
-                found.id = g.value;
-            else if ((g.number == 3 || g.number == 5) && g.wire == TW_WIRE_BYTES)
-                *(g.number == 3 ? &found.path : &found.json) = (tw_string){ (const char *)g.data, g.size };
-        }
-        status = node.failed ? tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path)
-                             : visit(context, &found);
-    }
-    if (status == TW_OK && proto.failed)
+    tw__SavedMetadata from = { 0 };
+    bool good = tw__read_SavedMetadata((tw_string){ bytes, size }, &from);
+    for (tw__SavedMetadata_SavedObject node;
+         status == TW_OK && tw__next_message(&from.nodes, &tw__type_SavedMetadata_SavedObject, &node);)
+        status = visit(context, &(keras_node){ (uint64_t)(int64_t)node.node_id, node.node_path, node.metadata });
+    if (status == TW_OK && (!good || from.nodes.failed))
         status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
     tw__free(bytes);
     return status;
@@ -68,16 +57,10 @@ static tw_status each_of_objects(const char *directory, keras_visitor visit, voi
     tw_status status = tw__saved_model_message_read(&message, directory, NULL, 0);
     for (size_t i = 0; status == TW_OK && i < message.node_count; i++) {
         const tw__object_message *node = &message.nodes[i];
-        tw__proto proto = tw__proto_read(node->body.data, node->body.size);
-        tw__proto_field f;
-        bool keras = false;
-        keras_node found = { i, { "", 0 }, { "", 0 } };
-        while (node->kind == TW_OBJECT_USER && tw__proto_next(&proto, &f)) {
-            if (f.number == 1 && f.wire == TW_WIRE_BYTES)
-                keras = f.size > 10 && memcmp(f.data, "_tf_keras_", 10) == 0;
-            else if (f.number == 3 && f.wire == TW_WIRE_BYTES)
-                found.json = (tw_string){ (const char *)f.data, f.size };
-        }
+        tw__SavedUserObject from;
+        bool keras = node->kind == TW_OBJECT_USER && tw__read_SavedUserObject(node->body, &from) && from.identifier.size > 10 &&
+                     memcmp(from.identifier.data, "_tf_keras_", 10) == 0;
+        keras_node found = { i, { "", 0 }, keras ? from.metadata : (tw_string){ "", 0 } };
         if (keras && !found.json.size)
             status = tw__fail(
                 TW_VALUE_ERROR,

@@ -121,21 +121,24 @@ tw_status tw__keras_metadata(void *context, const tw__object_walk *walk, tw__tex
         tw_trackable *object = walk->nodes[i].object;
         if (!tw__is(object, &tw__class_layer))
             continue;
-        tw__text node = { 0 }, path = { 0 };
+        tw__text path = { 0 };
         char *json = metadata_of((tw_layer *)object, i == 0);
         if (!json)
             return tw__error_status();
         const char *identifier = tw__keras_identifier(object);
         add_path(&path, walk, i);
+        size_t node = tw__open_SavedMetadata_nodes(text);
         if (i)
-            tw__proto_add_varint(&node, 2, i);
-        tw__proto_add_bytes(&node, 3, path.data, path.size);
-        tw__proto_add_bytes(&node, 4, identifier, strlen(identifier));
-        tw__proto_add_bytes(&node, 5, json, strlen(json));
-        tw__proto_add_bytes(&node, 6, "\x08\x02\x10\x01", 4);
-        tw__proto_add_bytes(text, 1, node.data, node.size);
-        text->failed |= node.failed || path.failed;
-        tw__text_free(&node);
+            tw__put_SavedMetadata_SavedObject_node_id(text, (int64_t)i);
+        tw__put_SavedMetadata_SavedObject_node_path(text, path.data, path.size);
+        tw__put_SavedMetadata_SavedObject_identifier(text, identifier, strlen(identifier));
+        tw__put_SavedMetadata_SavedObject_metadata(text, json, strlen(json));
+        size_t version = tw__open_SavedMetadata_SavedObject_version(text);
+        tw__put_VersionDef_producer(text, 2);
+        tw__put_VersionDef_min_consumer(text, 1);
+        tw__close(text, version);
+        tw__close(text, node);
+        text->failed |= path.failed;
         tw__text_free(&path);
         tw__free(json);
     }

@@ -1,7 +1,7 @@
 /* Bytes as tensors: the elements' own bytes (DecodeRaw), TensorProto messages (SerializeTensor, ParseTensor), compressed bytes.
  *
  * The strings of one DecodeRaw are equally long; DecodePaddedRaw cuts or fills them up with zeros to a length. */
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "format/format.h"
 #include "format/array/tensor_message.h"
 #include "op/calls.h"
@@ -158,12 +158,11 @@ TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
        "A tensor's TensorProto as programs make one: a single element in its list.")
 {
     tw__text text = { 0 };
-    tw__proto_field field;
+    tw__AttrValue value;
     tw_tensor *made = NULL;
-    if (tw__tensor_message_write(&text, 1, args->tensor) == TW_OK) {
-        tw__proto proto = tw__proto_read(text.data, text.size);
-        made = tw__proto_next(&proto, &field) ? tw_tensor_string((const char *)field.data, field.size) : NULL;
-    }
+    if (tw__tensor_message_write(&text, TW_AttrValue_tensor, args->tensor) == TW_OK &&
+        tw__read_AttrValue((tw_string){ text.data, text.size }, &value))
+        made = tw_tensor_string(value.tensor.data, value.tensor.size);
     tw__text_free(&text);
     return made;
 }

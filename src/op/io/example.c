@@ -181,7 +181,7 @@ static tw_status find_features(parser *p)
     for (p->row = 0; p->row < p->batch; p->row++) {
         tw_string serialized = tw_tensor_string_at(p->kernel->inputs[0], p->row);
         tw_status status = TW_OK;
-        if (!tw__example_each(serialized.data, serialized.size, note, p, &status))
+        if (!tw__example_each(serialized, note, p, &status))
             return tw__fail(TW_INVALID_ARGUMENT, "Could not parse example input, value: '%.*s'",
                             (int)(serialized.size < 1000 ? serialized.size : 1000), serialized.data);
         if (status != TW_OK)

@@ -2,6 +2,7 @@
  *
  * The context is parsed as an Example is. A feature list is a list of Features, one per step: dense ones are stacked and filled
  * up to the longest of the batch, sparse and ragged ones have one dimension more than those of a context. */
+#include "codec/message.h"
 #include "codec/codec.h"
 #include "op/io/example.h"
 #include "op/ragged/ragged.h"
@@ -122,15 +123,14 @@ static tw_status find_lists(lists *l)
     }
     for (l->row = 0; l->row < l->batch; l->row++) {
         tw_string serialized = tw__strings(l->kernel->inputs[0])[l->row];
-        tw__proto proto = tw__proto_read(serialized.data, serialized.size);
-        tw__proto_field field;
-        while (tw__proto_next(&proto, &field)) {
+        tw__many many = tw__many_of(&tw__type_SequenceExample, TW_SequenceExample_feature_lists, serialized);
+        for (tw_string bytes; tw__next_bytes(&many, &bytes);) {
             tw_status status = TW_OK;
-            if (field.number == 2 && field.wire == TW_WIRE_BYTES && !tw__features_each(field.data, field.size, note, l, &status))
+            if (!tw__features_each(bytes, note, l, &status)) /* a map like that of Features */
                 return invalid(l, l->row);
             TW_TRY(status);
         }
-        if (proto.failed)
+        if (many.failed)
             return invalid(l, l->row);
     }
     return TW_OK;
@@ -139,7 +139,7 @@ static tw_status find_lists(lists *l)
 /* ---- walking over one ---- */
 
 typedef struct steps {
-    tw__proto proto;
+    tw__many many;
     int64_t index;
     tw__feature feature;
 } steps;
@@ -147,20 +147,17 @@ typedef struct steps {
 static steps steps_of(const lists *l, int64_t row, int place)
 {
     tw_string list = l->found[row * l->all + place];
-    return (steps){ tw__proto_read(list.data, list.size), -1, { 0 } };
+    return (steps){ tw__many_of(&tw__type_FeatureList, TW_FeatureList_feature, list), -1, { 0 } };
 }
 
 /* The next step's Feature; false at the end, or after an error, which is in *status. */
 static bool next_step(const lists *l, int64_t row, int place, steps *s, tw_status *status)
 {
-    tw__proto_field field;
-    while (tw__proto_next(&s->proto, &field)) {
-        if (field.number != 1 || field.wire != TW_WIRE_BYTES)
-            continue;
+    for (tw_string bytes; tw__next_bytes(&s->many, &bytes);) {
         s->index++;
         s->feature = (tw__feature){ 0 };
         tw_string key = key_of(l, place);
-        if (!tw__feature_read((tw_string){ (const char *)field.data, field.size }, &s->feature)) {
+        if (!tw__feature_read(bytes, &s->feature)) {
             *status = invalid(l, row);
             return false;
         }
@@ -172,7 +169,7 @@ static bool next_step(const lists *l, int64_t row, int place, steps *s, tw_statu
                      tw__dtype_text(dtype_of(l, place)));
         return false;
     }
-    if (s->proto.failed)
+    if (s->many.failed)
         *status = invalid(l, row);
     return false;
 }

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "codec/codec.h"
+#include "codec/message.h"
 #include "op/op.h"
 #include "rows.h"
 
@@ -28,14 +28,10 @@ static tw_status finish(tw__kernel *kernel, tw__text *text, tw_status status)
 
 static void add_scalar(tw__text *text, tw_string tag, float value)
 {
-    tw__text inner = { 0 };
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    tw__proto_add_bytes(&inner, 1, tag.data ? tag.data : "", tag.size);
-    tw__proto_add_fixed32(&inner, 2, bits);
-    tw__proto_add_bytes(text, 1, inner.data, inner.size);
-    text->failed |= inner.failed;
-    tw__text_free(&inner);
+    size_t start = tw__open_Summary_value(text);
+    tw__put_Summary_Value_tag(text, tag.data ? tag.data : "", tag.size);
+    tw__put_Summary_Value_simple_value(text, value);
+    tw__close(text, start);
 }
 
 static tw_status scalar_compute(tw__kernel *kernel)
@@ -97,12 +93,10 @@ static void count_value(histogram *h, double value)
     h->squares += value * value;
 }
 
-static void add_double(tw__text *text, uint32_t number, double value)
+static void add_double(tw__text *text, void (*put)(tw__text *text, double value), double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (bits)
-        tw__proto_add_fixed64(text, number, bits);
+    if (tw__bits_of_double(value))
+        put(text, value);
 }
 
 static void write_histogram(tw__text *text, const histogram *h)
@@ -113,21 +107,18 @@ static void write_histogram(tw__text *text, const histogram *h)
         for (; count <= 0 && i < h->count && h->buckets[i] <= 0; i++)
             limit = h->limits[i];
         uint8_t bytes[16];
-        uint64_t bits;
-        memcpy(&bits, &limit, sizeof bits);
-        tw__put64(bytes, bits);
-        memcpy(&bits, &count, sizeof bits);
-        tw__put64(bytes + 8, bits);
+        tw__put64(bytes, tw__bits_of_double(limit));
+        tw__put64(bytes + 8, tw__bits_of_double(count));
         tw__text_bytes(&limits, bytes, 8);
         tw__text_bytes(&buckets, bytes + 8, 8);
     }
-    add_double(text, 1, h->minimum);
-    add_double(text, 2, h->maximum);
-    add_double(text, 3, h->number);
-    add_double(text, 4, h->sum);
-    add_double(text, 5, h->squares);
-    tw__proto_add_bytes(text, 6, limits.data, limits.size);
-    tw__proto_add_bytes(text, 7, buckets.data, buckets.size);
+    add_double(text, tw__put_HistogramProto_min, h->minimum);
+    add_double(text, tw__put_HistogramProto_max, h->maximum);
+    add_double(text, tw__put_HistogramProto_num, h->number);
+    add_double(text, tw__put_HistogramProto_sum, h->sum);
+    add_double(text, tw__put_HistogramProto_sum_squares, h->squares);
+    tw__put_HistogramProto_bucket_limit(text, limits.data, limits.size);
+    tw__put_HistogramProto_bucket(text, buckets.data, buckets.size);
     text->failed |= limits.failed || buckets.failed;
     tw__text_free(&limits);
     tw__text_free(&buckets);
@@ -155,17 +146,16 @@ static tw_status histogram_compute(tw__kernel *kernel)
     histogram *h = tw__alloc_zero(sizeof *h);
     if (!h)
         return TW_RESOURCE_EXHAUSTED;
-    tw__text text = { 0 }, value = { 0 }, inner = { 0 };
+    tw__text text = { 0 };
     tw_status status = count_values(kernel->inputs[1], tag, h);
     if (status == TW_OK) {
-        write_histogram(&inner, h);
-        tw__proto_add_bytes(&value, 1, tag.data ? tag.data : "", tag.size);
-        tw__proto_add_bytes(&value, 5, inner.data, inner.size);
-        tw__proto_add_bytes(&text, 1, value.data, value.size);
-        text.failed |= value.failed || inner.failed;
+        size_t value = tw__open_Summary_value(&text);
+        tw__put_Summary_Value_tag(&text, tag.data ? tag.data : "", tag.size);
+        size_t histo = tw__open_Summary_Value_histo(&text);
+        write_histogram(&text, h);
+        tw__close(&text, histo);
+        tw__close(&text, value);
     }
-    tw__text_free(&value);
-    tw__text_free(&inner);
     tw__free(h);
     return finish(kernel, &text, status);
 }
@@ -178,24 +168,20 @@ TW_OP(HistogramSummary, .inputs = "tag: string, values: T", .outputs = "summary:
 /* Adds the values of one Summary; their tags must be new. */
 static tw_status merge(tw__kernel *kernel, tw__text *text, tw__map *tags, tw_string summary)
 {
-    tw__proto proto = tw__proto_read(summary.data, summary.size);
-    tw__proto_field field, part;
-    while (tw__proto_next(&proto, &field)) {
-        if (field.number != 1 || field.wire != TW_WIRE_BYTES)
-            continue;
-        tw__proto value = tw__proto_nested(&field);
-        while (tw__proto_next(&value, &part)) {
-            if (part.number != 1 || part.wire != TW_WIRE_BYTES)
-                continue;
-            if (part.size && tw__map_has(tags, part.data, part.size))
-                return tw__fail(TW_INVALID_ARGUMENT, "Duplicate tag %.*s found in summary inputs",
-                                (int)(part.size < 200 ? part.size : 200), (const char *)part.data);
-            if (part.size)
-                TW_TRY(tw__map_put(tags, part.data, part.size, kernel));
-        }
-        tw__proto_add_bytes(text, 1, field.data, field.size);
+    tw__Summary from;
+    tw__Summary_Value value;
+    bool good = tw__read_Summary(summary, &from);
+    for (tw_string bytes; good && tw__next_bytes(&from.value, &bytes);) {
+        good = tw__read_Summary_Value(bytes, &value);
+        tw_string tag = good ? value.tag : (tw_string){ "", 0 };
+        if (tag.size && tw__map_has(tags, tag.data, tag.size))
+            return tw__fail(TW_INVALID_ARGUMENT, "Duplicate tag %.*s found in summary inputs",
+                            (int)(tag.size < 200 ? tag.size : 200), tag.data);
+        if (tag.size)
+            TW_TRY(tw__map_put(tags, tag.data, tag.size, kernel));
+        tw__put_Summary_value(text, bytes.data, bytes.size);
     }
-    return proto.failed ? tw__fail(TW_INVALID_ARGUMENT, "Could not parse one of the summary inputs") : TW_OK;
+    return !good ? tw__fail(TW_INVALID_ARGUMENT, "Could not parse one of the summary inputs") : TW_OK;
 }
 
 static tw_status merge_compute(tw__kernel *kernel)

@@ -49,7 +49,7 @@ PLUMBING = re.compile(r"""(
     v1_(pop_controls|push_controls|wrap_slices|saver_(forget|read|record|remember|scope|write)) | graph_(variable_adopt|variable_collections|unfinalize) |
     variable_(allow_any_shape|components|handle_op|snapshot|graph) | partial_run.* | wrapper_(add|match) | metric_note |
     mask_(of|set) | keras_(object_count|tensor_(history|text)) | load_model_training | (de)?serialize_(object|class) | set_safe_mode |
-    random_(algorithm|any_state|create_rng_state|state_of_key_counter) | generator_(split_states|uniform) | strings_\w+_flat | io_tensor_message |
+    random_(algorithm|any_state|create_rng_state|state_of_key_counter) | generator_(split_states|uniform) | io_tensor_message |
     tensor_consumers | (pop|push)_colocation | summary_(profile_\w+|write_graph) | dataset_(shapes|types|saved_spec) |
     per_replica.* | replica_now | debugging_is_numeric_tensor | get_static_value | config_session_threads | operation_bytes | ragged_tensor_(get|operate) | constraints_get |
     element_\w+ | dataset_(class_name|generator) | nothing_spec\w* | iterator_resource | optional_variant_tensor | callback_restore | history_set |

@@ -95,6 +95,39 @@ static void test_refused(void **state)
     free(text);
 }
 
+/* Characters and ngrams: a vector of one string, rows of several. */
+static void test_characters(void **state)
+{
+    (void)state;
+    tw_auto tw_tensor *one = tw_tensor_string("h\xc3\xa9", 3), *both = tw_strings_join(TW_TENSORS(one, one), .separator = " ");
+    tw_value codes = tw_strings_unicode_decode(OF_TENSOR(both), "UTF-8");
+    assert_int_equal(codes.kind, TW_VALUE_TENSOR);
+    assert_int_equal(tw_tensor_count(codes.tensor), 5);
+    assert_int_equal((int)tw_tensor_double_at(codes.tensor, 1), 0xe9);
+    tw_value back = tw_strings_unicode_encode(codes, "UTF-8");
+    char *given = tw_tensor_repr(both), *again = tw_tensor_repr(back.tensor);
+    assert_string_equal(given, again);
+    free(given);
+    free(again);
+    tw_value words = tw_strings_split(OF_TENSOR(both));
+    tw_value pair = tw_strings_unicode_split_with_offsets(words, "UTF-8");
+    assert_int_equal(pair.kind, TW_VALUE_TUPLE);
+    assert_int_equal(pair.list.count, 2);
+    char *text = tw_ragged_tensor_repr(pair.list.items[1].object);
+    assert_string_equal(text, "<tf.RaggedTensor [[0, 1],\n [0, 1]]>");
+    free(text);
+    tw_value joined = tw_strings_ngrams(words, TW_INTS(2), .separator = "+");
+    assert_int_equal(joined.kind, TW_VALUE_TENSOR);
+    assert_int_equal(tw_tensor_count(joined.tensor), 1);
+    tw_value none = tw_strings_ngrams(words, TW_INTS(0));
+    assert_int_equal(none.kind, TW_VALUE_NONE);
+    assert_int_equal(tw_status_kind(tw_error_code()), TW_INVALID_ARGUMENT);
+    tw_clear_error();
+    tw_value *all[] = { &codes, &back, &words, &pair, &joined };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tw_value_free(all[i]);
+}
+
 /* Every allocation may fail: an error, and nothing is lost. */
 static void test_memory(void **state)
 {
@@ -117,8 +150,8 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ragged), cmocka_unit_test(test_parts),
-                                        cmocka_unit_test(test_sparse), cmocka_unit_test(test_refused),
-                                        cmocka_unit_test(test_memory) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ragged),     cmocka_unit_test(test_parts),
+                                        cmocka_unit_test(test_sparse),     cmocka_unit_test(test_refused),
+                                        cmocka_unit_test(test_characters), cmocka_unit_test(test_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

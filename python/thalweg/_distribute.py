@@ -5,7 +5,7 @@ import threading
 
 import thalweg as tf
 from thalweg import _core, _log
-from thalweg._distribute_data import InputContext, InputOptions, InputReplicationMode, RunOptions, ValueContext, distributed, grouped
+from thalweg._distribute_data import InputContext, InputOptions, InputReplicationMode, RunOptions, ValueContext, grouped
 
 _rows = tf.distribute._rows
 Strategy, MirroredStrategy, OneDeviceStrategy = _rows.Strategy, _rows.MirroredStrategy, _rows.OneDeviceStrategy
@@ -368,7 +368,7 @@ class Methods:
 
     def experimental_distribute_dataset(self, dataset, options=None):
         """A dataset whose batches are split into a part for each replica."""
-        return distributed(self, dataset)
+        return self._split_dataset(dataset)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
         """A dataset that a function makes, of batches of single replicas."""
@@ -383,7 +383,7 @@ class Methods:
 
     def make_dataset_iterator(self, dataset):
         """An iterator over the dataset, split into parts for the replicas."""
-        return iter(distributed(self, dataset))
+        return iter(self._split_dataset(dataset))
 
     def make_input_fn_iterator(self, input_fn, replication_mode=InputReplicationMode.PER_WORKER):
         """The same for a dataset that a function makes."""
@@ -428,27 +428,10 @@ def _reduce_leaf(strategy, reduce_op, value):
     return _rows._reduce(reduce_op is ReduceOp.MEAN, [tf.convert_to_tensor(v) for v in values])
 
 
-def _over_axis(strategy, reduce_op, value, axis):
-    parts = [tf.convert_to_tensor(v) for v in (value.values if _is_distributed(value) else [value])]
-    if axis is not None and any(v.shape.rank == 0 for v in parts):
-        raise ValueError("`axis` = %s was specified, but `value` is a scalar" % axis)
-    sums = [tf.reduce_sum(v, axis=axis) for v in parts]
-    total = _rows._reduce(False, sums)
-    if reduce_op is ReduceOp.SUM:
-        return total
-    axes = tf.nest.flatten(axis)
-
-    def size(v):
-        number = 1
-        for a in axes:
-            number = number * (v.shape[a] if v.shape.rank is not None and v.shape[a] is not None else tf.shape(v, out_type=tf.int64)[a])
-        return tf.cast(number, tf.int64)
-    return total / tf.cast(_rows._reduce(False, [size(v) for v in parts]), total.dtype)
-
-
 def _reduce(strategy, reduce_op, value, axis):
     if axis is not None:
-        return tf.nest.map_structure(lambda v: _over_axis(strategy, reduce_op, v, axis), value)
+        mean = reduce_op is ReduceOp.MEAN
+        return tf.nest.map_structure(lambda v: _rows._reduce(mean, list(v.values) if _is_distributed(v) else [v], axis), value)
     result = tf.nest.map_structure(lambda v: _reduce_leaf(strategy, reduce_op, v), value)
     if strategy is not _default and not tf.nest.is_nested(result) and not isinstance(result, (tf.Variable, tf.IndexedSlices)):
         return tf.convert_to_tensor(result)

@@ -52,32 +52,6 @@ InputOptions = collections.namedtuple("InputOptions", [
     "experimental_per_replica_buffer_size"], defaults=(True, InputReplicationMode.PER_WORKER, False, 1))
 
 
-def distributed(strategy, dataset):
-    """Every batch split into a part for each replica: ceil(rows / replicas) rows each, the last ones may have less, or none."""
-    count = strategy.num_replicas_in_sync
-    if count == 1:
-        return dataset
-    for leaf in tf.nest.flatten(dataset.element_spec):
-        if not isinstance(leaf, tf.TensorSpec):
-            raise NotImplementedError("experimental_distribute_dataset: elements of %s are not supported" % type(leaf).__name__)
-        if leaf.shape.rank == 0:
-            raise ValueError("experimental_distribute_dataset: the elements are to be batches, but one has no dimension: %s" % (leaf,))
-
-    def split(tensor):
-        rows = tensor.shape[0] if tensor.shape.rank is not None else None
-        if rows is not None and rows % count == 0:
-            return _TensorPerReplica(tf.split(tensor, count))
-        rows = tf.shape(tensor)[0]
-        size = (rows + count - 1) // count
-        limits = [tf.minimum(size * i, rows) for i in range(count + 1)]
-        return _TensorPerReplica([tensor[limits[i]:limits[i + 1]] for i in range(count)])
-
-    def split_all(*element):
-        return tf.nest.map_structure(split, element if len(element) > 1 else element[0])
-    split_all.autograph_do_not_convert = True
-    return dataset.map(split_all).prefetch(1)
-
-
 def grouped(strategy, dataset):
     """Elements for one replica each, put together; what is missing in the last step has no rows."""
     count = strategy.num_replicas_in_sync

@@ -10,6 +10,7 @@
 #define TW_DISTRIBUTE_H
 
 #include <thalweg/distribute.h>
+#include <thalweg/function.h>
 
 #include "device/device.h"
 #include "eager/eager.h"
@@ -49,6 +50,8 @@ tw_status tw__run_note(tw__run *run, tw_variable *variable);
 /* ---- reduce.c ---- */
 /* One tensor of `count`; the mean if `mean`. A new reference; slices give slices. */
 tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count);
+/* The type of a value of these tensors, one for each replica. A new reference. */
+struct tw_per_replica_spec *tw__per_replica_spec_new(const tw_spec *parts, int count);
 /* What is computed once for all replicas, where copies of variables that are summed when read are summed; outside of replicas at
  * once. A new reference for each replica. */
 tw_tensor *tw__replicas_once(tw_tensor *(*compute)(void *context), void *context);

@@ -76,6 +76,18 @@ static tw_status add_part(struct tw_per_replica_spec *spec, tw_dtype dtype, cons
     return TW_OK;
 }
 
+struct tw_per_replica_spec *tw__per_replica_spec_new(const tw_spec *parts, int count)
+{
+    struct tw_per_replica_spec *spec = tw__object_new(&tw__class_per_replica_spec);
+    for (int i = 0; spec && i < count; i++) {
+        if (add_part(spec, parts[i].dtype, &parts[i].shape) != TW_OK) {
+            tw_release(spec);
+            return NULL;
+        }
+    }
+    return spec;
+}
+
 static tw_status spec_init(void *self, const void *given)
 {
     const tw_per_replica_spec_args *args = given;

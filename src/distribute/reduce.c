@@ -1,5 +1,6 @@
 /* Sums and means over replicas. */
 #include "api/api.h"
+#include "op/calls.h"
 #include "distribute/distribute.h"
 #include "op/slices.h"
 #include "rows.h"
@@ -44,14 +45,57 @@ tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count)
     return part;
 }
 
-TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors) -> tensor",
-       "The sum, or the mean, of tensors of different replicas.")
+/* How many elements there are along the axes; a scalar of int64. */
+static tw_tensor *size_along(tw__temps *t, tw_tensor *value, const tw_ints *axes)
+{
+    tw_tensor *shape = tw__temp_shape(t, value, TW_INT64), *size = tw__temp_int(t, 1, TW_INT64);
+    for (int64_t i = 0; i < axes->count; i++)
+        size = TW_TEMP(Mul, size, tw__temp_at(t, shape, axes->items[i]));
+    return size;
+}
+
+static tw_status refuse_scalar(const tw_ints *axes)
+{
+    tw__text text = { 0 };
+    for (int64_t i = 0; i < axes->count; i++)
+        tw__text_format(&text, "%s%lld", i ? ", " : axes->count > 1 ? "[" : "", (long long)axes->items[i]);
+    tw_status status = tw__fail(TW_VALUE_ERROR, "`axis` = %s%s was specified, but `value` is a scalar",
+                                text.data ? text.data : "()", axes->count > 1 ? "]" : "");
+    tw__text_free(&text);
+    return status;
+}
+
+/* The sum over replicas and axes, or the mean: the sum divided by how many elements all replicas have. */
+static tw_tensor *reduce_along(bool mean, tw_tensors values, const tw_ints *axes)
+{
+    TW_TEMPS(t);
+    tw_tensor **sums = tw__alloc_array((size_t)values.count * 2, sizeof *sums), **sizes = sums ? sums + values.count : NULL;
+    bool good = sums != NULL;
+    for (int64_t i = 0; good && i < values.count; i++) {
+        good = values.items[i]->shape.rank != 0 || refuse_scalar(axes) == TW_OK;
+        sums[i] = good ? tw__temp(t, tw_reduce_sum(values.items[i], *axes)) : NULL;
+        sizes[i] = sums[i] && mean ? size_along(t, values.items[i], axes) : NULL;
+        good = sums[i] && (!mean || sizes[i]);
+    }
+    tw_tensor *whole = good ? tw__temp(t, tw__replicas_reduce(false, sums, (int)values.count)) : NULL;
+    if (whole && mean) {
+        tw_tensor *number = tw__temp(t, tw__replicas_reduce(false, sizes, (int)values.count));
+        tw_tensor *own = number ? tw__temp_cast(t, number, whole->dtype) : NULL;
+        whole = own ? tw__temp(t, tw_truediv(whole, own)) : NULL;
+    }
+    tw__free(sums);
+    return tw__keep(t, whole);
+}
+
+TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors, axis: ints = None) -> tensor",
+       "The sum, or the mean, of tensors of different replicas, over axes of them, too, if some are given.")
 {
     if (!args->values.count) {
         tw__fail(TW_VALUE_ERROR, "reduce: there are no values");
         return NULL;
     }
-    return tw__replicas_reduce(args->mean, args->values.items, (int)args->values.count);
+    return args->axis.items ? reduce_along(args->mean, args->values, &args->axis)
+                            : tw__replicas_reduce(args->mean, args->values.items, (int)args->values.count);
 }
 
 /* ---- in replicas ---- */

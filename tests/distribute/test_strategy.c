@@ -122,12 +122,40 @@ static void optimizers_sum_gradients(void **unused)
     }
 }
 
+/* A batch of three rows becomes two and one; what replicas have is summed, also along axes. */
+static void batches_are_split(void **unused)
+{
+    (void)unused;
+    tw_auto tw_strategy *strategy = two_replicas();
+    tw_auto tw_tensor *rows = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, 2), (float[]){ 1, 2, 3, 4, 5, 6 });
+    tw_auto tw_dataset *single = tw_dataset_from_tensors(TW_TENSORS(rows));
+    tw_auto tw_dataset *split = tw_strategy_split_dataset(strategy, single);
+    tw_auto tw_iterator *each = split ? tw_iterator(split) : NULL;
+    tw_tensors parts = tw_iterator_next(each);
+    assert_int_equal(parts.count, 2);
+    assert_int_equal(tw_tensor_dim(parts.items[0], 0), 2);
+    assert_int_equal(tw_tensor_dim(parts.items[1], 0), 1);
+    tw_auto tw_tensor *sum = tw_distribute_reduce(false, parts, .axis = TW_INTS(0)),
+                      *mean = tw_distribute_reduce(true, parts, .axis = TW_INTS(0, -1));
+    assert_true(tw_tensor_double_at(sum, 0) == 9 && tw_tensor_double_at(sum, 1) == 12);
+    assert_true(tw_tensor_double_at(mean, 0) == 3.5);
+    tw_auto tw_tensor *scalar = tw_tensor_float(1);
+    assert_null(tw_distribute_reduce(false, TW_TENSORS(scalar, scalar), .axis = TW_INTS(0)));
+    assert_string_equal(tw_error_message(), "`axis` = 0 was specified, but `value` is a scalar");
+    tw_clear_error();
+    tw_tensors_free(&parts);
+    tw_auto tw_dataset *numbers = tw_dataset_range(0, 6);
+    assert_null(tw_strategy_split_dataset(strategy, numbers)); /* no batches */
+    tw_clear_error();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replicas_have_copies),
         cmocka_unit_test(errors_end_the_run),
         cmocka_unit_test(optimizers_sum_gradients),
+        cmocka_unit_test(batches_are_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

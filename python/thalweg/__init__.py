@@ -207,14 +207,19 @@ def _later(modules, fill, known=None):
     return load
 
 
+def _taken(module):
+    """The members of a module, which it has no more."""
+    rows = {name: value for name, value in module.__dict__.items() if not name.startswith("__")}
+    for name in rows:
+        delattr(module, name)
+    return rows
+
+
 def _compat_later():
     """tf.compat, tf.compat.v1, tf.Graph and tf.Operation are filled when one of them is first asked for."""
-    rows = {name: value for name, value in compat.v1.__dict__.items() if not name.startswith("__")}  # noqa: F821
-    own = globals()
+    rows, own = _taken(compat.v1), globals()  # noqa: F821
     graph_types = {name: own.pop(name) for name in ("Graph", "Operation")}
     modules = (compat, compat.v1, compat.v2)  # noqa: F821
-    for name in rows:
-        delattr(compat.v1, name)  # noqa: F821
     half = [(name, module) for name, module in _sys.modules.items() if name.startswith(__name__ + ".compat.v1.")]
     for name, module in half:
         del _sys.modules[name]  # an import of one of them fills it first
@@ -248,38 +253,20 @@ compat.v2 = _module("compat.v2")  # noqa: F821
 _fill_compat = _compat_later()
 
 
-def _data_later():
-    """tf.data is filled when it is first asked for something."""
-    rows = {name: value for name, value in data.__dict__.items() if not name.startswith("__")}  # noqa: F821
-    for name in rows:
-        delattr(data, name)  # noqa: F821
-    data._rows = type(_sys)("rows")  # noqa: F821
-    data._rows.__dict__.update(rows)  # noqa: F821
+def _whole_later(module, source):
+    """A module is filled by `fill` of a file when it is first asked for something; its rows stand in `_rows`."""
+    rows = _taken(module)
+    module._rows = type(_sys)("rows")
+    module._rows.__dict__.update(rows)
 
     def fill():
-        from thalweg._data import namespace
-        namespace.fill(rows)
-    _later([data], fill)  # noqa: F821
+        __import__(source)
+        _sys.modules[source].fill(rows)
+    _later([module], fill)
 
 
-_data_later()
-
-
-def _distribute_later():
-    """So is tf.distribute."""
-    rows = {name: value for name, value in distribute.__dict__.items() if not name.startswith("__")}  # noqa: F821
-    for name in rows:
-        delattr(distribute, name)  # noqa: F821
-    distribute._rows = type(_sys)("rows")  # noqa: F821
-    distribute._rows.__dict__.update(rows)  # noqa: F821
-
-    def fill():
-        from thalweg import _distribute
-        _distribute.fill()
-    _later([distribute], fill)  # noqa: F821
-
-
-_distribute_later()
+_whole_later(data, "thalweg._data.namespace")  # noqa: F821
+_whole_later(distribute, "thalweg._distribute")  # noqa: F821
 
 
 # What modules have once it is asked for: the file it is in, and the names, or the name of the table there.
@@ -340,9 +327,7 @@ del _asked, _sources
 def _training_later():
     """The methods of keras.Model for training, and keras.callbacks, likewise."""
     model, callbacks = keras.Model, keras.callbacks  # noqa: F821
-    rows = {name: value for name, value in callbacks.__dict__.items() if not name.startswith("__")}
-    for name in rows:
-        delattr(callbacks, name)
+    rows = _taken(callbacks)
     methods = ("compile", "fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "train_step", "test_step",
                "predict_step", "compute_loss", "compute_metrics", "get_metrics_result", "fit_generator", "evaluate_generator",
                "predict_generator")

@@ -71,6 +71,11 @@ class ClusterResolver:
         return {}
 
 
+def _address(spec, task_type, task_id, layer):
+    address = spec.task_address(task_type, task_id)
+    return "%s://%s" % (layer, address) if layer else address
+
+
 class SimpleClusterResolver(ClusterResolver):
     """A cluster that is known."""
 
@@ -85,9 +90,7 @@ class SimpleClusterResolver(ClusterResolver):
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         if task_type is not None and task_id is not None:
-            address = self._spec.task_address(task_type, task_id)
-            layer = rpc_layer or self.rpc_layer
-            return "%s://%s" % (layer, address) if layer else address
+            return _address(self._spec, task_type, task_id, rpc_layer or self.rpc_layer)
         return self._master
 
 
@@ -109,9 +112,7 @@ class TFConfigClusterResolver(ClusterResolver):
         kind, number = task_type or self.task_type, task_id if task_id is not None else self.task_id
         if not spec or kind is None or number is None:
             return ""
-        layer = rpc_layer or self.rpc_layer
-        address = spec.task_address(kind, number)
-        return "%s://%s" % (layer, address) if layer else address
+        return _address(spec, kind, number, rpc_layer or self.rpc_layer)
 
 
 class TPUClusterResolver(ClusterResolver):

@@ -97,15 +97,9 @@ def regroup(values):
 
 def select(replica, structure):
     """What a replica sees of a structure."""
-    if isinstance(structure, (list, tuple)):
-        members = [select(replica, v) for v in structure]
-        return type(structure)(*members) if hasattr(structure, "_fields") else type(structure)(members)
-    if isinstance(structure, dict):
-        return type(structure)((key, select(replica, v)) for key, v in structure.items())
-    if not _is_distributed(structure):
-        return structure
-    values = structure.values
-    return values[replica] if len(values) > 1 else values[0]
+    def part(value):
+        return value.values[replica if len(value.values) > 1 else 0] if _is_distributed(value) else value
+    return tf.nest.map_structure(part, structure)
 
 
 # ---- contexts ----
@@ -561,12 +555,12 @@ def _module(name, members):
     return made
 
 
-def fill():
+def fill(rows):
     """Fills tf.distribute."""
     from thalweg import _cluster
     from thalweg._data import iterators
     module, own = tf.distribute, globals()
-    module.__dict__.update({name: row for name, row in vars(_rows).items() if not name.startswith("__")})
+    module.__dict__.update(rows)
     for name in ("CrossDeviceOps DistributedValues HierarchicalCopyAllReduce InputContext InputOptions InputReplicationMode MirroredStrategy NcclAllReduce "
                  "OneDeviceStrategy ReduceOp ReductionToOneDevice ReplicaContext RunOptions Strategy StrategyExtended experimental_set_strategy "
                  "get_replica_context get_strategy has_strategy in_cross_replica_context").split():

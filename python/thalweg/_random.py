@@ -37,59 +37,54 @@ def create_rng_state(seed, alg):
     return tf.random._create_rng_state(_words(seed, alg), alg)
 
 
-def _from_seed(cls, seed, alg=None):
-    """A generator of a seed."""
-    alg = _PHILOX if alg is None else alg
-    return cls(state=create_rng_state(seed, alg), alg=alg)
+class _Members:
+    """What is put onto tf.random.Generator."""
+
+    @classmethod
+    def from_seed(cls, seed, alg=None):
+        """A generator of a seed."""
+        alg = _PHILOX if alg is None else alg
+        return cls(state=create_rng_state(seed, alg), alg=alg)
+
+    @classmethod
+    def from_state(cls, state, alg):
+        """A generator that goes on from a state."""
+        return cls(alg=alg, state=state)
+
+    @classmethod
+    def from_key_counter(cls, key, counter, alg):
+        """A generator of a key and a counter."""
+        return cls(alg=alg, state=tf.random._state_of_key_counter(key, counter, alg))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg=None):
+        """A generator that nobody can foretell."""
+        alg = _PHILOX if alg is None else alg
+        return cls(alg=alg, state=tf.random._any_state(alg))
+
+    def reset_from_seed(self, seed):
+        """Sets the state by a seed."""
+        self.reset(create_rng_state(seed, self.algorithm))
+
+    def reset_from_key_counter(self, key, counter):
+        """Sets the state by a key and a counter."""
+        self.reset(tf.random._state_of_key_counter(key, counter, self.algorithm))
+
+    def split(self, count=1):
+        """Generators that are independent of this one."""
+        return [type(self)(alg=self.algorithm, state=s) for s in self._split_states(count)]
+
+    def uniform(self, shape, minval=0, maxval=None, dtype=tf.float32, name=None):
+        """Values from [minval, maxval), all equally likely; floats from [0, 1) if there are no limits."""
+        dtype = tf.as_dtype(dtype)
+        if dtype.is_integer and (minval is None) != (maxval is None):
+            raise ValueError("For integer dtype <dtype: '%s'>, minval and maxval must be both `None` or both non-`None`; got minval=%s and maxval=%s" % (
+                dtype.name, minval, maxval))
+        return self._uniform(shape, minval, maxval, dtype)
 
 
-def _from_state(cls, state, alg):
-    """A generator that goes on from a state."""
-    return cls(alg=alg, state=state)
-
-
-def _from_key_counter(cls, key, counter, alg):
-    """A generator of a key and a counter."""
-    return cls(alg=alg, state=tf.random._state_of_key_counter(key, counter, alg))
-
-
-def _from_non_deterministic_state(cls, alg=None):
-    """A generator that nobody can foretell."""
-    alg = _PHILOX if alg is None else alg
-    return cls(alg=alg, state=tf.random._any_state(alg))
-
-
-def _reset_from_seed(self, seed):
-    """Sets the state by a seed."""
-    self.reset(create_rng_state(seed, self.algorithm))
-
-
-def _reset_from_key_counter(self, key, counter):
-    """Sets the state by a key and a counter."""
-    self.reset(tf.random._state_of_key_counter(key, counter, self.algorithm))
-
-
-def _split(self, count=1):
-    """Generators that are independent of this one."""
-    return [type(self)(alg=self.algorithm, state=s) for s in self._split_states(count)]
-
-
-def _uniform(self, shape, minval=0, maxval=None, dtype=tf.float32, name=None):
-    """Values from [minval, maxval), all equally likely; floats from [0, 1) if there are no limits."""
-    dtype = tf.as_dtype(dtype)
-    if dtype.is_integer and (minval is None) != (maxval is None):
-        raise ValueError("For integer dtype <dtype: '%s'>, minval and maxval must be both `None` or both non-`None`; got minval=%s and maxval=%s" % (
-            dtype.name, minval, maxval))
-    return self._uniform(shape, minval, maxval, dtype)
-
-
-for _name, _maker in (("from_seed", _from_seed), ("from_state", _from_state), ("from_key_counter", _from_key_counter),
-                      ("from_non_deterministic_state", _from_non_deterministic_state)):
-    _maker.__name__ = _name
-    setattr(_Generator, _name, classmethod(_maker))
-for _name, _method in (("reset_from_seed", _reset_from_seed), ("reset_from_key_counter", _reset_from_key_counter), ("split", _split),
-                       ("uniform", _uniform)):
-    _method.__name__ = _name
-    setattr(_Generator, _name, _method)
+for _name, _member in vars(_Members).items():
+    if not _name.startswith("__"):
+        setattr(_Generator, _name, _member)
 tf.random.create_rng_state = tf.random.experimental.create_rng_state = create_rng_state
 tf.random.__getattr__ = tf.random.experimental.__getattr__ = _later

@@ -16,15 +16,9 @@ class TFRecordOptions:
     def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None,
                  compression_level=None, compression_method=None, mem_level=None, compression_strategy=None):
         self.get_compression_type_string(compression_type)
-        self.compression_type = compression_type
-        self.flush_mode = flush_mode
-        self.input_buffer_size = input_buffer_size
-        self.output_buffer_size = output_buffer_size
-        self.window_bits = window_bits
-        self.compression_level = compression_level
-        self.compression_method = compression_method
-        self.mem_level = mem_level
-        self.compression_strategy = compression_strategy
+        self.compression_type, self.flush_mode, self.window_bits, self.mem_level = compression_type, flush_mode, window_bits, mem_level
+        self.input_buffer_size, self.output_buffer_size, self.compression_level = input_buffer_size, output_buffer_size, compression_level
+        self.compression_method, self.compression_strategy = compression_method, compression_strategy
 
     @classmethod
     def get_compression_type_string(cls, options):

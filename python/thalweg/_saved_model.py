@@ -47,9 +47,9 @@ def _stored(value):
 
 
 def _fits(value, spec, convert):
-    """Whether a trace for `spec` serves the argument; `convert`: numbers and arrays count as tensors, too."""
+    """Whether a trace for `spec` serves the argument; `convert`: numbers and arrays count as tensors, too; None: specs stand for tensors."""
     if isinstance(spec, thalweg.TensorSpec):
-        if not _core.is_tensor(value):
+        if not _core.is_tensor(value) and not (convert is None and isinstance(value, thalweg.TensorSpec)):
             if not convert or value is None or isinstance(value, (str, dict)) and spec.dtype != thalweg.string:
                 return False
             try:
@@ -186,20 +186,9 @@ def _get_concrete_function(self, *args, **kwargs):
     positional, named = _bind(self, args, kwargs)
     for trace in self._traces:
         inputs = _plain(trace._inputs)
-        if inputs == (positional, named) or inputs is not None and _fits_spec((positional, named), inputs):
+        if inputs == (positional, named) or inputs is not None and _fits((positional, named), inputs, None):
             return _graph_function(trace, list(_signature_of(self).parameters))
     return _find(self, args, kwargs)[0]
-
-
-def _fits_spec(value, spec):
-    """The same as _fits for specs in the place of tensors."""
-    if isinstance(spec, thalweg.TensorSpec) and isinstance(value, thalweg.TensorSpec):
-        return value.dtype == spec.dtype and spec.shape.is_compatible_with(value.shape)
-    if isinstance(spec, (list, tuple)) and isinstance(value, (list, tuple)):
-        return len(value) == len(spec) and all(map(_fits_spec, value, spec))
-    if isinstance(spec, dict) and isinstance(value, dict):
-        return set(value) == set(spec) and all(_fits_spec(value[k], spec[k]) for k in spec)
-    return not isinstance(spec, thalweg.TypeSpec) and _fits(value, spec, False)
 
 
 _Function.__call__, _Function.get_concrete_function = _call, _get_concrete_function

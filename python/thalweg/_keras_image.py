@@ -1,51 +1,11 @@
-"""keras.preprocessing.image: batches of the pictures in a directory, one folder per class. Pictures are read, resized and scaled by ops; here is the
-iterator around them. Loaded when it is first asked for."""
+"""keras.preprocessing.image: batches of the pictures in a directory, one folder per class. Pictures are found and read by C (src/keras/pictures.c);
+here is the iterator around them. Loaded when it is first asked for."""
 import os
 import threading
 
 import thalweg as tf
 
-_FORMATS = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 _CLASS_MODES = ("categorical", "binary", "sparse", "input", None)
-
-
-def _files(directory, follow_links):
-    """The pictures below a directory, in order, as (folder, name)."""
-    for root, _, names in sorted(os.walk(directory, followlinks=follow_links), key=lambda item: item[0]):
-        for name in sorted(names):
-            if name.lower().endswith(_FORMATS):
-                yield root, name
-
-
-def _nearest(old, new):
-    """Which of the old lines the new ones are; sums are rounded as Pillow rounds them."""
-    step, lines = old / new, []
-    place = step * 0.5
-    for _ in range(new):
-        lines.append(min(int(place), old - 1))
-        place += step
-    return lines
-
-
-def _read(path, color_mode, size):
-    """The picture's pixels, uint8, of that size."""
-    contents = tf.io.read_file(path)
-    ending = path.lower().rsplit(".", 1)[-1]
-    if ending in ("jpg", "jpeg"):
-        pixels = tf.io.decode_jpeg(contents, channels=3, dct_method="INTEGER_ACCURATE")
-    elif ending == "png" and color_mode == "rgba":
-        pixels = tf.io.decode_png(contents, channels=4)
-    else:
-        pixels = tf.io.decode_image(contents, channels=3, expand_animations=False)
-    if color_mode == "rgba" and pixels.shape[-1] == 3:
-        pixels = tf.pad(pixels, [[0, 0], [0, 0], [0, 1]], constant_values=255)
-    if color_mode == "grayscale":
-        red, green, blue = tf.unstack(tf.cast(pixels, tf.int32), axis=-1)
-        pixels = tf.cast((red * 19595 + green * 38470 + blue * 7471 + 32768) // 65536, tf.uint8)[..., tf.newaxis]
-    if size is not None and tuple(pixels.shape[:2]) != tuple(size):
-        for axis in (0, 1):
-            pixels = tf.gather(pixels, _nearest(pixels.shape[axis], size[axis]), axis=axis)
-    return pixels
 
 
 class Iterator(tf.keras.utils.Sequence):
@@ -128,13 +88,11 @@ class DirectoryIterator(Iterator):
         self.num_classes, self.class_indices = len(names), {name: i for i, name in enumerate(names)}
         self.filenames, numbers = [], []
         for i, name in enumerate(names):
-            found = list(_files(os.path.join(self.directory, name), follow_links))
+            found = tf.keras.utils._picture_files(os.path.join(self.directory, name), bool(follow_links))
             if subset is not None:
                 begin, end = (0, split) if subset == "validation" else (split, 1)
                 found = found[int(begin * len(found)):int(end * len(found))]
-            for root, file in found:
-                inside = os.path.relpath(os.path.join(root, file), os.path.join(self.directory, name))
-                self.filenames.append(os.path.join(os.path.basename(name), inside))
+            self.filenames += [os.path.join(os.path.basename(name), inside) for inside in found]
             numbers += [i] * len(found)
         import numpy as np
         self.samples, self.classes = len(numbers), np.array(numbers, dtype="int32")
@@ -155,7 +113,8 @@ class DirectoryIterator(Iterator):
         import numpy as np
         x = np.zeros((len(index_array),) + self.image_shape, dtype=self.dtype)
         for i, number in enumerate(index_array):
-            picture = np.asarray(_read(os.path.join(self.directory, self.filenames[number]), self.color_mode, self.target_size), dtype=self.dtype)
+            path = os.path.join(self.directory, self.filenames[number])
+            picture = np.asarray(tf.keras.utils._picture(path, self.color_mode, *self.target_size), dtype=self.dtype)
             x[i] = self.image_data_generator.standardize(picture) if self.image_data_generator else picture
         if self.class_mode == "input":
             return x, x.copy()

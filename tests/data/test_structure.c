@@ -176,10 +176,60 @@ static void mistakes(void **state)
     expect_error(TW_INVALID_ARGUMENT, "a structure of 2 tensors for elements of 1");
 }
 
+static int64_t next_number(tw_iterator *iterator)
+{
+    tw_value element = tw_iterator_element(iterator);
+    int64_t number = element.kind == TW_VALUE_TENSOR ? tw_tensor_int_at(element.tensor, 0) : -1;
+    tw_value_free(&element);
+    return number;
+}
+
+static void chosen_and_sampled(void **state)
+{
+    (void)state;
+    tw_auto tw_dataset *low = tw_dataset_range(0, 50), *high = tw_dataset_range(100, 150), *choice = tw_dataset_range(0, 2);
+    tw_value numbers_of = { .kind = TW_VALUE_OBJECT, .object = choice }, pairs = { .kind = TW_VALUE_OBJECT, .object = low };
+    tw_auto tw_dataset *chosen = tw_dataset_choose_from(TW_OBJECTS(low, high), numbers_of);
+    tw_auto tw_iterator *two = tw_iterator(.dataset = chosen);
+    expect_no_error();
+    assert_int_equal(next_number(two), 0);
+    assert_int_equal(next_number(two), 100);
+    assert_int_equal(next_number(two), -1);
+    tw_auto tw_tensor *weights = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 0.2f, 0.8f }),
+                      *one = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), (float[]){ 0, 1 }), *counts = labels();
+    tw_auto tw_dataset *sampled = tw_dataset_sample_from(TW_OBJECTS(low, high), TW_LEAF(weights), .seed = 7);
+    tw_auto tw_iterator *some = tw_iterator(.dataset = sampled);
+    expect_no_error();
+    int above = 0;
+    for (int i = 0; i < 40; i++)
+        above += next_number(some) >= 100;
+    assert_in_range(above, 20, 39);
+    tw_auto tw_dataset *rest = tw_dataset_sample_from(TW_OBJECTS(low, high), TW_LEAF(one), .seed = 7);
+    tw_auto tw_iterator *only = tw_iterator(.dataset = rest);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(next_number(only), 100 + i);
+    /* Weights that a dataset gives. */
+    tw_auto tw_dataset *always = tw_dataset_repeat(tw_dataset_from_structure(TW_LEAF(one)));
+    tw_value by = { .kind = TW_VALUE_OBJECT, .object = always };
+    tw_auto tw_dataset *weighed = tw_dataset_sample_from(TW_OBJECTS(low, high), by, .seed = 7);
+    tw_auto tw_iterator *third = tw_iterator(.dataset = weighed);
+    expect_no_error();
+    assert_int_equal(next_number(third), 100);
+    assert_null(tw_dataset_sample_from(TW_OBJECTS(low, high), TW_LEAF(counts)));
+    expect_error(TW_VALUE_ERROR, "but got `len(weights)=4` vs. `len(datasets)=2`.");
+    assert_null(tw_dataset_choose_from(TW_OBJECTS(low, high), TW_LEAF(one)));
+    expect_error(TW_TYPE_ERROR, "`choice_dataset` should be a `tf.data.Dataset`");
+    assert_non_null(tw_dataset_choose_from(TW_OBJECTS(low), pairs));
+    tw_auto tw_dataset *mixed = features();
+    assert_null(tw_dataset_choose_from(TW_OBJECTS(low, mixed), numbers_of));
+    expect_error(TW_TYPE_ERROR, "must have compatible element specs");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(dicts_and_tuples), cmocka_unit_test(functions_and_states),
-                                        cmocka_unit_test(several_datasets), cmocka_unit_test(filled_up),
-                                        cmocka_unit_test(numbered),         cmocka_unit_test(mistakes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(dicts_and_tuples),  cmocka_unit_test(functions_and_states),
+                                        cmocka_unit_test(several_datasets),  cmocka_unit_test(filled_up),
+                                        cmocka_unit_test(numbered),          cmocka_unit_test(mistakes),
+                                        cmocka_unit_test(chosen_and_sampled) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,58 +58,6 @@ class Methods:
         return rows._zip(datasets)
 
     @staticmethod
-    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """Elements of the datasets whose numbers another dataset gives."""
-        if not datasets:
-            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        if not isinstance(choice_dataset, tf.data.Dataset):
-            raise TypeError("Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is %s." % type(choice_dataset))
-        if not structure.same(choice_dataset.element_spec, tf.TensorSpec([], tf.int64)):
-            raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are %r." %
-                            (choice_dataset.element_spec,))
-        if not all(rows._fits(d.element_spec, datasets[0].element_spec) for d in datasets):
-            raise TypeError("Invalid `datasets`. `datasets` must have compatible element specs.")
-        return rows._DirectedInterleaveDataset(choice_dataset, list(datasets), stop_on_empty_dataset)
-
-    @staticmethod
-    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
-        """Elements of datasets that chance chooses."""
-        datasets = list(datasets)
-        if not datasets:
-            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        if len(datasets) == 1:
-            return datasets[0]
-        if isinstance(weights, tf.data.Dataset):
-            logits = weights.map(lambda p: tf.math.log(p, name="logits"))
-            weighted = True
-        else:
-            weighted = False
-            if weights is None:
-                weights = [1.0 / len(datasets)] * len(datasets)
-            length = weights.shape[0] if hasattr(weights, "shape") and len(weights.shape) else len(weights)
-            if length != len(datasets):
-                raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got `len(weights)=%s` vs. "
-                                 "`len(datasets)=%d`." % (length, len(datasets)))
-            if not stop_on_empty_dataset and not _core.is_symbolic(weights):
-                keep = [i for i, w in enumerate(weights.numpy() if hasattr(weights, "numpy") else weights) if w > 0]
-                if len(keep) < len(datasets):
-                    datasets = [datasets[i] for i in keep]
-                    weights = tf.gather(weights, keep) if _core.is_tensor(weights) else [weights[i] for i in keep]
-            weights = tf.convert_to_tensor(weights)
-            if weights.dtype not in (tf.float32, tf.float64):
-                raise TypeError("Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is %s." % weights.dtype)
-            fixed = tf.expand_dims(tf.math.log(weights, name="logits"), 0)
-        numbers = tf.data.Dataset.random(seed=seed, rerandomize_each_iteration=rerandomize_each_iteration).batch(2)
-
-        def pick(row, pair):
-            return tf.squeeze(tf.raw_ops.StatelessMultinomial(logits=row, num_samples=1, seed=pair, output_dtype=tf.int64), axis=[0, 1])
-        if weighted:
-            selector = tf.data.Dataset.zip((logits, numbers)).map(lambda row, pair: pick([row], pair))
-        else:
-            selector = numbers.map(lambda pair: pick(fixed, pair))
-        return rows._DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset)
-
-    @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
         """The elements that a Python generator yields."""
         from thalweg._data.generator import from_generator

@@ -53,7 +53,7 @@ PLUMBING = re.compile(r"""(
     tensor_consumers | (pop|push)_colocation | summary_(profile_\w+|write_graph) | dataset_(shapes|types|saved_spec) |
     per_replica.* | replica_now | debugging_is_numeric_tensor | get_static_value | config_session_threads | operation_bytes | ragged_tensor_(get|operate) | constraints_get |
     element_\w+ | dataset_(class_name|generator) | nothing_spec\w* | iterator_resource | optional_variant_tensor | callback_restore | history_set |
-    enable_eager_execution_ | get_regularization_losses_ | graph_(clear_collection|collect_variable|collection_names) | session_(variables|function) |
+    enable_eager_execution_ | graph_(clear_collection|collect_variable|collection_names) | session_(variables|function) |
     tensor_array_(in_graph|infer_shape) | variable_(aggregation|synchronization|constraint|initial_value) | variable_scope_(reuse|set_initializer|set_regularizer) |
     (losses|metrics)_function | counting_metric\w* | model_compute_loss | optimizer_set_iterations | get_logical_device_count
     )$""", re.X)

@@ -156,7 +156,7 @@ char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
     return made;
 }
 
-/* ---- random numbers and text ---- */
+/* ---- random numbers, text, collections ---- */
 
 static tw_status seed_python(int64_t seed)
 {
@@ -201,8 +201,23 @@ static void write_text(const char *text, size_t size)
     tw__py_leave(state);
 }
 
+static tw_status collect(const char *name, tw_tensor *tensor)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = PyImport_ImportModule("thalweg._graph_mode.variables");
+    PyObject *value = module ? tw__py_wrap_tensor(tw_retain(tensor)) : NULL;
+    PyObject *done = value ? PyObject_CallMethod(module, "add_to_collection", "sO", name, value) : NULL;
+    tw_status status = done ? TW_OK : tw__py_failed();
+    Py_XDECREF(module);
+    Py_XDECREF(value);
+    Py_XDECREF(done);
+    tw__py_leave(state);
+    return status;
+}
+
 void tw__py_hooks_start(void)
 {
+    tw__language.collect = collect;
     tw__language.random_seeded = seed_python;
     tw__language.random_between = draw;
     tw__language.write = write_text;

@@ -34,7 +34,8 @@ typedef struct tw__language_parts {
     void (*error_give)(void *taken);
 
     /* ---- graphs ---- */
-    tw_object *(*origin)(void); /* the place where the program stands, a new reference (graph.h) */
+    tw_object *(*origin)(void);                                /* the place where the program stands, a new reference (graph.h) */
+    tw_status (*collect)(const char *name, tw_tensor *tensor); /* puts it into a collection of the default graph */
     /* Calls a function that the language registered (op/host); `arrays`: it sees arrays, not tensors. */
     tw_status (*host_call)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
                            tw_tensor **outputs, int output_count);

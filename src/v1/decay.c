@@ -123,3 +123,20 @@ TW_API(
     }
     return rate;
 }
+
+TW_API(v1_linear_cosine_decay,
+       "compat.v1.train._linear_cosine_decay(learning_rate: tensor<float32>, global_step: tensor, decay_steps: tensor, "
+       "num_periods: float = 0.5, alpha: float = 0.0, beta: float = 0.001, name: str = None) -> tensor",
+       "A line downwards times a cosine.")
+{
+    TW_TEMPS(t);
+    tw_tensor *rate = args->learning_rate;
+    tw__part part = tw__part_begin(args->name, "LinearCosineDecay");
+    tw_tensor *steps = tw__temp_cast(t, args->decay_steps, rate->dtype);
+    tw_tensor *now = TW_TEMP(Minimum, tw__temp_cast(t, args->global_step, rate->dtype), steps);
+    tw_tensor *line = TW_TEMP(RealDiv, TW_TEMP(Sub, steps, now), steps);
+    tw_tensor *turns = TW_TEMP(Mul, 2 * args->num_periods, TW_TEMP(RealDiv, now, steps));
+    tw_tensor *wave = TW_TEMP(Mul, 0.5, TW_TEMP(AddV2, 1.0, TW_TEMP(Cos, TW_TEMP(Mul, 3.14159265358979323846, turns))));
+    tw_tensor *factor = TW_TEMP(AddV2, TW_TEMP(Mul, TW_TEMP(AddV2, args->alpha, line), wave), args->beta);
+    return tw__part_result(&part, factor ? tw__part_call(&part, "", &tw__op_Mul, TW_IN(factor, rate), 2, NULL, 0) : NULL);
+}

@@ -131,10 +131,8 @@ static tw_status regularize(tw__variable_store *store, tw_variable *variable, co
         tw_auto tw_tensor *loss = value ? regularizer->call(regularizer, value) : NULL;
         tw__scope_pop();
         TW_NEED(loss);
-        if (pass && loss->node) {
-            TW_TRY(TW_GROW(store->losses, store->loss_capacity, store->loss_count + 1));
-            store->losses[store->loss_count++] = (tw__edge){ loss->node, loss->node_output };
-        }
+        if (pass && loss->node)
+            TW_TRY(tw__v1_keep(store, "regularization_losses", loss));
     }
     return status;
 }
@@ -245,16 +243,6 @@ TW_API(
     tw_variable *variable = whole ? get(store, scope, args, whole) : NULL;
     tw__free(whole);
     return variable;
-}
-
-TW_API(get_regularization_losses_, "compat.v1._regularization_losses() -> tensors",
-       "What regularizers that were given to the library gave for the variables of the graph.")
-{
-    tw__variable_store *store = tw__variable_store_now();
-    tw_tensors list = { store ? tw__alloc_array(store->loss_count + 1, sizeof(tw_tensor *)) : NULL, 0 };
-    for (size_t i = 0; list.items && i < store->loss_count; i++)
-        list.items[list.count++] = tw__node_output(store->losses[i].node, store->losses[i].output);
-    return list;
 }
 
 /* ---- lists of variables ---- */

@@ -12,4 +12,8 @@ tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *input
 /* In a graph a constant of that name, else the value itself; a new reference. */
 tw_tensor *tw__v1_constant(tw_tensor *value, const char *name);
 
+/* ---- collections.c: notes a tensor in a collection of the default graph; nothing happens in eager execution ---- */
+tw_status tw__v1_collect(const char *name, tw_tensor *tensor);         /* no name: in none */
+tw_status tw__v1_collect_in(const tw_value *names, tw_tensor *tensor); /* a name, several, or None */
+
 #endif

@@ -85,7 +85,9 @@ static void store_destroy(void *self)
     tw_release(store->root);
     tw__map_free(&store->variables, free_variable);
     tw__map_free(&store->opened, NULL);
-    tw__free(store->losses);
+    for (size_t i = 0; i < store->kept_count; i++)
+        tw__free(store->kept[i].name);
+    tw__free(store->kept);
 }
 
 static const tw_class store_class = { .name = "VariableStore", .size = sizeof(tw__variable_store), .destroy = store_destroy };

@@ -19,15 +19,23 @@ struct tw_variable_scope {
     tw_dtype dtype;
 };
 
+typedef struct tw__v1_kept {
+    char *name;
+    tw__edge edge;
+} tw__v1_kept;
+
 /* Of a graph, or of eager execution. The graph holds it; it must not hold the graph. */
 typedef struct tw__variable_store {
     tw_object object;
     struct tw_variable_scope *root;
     tw__map variables; /* whole name -> variable, a reference */
     tw__map opened;    /* name of a scope -> how often it was opened */
-    tw__edge *losses;  /* what regularizers gave */
-    size_t loss_count, loss_capacity;
+    tw__v1_kept *kept; /* what was noted in collections */
+    size_t kept_count, kept_capacity;
 } tw__variable_store;
+
+/* Notes a tensor of the graph (collections.c). */
+tw_status tw__v1_keep(tw__variable_store *store, const char *name, const tw_tensor *tensor);
 
 tw__variable_store *tw__variable_store_now(void);       /* borrowed; NULL: an error */
 struct tw_variable_scope *tw__variable_scope_now(void); /* the thread's innermost; borrowed; NULL: an error */

@@ -7,27 +7,17 @@ from thalweg import _core
 _v1 = tf.compat.v1
 
 # Where a form stands in tf.compat.v1, the function of tf it calls, and its arguments: `old>new` is another name of an argument, `-old` has no effect. What
-# is None is left to tf's own default.
+# is None is left to tf's own default. A line with words in braces is one for each word, which stands in the place of every other pair of braces.
 _FORMS = """
-reduce_sum math.reduce_sum = reduce_sum(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_mean math.reduce_mean = reduce_mean(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_max math.reduce_max = reduce_max(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_min math.reduce_min = reduce_min(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_prod math.reduce_prod = reduce_prod(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_any math.reduce_any = reduce_any(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_all math.reduce_all = reduce_all(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-reduce_logsumexp math.reduce_logsumexp = reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
-argmax math.argmax arg_max = argmax(input, axis=None, name=None, dimension>axis=None, output_type=tf.int64)
-argmin math.argmin arg_min = argmin(input, axis=None, name=None, dimension>axis=None, output_type=tf.int64)
+reduce_{sum mean max min prod any all logsumexp} math.reduce_{} = reduce_{}(input_tensor, axis=None, keepdims=None, name=None, reduction_indices>axis=None, keep_dims>keepdims=None)
+arg{max min} math.arg{} arg_{} = arg{}(input, axis=None, name=None, dimension>axis=None, output_type=tf.int64)
 squeeze = squeeze(input, axis=None, name=None, squeeze_dims>axis=None)
 norm = norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims>keepdims=None)
 count_nonzero math.count_nonzero = math.count_nonzero(input_tensor>input=None, axis=None, keepdims=None, dtype=tf.int64, name=None, reduction_indices>axis=None, keep_dims>keepdims=None, input=None)
-nn.softmax math.softmax = nn.softmax(logits, axis=None, name=None, dim>axis=None)
-nn.log_softmax math.log_softmax = nn.log_softmax(logits, axis=None, name=None, dim>axis=None)
+nn.{softmax log_softmax} math.{} = nn.{}(logits, axis=None, name=None, dim>axis=None)
 nn.softmax_cross_entropy_with_logits_v2 = nn.softmax_cross_entropy_with_logits(labels, logits, axis=None, name=None, dim>axis=None)
 nn.conv2d = nn.conv2d(input, filter>filters=None, strides=None, padding=None, -use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None)
-nn.max_pool = nn.max_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
-nn.avg_pool = nn.avg_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
+nn.{max avg}_pool = nn.{}_pool2d(value>input, ksize, strides, padding, data_format="NHWC", name=None, input=None)
 nn.moments = nn.moments(x, axes, -shift=None, name=None, keep_dims>keepdims=None, keepdims=None)
 pad = pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0)
 gather_nd = gather_nd(params, indices, name=None, batch_dims=0)
@@ -40,10 +30,8 @@ scan = scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True,
 gradients = gradients(ys, xs, grad_ys=None, name="gradients", -colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None, stop_gradients=None, unconnected_gradients=tf.UnconnectedGradients.NONE)
 hessians = hessians(ys, xs, name="hessians", -colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None)
 convert_to_tensor = convert_to_tensor(value, dtype=None, name=None, preferred_dtype>dtype_hint=None, dtype_hint=None)
-zeros_like = zeros_like(tensor>input, dtype=None, name=None, -optimize=True)
-ones_like = ones_like(tensor>input, dtype=None, name=None, -optimize=True)
-shape = shape(input, name=None, out_type=None)
-size = size(input, name=None, out_type=None)
+{zeros ones}_like = {}_like(tensor>input, dtype=None, name=None, -optimize=True)
+{shape size} = {}(input, name=None, out_type=None)
 nn.l2_normalize = nn.l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim>axis=None)
 nn.weighted_cross_entropy_with_logits = nn.weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets>labels=None)
 nn.in_top_k math.in_top_k = math.in_top_k(predictions, targets, k, name=None)
@@ -51,6 +39,24 @@ nn.conv1d = nn.conv1d(value>input=None, filters=None, stride=None, padding=None,
 nn.conv2d_transpose = nn.conv2d_transpose(value>input=None, filter>filters=None, output_shape=None, strides=None, padding="SAME", data_format="NHWC", name=None, input=None, filters=None, dilations=None)
 nn.depthwise_conv2d = nn.depthwise_conv2d(input, filter, strides, padding, rate>dilations=None, name=None, data_format=None, dilations=None)
 nn.zero_fraction math.zero_fraction = math.zero_fraction(value, name="zero_fraction")
+decode_raw = io.decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes>input_bytes=None)
+decode_csv = io.decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None)
+{parse_example parse_single_example} = io.{}(serialized, features, name=None, example_names=None)
+string_to_number = strings.to_number(string_tensor>input=None, out_type=tf.float32, name=None, input=None)
+substr = strings.substr(input, pos, len, name=None, unit="BYTE")
+multinomial = random.categorical(logits, num_samples, seed=None, name=None, output_dtype>dtype=None)
+py_func = numpy_function(func, inp, Tout, stateful=True, name=None)
+reverse_sequence = reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim>seq_axis=None, batch_dim>batch_axis=None)
+matrix_transpose = linalg.matrix_transpose(a, name="matrix_transpose", conjugate=False)
+reduce_join = strings.reduce_join(inputs, axis=None, keep_dims>keepdims=None, separator="", name=None, reduction_indices>axis=None, keepdims=None)
+verify_tensor_all_finite = debugging.assert_all_finite(t>x=None, msg>message=None, name=None, x=None, message=None)
+gather = gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0)
+sparse_reduce_{sum max} = sparse.reduce_{}(sp_input, axis=None, keepdims=None, reduction_axes>axis=None, keep_dims>keepdims=None)
+assert_{equal none_equal less less_equal greater greater_equal} debugging.assert_{} = debugging.assert_{}(x, y, -data=None, summarize=None, message=None, name=None)
+assert_{positive negative non_negative non_positive integer} debugging.assert_{} = debugging.assert_{}(x, -data=None, summarize=None, message=None, name=None)
+assert_near debugging.assert_near = debugging.assert_near(x, y, rtol=None, atol=None, -data=None, summarize=None, message=None, name=None)
+assert_rank{ _at_least} debugging.assert_rank{} = debugging.assert_rank{}(x, rank, -data=None, -summarize=None, message=None, name=None)
+assert_rank_in debugging.assert_rank_in = debugging.assert_rank_in(x, ranks, -data=None, -summarize=None, message=None, name=None)
 """
 
 
@@ -86,8 +92,15 @@ def _found(path):
     return found
 
 
-def _install_forms():
+def _lines():
     for line in _FORMS.strip().splitlines():
+        words = re.search(r"\{([^}]*)\}", line)
+        for word in words.group(1).split(" ") if words and words.group(1) else [""]:
+            yield re.sub(r"\{[^}]*\}", word, line)
+
+
+def _install_forms():
+    for line in _lines():
         places, target, arguments = re.fullmatch(r"(.*?) = ([\w.]+)\((.*)\)", line).groups()
         inner = _found(target)
         made = inner and _form(places.split()[0].rpartition(".")[2], inner, arguments)
@@ -209,7 +222,7 @@ def install():
     for function in (softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits, dropout,
                      embedding_lookup):
         setattr(nn, function.__name__, function)
-    nn.max_pool_v2, nn.xw_plus_b = tf.nn.max_pool2d, lambda x, weights, biases, name=None: tf.nn.bias_add(tf.matmul(x, weights), biases, name=name)
+    nn.max_pool_v2 = tf.nn.max_pool2d
     for name, dtype in (("to_float", tf.float32), ("to_double", tf.float64), ("to_int32", tf.int32), ("to_int64", tf.int64),
                         ("to_bfloat16", tf.bfloat16)):
         setattr(_v1, name, _cast("To" + name[3:].capitalize(), dtype))

@@ -10,7 +10,8 @@ _keys = _variables.GraphKeys
 
 
 def _initializer(value):
-    return tf.keras.initializers.get("glorot_uniform" if value is None else value) if value is None or isinstance(value, str) else value
+    """None: the scope's, or the usual one."""
+    return tf.keras.initializers.get(value) if isinstance(value, str) else value
 
 
 def _words(name):

@@ -28,7 +28,7 @@ decode_json_example=io.decode_json_example parse_tensor=io.parse_tensor serializ
 FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature VarLenFeature=io.VarLenFeature SparseFeature=io.SparseFeature
 parse_single_sequence_example=io.parse_single_sequence_example space_to_batch_nd=space_to_batch depth_to_space=nn.depth_to_space
 space_to_depth=nn.space_to_depth dynamic_partition=dynamic_partition random_crop=image.random_crop random_poisson=random.poisson
-regex_replace=strings.regex_replace string_join=strings.join string_strip=strings.strip string_to_hash_bucket_fast=strings.to_hash_bucket_fast
+random_gamma=random.gamma unique_with_counts=unique_with_counts regex_replace=strings.regex_replace string_join=strings.join string_strip=strings.strip string_to_hash_bucket_fast=strings.to_hash_bucket_fast
 string_to_hash_bucket=strings.to_hash_bucket string_to_hash_bucket_strong=strings.to_hash_bucket_strong as_string=strings.as_string
 reverse_v2=reverse tensor_scatter_update=tensor_scatter_nd_update tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
 where_v2=where edit_distance=edit_distance confusion_matrix=math.confusion_matrix bincount=math.bincount setdiff1d=sets.difference1d
@@ -115,10 +115,6 @@ def sparse_placeholder(dtype, shape=None, name=None):
     return tf.SparseTensor(indices, values, dense)
 
 
-def py_func(func, inp, Tout, stateful=True, name=None):
-    """A Python function as an operation; it takes and gives arrays."""
-    return tf.numpy_function(func, inp, Tout, name=name)
-
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802 - TensorFlow's name
     """The input; whenever it is computed, a line with the data goes to stderr."""
@@ -126,14 +122,6 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None): 
                             first_n=-1 if first_n is None else first_n, summarize=3 if summarize is None else summarize, name=name)
 
 
-def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    """Draws of classes."""
-    return tf.random.categorical(logits, num_samples, dtype=output_dtype or tf.int64, seed=seed, name=name)
-
-
-def random_gamma(shape, alpha, beta=None, dtype=tf.float32, seed=None, name=None):
-    """Draws of Gamma distributions."""
-    return tf.random.gamma(shape, alpha, beta, dtype, seed, name)
 
 
 def count_up_to(ref, limit, name=None):
@@ -165,34 +153,10 @@ def _scatter_nd(kind):
     return scatter
 
 
-def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
-    """Numbers of their bytes."""
-    return tf.io.decode_raw(bytes if input_bytes is None else input_bytes, out_type, little_endian, name=name)
 
 
-def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
-    """Columns of lines of CSV."""
-    return tf.io.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
 
 
-def parse_example(serialized, features, name=None, example_names=None):
-    """Tensors of serialized Examples."""
-    return tf.io.parse_example(serialized, features, example_names, name)
-
-
-def parse_single_example(serialized, features, name=None, example_names=None):
-    """Tensors of one serialized Example."""
-    return tf.io.parse_single_example(serialized, features, example_names, name)
-
-
-def string_to_number(string_tensor=None, out_type=tf.float32, name=None, input=None):
-    """Numbers of texts."""
-    return tf.strings.to_number(input if string_tensor is None else string_tensor, out_type, name)
-
-
-def substr(input, pos, len, name=None, unit="BYTE"):
-    """Parts of texts."""
-    return tf.strings.substr(input, pos, len, unit, name)
 
 
 def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
@@ -202,35 +166,8 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
     return out.to_sparse() if result_type == "SparseTensor" else out
 
 
-def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
-    """Texts joined along axes."""
-    axis = reduction_indices if axis is None else axis
-    return tf.strings.reduce_join(inputs, axis, bool(keepdims if keep_dims is None else keep_dims), separator, name)
 
 
-def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
-    """The tensor; an error if it has elements that are not finite."""
-    return tf.debugging.assert_all_finite(x if t is None else t, message if msg is None else msg, name)
-
-
-def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
-    """A tensor with values at some places."""
-    indices, values = tf.convert_to_tensor(sparse_indices), tf.convert_to_tensor(sparse_values)
-    if indices.shape.rank == 0:
-        indices = tf.reshape(indices, [1, 1])
-    elif indices.shape.rank == 1:
-        indices = tf.expand_dims(indices, 1)
-    count = tf.shape(indices)[0]
-    sparse = tf.SparseTensor(tf.cast(indices, tf.int64), tf.broadcast_to(values, tf.reshape(count, [1])), tf.cast(output_shape, tf.int64))
-    return tf.sparse.to_dense(sparse, default_value, validate_indices, name)
-
-
-def _sparse_reduction(name):
-    def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-        axis = reduction_axes if axis is None else axis
-        return getattr(tf.sparse, name)(sp_input, axis, bool(keepdims if keep_dims is None else keep_dims))
-    reduce.__name__, reduce.__doc__ = "sparse_" + name, getattr(tf.sparse, name).__doc__
-    return reduce
 
 
 def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
@@ -243,17 +180,6 @@ def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     return tf.batch_to_space(input, [block_size, block_size] if block_shape is None else block_shape, crops, name)
 
 
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
-    """The first elements of sequences in the other order."""
-    return tf.reverse_sequence(input, seq_lengths, seq_dim if seq_axis is None else seq_axis, batch_dim if batch_axis is None else batch_axis, name)
-
-
-def clip_by_average_norm(t, clip_norm, name=None):
-    """The tensor, scaled so that its norm, divided by the number of elements, is at most clip_norm."""
-    t = tf.convert_to_tensor(t)
-    count = tf.cast(tf.size(t), t.dtype)
-    inverse = tf.math.rsqrt(tf.reduce_sum(t * t, tf.range(tf.rank(t))))
-    return tf.identity(t * clip_norm * tf.minimum(inverse * count, tf.constant(1.0, t.dtype) / clip_norm), name=name)
 
 
 def is_numeric_tensor(tensor):
@@ -261,14 +187,6 @@ def is_numeric_tensor(tensor):
     return _core.is_tensor(tensor) and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex)
 
 
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The last two dimensions exchanged."""
-    return tf.linalg.matrix_transpose(a, name, conjugate)
-
-
-def unique_with_counts(x, out_idx=tf.int32, name=None):
-    """The different elements, where they are, and how often."""
-    return tf.unique_with_counts(x, out_idx, name)
 
 
 def no_regularizer(_):
@@ -316,23 +234,6 @@ def get_seed(op_seed):
     return (seed, len(graph.get_operations()) if op_seed is None else op_seed)
 
 
-def _assertion(name):
-    inner = getattr(tf.debugging, name)
-
-    def check(x, y=None, data=None, summarize=None, message=None, name=None):
-        arguments = (x,) if y is None else (x, y)
-        return inner(*arguments, message=message, summarize=summarize, name=name)
-    check.__name__, check.__doc__ = name, inner.__doc__
-    return check
-
-
-def _assertion_of_rank(name):
-    inner = getattr(tf.debugging, name)
-
-    def check(x, rank=None, data=None, summarize=None, message=None, name=None, ranks=None):
-        return inner(x, ranks if rank is None else rank, message=message, name=name)
-    check.__name__, check.__doc__ = name, inner.__doc__
-    return check
 
 
 class colocate_with:
@@ -351,10 +252,9 @@ class colocate_with:
             _v1._pop_colocation()
 
 
-_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, py_func, Print, multinomial, random_gamma,
-        count_up_to, decode_raw, decode_csv, parse_example, parse_single_example, string_to_number, substr, string_split, reduce_join,
-        verify_tensor_all_finite, sparse_to_dense, space_to_batch, batch_to_space, reverse_sequence, clip_by_average_norm, is_numeric_tensor,
-        matrix_transpose, unique_with_counts, no_regularizer, make_template, op_scope, assert_variables_initialized, get_seed, colocate_with)
+_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, Print, count_up_to, string_split,
+        space_to_batch, batch_to_space, is_numeric_tensor, no_regularizer, make_template, op_scope,
+        assert_variables_initialized, get_seed, colocate_with)
 
 
 def install():
@@ -372,20 +272,6 @@ def install():
         setattr(_v1, "scatter_" + kind, _scatter(kind))
     for kind in ("update", "add", "sub"):
         setattr(_v1, "scatter_nd_" + kind, _scatter_nd(kind))
-    for name in ("reduce_sum", "reduce_max"):
-        if hasattr(tf.sparse, name):
-            setattr(_v1, "sparse_" + name, _sparse_reduction(name))
-    debugging, _ = _place("debugging.x")
-    for name in ("equal", "none_equal", "less", "less_equal", "greater", "greater_equal", "near", "positive", "negative", "non_negative", "non_positive",
-                 "integer"):
-        if hasattr(tf.debugging, "assert_" + name):
-            value = _assertion("assert_" + name)
-            setattr(_v1, "assert_" + name, value)
-            setattr(debugging, "assert_" + name, value)
-    for name in ("assert_rank", "assert_rank_at_least", "assert_rank_in"):
-        value = _assertion_of_rank(name)
-        setattr(_v1, name, value)
-        setattr(debugging, name, value)
     for name in ("assert_type", "assert_scalar", "assert_proper_iterable", "assert_same_float_dtype"):
         if hasattr(tf.debugging, name):
             setattr(_v1, name, getattr(tf.debugging, name))

@@ -44,7 +44,7 @@ def _batch(tensor):
 
 
 def _activation(activation):
-    return tf.tanh if activation is None else tf.keras.activations.get(activation)
+    return None if activation is None else tf.keras.activations.get(activation)
 
 
 class _Cell(RNNCell):
@@ -66,7 +66,7 @@ class BasicRNNCell(_Cell):
 
     def call(self, inputs, state):
         """One step."""
-        output = self._activate(tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.kernel), self.bias))
+        output = _v1.nn._basic_rnn_step(inputs, state, self.kernel, self.bias, self._activate)
         return output, output
 
 
@@ -87,10 +87,7 @@ class GRUCell(_Cell):
 
     def call(self, inputs, state):
         """One step."""
-        gates = tf.sigmoid(tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.gates_kernel), self.gates_bias))
-        r, u = tf.split(gates, 2, 1)
-        candidate = self._activate(tf.nn.bias_add(tf.matmul(tf.concat([inputs, r * state], 1), self.candidate_kernel), self.candidate_bias))
-        output = u * state + (1 - u) * candidate
+        output = _v1.nn._gru_step(inputs, state, self.gates_kernel, self.gates_bias, self.candidate_kernel, self.candidate_bias, self._activate)
         return output, output
 
 
@@ -126,18 +123,10 @@ class LSTMCell(_Cell):
     def call(self, inputs, state):
         """One step."""
         c, h = state if self._tuple else tf.split(state, [self._num_units, self._proj or self._num_units], 1)
-        i, j, f, o = tf.split(tf.nn.bias_add(tf.matmul(tf.concat([inputs, h], 1), self.kernel), self.bias), 4, 1)
-        f = f + self._forget
-        if self._peepholes:
-            f, i = f + self.w_f * c, i + self.w_i * c
-        c = tf.sigmoid(f) * c + tf.sigmoid(i) * self._activate(j)
-        if self._clip is not None:
-            c = tf.clip_by_value(c, -self._clip, self._clip)
-        h = tf.sigmoid(o + self.w_o * c if self._peepholes else o) * self._activate(c)
+        more = dict(w_f=self.w_f, w_i=self.w_i, w_o=self.w_o) if self._peepholes else {}
         if self._proj:
-            h = tf.matmul(h, self.projection)
-            if self._proj_clip is not None:
-                h = tf.clip_by_value(h, -self._proj_clip, self._proj_clip)
+            more.update(projection=self.projection, proj_clip=self._proj_clip)
+        c, h = _v1.nn._lstm_step(inputs, c, h, self.kernel, self.bias, self._forget, self._activate, self._clip, **more)
         return h, LSTMStateTuple(c, h) if self._tuple else tf.concat([c, h], 1)
 
 

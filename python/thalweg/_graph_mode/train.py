@@ -150,16 +150,6 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
     return (lambda: schedule(global_step)) if _core.executing_eagerly() else schedule(global_step)
 
 
-def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    """A line downwards times a cosine."""
-    def rate():
-        with _v1.name_scope(name or "LinearCosineDecay"):
-            step, steps = tf.cast(global_step, tf.float32), tf.cast(decay_steps, tf.float32)
-            step = tf.minimum(step, steps)
-            wave = 0.5 * (1.0 + tf.cos(3.141592653589793 * (2.0 * num_periods * (step / steps))))
-            return ((alpha + (steps - step) / steps) * wave + beta) * learning_rate
-    return rate if _core.executing_eagerly() else rate()
-
 
 # ---- Saver ----
 
@@ -420,9 +410,10 @@ def install():
     optimizer.GATE_NONE, optimizer.GATE_OP, optimizer.GATE_GRAPH = 0, 1, 2
     optimizer.compute_gradients, optimizer.apply_gradients, optimizer.minimize = _compute_gradients, _apply_gradients, _minimize
     for function in (get_global_step, create_global_step, get_or_create_global_step, global_step, assert_global_step, export_meta_graph,
-                     get_checkpoint_mtimes, get_checkpoint_state, summary_iterator, Saver, cosine_decay_restarts, linear_cosine_decay):
+                     get_checkpoint_mtimes, get_checkpoint_state, summary_iterator, Saver, cosine_decay_restarts):
         setattr(_train, function.__name__, function)
-    for name in ("exponential_decay", "piecewise_constant", "polynomial_decay", "natural_exp_decay", "inverse_time_decay", "cosine_decay"):
+    for name in ("exponential_decay", "piecewise_constant", "polynomial_decay", "natural_exp_decay", "inverse_time_decay", "cosine_decay",
+                 "linear_cosine_decay"):
         setattr(_train, name, _decay(name))
     _train.piecewise_constant_decay = _train.piecewise_constant
     _train.SaverDef = _messages.SaverDef

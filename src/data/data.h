@@ -16,6 +16,7 @@
 #include "data/element.h"
 #include "function/function.h"
 #include "op/op.h"
+#include "op/streams.h"
 
 typedef struct tw__dataset tw__dataset;
 typedef struct tw__cursor tw__cursor;
@@ -57,6 +58,7 @@ struct tw__cursor {
     tw__dataset *dataset; /* a reference */
     tw__cursor *input;
     bool ended;
+    tw__streams streams; /* of random ops in functions that the step calls */
 };
 
 extern const tw_class tw__dataset_class;
@@ -82,6 +84,7 @@ tw__dataset *tw__dataset_of(const char *who, const tw_tensor *variant);
 int64_t tw__dataset_cardinality(tw__dataset *dataset);
 int64_t tw__cardinality_same(tw__dataset *dataset); /* that of the input */
 int64_t tw__cardinality_unknown(tw__dataset *dataset);
+bool tw__dataset_shuffles(const tw__dataset *dataset); /* it is a step `shuffle` */
 
 tw__cursor *tw__cursor_new(tw__dataset *dataset);
 void tw__cursor_free(tw__cursor *cursor); /* NULL is fine */

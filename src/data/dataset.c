@@ -130,6 +130,7 @@ void tw__cursor_free(tw__cursor *cursor)
     if (kind->stop)
         kind->stop(cursor);
     tw__cursor_free(cursor->input);
+    tw__streams_end(&cursor->streams);
     tw_release(cursor->dataset);
     tw__free(cursor);
 }
@@ -139,7 +140,10 @@ tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     *end = cursor->ended;
     if (cursor->ended)
         return TW_OK;
+    tw__streams *outer = tw__streams_now;
+    tw__streams_now = &cursor->streams;
     tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
+    tw__streams_now = outer;
     *end = status == TW_OK && *end; /* a step may have met the end of one dataset, and an error in the next one */
     cursor->ended = *end;
     return status;

@@ -47,6 +47,7 @@ struct tw__workers {
     int active;               /* threads that fetch or work */
     bool taker_waits, fetching, ended, sloppy;
     bool started, paused;
+    tw__streams streams; /* of random ops in functions that the threads call */
     tw__workers *next_paused;
     _Atomic bool cancelled;
 };
@@ -54,6 +55,7 @@ struct tw__workers {
 static void workers_free(tw__workers *w)
 {
     tw__cursor_free(w->input);
+    tw__streams_end(&w->streams);
     for (size_t i = 0; w->ring && i < w->ring_size; i++) {
         slot *s = w->ring[i];
         if (!s)
@@ -171,6 +173,7 @@ static void *run(void *pointer)
 {
     tw__workers *w = pointer;
     tw__stop_flag = &w->cancelled;
+    tw__streams_now = &w->streams;
     pthread_mutex_lock(&w->lock);
     while (round_of_work(w))
         ;
@@ -180,6 +183,7 @@ static void *run(void *pointer)
     bool last = --w->references == 0;
     pthread_mutex_unlock(&w->lock);
     tw__stop_flag = NULL;
+    tw__streams_now = NULL;
     if (last)
         workers_free(w);
     return NULL;

@@ -7,6 +7,7 @@
 
 #include "base/pause.h"
 #include "exec/internal.h"
+#include "op/streams.h"
 #include "rows.h"
 
 enum { CHECK_STEPS = 64 };
@@ -239,10 +240,11 @@ static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
     if (!now->op->free_state)
         return now->op->compute(&kernel);
     tw__kernel_stream *shared = now->node->stream;
-    _Atomic uint32_t *lock = shared ? &shared->lock : &plan->general->lock;
+    tw__streams *own = tw__streams_now;
+    _Atomic uint32_t *lock = shared ? &shared->lock : own ? &own->lock : &plan->general->lock;
     tw__hold_take(lock);
-    kernel.state = shared ? &shared->state : &plan->general->states[now->state].state;
-    tw_status status = now->op->compute(&kernel);
+    kernel.state = shared ? &shared->state : own ? tw__stream_of(own, now->op, now->node) : &plan->general->states[now->state].state;
+    tw_status status = kernel.state ? now->op->compute(&kernel) : tw__error_status();
     tw__hold_give(lock);
     return status;
 }

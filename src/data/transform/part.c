@@ -76,6 +76,26 @@ static int64_t skip_cardinality(tw__dataset *dataset)
 
 /* ---- repeat ---- */
 
+static tw_status repeat_begin(tw__cursor *cursor)
+{
+    tw__cursor_free(cursor->input);
+    cursor->input = tw__cursor_new(cursor->dataset->input);
+    return cursor->input ? TW_OK : tw__error_status();
+}
+
+/* A pass begins as early as in TensorFlow, because shuffles draw their seeds then. */
+static tw_status repeat_start(tw__cursor *cursor)
+{
+    return ((const part_dataset *)cursor->dataset)->count ? repeat_begin(cursor) : TW_OK;
+}
+
+/* TensorFlow begins another pass behind the last one, too, but not where the step below is a shuffle: that it joins with the
+ * repetition. */
+static bool begins_once_more(const part_dataset *self, int64_t done)
+{
+    return self->count >= 0 && (done < self->count || !tw__dataset_shuffles(self->base.input));
+}
+
 static tw_status repeat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     part_cursor *c = (part_cursor *)cursor;
@@ -84,8 +104,8 @@ static tw_status repeat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         *end = self->count >= 0 && c->done >= self->count;
         if (*end)
             return TW_OK;
-        if (!cursor->input && !(cursor->input = tw__cursor_new(cursor->dataset->input)))
-            return tw__error_status();
+        if (!cursor->input)
+            TW_TRY(repeat_begin(cursor));
         TW_TRY(pass(cursor, element, end));
         if (!*end) {
             c->any = true;
@@ -97,6 +117,8 @@ static tw_status repeat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         if (self->count < 0 && !c->any) /* nothing would come for ever */
             return TW_OK;
         c->any = false;
+        if (begins_once_more(self, c->done))
+            TW_TRY(repeat_begin(cursor));
     }
 }
 
@@ -160,6 +182,7 @@ static const tw__dataset_kind repeat_kind = {
     .class = TW_DATASET_CLASS("RepeatDataset", part_dataset, NULL),
     .cursor_size = sizeof(part_cursor),
     .starts_inputs = true,
+    .start = repeat_start,
     .next = repeat_next,
     .cardinality = repeat_cardinality,
     .state = repeat_state,

@@ -108,12 +108,14 @@ static tw_status concatenate_next(tw__cursor *cursor, tw_tensor **element, bool 
     return TW_OK;
 }
 
-/* A dataset begins when its turn comes. */
+/* The first dataset begins at once, the second one when its turn comes. */
 static tw_status concatenate_start(tw__cursor *cursor)
 {
     several_cursor *c = (several_cursor *)cursor;
     c->inputs = tw__alloc_array(3, sizeof *c->inputs);
-    return c->inputs ? TW_OK : tw__error_status();
+    if (c->inputs)
+        c->inputs[0] = tw__cursor_new(((const several_dataset *)cursor->dataset)->inputs[0]);
+    return c->inputs && c->inputs[0] ? TW_OK : tw__error_status();
 }
 
 static int64_t concatenate_cardinality(tw__dataset *dataset)

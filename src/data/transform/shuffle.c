@@ -49,6 +49,8 @@ static tw_tensor **place_of(shuffle_cursor *c, const shuffle_dataset *self, uint
 
 static tw_status fill(shuffle_cursor *c, const shuffle_dataset *self)
 {
+    if (!c->base.input && !(c->base.input = tw__cursor_new(c->base.dataset->input)))
+        return tw__error_status();
     while (!c->input_ended && (self->buffer_size < 0 || c->end - c->start < (uint64_t)self->buffer_size)) {
         TW_TRY(tw__pause());
         if (self->buffer_size < 0 || c->end < (uint64_t)self->buffer_size) {
@@ -152,6 +154,7 @@ static void shuffle_state(tw__cursor *cursor, tw__state *state)
 {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     shuffle_dataset *self = (shuffle_dataset *)cursor->dataset;
+    tw__state_cursor(state, "input", &cursor->input, cursor->dataset->input);
     tw__state_same(state, "buffer_size", self->buffer_size);
     seeds_state(cursor->dataset, state);
     words_state(state, "words", &c->words);
@@ -162,6 +165,7 @@ static void shuffle_state(tw__cursor *cursor, tw__state *state)
 static const tw__dataset_kind shuffle_kind = {
     .class = TW_DATASET_CLASS("ShuffleDataset", shuffle_dataset, NULL),
     .cursor_size = sizeof(shuffle_cursor),
+    .starts_inputs = true, /* the input begins with the first element, as in TensorFlow */
     .start = shuffle_start,
     .next = shuffle_next,
     .stop = shuffle_stop,
@@ -169,6 +173,11 @@ static const tw__dataset_kind shuffle_kind = {
     .state = shuffle_state,
     .shared = seeds_state,
 };
+
+bool tw__dataset_shuffles(const tw__dataset *dataset)
+{
+    return tw__kind_of(dataset) == &shuffle_kind;
+}
 
 /* Two zeros stand for seeds by chance. */
 static void take_seeds(shuffle_dataset *self, const tw_tensor *seed, const tw_tensor *seed2)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "api/nn/nn.h"
+#include "api/random/random.h"
 #include "keras/layers/layers.h"
 #include "op/calls.h"
 
@@ -31,11 +32,10 @@ static void count_call(tw_layer *self)
 /* Random values in the input's shape: normal ones, or uniform ones in [0, 1). */
 static tw_tensor *draw(tw_layer *self, const tw_op *op, tw_tensor *shape, tw_dtype dtype)
 {
-    int64_t seed = ((noise *)self)->seed;
+    tw__seeds seeds = tw__seed_pair(((noise *)self)->seed);
     count_call(self);
-    const tw_attr attrs[] = { TW_A_TYPE("dtype", dtype), TW_A_INT("seed", seed == TW_NO_INT ? 0 : 87654321),
-                              TW_A_INT("seed2", seed == TW_NO_INT ? 0 : seed) };
-    return shape ? tw__call(op, TW_IN(shape), 1, attrs, 3) : NULL;
+    tw_attr type = TW_A_TYPE("dtype", dtype);
+    return tw__random_call(op, TW_IN(shape), 1, seeds, &type, 1);
 }
 
 static tw_tensor *normal_like(tw_layer *self, tw_tensor *input, double mean, double deviation)

@@ -1,6 +1,7 @@
 /* The functions that PyFunc and EagerPyFunc call, by token. A function lives as long as somebody holds it: the nodes that name
  * it, and a call that runs. */
 #include "base/language.h"
+#include "op/streams.h"
 #include "op/host/host.h"
 
 enum { BUCKETS = 256 };
@@ -88,7 +89,12 @@ const char *tw__host_token(const tw__host_function *function)
 tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor *const *inputs, int input_count,
                        tw_tensor **outputs, int output_count)
 {
-    if (function->body)
-        return function->body(function->user, inputs, input_count, outputs, output_count);
-    return tw__language.host_call(function->user, function->token, arrays, inputs, input_count, outputs, output_count);
+    tw__streams *outer = tw__streams_now;
+    tw__streams_now = NULL; /* functions that the program calls have streams of their own */
+    tw_status status =
+        function->body
+            ? function->body(function->user, inputs, input_count, outputs, output_count)
+            : tw__language.host_call(function->user, function->token, arrays, inputs, input_count, outputs, output_count);
+    tw__streams_now = outer;
+    return status;
 }

@@ -1,4 +1,6 @@
 """tf.keras.backend: Keras's names for functions of the library, with Keras's defaults. Loaded when one of them is first asked for."""
+import numpy
+
 import thalweg as tf
 from thalweg import _core
 
@@ -146,24 +148,29 @@ def bias_add(x, bias, data_format=None):
     return _nn.bias_add(x, bias, data_format={"channels_first": "NCHW"}.get(data_format, "NHWC"))
 
 
+def _seed(seed):
+    """The seed, or one that Keras draws from NumPy's generator."""
+    return numpy.random.randint(10**7) if seed is None else seed
+
+
 def dropout(x, level, noise_shape=None, seed=None):
     """Elements become 0 with the probability `level`, the others larger."""
-    return _nn.dropout(x, rate=level, noise_shape=noise_shape, seed=seed)
+    return _nn.dropout(x, rate=level, noise_shape=noise_shape, seed=_seed(seed))
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     """Normal values."""
-    return _random.normal(shape, mean=mean, stddev=stddev, dtype=dtype or tf.float32, seed=seed)
+    return _random.normal(shape, mean=mean, stddev=stddev, dtype=dtype or tf.float32, seed=_seed(seed))
 
 
 def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     """Values from an interval."""
-    return _random.uniform(shape, minval=minval, maxval=maxval, dtype=dtype or tf.float32, seed=seed)
+    return _random.uniform(shape, minval=minval, maxval=maxval, dtype=dtype or tf.float32, seed=_seed(seed))
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     """Normal values not further than two deviations from the mean."""
-    return _random.truncated_normal(shape, mean=mean, stddev=stddev, dtype=dtype or tf.float32, seed=seed)
+    return _random.truncated_normal(shape, mean=mean, stddev=stddev, dtype=dtype or tf.float32, seed=_seed(seed))
 
 
 def update(x, new_x):

@@ -27,7 +27,7 @@ class Source:
         else:
             return
         if not model.built:  # the specs of what Python code gives have no sizes
-            model(first[0], training=False)
+            model(first[0] if isinstance(first, tuple) else first, training=False)
 
 
 def _refuse(y, weight, what):
@@ -38,7 +38,7 @@ def _refuse(y, weight, what):
 
 
 def _element(value):
-    """A batch that Python code gave, as a tuple of structures of tensors."""
+    """A batch that Python code gave: a tuple of structures of tensors, or x alone if it is one tensor."""
     if not isinstance(value, tuple):
         value = tuple(value) if isinstance(value, list) and 1 <= len(value) <= 3 else (value,)
 
@@ -46,7 +46,8 @@ def _element(value):
         if isinstance(v, dict):
             return {key: tuples(item) for key, item in v.items()}
         return tuple(map(tuples, v)) if isinstance(v, (list, tuple)) else v
-    return tuple(tuples(tf.keras.utils._arrays(v)) for v in value if v is not None)
+    parts = tuple(tuples(tf.keras.utils._arrays(v)) for v in value if v is not None)
+    return parts[0] if len(parts) == 1 and not nest.is_nested(parts[0]) else parts
 
 
 def _dataset_of(first, make):

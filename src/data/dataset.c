@@ -105,6 +105,15 @@ int64_t tw__cardinality_unknown(tw__dataset *dataset)
 
 /* ---- cursors ---- */
 
+static tw_status cursor_start(tw__cursor *cursor)
+{
+    const tw__dataset *dataset = cursor->dataset;
+    const tw__dataset_kind *kind = tw__kind_of(dataset);
+    if (dataset->input && !kind->starts_inputs && !(cursor->input = tw__cursor_new(dataset->input)))
+        return tw__error_status();
+    return kind->start ? kind->start(cursor) : TW_OK;
+}
+
 tw__cursor *tw__cursor_new(tw__dataset *dataset)
 {
     const tw__dataset_kind *kind = tw__kind_of(dataset);
@@ -112,12 +121,12 @@ tw__cursor *tw__cursor_new(tw__dataset *dataset)
     if (!cursor)
         return NULL;
     cursor->dataset = tw_retain(dataset);
-    bool good = true;
-    if (dataset->input && !kind->starts_inputs)
-        good = (cursor->input = tw__cursor_new(dataset->input)) != NULL;
-    if (good && (!kind->start || kind->start(cursor) == TW_OK))
+    tw__streams *outer = tw__streams_now;
+    cursor->streams = tw__streams_now = outer ? tw_retain(outer) : tw__streams_new();
+    tw_status status = cursor->streams ? cursor_start(cursor) : tw__error_status();
+    tw__streams_now = outer;
+    if (status == TW_OK)
         return cursor;
-    tw__error_status();
     tw__cursor_free(cursor);
     return NULL;
 }
@@ -130,7 +139,7 @@ void tw__cursor_free(tw__cursor *cursor)
     if (kind->stop)
         kind->stop(cursor);
     tw__cursor_free(cursor->input);
-    tw__streams_end(&cursor->streams);
+    tw_release(cursor->streams);
     tw_release(cursor->dataset);
     tw__free(cursor);
 }
@@ -141,7 +150,7 @@ tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     if (cursor->ended)
         return TW_OK;
     tw__streams *outer = tw__streams_now;
-    tw__streams_now = &cursor->streams;
+    tw__streams_now = cursor->streams;
     tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
     tw__streams_now = outer;
     *end = status == TW_OK && *end; /* a step may have met the end of one dataset, and an error in the next one */

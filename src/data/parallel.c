@@ -47,7 +47,7 @@ struct tw__workers {
     int active;               /* threads that fetch or work */
     bool taker_waits, fetching, ended, sloppy;
     bool started, paused;
-    tw__streams streams; /* of random ops in functions that the threads call */
+    tw__streams *streams; /* those of the cursor that it works for; a reference */
     tw__workers *next_paused;
     _Atomic bool cancelled;
 };
@@ -55,7 +55,7 @@ struct tw__workers {
 static void workers_free(tw__workers *w)
 {
     tw__cursor_free(w->input);
-    tw__streams_end(&w->streams);
+    tw_release(w->streams);
     for (size_t i = 0; w->ring && i < w->ring_size; i++) {
         slot *s = w->ring[i];
         if (!s)
@@ -173,7 +173,7 @@ static void *run(void *pointer)
 {
     tw__workers *w = pointer;
     tw__stop_flag = &w->cancelled;
-    tw__streams_now = &w->streams;
+    tw__streams_now = w->streams;
     pthread_mutex_lock(&w->lock);
     while (round_of_work(w))
         ;
@@ -209,6 +209,7 @@ static tw__workers *start(tw__dataset *dataset, tw__cursor *input, tw__work work
     w->references = 1;
     w->dataset = tw_retain(dataset);
     w->input = input;
+    w->streams = tw_retain(tw__streams_now);
     w->work = work;
     w->input_count = input->dataset->count;
     w->count = dataset->count;

@@ -243,7 +243,9 @@ static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
     tw__streams *own = tw__streams_now;
     _Atomic uint32_t *lock = shared ? &shared->lock : own ? &own->lock : &plan->general->lock;
     tw__hold_take(lock);
-    kernel.state = shared ? &shared->state : own ? tw__stream_of(own, now->op, now->node) : &plan->general->states[now->state].state;
+    kernel.state = shared ? &shared->state
+                   : own  ? tw__stream_of(own, now->op, now->node)
+                          : &plan->general->states[now->state].state;
     tw_status status = kernel.state ? now->op->compute(&kernel) : tw__error_status();
     tw__hold_give(lock);
     return status;

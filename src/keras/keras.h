@@ -75,6 +75,12 @@ int tw__learning_phase(void);
 void tw__learning_phase_forget(void);
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
+static inline void tw__layer_count_call(tw_layer *layer)
+{
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (methods && methods->count_call)
+        methods->count_call(layer);
+}
 /* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are
  * not given). */
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);

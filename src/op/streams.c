@@ -22,12 +22,19 @@ void **tw__stream_of(tw__streams *streams, const tw_op *op, const void *node)
     return &streams->items[i].state;
 }
 
-void tw__streams_end(tw__streams *streams)
+static void destroy(void *self)
 {
+    tw__streams *streams = self;
     for (size_t i = 0; i < streams->count; i++) {
         if (streams->items[i].state)
             streams->items[i].op->free_state(streams->items[i].state);
     }
     tw__free(streams->items);
-    *streams = (tw__streams){ 0 };
+}
+
+static const tw_class streams_class = { .name = "Streams", .size = sizeof(tw__streams), .destroy = destroy };
+
+tw__streams *tw__streams_new(void)
+{
+    return tw__object_new(&streams_class);
 }

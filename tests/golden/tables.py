@@ -16,6 +16,7 @@ sys.path.insert(0, FOLDER)
 import golden  # noqa: E402
 import table  # noqa: E402
 
+tf.config.threading.set_inter_op_parallelism_threads(1)  # steps of loops draw their random numbers one after the other
 for argument in sys.argv[1:] or sorted(os.path.basename(p)[:-5] for p in glob.glob(golden.path(__file__, "*.json"))):
     module, _, text = argument.partition("=")
     path = golden.path(__file__, module + ".json")

@@ -1,4 +1,4 @@
-"""Keras and datasets where features meet: masks, weights, structures, states, errors. Results are TensorFlow's (tests/golden/tables.py)."""
+"""Keras and datasets where features meet: masks, weights, structures, states, errors, random numbers. Results are TensorFlow's (tests/golden/tables.py)."""
 import importlib
 import json
 
@@ -9,7 +9,7 @@ from golden_files import golden_file
 import thalweg as tf
 
 MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases",
-           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases"]
+           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases", "random_cases"]
 EXPECTED = {module: json.load(open(golden_file("tables", module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 

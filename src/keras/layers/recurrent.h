@@ -7,6 +7,8 @@
 /* ---- cells (rnn_cells.c) ---- */
 typedef enum tw__cell_kind { TW_CELL_SIMPLE, TW_CELL_LSTM, TW_CELL_GRU } tw__cell_kind;
 
+enum { TW_MOST_GATES = 4 };
+
 typedef struct tw__cell {
     tw_layer layer;
     tw__cell_kind kind;
@@ -15,8 +17,10 @@ typedef struct tw__cell {
     tw__activation activation, recurrent_activation;
     double dropout, recurrent_dropout;
     tw_named kernel_initializer, recurrent_initializer, bias_initializer; /* of its arguments */
-    /* While training: what inputs and states are multiplied by, the same for all steps of a sequence. Made in `masks_graph`. */
-    tw_tensor *masks[2];
+    bool per_gate; /* Keras's implementation 1: dropout has a mask for each gate */
+    /* While training: what inputs and states are multiplied by, for each gate. As in TensorFlow they are the same for all steps
+     * of a sequence that runs at once or is unrolled; a traced loop makes new ones in each step. Made in `masks_graph`. */
+    tw_tensor *masks[2][TW_MOST_GATES];
     const void *masks_graph;
 } tw__cell;
 
@@ -27,6 +31,8 @@ tw__cell *tw__cell_of(tw_layer *layer);
 /* One step: input [batch, size], states (borrowed) -> new states, the first of which is the output. */
 tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *states, int training, tw_tensor **next);
 int tw__cell_state_count(const tw__cell *cell);
+/* How many masks of dropout Keras draws for its input. */
+int tw__cell_mask_count(const tw__cell *cell);
 /* What a config says of `implementation`, if it is not what was given. */
 void tw__cell_put_implementation(const tw__cell *cell, tw__dict *dict);
 /* Forgets the masks of dropout; makes those for inputs like this. */

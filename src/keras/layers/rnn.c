@@ -3,6 +3,8 @@
  * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by
  * step, one of unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2.
  */
+#include "api/nn/nn.h"
+#include "api/random/random.h"
 #include "graph/graph.h"
 #include "keras/layers/allowance.h"
 #include "keras/layers/recurrent.h"
@@ -117,29 +119,37 @@ static void reset_masks(tw_layer *cell)
     }
 }
 
-/* The masks of a cell for inputs like x, or of several, each of which takes the first state of the one below. */
-static tw_status make_masks(tw_layer *cell, tw_tensor *x, tw_tensor *const *states, int training)
+/* Whether dropout acts in a cell, or in one of several. */
+static bool drops(tw_layer *cell)
 {
-    tw__cell *own = tw__cell_of(cell);
-    if (own) {
-        TW_TRY(tw__cell_make_masks(own, x, states[0], training));
-        own->masks_graph = NULL;
-    }
+    const tw__cell *own = tw__cell_of(cell);
     if (own || !tw__is(cell, &tw__class_layers_stacked_rnn_cells))
-        return TW_OK;
+        return own && (own->dropout > 0 || own->recurrent_dropout > 0);
     const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
-    int at = 0;
     for (int64_t i = 0; i < args->cells.count; i++) {
-        tw_value sizes = tw__cell_state_sizes(args->cells.items[i]);
-        int count = tw__states_count(&sizes);
-        tw_value_free(&sizes);
-        if (count < 1)
-            return tw__error_status();
-        TW_TRY(make_masks(args->cells.items[i], x, states + at, training));
-        x = states[at];
-        at += count;
+        if (drops(args->cells.items[i]))
+            return true;
     }
-    return TW_OK;
+    return false;
+}
+
+/* Keras computes LSTM and GRU with the usual settings by one function for all steps, and drops whole elements of the sequence. */
+static bool drops_inputs(const tw__rnn *rnn)
+{
+    const tw__cell *cell = tw__cell_of(rnn->cell);
+    bool lstm = tw__is(rnn, &tw__class_layers_lstm), gru = tw__is(rnn, &tw__class_layers_gru);
+    return cell && (lstm || (gru && cell->reset_after)) && cell->dropout > 0 && cell->recurrent_dropout == 0 && !rnn->unroll &&
+           cell->has_bias && cell->activation.op == &tw__op_Tanh && cell->recurrent_activation.op == &tw__op_Sigmoid;
+}
+
+/* x under dropout. Keras draws one mask for each gate and uses the first one. */
+static tw_tensor *drop_inputs(const tw__cell *cell, tw_tensor *x)
+{
+    tw_auto tw_tensor *ones = TW_CALL(OnesLike, x);
+    tw_tensor *kept = TW_G2(Mul, tw_retain(x), ones ? tw__dropout(ones, cell->dropout, NULL, TW_NO_INT, NULL) : NULL);
+    for (int i = 1; i < tw__cell_mask_count(cell); i++)
+        tw__seed_pair(TW_NO_INT);
+    return kept;
 }
 
 static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states, tw_tensor **outputs)
@@ -153,12 +163,9 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
                         rnn->layer.name);
     if (block)
         return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
-    if (length > 0 && (!tw__tracing || rnn->unroll || length <= 64))
+    bool loops = s->training == 1 && drops(rnn->cell); /* each step has masks of its own: see tw__cell */
+    if (length > 0 && (!tw__tracing || rnn->unroll || (length <= 64 && !loops)))
         return tw__sequence_steps(s, length, rnn->return_sequences, states, outputs);
-    if (s->training == 1) { /* masks of dropout are made outside of the loop */
-        tw_auto tw_tensor *x = TW_G3(GatherV2, tw_retain(s->inputs), tw_tensor_int(0), tw_tensor_int(0));
-        TW_TRY(x ? make_masks(rnn->cell, x, states, s->training) : tw__error_status());
-    }
     return tw__sequence_loop(s, rnn->return_sequences, states, outputs);
 }
 
@@ -196,7 +203,10 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     if (s.count > TW_MOST_STATES)
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name,
                  s.count, TW_MOST_STATES);
-    tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(x) : swap(tw_retain(x));
+    tw_auto tw_tensor *kept = training == 1 && drops_inputs(rnn) ? drop_inputs(tw__cell_of(rnn->cell), x) : NULL;
+    if (kept)
+        s.training = 0;
+    tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(kept ? kept : x) : swap(tw_retain(kept ? kept : x));
     tw_auto tw_tensor *flags = mask ? (rnn->time_major ? tw_retain(mask) : swap(tw_retain(mask))) : NULL;
     if (rnn->go_backwards) {
         steps = reversed(steps);

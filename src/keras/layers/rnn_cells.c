@@ -89,28 +89,33 @@ static tw_status cell_build(tw_layer *self, const tw_shape *input)
 
 /* ---- dropout ---- */
 
+int tw__cell_mask_count(const tw__cell *cell)
+{
+    return gates_of[cell->kind];
+}
+
 void tw__cell_reset_masks(tw__cell *cell)
 {
-    for (int i = 0; i < 2; i++) {
-        tw_release(cell->masks[i]);
-        cell->masks[i] = NULL;
-    }
+    for (int i = 0; i < 2; i++)
+        tw__tensors_release(cell->masks[i], TW_MOST_GATES);
 }
 
 tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training)
 {
     double rates[2] = { cell->dropout, cell->recurrent_dropout };
     tw_tensor *like[2] = { input, state };
-    if (cell->masks_graph != tw__tracing)
+    if (cell->masks_graph != tw__tracing || training != 1)
         tw__cell_reset_masks(cell);
     cell->masks_graph = tw__tracing;
     for (int i = 0; i < 2 && training == 1; i++) {
-        if (rates[i] == 0 || cell->masks[i])
+        if (rates[i] == 0 || cell->masks[i][0])
             continue;
         tw_auto tw_tensor *ones = TW_CALL(OnesLike, like[i]);
-        cell->masks[i] = ones ? tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL) : NULL;
-        if (!cell->masks[i])
-            return tw__error_status();
+        for (int k = 0; k < tw__cell_mask_count(cell); k++) {
+            cell->masks[i][k] = ones ? tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL) : NULL;
+            if (!cell->masks[i][k])
+                return tw__error_status();
+        }
     }
     return TW_OK;
 }
@@ -145,13 +150,54 @@ static tw_tensor *activate(const tw__activation *function, tw_tensor *x) /* take
     return y;
 }
 
+/* Columns [from, from + count) of a matrix, or such elements of a vector. */
+static tw_tensor *columns_of(tw_tensor *x, int64_t from, int64_t count)
+{
+    bool matrix = x && x->shape.rank == 2;
+    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ matrix ? 0 : from, from }, matrix ? 2 : 1, TW_INT32),
+                      *size = tw__ints_tensor((int64_t[]){ matrix ? -1 : count, count }, matrix ? 2 : 1, TW_INT32);
+    return TW_CALL(Slice, x, begin, size);
+}
+
+/* x (the input if `which` is INPUT) under the mask of a gate. */
+enum { INPUT, STATE };
+static tw_tensor *dropped(const tw__cell *cell, int which, int gate, tw_tensor *x)
+{
+    tw_tensor *mask = cell->masks[which][gate];
+    return mask ? TW_CALL(Mul, x, mask) : tw_retain(x);
+}
+
+/* x @ weights + bias (which may be NULL), split into `count` gates, each of which has a mask of its own where the cell says so.
+ */
+static tw_status gates(tw__cell *cell, int which, tw_tensor *x, tw_tensor *weights, tw_tensor *bias, int count, tw_tensor **parts)
+{
+    if (!cell->per_gate || !cell->masks[which][0]) {
+        tw_auto tw_tensor *masked = dropped(cell, which, 0, x);
+        tw_tensor *sum = times(masked, weights);
+        return split(bias ? TW_G2(BiasAdd, sum, tw_retain(bias)) : sum, count, parts);
+    }
+    for (int i = 0; i < count; i++) {
+        int64_t from = i * cell->units;
+        tw_auto tw_tensor *masked = dropped(cell, which, i, x), *columns = columns_of(weights, from, cell->units);
+        parts[i] = times(masked, columns);
+        if (bias)
+            parts[i] = TW_G2(BiasAdd, parts[i], columns_of(bias, from, cell->units));
+        if (!parts[i]) {
+            tw__tensors_release(parts, i);
+            return tw__error_status();
+        }
+    }
+    return TW_OK;
+}
+
 static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
     tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
                       *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
     if (!kernel || !recurrent)
         return tw__error_status();
-    next[0] = activate(&cell->activation, TW_G2(AddV2, with_bias(cell, times(x, kernel)), times(h, recurrent)));
+    tw_auto tw_tensor *from_x = dropped(cell, INPUT, 0, x), *from_h = dropped(cell, STATE, 0, h);
+    next[0] = activate(&cell->activation, TW_G2(AddV2, with_bias(cell, times(from_x, kernel)), times(from_h, recurrent)));
     return next[0] ? TW_OK : tw__error_status();
 }
 
@@ -162,7 +208,22 @@ static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor
     tw_tensor *z[4] = { 0 };
     if (!kernel || !recurrent)
         return tw__error_status();
-    TW_TRY(split(with_bias(cell, TW_G2(AddV2, times(x, kernel), times(h, recurrent))), 4, z));
+    if (cell->per_gate && (cell->masks[INPUT][0] || cell->masks[STATE][0])) {
+        tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(&cell->layer, "bias") : NULL;
+        tw_tensor *from_h[4] = { 0 };
+        if (cell->has_bias && !bias)
+            return tw__error_status();
+        TW_TRY(gates(cell, STATE, h, recurrent, NULL, 4, from_h));
+        if (gates(cell, INPUT, x, kernel, bias, 4, z) != TW_OK) {
+            tw__tensors_release(from_h, 4);
+            return tw__error_status();
+        }
+        for (int i = 0; i < 4; i++)
+            z[i] = TW_G2(AddV2, z[i], from_h[i]);
+    } else {
+        tw_auto tw_tensor *masked = dropped(cell, INPUT, 0, x);
+        TW_TRY(split(with_bias(cell, TW_G2(AddV2, times(masked, kernel), times(h, recurrent))), 4, z));
+    }
     tw_tensor *input = activate(&cell->recurrent_activation, z[0]), *forget = activate(&cell->recurrent_activation, z[1]);
     tw_tensor *kept = TW_G2(Mul, forget, tw_retain(c)), *added = TW_G2(Mul, input, activate(&cell->activation, z[2]));
     tw_tensor *cell_state = TW_G2(AddV2, kept, added), *output = activate(&cell->recurrent_activation, z[3]);
@@ -183,14 +244,6 @@ static tw_tensor *row_of(tw_tensor *bias, int row)
     return rows[row];
 }
 
-/* Columns [from, from + count) of a matrix. */
-static tw_tensor *columns_of(tw_tensor *matrix, int64_t from, int64_t count)
-{
-    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32),
-                      *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
-    return TW_CALL(Slice, matrix, begin, size);
-}
-
 static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
     tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
@@ -199,36 +252,26 @@ static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor 
     tw_tensor *from_x[3] = { 0 }, *from_h[3] = { 0 };
     if (!kernel || !recurrent || (cell->has_bias && !bias))
         return tw__error_status();
-    tw_tensor *inputs = times(x, kernel), *inner;
-    if (bias)
-        inputs = TW_G2(BiasAdd, inputs, cell->reset_after ? row_of(bias, 0) : tw_retain(bias));
-    TW_TRY(split(inputs, 3, from_x));
-    tw_tensor *candidate = NULL;
     const tw__activation *gate = &cell->recurrent_activation;
-    if (cell->reset_after) {
-        inner = times(h, recurrent);
-        if (bias)
-            inner = TW_G2(BiasAdd, inner, row_of(bias, 1));
-        if (split(inner, 3, from_h) != TW_OK) {
-            for (int i = 0; i < 3; i++)
-                tw_release(from_x[i]);
-            return tw__error_status();
-        }
-    } else {
-        tw_auto tw_tensor *both = columns_of(recurrent, 0, 2 * cell->units);
-        if (split(both ? times(h, both) : NULL, 2, from_h) != TW_OK) {
-            for (int i = 0; i < 3; i++)
-                tw_release(from_x[i]);
-            return tw__error_status();
-        }
+    bool after = cell->reset_after;
+    tw_auto tw_tensor *first = after && bias ? row_of(bias, 0) : tw_retain(bias),
+                      *second = after && bias ? row_of(bias, 1) : NULL;
+    tw_auto tw_tensor *both = after ? tw_retain(recurrent) : columns_of(recurrent, 0, 2 * cell->units);
+    TW_TRY(gates(cell, INPUT, x, kernel, first, 3, from_x));
+    if (gates(cell, STATE, h, both, second, after ? 3 : 2, from_h) != TW_OK) {
+        tw__tensors_release(from_x, 3);
+        return tw__error_status();
     }
+    tw_tensor *candidate = NULL;
     tw_auto tw_tensor *update = activate(gate, TW_G2(AddV2, from_x[0], from_h[0]));
     tw_tensor *reset = activate(gate, TW_G2(AddV2, from_x[1], from_h[1]));
     if (cell->reset_after) {
         candidate = TW_G2(Mul, reset, from_h[2]);
     } else {
-        tw_auto tw_tensor *third = columns_of(recurrent, 2 * cell->units, cell->units), *kept = TW_G2(Mul, reset, tw_retain(h));
-        candidate = third && kept ? times(kept, third) : NULL;
+        int last = cell->per_gate ? 2 : 0;
+        tw_auto tw_tensor *third = columns_of(recurrent, 2 * cell->units, cell->units),
+                          *kept = TW_G2(Mul, reset, dropped(cell, STATE, last, h));
+        candidate = times(kept, third);
     }
     candidate = activate(&cell->activation, TW_G2(AddV2, from_x[2], candidate));
     tw_tensor *old = TW_G2(Mul, tw_retain(update), tw_retain(h)), *rest = TW_G2(Sub, tw__grad_constant(1, h), tw_retain(update));
@@ -240,14 +283,9 @@ tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *stat
 {
     next[0] = next[tw__cell_state_count(cell) - 1] = NULL;
     TW_TRY(tw__cell_make_masks(cell, input, states[0], training));
-    bool drops = training == 1;
-    tw_auto tw_tensor *x = drops && cell->masks[0] ? TW_CALL(Mul, input, cell->masks[0]) : tw_retain(input);
-    tw_auto tw_tensor *h = drops && cell->masks[1] ? TW_CALL(Mul, states[0], cell->masks[1]) : tw_retain(states[0]);
-    if (!x || !h)
-        return tw__error_status();
-    tw_status status = cell->kind == TW_CELL_LSTM  ? lstm_step(cell, x, h, states[1], next)
-                       : cell->kind == TW_CELL_GRU ? gru_step(cell, x, h, next)
-                                                   : simple_step(cell, x, h, next);
+    tw_status status = cell->kind == TW_CELL_LSTM  ? lstm_step(cell, input, states[0], states[1], next)
+                       : cell->kind == TW_CELL_GRU ? gru_step(cell, input, states[0], next)
+                                                   : simple_step(cell, input, states[0], next);
     if (status != TW_OK) {
         tw_release(next[0]);
         if (next[0] != next[tw__cell_state_count(cell) - 1])
@@ -313,6 +351,7 @@ typedef struct options {
     tw_named activation, recurrent_activation, initializers[3], regularizers[3], constraints[3];
     double dropout, recurrent_dropout;
     bool use_bias;
+    int64_t implementation;
 } options;
 
 static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const options *o)
@@ -333,6 +372,7 @@ static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const o
     cell->bias_initializer = o->initializers[2];
     cell->dropout = o->dropout < 0 ? 0 : o->dropout > 1 ? 1 : o->dropout;
     cell->recurrent_dropout = o->recurrent_dropout < 0 ? 0 : o->recurrent_dropout > 1 ? 1 : o->recurrent_dropout;
+    cell->per_gate = kind != TW_CELL_SIMPLE && (o->implementation == 1 || cell->recurrent_dropout > 0);
     TW_TRY(tw__activation_find(&cell->activation, o->activation));
     return tw__activation_find(&cell->recurrent_activation, o->recurrent_activation);
 }
@@ -354,13 +394,13 @@ static void cell_clear(void *self)
     tw__cell_reset_masks(cell);
 }
 
-#define OPTIONS(args, gate)                                                                                                \
+#define OPTIONS(args, gate, implementation_)                                                                               \
     &(options)                                                                                                             \
     {                                                                                                                      \
         (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer }, \
             { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                       \
             { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint }, (args)->dropout,         \
-            (args)->recurrent_dropout, (args)->use_bias                                                                    \
+            (args)->recurrent_dropout, (args)->use_bias, implementation_                                                   \
     }
 #define CLASS                                                                                                            \
     .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, \
@@ -369,7 +409,7 @@ static void cell_clear(void *self)
 static tw_status simple_init(void *self, const void *given)
 {
     const tw_layers_simple_rnn_cell_args *args = given;
-    return init(self, TW_CELL_SIMPLE, args->units, OPTIONS(args, NULL));
+    return init(self, TW_CELL_SIMPLE, args->units, OPTIONS(args, NULL, 2));
 }
 
 TW_CLASS(
@@ -385,7 +425,7 @@ static tw_status lstm_init(void *self, const void *given)
 {
     const tw_layers_lstm_cell_args *args = given;
     ((tw__cell *)self)->unit_forget_bias = args->unit_forget_bias;
-    return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation));
+    return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation, args->implementation));
 }
 
 TW_CLASS(
@@ -402,7 +442,7 @@ static tw_status gru_init(void *self, const void *given)
 {
     const tw_layers_gru_cell_args *args = given;
     ((tw__cell *)self)->reset_after = args->reset_after;
-    return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation));
+    return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation, args->implementation));
 }
 
 TW_CLASS(

@@ -345,7 +345,7 @@ bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s)
 {
     return cell && cell->kind == TW_CELL_LSTM && !s->mask && s->inputs->dtype == TW_FLOAT32 &&
            plain(&cell->activation, &tw__op_Tanh) && plain(&cell->recurrent_activation, &tw__op_Sigmoid) &&
-           (s->training != 1 || cell->recurrent_dropout == 0) && s->inputs->shape.rank == 3;
+           (s->training != 1 || (cell->dropout == 0 && cell->recurrent_dropout == 0)) && s->inputs->shape.rank == 3;
 }
 
 static tw_tensor *last_of(tw_tensor *steps)
@@ -367,9 +367,7 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
     tw_auto tw_tensor *peep = tw_tensor_new(TW_FLOAT32, TW_SHAPE(cell->units), NULL);
     tw_auto tw_tensor *bias =
         cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
-    tw_auto tw_tensor *inputs = NULL, *length = NULL;
-    TW_TRY(tw__cell_make_masks(cell, s->inputs, states[0], s->training));
-    inputs = s->training == 1 && cell->masks[0] ? TW_CALL(Mul, s->inputs, cell->masks[0]) : tw_retain(s->inputs);
+    tw_auto tw_tensor *length = NULL;
     int64_t known = s->inputs->shape.dims[0];
     if (known >= 0) {
         length = tw_tensor_new(TW_INT64, TW_SCALAR, &known);
@@ -377,12 +375,12 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
         tw_auto tw_tensor *shape = TW_CALL(Shape, s->inputs, TW_A_TYPE("out_type", TW_INT64));
         length = TW_G3(GatherV2, tw_retain(shape), tw_tensor_int(0), tw_tensor_int(0));
     }
-    if (!weights || !peep || !bias || !inputs || !length)
+    if (!weights || !peep || !bias || !length)
         return tw__error_status();
     tw_tensor *all[7] = { 0 };
     int count = 7;
-    TW_TRY(tw__apply(&tw__op_BlockLSTMV2, TW_IN(length, inputs, states[1], states[0], weights, peep, peep, peep, bias), 9, NULL,
-                     0, all, &count));
+    TW_TRY(tw__apply(&tw__op_BlockLSTMV2, TW_IN(length, s->inputs, states[1], states[0], weights, peep, peep, peep, bias), 9,
+                     NULL, 0, all, &count));
     *outputs = every ? tw_retain(all[6]) : last_of(all[6]);
     tw_tensor *cell_state = want_states ? last_of(all[1]) : NULL,
               *hidden = want_states ? (every ? last_of(all[6]) : tw_retain(*outputs)) : NULL;

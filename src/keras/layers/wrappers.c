@@ -132,7 +132,13 @@ static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input,
     return TW_OK;
 }
 
+static void distributed_count_call(tw_layer *self)
+{
+    tw__layer_count_call(((wrapper *)self)->inner);
+}
+
 static const tw__layer_methods distributed_methods = { .build = distributed_build,
+                                                       .count_call = distributed_count_call,
                                                        .call = distributed_call,
                                                        .output_shape = distributed_output_shape,
                                                        .config = wrapper_config,

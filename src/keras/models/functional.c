@@ -358,11 +358,8 @@ static tw_value functional_call(tw_layer *self, const tw_value *given, int train
 static void functional_count_call(tw_layer *self)
 {
     const tw__functional *model = (const tw__functional *)self;
-    for (size_t i = 0; i < model->step_count; i++) {
-        const tw__layer_methods *methods = tw__methods(model->steps[i].layer);
-        if (methods->count_call)
-            methods->count_call(model->steps[i].layer);
-    }
+    for (size_t i = 0; i < model->step_count; i++)
+        tw__layer_count_call(model->steps[i].layer);
 }
 
 static const tw__layer_methods functional_methods = { .arguments = "inputs training mask",

@@ -98,10 +98,15 @@ static tw_status take_spec(void *context, const tw_value *leaf, tw_value *mapped
     return TW_OK;
 }
 
+static bool is_plain_tuple(const tw_value *value)
+{
+    return value->kind == TW_VALUE_TUPLE && !value->list.form;
+}
+
 static tw_status take_dataset(struct tw_dataset *dataset, tw_value nesting[3], int counts[3])
 {
     const tw_value *whole = &dataset->structure;
-    bool tuple = whole->kind == TW_VALUE_TUPLE && !whole->list.form;
+    bool tuple = is_plain_tuple(whole);
     int64_t count = tuple ? whole->list.count : 1;
     if (count < 1 || count > 3)
         return wrong_data(whole);
@@ -144,12 +149,12 @@ static void free_three(tw_value three[3])
 }
 
 /* The number of a structure, which is taken; -1: an error. */
-static int number_of(tw__trainer *t, tw_value three[3])
+static int number_of(tw__trainer *t, tw_value three[3], bool bare)
 {
     tw__deep_take(&t->lock);
     int at = 0;
-    while (at < t->nesting_count && !(same(&t->nestings[at].parts[0], &three[0]) && same(&t->nestings[at].parts[1], &three[1]) &&
-                                      same(&t->nestings[at].parts[2], &three[2])))
+    while (at < t->nesting_count && !(t->nestings[at].bare == bare && same(&t->nestings[at].parts[0], &three[0]) &&
+                                      same(&t->nestings[at].parts[1], &three[1]) && same(&t->nestings[at].parts[2], &three[2])))
         at++;
     if (at < t->nesting_count) {
         free_three(three);
@@ -157,7 +162,7 @@ static int number_of(tw__trainer *t, tw_value three[3])
         tw__nesting *wider = tw__realloc(t->nestings, sizeof *wider * (size_t)(at + 1));
         if (wider) {
             t->nestings = wider;
-            wider[at] = (tw__nesting){ .parts = { three[0], three[1], three[2] } };
+            wider[at] = (tw__nesting){ .parts = { three[0], three[1], three[2] }, .bare = bare };
             t->nesting_count++;
         } else {
             free_three(three);
@@ -195,6 +200,7 @@ tw_status tw__given_read(tw__trainer *t, const tw_value *const parts[3], const c
 {
     tw_value three[3] = { 0 };
     int counts[3] = { 0 };
+    bool bare;
     tw_status status = TW_OK;
     *given = (tw__given){ .arrays = given->few };
     for (int i = 0; i < 3; i++)
@@ -204,11 +210,13 @@ tw_status tw__given_read(tw__trainer *t, const tw_value *const parts[3], const c
         status = refuse_further(parts[1], parts[2]);
         if (status == TW_OK)
             status = take_dataset(given->dataset, three, counts);
+        bare = !is_plain_tuple(&given->dataset->structure);
     } else {
         for (int i = 0; status == TW_OK && i < 3; i++)
             status = parts[i] ? take_arrays(given, parts[i], &three[i], &counts[i]) : TW_OK;
         if (status == TW_OK && t && !counts[0])
             status = tw__fail(TW_VALUE_ERROR, "%s: there is no x", who);
+        bare = !counts[1] && !tw__is_nested(&three[0]);
     }
     if (status != TW_OK || !t) { /* without a trainer, only the tensors are asked for */
         for (int i = 0; i < 3; i++) {
@@ -218,7 +226,7 @@ tw_status tw__given_read(tw__trainer *t, const tw_value *const parts[3], const c
                 tw_value_free(&three[i]);
         }
     } else {
-        int number = number_of(t, three);
+        int number = number_of(t, three, bare);
         given->parts.structure = number;
         status = number >= 0 ? TW_OK : tw__error_status();
     }

@@ -108,20 +108,13 @@ static tw_status settle(sequential *self, const tw_shape *input_shape)
     return TW_OK;
 }
 
-static void count_call_of(tw_layer *layer)
-{
-    const tw__layer_methods *methods = tw__methods(layer);
-    if (methods && methods->count_call)
-        methods->count_call(layer);
-}
-
 /* Twice if it would learn its shape there. */
 static void sequential_count_call(tw_layer *self)
 {
     const sequential *model = (const sequential *)self;
     for (int times = model->settled ? 1 : 2; times > 0; times--) {
         for (size_t i = 0; i < model->count; i++)
-            count_call_of(model->layers[i]);
+            tw__layer_count_call(model->layers[i]);
     }
 }
 
@@ -264,7 +257,7 @@ static tw_tensor *call_layers(sequential *model, tw_tensor *input, int training)
 static tw_tensor *call_unsettled(sequential *model, tw_tensor *input, int training)
 {
     for (size_t i = 0; training == 1 && i < model->count; i++)
-        count_call_of(model->layers[i]);
+        tw__layer_count_call(model->layers[i]);
     tw_tensor *x = call_layers(model, input, training);
     if (!x || !model->count)
         return x;

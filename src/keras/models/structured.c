@@ -413,7 +413,8 @@ tw_status tw__trainer_foreign_step(tw__trainer *t, tw__mode mode, tw_tensor *con
     while (given > 1 && data[given - 1].kind == TW_VALUE_NONE)
         given--;
     tw_value tuple = { .kind = TW_VALUE_TUPLE, .list = { .items = data, .count = given } };
-    bool alone = mode == TW_PREDICT_MODE && given == 1;
+    const tw__nesting *nesting = tw__trainer_nesting(t, mode);
+    bool alone = given == 1 && nesting && nesting->bare;
     if (status == TW_OK)
         status = tw__language.step(t->model, (int)mode, alone ? &data[0] : &tuple, &result);
     *names = NULL;

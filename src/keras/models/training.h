@@ -56,6 +56,7 @@ typedef enum tw__placed { TW_LABELS, TW_WEIGHTS, TW_PLACED } tw__placed;
 /* How data is nested: a number stands for each tensor, None for nothing, a spec for a value of several tensors. */
 typedef struct tw__nesting {
     tw_value parts[3]; /* x, y and weights */
+    bool bare;         /* a step of the user's gets x itself, not a tuple with x alone */
     tw_value outputs;  /* what the model makes of such an x, with the number of each tensor; None: a tensor */
 } tw__nesting;
 

@@ -91,10 +91,9 @@ tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor
 {
     tw__streams *outer = tw__streams_now;
     tw__streams_now = NULL; /* functions that the program calls have streams of their own */
-    tw_status status =
-        function->body
-            ? function->body(function->user, inputs, input_count, outputs, output_count)
-            : tw__language.host_call(function->user, function->token, arrays, inputs, input_count, outputs, output_count);
+    tw_status status = function->body ? function->body(function->user, inputs, input_count, outputs, output_count)
+                                      : tw__language.host_call(function->user, function->token, arrays, inputs, input_count,
+                                                               outputs, output_count);
     tw__streams_now = outer;
     return status;
 }

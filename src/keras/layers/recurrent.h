@@ -78,6 +78,7 @@ tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *cons
  * loop, as one op. */
 tw_status tw__sequence_steps(const tw__sequence *s, int64_t length, bool every, tw_tensor **states, tw_tensor **outputs);
 tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs);
+bool tw__cell_has_usual_functions(const tw__cell *cell); /* tanh, and sigmoid for gates */
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s);
 tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states,
                              tw_tensor **outputs);

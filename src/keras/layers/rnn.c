@@ -139,7 +139,7 @@ static bool drops_inputs(const tw__rnn *rnn)
     const tw__cell *cell = tw__cell_of(rnn->cell);
     bool lstm = tw__is(rnn, &tw__class_layers_lstm), gru = tw__is(rnn, &tw__class_layers_gru);
     return cell && (lstm || (gru && cell->reset_after)) && cell->dropout > 0 && cell->recurrent_dropout == 0 && !rnn->unroll &&
-           cell->has_bias && cell->activation.op == &tw__op_Tanh && cell->recurrent_activation.op == &tw__op_Sigmoid;
+           cell->has_bias && tw__cell_has_usual_functions(cell);
 }
 
 /* x under dropout. Keras draws one mask for each gate and uses the first one. */

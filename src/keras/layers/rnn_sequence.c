@@ -336,16 +336,21 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
 
 /* ---- LSTM in one op ---- */
 
-static bool plain(const tw__activation *activation, const tw_op *op)
+static bool is(const tw__activation *activation, const tw_op *op)
 {
     return activation->op == op;
+}
+
+bool tw__cell_has_usual_functions(const tw__cell *cell)
+{
+    return is(&cell->activation, &tw__op_Tanh) && is(&cell->recurrent_activation, &tw__op_Sigmoid);
 }
 
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s)
 {
     return cell && cell->kind == TW_CELL_LSTM && !s->mask && s->inputs->dtype == TW_FLOAT32 &&
-           plain(&cell->activation, &tw__op_Tanh) && plain(&cell->recurrent_activation, &tw__op_Sigmoid) &&
-           (s->training != 1 || (cell->dropout == 0 && cell->recurrent_dropout == 0)) && s->inputs->shape.rank == 3;
+           tw__cell_has_usual_functions(cell) && (s->training != 1 || (cell->dropout == 0 && cell->recurrent_dropout == 0)) &&
+           s->inputs->shape.rank == 3;
 }
 
 static tw_tensor *last_of(tw_tensor *steps)

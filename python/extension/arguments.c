@@ -63,7 +63,7 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
 
 static bool read_int(const context *c, const tw_field *field, PyObject *value, int64_t *out)
 {
-    PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+    tw__py_auto PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
     PyErr_Clear();
     if (!index && tw__py_is_variable(value)) { /* a step counter, say */
         PyObject *number = PyNumber_Long(value);
@@ -72,7 +72,6 @@ static bool read_int(const context *c, const tw_field *field, PyObject *value, i
     if (!index)
         return wrong(c, field, "an integer", value);
     *out = PyLong_AsLongLong(index);
-    Py_DECREF(index);
     return !(*out == -1 && PyErr_Occurred());
 }
 
@@ -162,9 +161,8 @@ static bool append_handles(const context *c, const tw_field *field, PyObject *va
         Py_ssize_t count = PySequence_Size(value);
         bool good = true;
         for (Py_ssize_t i = 0; good && i < count; i++) {
-            PyObject *item = PySequence_GetItem(value, i);
+            tw__py_auto PyObject *item = PySequence_GetItem(value, i);
             good = item && append_handles(c, field, item, class, flat);
-            Py_XDECREF(item);
         }
         Py_LeaveRecursiveCall();
         return good;
@@ -338,9 +336,8 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         } else if (field->kind == TW_KIND_TENSORS && (PyList_Check(value) || PyTuple_Check(value))) {
             Py_ssize_t count = PySequence_Size(value);
             for (Py_ssize_t k = 0; dtype == TW_DTYPE_NONE && k < count; k++) {
-                PyObject *item = PySequence_GetItem(value, k);
+                tw__py_auto PyObject *item = PySequence_GetItem(value, k);
                 dtype = item ? tw__py_dtype_of_value(item) : TW_DTYPE_NONE;
-                Py_XDECREF(item);
             }
         }
         if (dtype != TW_DTYPE_NONE) {

@@ -71,10 +71,9 @@ static bool set_text(tw_tensor *tensor, int64_t index, PyObject *value)
     else if (PyBytes_Check(value) && PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
         text = bytes;
     if (!text && !PyErr_Occurred()) {
-        PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+        tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
         if (name)
             tw__py_error(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported object type %S).", name);
-        Py_XDECREF(name);
     }
     if (!text)
         return false;
@@ -97,9 +96,8 @@ static bool fill_strings(tw_tensor *tensor, const char *data, Py_ssize_t item, c
             uint32_t last;
             while (size && (memcpy(&last, data + (size - 1) * 4, 4), last == 0))
                 size--;
-            PyObject *text = PyUnicode_DecodeUTF32(data, size * 4, NULL, &order);
+            tw__py_auto PyObject *text = PyUnicode_DecodeUTF32(data, size * 4, NULL, &order);
             good = text && set_text(tensor, i, text);
-            Py_XDECREF(text);
         } else {
             Py_ssize_t size = item;
             while (size && !data[size - 1])
@@ -138,11 +136,10 @@ static tw_tensor *from_buffer(Py_buffer *view)
     }
     bool good = true;
     if (dtype == TW_STRING) {
-        char *flat = tw__alloc((size_t)view->len + 1);
+        tw__owned char *flat = tw__alloc((size_t)view->len + 1);
         good = flat && PyBuffer_ToContiguous(flat, view, view->len, 'C') == 0 && fill_strings(tensor, flat, view->itemsize, kind);
         if (!flat)
             tw__py_raise();
-        tw__free(flat);
     } else if (view->len && PyBuffer_IsContiguous(view, 'C')) {
         memcpy(tensor->data, view->buf, (size_t)view->len);
     } else if (view->len) {
@@ -160,9 +157,9 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
     PyErr_Clear();
     *bfloat16 = false;
     PyObject *np = tw__py_numpy();
-    PyObject *array = np ? PyObject_CallMethod(np, "asarray", "(O)", value) : NULL;
-    PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-    PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+    tw__py_auto PyObject *array = np ? PyObject_CallMethod(np, "asarray", "(O)", value) : NULL;
+    tw__py_auto PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+    tw__py_auto PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     PyObject *out = NULL;
     if (text && strcmp(text, "bfloat16") == 0) {
@@ -172,13 +169,9 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
                (strncmp(text, "datetime", 8) == 0 || strncmp(text, "timedelta", 9) == 0 || strncmp(text, "void", 4) == 0)) {
         tw__py_error(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: %s).", text);
     } else if (text) {
-        PyObject *native = PyObject_CallMethod(dtype, "newbyteorder", "s", "=");
+        tw__py_auto PyObject *native = PyObject_CallMethod(dtype, "newbyteorder", "s", "=");
         out = native ? PyObject_CallMethod(array, "astype", "(O)", native) : NULL;
-        Py_XDECREF(native);
     }
-    Py_XDECREF(array);
-    Py_XDECREF(dtype);
-    Py_XDECREF(name);
     return out;
 }
 
@@ -230,7 +223,7 @@ tw_tensor *tw__py_from_array(PyObject *value)
             return tensor;
     }
     bool bfloat16;
-    PyObject *plain = plain_array(value, &bfloat16);
+    tw__py_auto PyObject *plain = plain_array(value, &bfloat16);
     if (!plain)
         return NULL;
     tw_tensor *tensor = PyObject_CheckBuffer(plain) ? from_view(plain) : NULL;
@@ -239,7 +232,6 @@ tw_tensor *tw__py_from_array(PyObject *value)
                      Py_TYPE(value));
     if (tensor && bfloat16)
         tensor->dtype = TW_BFLOAT16;
-    Py_DECREF(plain);
     return tensor;
 }
 
@@ -376,10 +368,9 @@ static int memory_get(PyObject *self, Py_buffer *view, int flags)
 
 static void memory_end(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     tw_release(((memory_object *)self)->tensor);
     PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static PyType_Slot memory_slots[] = {
@@ -429,7 +420,7 @@ static PyObject *shape_tuple(const tw_shape *shape)
 static PyObject *string_array(tw_tensor *tensor)
 {
     PyObject *np = tw__py_numpy();
-    PyObject *shape = np ? shape_tuple(&tensor->shape) : NULL;
+    tw__py_auto PyObject *shape = np ? shape_tuple(&tensor->shape) : NULL;
     PyObject *array = shape ? PyObject_CallMethod(np, "empty", "OO", shape, &PyBaseObject_Type) : NULL;
     PyObject *flat = array ? PyObject_CallMethod(array, "reshape", "i", -1) : NULL; /* a view: the array is contiguous */
     for (int64_t i = 0; flat && i < tensor->count; i++) {
@@ -442,7 +433,6 @@ static PyObject *string_array(tw_tensor *tensor)
             break;
     }
     Py_XDECREF(flat);
-    Py_XDECREF(shape);
     return array;
 }
 
@@ -452,13 +442,14 @@ static PyObject *bfloat16_array(tw_tensor *tensor, bool writable)
     PyObject *types = PyImport_ImportModule("ml_dtypes");
     PyErr_Clear();
     if (!types) {
-        tw_tensor *wide = tw__py_cast_value(tw_retain(tensor), TW_FLOAT32);
+        tw_auto tw_tensor *wide = tw__py_cast_value(tw_retain(tensor), TW_FLOAT32);
         PyObject *array = wide ? tw__py_to_array(wide, writable, true) : NULL;
-        tw_release(wide);
         return array;
     }
-    tw_tensor *bits = tw__tensor_copy(tensor);
-    PyObject *type = bits ? PyObject_GetAttrString(types, "bfloat16") : tw__py_raise(), *array = NULL, *out = NULL;
+    tw_auto tw_tensor *bits = tw__tensor_copy(tensor);
+    tw__py_auto PyObject *type = bits ? PyObject_GetAttrString(types, "bfloat16") : tw__py_raise();
+    tw__py_auto PyObject *array = NULL;
+    PyObject *out = NULL;
     if (type) {
         bits->dtype = TW_UINT16;
         PyObject *rank1 = bits->shape.rank ? NULL : Py_None;
@@ -472,10 +463,7 @@ static PyObject *bfloat16_array(tw_tensor *tensor, bool writable)
             out = scalar;
         }
     }
-    tw_release(bits);
     Py_DECREF(types);
-    Py_XDECREF(type);
-    Py_XDECREF(array);
     return out;
 }
 
@@ -496,27 +484,23 @@ PyObject *tw__py_to_array(tw_tensor *tensor, bool writable, bool give_up)
     if (*name == 'q')
         name++; /* the integer type behind it */
     if (tensor->shape.rank == 0) {
-        PyObject *item = tw__py_item(tensor, 0);
+        tw__py_auto PyObject *item = tw__py_item(tensor, 0);
         PyObject *scalar = item ? PyObject_CallMethod(np, name, "(O)", item) : NULL;
-        Py_XDECREF(item);
         return scalar;
     }
-    memory_object *memory = PyObject_New(memory_object, memory_type);
+    tw__py_auto memory_object *memory = PyObject_New(memory_object, memory_type);
     if (!memory)
         return NULL;
     bool take = !writable || (give_up && tw__tensor_is_exclusive(tensor));
     memory->tensor = take ? tw_retain(tensor) : tw__tensor_copy(tensor);
     memory->writable = writable;
     PyObject *array = NULL;
-    PyObject *type = memory->tensor ? PyObject_GetAttrString(np, name) : tw__py_raise();
-    PyObject *shape = type ? shape_tuple(&tensor->shape) : NULL;
+    tw__py_auto PyObject *type = memory->tensor ? PyObject_GetAttrString(np, name) : tw__py_raise();
+    tw__py_auto PyObject *shape = type ? shape_tuple(&tensor->shape) : NULL;
     if (shape && tensor->count)
         array = PyObject_CallMethod(np, "ndarray", "OOO", shape, type, memory);
     else if (shape)
         array = PyObject_CallMethod(np, "empty", "OO", shape, type);
-    Py_XDECREF(shape);
-    Py_XDECREF(type);
-    Py_DECREF(memory);
     return array;
 }
 

@@ -105,11 +105,10 @@ static bool add_text(tw__py_walk *w, PyObject *text)
     const char *data = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &size) : NULL;
     if (!data && PyUnicode_Check(text)) { /* lone surrogates */
         PyErr_Clear();
-        PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
+        tw__py_auto PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
         bool good = encoded && PyBytes_AsStringAndSize(encoded, &bytes, &size) == 0;
         if (good)
             tw__key_text(&w->key, 'u', bytes, (size_t)size);
-        Py_XDECREF(encoded);
         return good;
     }
     if (!data && PyBytes_AsStringAndSize(text, &bytes, &size) == 0)
@@ -127,12 +126,11 @@ static bool add_long(tw__py_walk *w, PyObject *number)
         tw__key_int(&w->key, value);
         return value != -1 || !PyErr_Occurred();
     }
-    PyObject *text = PyNumber_ToBase(number, 16);
+    tw__py_auto PyObject *text = PyNumber_ToBase(number, 16);
     Py_ssize_t size = 0;
     const char *data = text ? PyUnicode_AsUTF8AndSize(text, &size) : NULL;
     if (data)
         tw__key_text(&w->key, 'i', data, (size_t)size);
-    Py_XDECREF(text);
     return data != NULL;
 }
 
@@ -180,7 +178,7 @@ static bool add_object(tw__py_walk *w, PyObject *value)
 
 static bool add_dict(tw__py_walk *w, PyObject *dict, int depth)
 {
-    PyObject *keys = tw__py_ordered_keys(dict);
+    tw__py_auto PyObject *keys = tw__py_ordered_keys(dict);
     Py_ssize_t count = keys ? PyList_Size(keys) : 0;
     tw__key_open(&w->key, Py_TYPE(dict), count);
     bool good = keys != NULL;
@@ -190,7 +188,6 @@ static bool add_dict(tw__py_walk *w, PyObject *dict, int depth)
         good = member && (literal < 0 ? add_object(w, key) : literal) && tw__py_walk_value(w, member, depth + 1);
         Py_XDECREF(member);
     }
-    Py_XDECREF(keys);
     return good;
 }
 
@@ -200,9 +197,8 @@ static bool add_sequence(tw__py_walk *w, PyObject *sequence, const void *type, i
     tw__key_open(&w->key, type, count);
     bool good = count >= 0;
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *member = PySequence_GetItem(sequence, i);
+        tw__py_auto PyObject *member = PySequence_GetItem(sequence, i);
         good = member && tw__py_walk_value(w, member, depth + 1);
-        Py_XDECREF(member);
     }
     return good;
 }
@@ -227,16 +223,14 @@ static bool add_parts(tw__py_walk *w, void *object, const struct tw_type_spec *s
 
 static bool add_composite(tw__py_walk *w, void *object)
 {
-    struct tw_type_spec *spec = tw__composite_spec(object);
-    char *text = spec ? tw__spec_text(spec) : NULL;
+    tw_auto struct tw_type_spec *spec = tw__composite_spec(object);
+    tw__owned char *text = spec ? tw__spec_text(spec) : NULL;
     bool good = text != NULL;
     if (good)
         tw__key_text(&w->key, 'c', text, strlen(text));
     else
         tw__py_raise();
     good = good && add_parts(w, object, spec);
-    tw__free(text);
-    tw_release(spec);
     return good;
 }
 
@@ -255,7 +249,7 @@ static bool add_spec(tw__py_walk *w, PyObject *value, void *spec)
         tw__py_error(PyExc_NotImplementedError, "tf.function: a variable is needed where %R is given", value);
         return false;
     }
-    char *text = tw__spec_text(spec);
+    tw__owned char *text = tw__spec_text(spec);
     tw_shape shapes[TW_COMPOSITE_PARTS];
     tw_dtype dtypes[TW_COMPOSITE_PARTS];
     int count = text ? tw__spec_parts(spec, shapes, dtypes) : 0;
@@ -264,7 +258,6 @@ static bool add_spec(tw__py_walk *w, PyObject *value, void *spec)
         tw__key_text(&w->key, 'c', text, strlen(text));
     else
         tw__py_raise();
-    tw__free(text);
     for (int i = 0; good && i < count; i++) { /* tensors without elements carry the shapes */
         tw_shape none = shapes[i];
         for (int d = 0; d < none.rank; d++)
@@ -339,10 +332,9 @@ bool tw__py_walk_value(tw__py_walk *w, PyObject *value, int depth)
 
 static bool cannot_cast(PyObject *value, PyObject *spec)
 {
-    PyObject *text = PyObject_CallMethod(tw__py_structures, "cast_text", "OO", value, spec);
+    tw__py_auto PyObject *text = PyObject_CallMethod(tw__py_structures, "cast_text", "OO", value, spec);
     if (text)
         PyErr_SetObject(PyExc_TypeError, text);
-    Py_XDECREF(text);
     return false;
 }
 
@@ -372,7 +364,7 @@ static bool cast_members(tw__py_walk *w, PyObject *value, PyObject *spec, int de
     if (count < 0 || !alike || PyObject_Size(value) != count)
         return count < 0 ? false : cannot_cast(value, spec);
     tw__key_open(&w->key, Py_TYPE(spec), count);
-    PyObject *keys = dict ? tw__py_ordered_keys(spec) : NULL;
+    tw__py_auto PyObject *keys = dict ? tw__py_ordered_keys(spec) : NULL;
     bool good = !dict || keys;
     for (Py_ssize_t i = 0; good && i < count; i++) {
         PyObject *key = dict ? PyList_GetItem(keys, i) : NULL;
@@ -380,13 +372,10 @@ static bool cast_members(tw__py_walk *w, PyObject *value, PyObject *spec, int de
             good = cannot_cast(value, spec);
             break;
         }
-        PyObject *inner = dict ? PyObject_GetItem(spec, key) : PySequence_GetItem(spec, i);
-        PyObject *member = dict ? PyObject_GetItem(value, key) : PySequence_GetItem(value, i);
+        tw__py_auto PyObject *inner = dict ? PyObject_GetItem(spec, key) : PySequence_GetItem(spec, i);
+        tw__py_auto PyObject *member = dict ? PyObject_GetItem(value, key) : PySequence_GetItem(value, i);
         good = inner && member && tw__py_walk_cast(w, member, inner, depth + 1);
-        Py_XDECREF(inner);
-        Py_XDECREF(member);
     }
-    Py_XDECREF(keys);
     return good;
 }
 

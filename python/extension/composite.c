@@ -158,9 +158,8 @@ static bool read_item(PyObject *item, tw_value *out)
         *out = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(3, sizeof(tw_value)), 3 } };
         bool good = out->list.items != NULL || tw__py_raise() != NULL;
         for (int i = 0; good && i < 3; i++) {
-            PyObject *part = PyObject_GetAttrString(item, names[i]);
+            tw__py_auto PyObject *part = PyObject_GetAttrString(item, names[i]);
             good = part && read_item(part, &out->list.items[i]);
-            Py_XDECREF(part);
         }
         return good;
     }
@@ -209,7 +208,7 @@ static PyObject *iterate(PyObject *self)
             PyExc_TypeError,
             "Iterating over a symbolic `tf.RaggedTensor` is not allowed: AutoGraph did convert this function. This might "
             "indicate you are trying to use an unsupported feature.");
-    PyObject *rows = PyList_New(0);
+    tw__py_auto PyObject *rows = PyList_New(0);
     for (int64_t i = 0; rows && i + 1 < ragged->splits->count; i++) {
         PyObject *number = PyLong_FromLongLong(i), *row = number ? subscript(self, number) : NULL;
         if (!row || PyList_Append(rows, row) < 0)
@@ -217,18 +216,14 @@ static PyObject *iterate(PyObject *self)
         Py_XDECREF(number);
         Py_XDECREF(row);
     }
-    PyObject *iterator = rows ? PyObject_GetIter(rows) : NULL;
-    Py_XDECREF(rows);
-    return iterator;
+    return rows ? PyObject_GetIter(rows) : NULL;
 }
 
 static PyObject *to_numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *module = PyImport_ImportModule("thalweg._ragged");
-    PyObject *out = module ? PyObject_CallMethod(module, "numpy_of", "O", self) : NULL;
-    Py_XDECREF(module);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._ragged");
+    return module ? PyObject_CallMethod(module, "numpy_of", "O", self) : NULL;
 }
 
 static PyMethodDef methods[] = { { "numpy", to_numpy, METH_NOARGS,

@@ -36,13 +36,12 @@ PyObject *tw__py_cond(PyObject *self, PyObject *arguments)
     const char *name = NULL;
     if (!PyArg_ParseTuple(arguments, "OOO|z", &predicate, &then_function, &else_function, &name))
         return NULL;
-    tw_tensor *truth = tw__py_to_tensor(predicate, TW_DTYPE_NONE, TW_HINT);
+    tw_auto tw_tensor *truth = tw__py_to_tensor(predicate, TW_DTYPE_NONE, TW_HINT);
     if (!truth)
         return NULL;
     tw_tensor **outputs = NULL;
     int count = 0;
     tw_status status = tw__cond(truth, tw__py_flat_body, then_function, tw__py_flat_body, else_function, &outputs, &count);
-    tw_release(truth);
     return finish(status, outputs, count, name);
 }
 
@@ -54,19 +53,15 @@ PyObject *tw__py_switch(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OO!|z", &number, &PyList_Type, &functions, &name))
         return NULL;
     Py_ssize_t branch_count = PyList_Size(functions);
-    tw_tensor *index = tw__py_to_tensor(number, TW_INT32, TW_HINT);
-    if (!index || branch_count < 1 || branch_count > INT32_MAX) {
-        tw_release(index);
+    tw_auto tw_tensor *index = tw__py_to_tensor(number, TW_INT32, TW_HINT);
+    if (!index || branch_count < 1 || branch_count > INT32_MAX)
         return index ? tw__py_error(PyExc_ValueError, "there are no branches") : NULL;
-    }
-    tw__branch *branches = tw__alloc_array((size_t)branch_count, sizeof *branches);
+    tw__owned tw__branch *branches = tw__alloc_array((size_t)branch_count, sizeof *branches);
     for (Py_ssize_t i = 0; branches && i < branch_count; i++)
         branches[i] = (tw__branch){ tw__py_flat_body, PyList_GetItem(functions, i) };
     tw_tensor **outputs = NULL;
     int count = 0;
     tw_status status = branches ? tw__switch(index, branches, (int)branch_count, &outputs, &count) : TW_RESOURCE_EXHAUSTED;
-    tw_release(index);
-    tw__free(branches);
     return finish(status, outputs, count, name);
 }
 
@@ -81,16 +76,15 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
     tw_tensor **tensors = tw__py_read_tensors(values, &count);
     if (!tensors)
         return NULL;
-    tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     tw_tensor *limit = maximum == Py_None ? NULL : tw__py_to_tensor(maximum, TW_INT32, TW_FORCE);
     bool good = outputs && shapes && (limit || maximum == Py_None);
     for (int i = 0; good && i < count; i++) {
-        PyObject *shape = PySequence_GetItem(invariants, i);
+        tw__py_auto PyObject *shape = PySequence_GetItem(invariants, i);
         const tw_shape *known = shape ? tw__py_shape_of(shape) : NULL;
         good = shape && (known || shape == Py_None);
         shapes[i] = known ? *known : tensors[i]->shape;
-        Py_XDECREF(shape);
     }
     PyObject *list = NULL;
     if (good) {
@@ -114,8 +108,6 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
         tw__py_raise();
     }
     tw_release(limit);
-    tw__free(outputs);
-    tw__free(shapes);
     tw__py_release_all(tensors, count);
     return list;
 }
@@ -158,8 +150,8 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
               **outputs = NULL;
     if (!tensors)
         return NULL;
-    tw_spec *specs = tw__alloc_array((size_t)spec_count + 1, sizeof *specs);
-    bool *joined = tw__alloc_array((size_t)spec_count + 1, sizeof *joined);
+    tw__owned tw_spec *specs = tw__alloc_array((size_t)spec_count + 1, sizeof *specs);
+    tw__owned bool *joined = tw__alloc_array((size_t)spec_count + 1, sizeof *joined);
     PyObject *list = NULL;
     if (!specs || !joined) {
         tw__py_raise();
@@ -178,8 +170,6 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
         tw_status status = tw__map_rows(&mapping, &outputs, &output_count);
         list = give(status, outputs, output_count);
     }
-    tw__free(specs);
-    tw__free(joined);
     tw__py_release_all(tensors, count);
     return list;
 }
@@ -226,7 +216,7 @@ PyObject *tw__py_case(PyObject *self, PyObject *arguments)
         return NULL;
     tw_tensor **tensors = tw__py_read_tensors(predicates, &count), **outputs = NULL;
     Py_ssize_t branch_count = PyList_Size(functions);
-    tw__branch *branches = tensors ? tw__alloc_array((size_t)count + 1, sizeof *branches) : NULL;
+    tw__owned tw__branch *branches = tensors ? tw__alloc_array((size_t)count + 1, sizeof *branches) : NULL;
     PyObject *list = NULL;
     if (branches && branch_count >= count && branch_count <= (Py_ssize_t)count + 1) {
         for (Py_ssize_t i = 0; i < branch_count; i++)
@@ -244,7 +234,6 @@ PyObject *tw__py_case(PyObject *self, PyObject *arguments)
     } else if (tensors) {
         tw__py_raise();
     }
-    tw__free(branches);
     tw__py_release_all(tensors, count);
     return list;
 }

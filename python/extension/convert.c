@@ -52,7 +52,7 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     bool good = true;
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *item = tw__py_sequence_item(value, i);
+        tw__py_auto PyObject *item = tw__py_sequence_item(value, i);
         members[i] = item ? tw__py_to_tensor(item, dtype, how) : NULL;
         if (members[i] && dtype == TW_DTYPE_NONE)
             dtype = members[i]->dtype;
@@ -64,7 +64,6 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
                 tw__py_raise();
         }
         good = members[i] != NULL;
-        Py_XDECREF(item);
     }
     if (good && !op) {
         tw__fail(TW_UNIMPLEMENTED, "Pack is not in the table of ops");

@@ -134,9 +134,8 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *module = PyImport_ImportModule("thalweg._core");
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._core");
     PyObject *maker = module ? PyObject_GetAttrString(module, "as_dtype") : NULL;
-    Py_XDECREF(module);
     return maker ? Py_BuildValue("N(s)", maker, tw_dtype_name(of(self))) : NULL;
 }
 
@@ -169,9 +168,8 @@ static PyObject *get_numpy(PyObject *self, void *unused)
         return (PyObject *)&PyBaseObject_Type;
     }
     if (dtype == TW_BFLOAT16) {
-        PyObject *types = PyImport_ImportModule("ml_dtypes");
+        tw__py_auto PyObject *types = PyImport_ImportModule("ml_dtypes");
         PyObject *out = types ? PyObject_GetAttrString(types, "bfloat16") : NULL;
-        Py_XDECREF(types);
         return out;
     }
     PyObject *numpy = tw__py_numpy();

@@ -47,7 +47,7 @@ PyObject *tw__py_raise(void)
         tw_clear_error();
         return NULL;
     }
-    PyObject *message = PyUnicode_DecodeUTF8(tw_error_message(), (Py_ssize_t)strlen(tw_error_message()), "replace");
+    tw__py_auto PyObject *message = PyUnicode_DecodeUTF8(tw_error_message(), (Py_ssize_t)strlen(tw_error_message()), "replace");
     PyObject *plain = python_class(code);
     tw_clear_error();
     if (!message)
@@ -56,14 +56,13 @@ PyObject *tw__py_raise(void)
         PyErr_SetObject(plain, message);
     } else {
         int index = (int)code > 0 && (int)code < CODES ? (int)code : TW_INTERNAL;
-        PyObject *error = classes[index] ? PyObject_CallFunction(classes[index], "OOO", Py_None, Py_None, message) : NULL;
+        tw__py_auto PyObject *error =
+            classes[index] ? PyObject_CallFunction(classes[index], "OOO", Py_None, Py_None, message) : NULL;
         if (error)
             PyErr_SetObject(classes[index], error);
         else if (!PyErr_Occurred())
             PyErr_SetObject(PyExc_RuntimeError, message);
-        Py_XDECREF(error);
     }
-    Py_DECREF(message);
     return NULL;
 }
 

@@ -34,6 +34,13 @@ PyAPI_FUNC(int) PyGILState_Check(void); /* exported by every version, though not
 
 typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names);
 
+/* A reference that ends with its block. */
+static inline void tw__py_auto_end(void *pointer)
+{
+    Py_XDECREF(*(PyObject **)pointer);
+}
+#define tw__py_auto __attribute__((cleanup(tw__py_auto_end)))
+
 /* ---- errors (error.c) ---- */
 PyObject *tw__py_raise(void); /* raises the thread's error, which it clears; NULL */
 tw_status tw__py_plain_error(

@@ -6,12 +6,11 @@
 static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
 {
     tw_tensor *output = NULL;
-    PyObject *result = function && a ? PyObject_CallFunctionObjArgs(function, a, b, NULL) : NULL;
+    tw__py_auto PyObject *result = function && a ? PyObject_CallFunctionObjArgs(function, a, b, NULL) : NULL;
     if (result)
         output = tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT);
     if (!output)
         tw__py_failed();
-    Py_XDECREF(result);
     Py_XDECREF(a);
     Py_XDECREF(b);
     return output;
@@ -149,11 +148,9 @@ char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
         is_layer |= c == &tw__class_layer;
     if ((!is_layer && !is_module) || Py_TYPE(self) == tw__py_type_of(class_row))
         return NULL;
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    char *made = !text ? NULL : is_module ? tw__module_auto_name(text) : tw__layer_auto_name(text);
-    Py_XDECREF(name);
-    return made;
+    return !text ? NULL : is_module ? tw__module_auto_name(text) : tw__layer_auto_name(text);
 }
 
 /* ---- random numbers, text, collections ---- */
@@ -193,8 +190,7 @@ static void write_text(const char *text, size_t size)
     PyObject *out = PySys_GetObject("stdout");
     PyObject *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
     if (out && string && out != Py_None && PyFile_WriteObject(string, out, Py_PRINT_RAW) == 0) {
-        PyObject *done = PyObject_CallMethod(out, "flush", NULL);
-        Py_XDECREF(done);
+        tw__py_auto PyObject *done = PyObject_CallMethod(out, "flush", NULL);
     }
     PyErr_Clear(); /* progress that can't be shown stops nothing */
     Py_XDECREF(string);

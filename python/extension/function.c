@@ -118,7 +118,7 @@ static bool missing(tw__py_function *function, PyObject *const *given)
         count += signature->fields[i].required && !given[i];
     if (!count)
         return true;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     int seen = 0;
     for (int i = 0; i < signature->field_count; i++) {
         if (!signature->fields[i].required || given[i])
@@ -133,7 +133,6 @@ static bool missing(tw__py_function *function, PyObject *const *given)
     }
     tw__py_error(PyExc_TypeError, "%s%s() missing %d required positional argument%s: %s", function->name,
                  constructs(function) ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
-    tw__text_free(&text);
     return false;
 }
 
@@ -371,7 +370,8 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
     size_t fields = (size_t)signature->field_count;
     PyObject **given = alloca((fields + 1) * sizeof *given);
     memset(given, 0, (fields + 1) * sizeof *given);
-    PyObject *rest = NULL, *key, *value;
+    tw__py_auto PyObject *rest = NULL;
+    PyObject *key, *value;
     void *made = NULL;
     Py_ssize_t position = 0;
     bool good = true;
@@ -397,7 +397,7 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
         }
     }
     if (good && missing(function, given)) {
-        tw__py_frame frame = { 0 };
+        tw__auto(tw__py_frame_end) tw__py_frame frame = { 0 };
         char *args = alloca(signature->args_size);
         memcpy(args, function->defaults, signature->args_size);
         if (tw__py_fill(function, &frame, given, rest, args) && name_object(function, self, &frame, args)) {
@@ -405,9 +405,7 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
             if (!made)
                 tw__py_raise();
         }
-        tw__py_frame_end(&frame);
     }
-    Py_XDECREF(rest);
     return made;
 }
 
@@ -416,7 +414,7 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
 static void end(PyObject *self)
 {
     tw__py_function *function = (tw__py_function *)self;
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     for (int i = 0; function->names && i < function->signature->field_count; i++)
         Py_XDECREF(function->names[i]);
     tw__free(function->names);
@@ -426,7 +424,6 @@ static void end(PyObject *self)
     Py_XDECREF(function->module);
     Py_XDECREF(function->dict);
     PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static PyObject *repr(PyObject *self)
@@ -479,9 +476,8 @@ static PyObject *get_signature(PyObject *self, void *unused)
     char *made = !function->signature && function->op ? tw__py_raw_op_text(function->op) : NULL;
     if (!function->signature && !made)
         return tw__py_error(PyExc_AttributeError, "__signature__");
-    PyObject *module = PyImport_ImportModule("thalweg._describe");
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
     PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", made ? made : function->signature->text) : NULL;
-    Py_XDECREF(module);
     tw__free(made);
     return out;
 }
@@ -532,9 +528,8 @@ bool tw__py_functions_start(PyObject *module)
                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
                          slots };
     tw__py_function_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    PyObject *types = PyImport_ImportModule("types");
+    tw__py_auto PyObject *types = PyImport_ImportModule("types");
     method_type = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
-    Py_XDECREF(types);
     return tw__py_function_type && method_type &&
            PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
 }

@@ -244,11 +244,11 @@ static bool as_python(PyObject *const *arguments, Py_ssize_t count, PyObject *na
 static PyObject *ask_tracer(tw__py_traced *self, const char *method, PyObject *const *arguments, Py_ssize_t count,
                             PyObject *names)
 {
-    PyObject *positional = NULL, *keywords = NULL, *out = NULL;
+    tw__py_auto PyObject *positional = NULL;
+    tw__py_auto PyObject *keywords = NULL;
+    PyObject *out = NULL;
     if (as_python(arguments, count, names, &positional, &keywords))
         out = PyObject_CallMethod(self->tracer, method, "OO", positional, keywords);
-    Py_XDECREF(positional);
-    Py_XDECREF(keywords);
     return out;
 }
 
@@ -262,14 +262,11 @@ static PyObject *refuse(tw__py_traced *self, PyObject *const *arguments, Py_ssiz
         PyErr_Restore(type, value, traceback);
         return NULL;
     }
-    PyObject *positional = NULL, *keywords = NULL, *out = NULL;
+    tw__py_auto PyObject *positional = NULL, *keywords = NULL, *out = NULL;
     if (as_python(arguments, count, names, &positional, &keywords))
         out = PyObject_CallMethod(self->tracer, "_refuse", "OOO", positional, keywords, value ? value : Py_None);
     if (out)
         PyErr_SetString(PyExc_TypeError, "the arguments do not fit the function");
-    Py_XDECREF(out);
-    Py_XDECREF(positional);
-    Py_XDECREF(keywords);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -330,8 +327,10 @@ PyObject *tw__py_traced_concrete(PyObject *callable, PyObject *given)
     if (!PyArg_ParseTuple(given, "O!O!|p:_concrete", &PyTuple_Type, &args, &PyDict_Type, &kwargs, &named_too))
         return NULL;
     Py_ssize_t count = PyTuple_Size(args), named = PyDict_Size(kwargs);
-    PyObject **arguments = tw__alloc_array((size_t)(count + named) + 1, sizeof *arguments);
-    PyObject *keys = arguments ? PyDict_Keys(kwargs) : tw__py_raise(), *names = keys ? PyList_AsTuple(keys) : NULL, *out = NULL;
+    tw__owned PyObject **arguments = tw__alloc_array((size_t)(count + named) + 1, sizeof *arguments);
+    tw__py_auto PyObject *keys = arguments ? PyDict_Keys(kwargs) : tw__py_raise();
+    tw__py_auto PyObject *names = keys ? PyList_AsTuple(keys) : NULL;
+    PyObject *out = NULL;
     for (Py_ssize_t i = 0; names && i < count + named; i++)
         arguments[i] = i < count ? PyTuple_GetItem(args, i) : PyDict_GetItem(kwargs, PyTuple_GetItem(names, i - count));
     if (names) {
@@ -349,9 +348,6 @@ PyObject *tw__py_traced_concrete(PyObject *callable, PyObject *given)
         if (!fits || !walked)
             refuse(self, arguments, count, names);
     }
-    Py_XDECREF(keys);
-    Py_XDECREF(names);
-    tw__free(arguments);
     return out;
 }
 

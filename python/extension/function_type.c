@@ -7,18 +7,15 @@
 /* tracer.METHOD(self, *args, **kwargs) */
 static PyObject *python_method(PyObject *callable, const char *name, PyObject *args, PyObject *kwargs)
 {
-    PyObject *method = PyObject_GetAttrString(((tw__py_traced *)callable)->tracer, name);
+    tw__py_auto PyObject *method = PyObject_GetAttrString(((tw__py_traced *)callable)->tracer, name);
     Py_ssize_t count = PyTuple_Size(args);
-    PyObject *all = method ? PyTuple_New(count + 1) : NULL;
+    tw__py_auto PyObject *all = method ? PyTuple_New(count + 1) : NULL;
     for (Py_ssize_t i = 0; all && i <= count; i++) {
         PyObject *item = i ? PyTuple_GetItem(args, i - 1) : callable;
         Py_INCREF(item);
         PyTuple_SetItem(all, i, item);
     }
-    PyObject *out = all ? PyObject_Call(method, all, kwargs) : NULL;
-    Py_XDECREF(method);
-    Py_XDECREF(all);
-    return out;
+    return all ? PyObject_Call(method, all, kwargs) : NULL;
 }
 
 static PyObject *get_concrete_function(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -58,14 +55,13 @@ static PyObject *list_traces(PyObject *callable, PyObject *unused)
     (void)unused;
     tw__py_traced *self = (tw__py_traced *)callable;
     int count = self->traces.cache ? tw__call_cache_count(self->traces.cache) : 0;
-    void **values = tw__alloc_array((size_t)count + 1, sizeof *values);
+    tw__owned void **values = tw__alloc_array((size_t)count + 1, sizeof *values);
     PyObject *list =
         values && (!count || tw__call_cache_list(self->traces.cache, values) == TW_OK) ? PyList_New(count) : tw__py_raise();
     for (int i = 0; list && i < count; i++) {
         Py_INCREF((PyObject *)values[i]);
         PyList_SetItem(list, i, values[i]);
     }
-    tw__free(values);
     return list;
 }
 
@@ -140,14 +136,13 @@ static int clear(PyObject *callable)
 
 static void end(PyObject *callable)
 {
-    PyTypeObject *type = Py_TYPE(callable);
+    tw__py_auto PyTypeObject *type = Py_TYPE(callable);
     PyObject_GC_UnTrack(callable);
     if (((tw__py_traced *)callable)->weak)
         PyObject_ClearWeakRefs(callable);
     clear(callable);
     tw__free(((tw__py_traced *)callable)->parameters);
     PyObject_GC_Del(callable);
-    Py_DECREF(type);
 }
 
 /* One of the tracer's parameters: (name, kind, default or Parameter.empty's stand-in, spec or None). */
@@ -167,8 +162,8 @@ static bool read_parameter(tw__py_parameter *p, PyObject *row)
 
 static bool start(tw__py_traced *self, PyObject *tracer)
 {
-    PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"), *code = NULL,
-             *widens = NULL;
+    tw__py_auto PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"),
+                         *code = NULL, *widens = NULL;
     Py_ssize_t count = rows && PyList_Check(rows) ? PyList_Size(rows) : -1;
     const char **names = count >= 0 ? (const char **)tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
     self->parameters = names ? tw__alloc_array((size_t)count + 1, sizeof *self->parameters) : NULL;
@@ -193,10 +188,6 @@ static bool start(tw__py_traced *self, PyObject *tracer)
             tw__py_raise();
     }
     tw__free((void *)names);
-    Py_XDECREF(rows);
-    Py_XDECREF(name);
-    Py_XDECREF(code); /* the tracer holds it */
-    Py_XDECREF(widens);
     return good;
 }
 
@@ -216,10 +207,9 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
         Py_DECREF(self);
         return NULL;
     }
-    PyObject *done = PyObject_CallMethod(tracer, "_made", "O", (PyObject *)self);
+    tw__py_auto PyObject *done = PyObject_CallMethod(tracer, "_made", "O", (PyObject *)self);
     if (!done)
         Py_CLEAR(self);
-    Py_XDECREF(done);
     return (PyObject *)self;
 }
 

@@ -15,7 +15,7 @@ static void end_function(tw__custom_gradient *self)
 
 static tw_status read_gradients(PyObject *result, int count, tw_tensor **gradients)
 {
-    PyObject *list = PySequence_List(result);
+    tw__py_auto PyObject *list = PySequence_List(result);
     bool good = list && PyList_Size(list) == count;
     if (list && !good)
         tw__py_error(PyExc_ValueError, "a custom gradient gave %zd gradients for %d inputs", PyList_Size(list), count);
@@ -24,7 +24,6 @@ static tw_status read_gradients(PyObject *result, int count, tw_tensor **gradien
         if (item != Py_None)
             good = (gradients[i] = tw__py_to_tensor(item, TW_DTYPE_NONE, TW_HINT)) != NULL;
     }
-    Py_XDECREF(list);
     return good ? TW_OK : tw__py_failed();
 }
 
@@ -164,13 +163,13 @@ PyObject *tw__py_gradients(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOOOss", &ys, &xs, &seeds, &stops, &unconnected, &scope))
         return NULL;
     tw_gradients_args args = { .unconnected_gradients = unconnected, .scope = scope };
-    void **y = read_objects(ys, &args.ys.count), **x = y ? read_objects(xs, &args.xs.count) : NULL;
-    void **stop = x ? read_objects(stops, &args.stop_gradients.count) : NULL;
+    tw__owned void **y = read_objects(ys, &args.ys.count), **x = y ? read_objects(xs, &args.xs.count) : NULL;
+    tw__owned void **stop = x ? read_objects(stops, &args.stop_gradients.count) : NULL;
     args.ys.items = y;
     args.xs.items = x;
     args.stop_gradients.items = stop;
     if (stop && (seeds == Py_None || read_seeds(seeds, args.ys, &args.grad_ys))) {
-        tw_tensors results = tw__gradients_of(&args);
+        tw__auto(tw_tensors_free) tw_tensors results = tw__gradients_of(&args);
         if (tw_error_code() != TW_OK)
             tw__py_raise();
         else
@@ -181,11 +180,7 @@ PyObject *tw__py_gradients(PyObject *self, PyObject *arguments)
             if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
                 Py_CLEAR(list);
         }
-        tw_tensors_free(&results);
     }
     tw_tensors_free(&args.grad_ys);
-    tw__free(y);
-    tw__free(x);
-    tw__free(stop);
     return list;
 }

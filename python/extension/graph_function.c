@@ -21,13 +21,12 @@ static int clear(PyObject *self)
 
 static void end_graph_function(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     clear(self);
     tw_release(((graph_function *)self)->function);
     freefunc end = PyType_GetSlot(type, Py_tp_free);
     end(self);
-    Py_DECREF(type);
 }
 
 void *tw__py_graph_function_of(PyObject *value)
@@ -176,8 +175,8 @@ static PyObject *call_flat(PyObject *self, PyObject *list)
     tw__function *f = ((graph_function *)self)->function;
     if (!PyList_Check(list) || PyList_Size(list) != f->argument_count)
         return tw__py_error(PyExc_TypeError, "%s takes a list of %d tensors", f->name, f->argument_count);
-    tw_tensor **arguments = tw__alloc_array((size_t)f->argument_count + 1, sizeof *arguments);
-    tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    tw__held tw_tensor **arguments = tw__held_new((size_t)f->argument_count);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
     bool good = arguments && outputs;
     if (!good)
         tw__py_raise();
@@ -186,10 +185,6 @@ static PyObject *call_flat(PyObject *self, PyObject *list)
     PyObject *out = NULL;
     if (good)
         out = tw__py_run(f, arguments, outputs) == TW_OK ? tw__py_tensor_list(outputs, f->output_count) : tw__py_raise();
-    for (int i = 0; arguments && i < f->argument_count; i++)
-        tw_release(arguments[i]);
-    tw__free(arguments);
-    tw__free(outputs);
     return out;
 }
 
@@ -200,18 +195,13 @@ static PyObject *plan_text(PyObject *self, PyObject *list)
     bool given = list != Py_None, good = true;
     if (given && (!PyList_Check(list) || PyList_Size(list) != f->argument_count))
         return tw__py_error(PyExc_TypeError, "%s takes a list of %d tensors", f->name, f->argument_count);
-    tw_tensor **arguments = tw__alloc_array((size_t)f->argument_count + 1, sizeof *arguments);
+    tw__held tw_tensor **arguments = tw__held_new((size_t)f->argument_count);
     if (!arguments)
         return tw__py_raise();
     for (int i = 0; good && given && i < f->argument_count; i++)
         good = (arguments[i] = tw__py_to_tensor(PyList_GetItem(list, i), f->inputs[i]->out_dtypes[0], TW_HINT)) != NULL;
-    char *text = good ? tw__function_plan_text(f, given ? arguments : NULL) : NULL;
-    PyObject *out = text ? PyUnicode_FromString(text) : good ? tw__py_raise() : NULL;
-    for (int i = 0; i < f->argument_count; i++)
-        tw_release(arguments[i]);
-    tw__free(arguments);
-    tw__free(text);
-    return out;
+    tw__owned char *text = good ? tw__function_plan_text(f, given ? arguments : NULL) : NULL;
+    return text ? PyUnicode_FromString(text) : good ? tw__py_raise() : NULL;
 }
 
 static PyObject *get_name(PyObject *self, void *unused)
@@ -278,10 +268,9 @@ static PyObject *get_variables(PyObject *self, void *unused)
             capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
         if (!object || !tw__is(object, &tw__resource_class) || !((tw__resource *)object)->variable)
             continue;
-        PyObject *item = tw__py_wrap(tw_retain(((tw__resource *)object)->variable));
+        tw__py_auto PyObject *item = tw__py_wrap(tw_retain(((tw__resource *)object)->variable));
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(item);
     }
     return list;
 }
@@ -312,19 +301,16 @@ PyObject *tw__py_function_results(PyObject *self, tw_tensor **outputs)
     graph_function *f = (graph_function *)self;
     if (f->single)
         return tw__py_wrap_tensor(outputs[0]);
-    PyObject *list = tw__py_tensor_list(outputs, f->function->output_count);
-    PyObject *out = list ? tw__py_pack(f->results ? f->results : Py_None, list) : NULL;
-    Py_XDECREF(list);
-    return out;
+    tw__py_auto PyObject *list = tw__py_tensor_list(outputs, f->function->output_count);
+    return list ? tw__py_pack(f->results ? f->results : Py_None, list) : NULL;
 }
 
 /* call(list of tensors): the results as they were traced. */
 static PyObject *call_structured(PyObject *self, PyObject *list)
 {
-    PyObject *values = call_flat(self, list), *results = ((graph_function *)self)->results;
-    PyObject *out = values ? tw__py_pack(results ? results : Py_None, values) : NULL;
-    Py_XDECREF(values);
-    return out;
+    tw__py_auto PyObject *values = call_flat(self, list);
+    PyObject *results = ((graph_function *)self)->results;
+    return values ? tw__py_pack(results ? results : Py_None, values) : NULL;
 }
 
 static PyMethodDef graph_function_methods[] = {

@@ -27,10 +27,9 @@ PyObject *tw__py_wrap_operation(tw__node *node)
 
 static void end(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     tw_release(((view *)self)->graph);
     PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static Py_hash_t hash(PyObject *self)
@@ -70,10 +69,9 @@ static PyObject *get_operations(PyObject *self, PyObject *unused)
     tw__graph *graph = ((view *)self)->graph;
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < graph->node_count; i++) {
-        PyObject *operation = tw__py_wrap_operation(graph->nodes[i]);
+        tw__py_auto PyObject *operation = tw__py_wrap_operation(graph->nodes[i]);
         if (!operation || PyList_Append(list, operation) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(operation);
     }
     return list;
 }
@@ -97,7 +95,7 @@ static PyObject *tensor_by_name(PyObject *self, PyObject *name)
         return PyErr_Occurred() ? NULL
                                 : tw__py_error(PyExc_TypeError, "Tensor names are strings (or similar), not %R.", Py_TYPE(name));
     const char *colon = strrchr(text, ':');
-    char *own = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL;
+    tw__owned char *own = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL;
     if (!own)
         return colon ? tw__py_raise()
                      : tw__py_error(
@@ -108,7 +106,6 @@ static PyObject *tensor_by_name(PyObject *self, PyObject *name)
     tw__node *node = tw__graph_find(((view *)self)->graph, own);
     char *rest = NULL;
     long output = strtol(colon + 1, &rest, 10);
-    tw__free(own);
     if (!node || *rest || output < 0 || output >= node->output_count)
         return tw__py_error(PyExc_KeyError, "The name '%s' refers to a Tensor which does not exist.", text);
     return tw__py_wrap_tensor(tw__node_output(node, (int)output));
@@ -133,16 +130,12 @@ static PyObject *outer_graph(PyObject *self, void *unused)
 static PyObject *as_graph_def(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = tw__graphdef_write(&text, ((view *)self)->graph, true, NULL, 0);
-    PyObject *messages = status == TW_OK && !text.failed ? PyImport_ImportModule("thalweg._messages") : tw__py_raise();
-    PyObject *type = messages ? PyObject_GetAttrString(messages, "GraphDef") : NULL;
-    PyObject *made =
-        type ? PyObject_CallMethod(type, "FromString", "y#", text.data ? text.data : "", (Py_ssize_t)text.size) : NULL;
-    Py_XDECREF(messages);
-    Py_XDECREF(type);
-    tw__text_free(&text);
-    return made;
+    tw__py_auto PyObject *messages =
+        status == TW_OK && !text.failed ? PyImport_ImportModule("thalweg._messages") : tw__py_raise();
+    tw__py_auto PyObject *type = messages ? PyObject_GetAttrString(messages, "GraphDef") : NULL;
+    return type ? PyObject_CallMethod(type, "FromString", "y#", text.data ? text.data : "", (Py_ssize_t)text.size) : NULL;
 }
 
 static PyMethodDef graph_methods[] = {
@@ -157,10 +150,8 @@ static PyObject *graph_class(PyObject *self, void *closure)
 {
     (void)self;
     (void)closure;
-    PyObject *package = PyImport_ImportModule("thalweg");
-    PyObject *class = package ? PyObject_GetAttrString(package, "Graph") : NULL;
-    Py_XDECREF(package);
-    return class;
+    tw__py_auto PyObject *package = PyImport_ImportModule("thalweg");
+    return package ? PyObject_GetAttrString(package, "Graph") : NULL;
 }
 
 static PyGetSetDef graph_getters[] = {

@@ -12,8 +12,8 @@ static tw_status tell_raised(void)
     PyErr_NormalizeException(&type, &value, &traceback);
     if (traceback)
         PyException_SetTraceback(value, traceback);
-    PyObject *module = PyImport_ImportModule("thalweg._host");
-    PyObject *text = module ? PyObject_CallMethod(module, "traceback_of", "O", value) : NULL;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._host");
+    tw__py_auto PyObject *text = module ? PyObject_CallMethod(module, "traceback_of", "O", value) : NULL;
     PyErr_Clear();
     PyErr_Restore(type, value, traceback);
     tw__py_failed();
@@ -23,8 +23,6 @@ static tw_status tell_raised(void)
         tw__error_wrap("", "\n");
         tw__error_wrap("", lines);
     }
-    Py_XDECREF(module);
-    Py_XDECREF(text);
     return status;
 }
 
@@ -52,7 +50,7 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
         if (!item || PyList_SetItem(list, i, item) < 0)
             Py_CLEAR(list);
     }
-    PyObject *results = list ? PyObject_CallFunctionObjArgs(function, list, NULL) : NULL;
+    tw__py_auto PyObject *results = list ? PyObject_CallFunctionObjArgs(function, list, NULL) : NULL;
     Py_XDECREF(list);
     if (results && (!PyList_Check(results) || PyList_Size(results) != output_count))
         tw__py_error(PyExc_ValueError, "%s returns %zd values, but expects to see %d values.", token,
@@ -64,7 +62,6 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
         else
             tw__py_error(PyExc_TypeError, "%s: result %d is no eager tensor: %R", token, i, item);
     }
-    Py_XDECREF(results);
     return PyErr_Occurred() ? tell_raised() : TW_OK;
 }
 

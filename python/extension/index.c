@@ -140,26 +140,22 @@ static tw_tensor *slice(tw_tensor *tensor, const spec *s)
         tw__fail(TW_UNIMPLEMENTED, "StridedSlice is not in the table of ops");
         return NULL;
     }
-    tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
-    tw_tensor *stride = vector(s->stride, s->stride_of, s->count), *out = NULL;
+    tw_auto tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
+    tw_auto tw_tensor *stride = vector(s->stride, s->stride_of, s->count);
+    tw_tensor *out = NULL;
     tw_attr attrs[] = { TW_A_INT("begin_mask", s->begin_mask), TW_A_INT("end_mask", s->end_mask),
                         TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s->shrink_mask) };
     if (begin && end && stride)
         out = tw__call(op, TW_IN(tensor, begin, end, stride), 4, attrs, 5);
-    tw_release(begin);
-    tw_release(end);
-    tw_release(stride);
     return out;
 }
 
 /* t[mask] with a bool tensor or array: tf.boolean_mask. */
 static PyObject *masked(PyObject *self, PyObject *key)
 {
-    PyObject *package = PyImport_ImportModule("thalweg");
-    PyObject *out = package ? PyObject_CallMethod(package, "boolean_mask", "OO", self, key) : NULL;
-    Py_XDECREF(package);
-    return out;
+    tw__py_auto PyObject *package = PyImport_ImportModule("thalweg");
+    return package ? PyObject_CallMethod(package, "boolean_mask", "OO", self, key) : NULL;
 }
 
 static bool is_mask(PyObject *key)
@@ -203,18 +199,14 @@ static bool read_keys(spec *s, PyObject *key)
 
 static bool assign_slice(tw_variable *variable, const spec *s, tw_tensor *value)
 {
-    tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
-    tw_tensor *stride = vector(s->stride, s->stride_of, s->count);
+    tw_auto tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
+    tw_auto tw_tensor *stride = vector(s->stride, s->stride_of, s->count);
     tw_attr attrs[] = { TW_A_INT("begin_mask", s->begin_mask), TW_A_INT("end_mask", s->end_mask),
                         TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s->shrink_mask) };
-    bool good = begin && end && stride &&
-                tw__variable_apply(variable, &tw__op_ResourceStridedSliceAssign,
-                                   TW_IN(variable->handle, begin, end, stride, value), 5, attrs, 5) == TW_OK;
-    tw_release(begin);
-    tw_release(end);
-    tw_release(stride);
-    return good;
+    return begin && end && stride &&
+           tw__variable_apply(variable, &tw__op_ResourceStridedSliceAssign, TW_IN(variable->handle, begin, end, stride, value), 5,
+                              attrs, 5) == TW_OK;
 }
 
 /* Bound to (variable, key). */
@@ -243,12 +235,10 @@ static PyMethodDef assign_method = { "assign", (PyCFunction)(void (*)(void))assi
 /* Takes the tensor that a subscript of a variable gave. */
 static PyObject *add_assign(PyObject *out, PyObject *self, PyObject *key)
 {
-    PyObject *target = out ? PyTuple_Pack(2, self, key) : NULL;
-    PyObject *method = target ? PyCFunction_NewEx(&assign_method, target, NULL) : NULL;
+    tw__py_auto PyObject *target = out ? PyTuple_Pack(2, self, key) : NULL;
+    tw__py_auto PyObject *method = target ? PyCFunction_NewEx(&assign_method, target, NULL) : NULL;
     if (out && (!method || PyObject_SetAttrString(out, "assign", method) < 0))
         Py_CLEAR(out);
-    Py_XDECREF(target);
-    Py_XDECREF(method);
     return out;
 }
 
@@ -259,9 +249,8 @@ PyObject *tw__py_subscript(PyObject *self, PyObject *key)
     spec s = { .count = 0 };
     if (!read_keys(&s, key))
         return NULL;
-    tw_tensor *tensor = tw__py_to_tensor(self, TW_DTYPE_NONE, TW_HINT);
+    tw_auto tw_tensor *tensor = tw__py_to_tensor(self, TW_DTYPE_NONE, TW_HINT);
     PyObject *out = tensor ? tw__py_wrap_tensor(slice(tensor, &s)) : NULL;
-    tw_release(tensor);
     return tw__py_is_variable(self) ? add_assign(out, self, key) : out;
 }
 
@@ -276,10 +265,9 @@ static PyTypeObject *iterator_type;
 
 static void end(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(((iterator *)self)->tensor);
     PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static PyObject *next(PyObject *self)

@@ -71,7 +71,9 @@ static PyObject *slice_spec(PyObject *key)
 
 PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, int training)
 {
-    tw_value given = { .kind = TW_VALUE_NONE }, named = { .kind = TW_VALUE_NONE }, result = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value given = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value named = { .kind = TW_VALUE_NONE };
+    tw_value result = { .kind = TW_VALUE_NONE };
     bool good = tw__py_read_value(arguments, &given) && (!keywords || tw__py_read_value(keywords, &named));
     if (good && tw__layer_connect(layer, &given, named.kind == TW_VALUE_DICT && named.list.count ? &named : NULL, training,
                                   &result) != TW_OK) {
@@ -79,49 +81,44 @@ PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, i
         tw__py_raise();
         good = false;
     }
-    tw_value_free(&given);
-    tw_value_free(&named);
     return good ? tw__py_value(&result) : NULL;
 }
 
 /* Makes a layer of a function and calls it. */
 PyObject *tw__py_keras_call(const char *path, PyObject *arguments, PyObject *keywords)
 {
-    tw_value given = { .kind = TW_VALUE_NONE }, named = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value given = { .kind = TW_VALUE_NONE }, named = { .kind = TW_VALUE_NONE };
     PyObject *out = NULL;
     if (tw__py_read_value(arguments, &given) && (!keywords || tw__py_read_value(keywords, &named))) {
         tw_call_keras_op_args args = { .function = path, .arguments = given, .named = named };
         tw_value result = tw__impl_call_keras_op(&args);
         out = result.kind == TW_VALUE_NONE && tw_error_code() != TW_OK ? tw__py_raise() : tw__py_value(&result);
     }
-    tw_value_free(&given);
-    tw_value_free(&named);
     return out;
 }
 
 static PyObject *binary(const char *path, PyObject *left, PyObject *right)
 {
     const char *second = strcmp(path, "linalg.matmul") == 0 ? "b" : "y";
-    PyObject *arguments = NULL, *keywords = Py_BuildValue("{sOsO}", second, right, "name", Py_None), *out = NULL;
+    tw__py_auto PyObject *arguments = NULL;
+    tw__py_auto PyObject *keywords = Py_BuildValue("{sOsO}", second, right, "name", Py_None);
+    PyObject *out = NULL;
     if (PyLong_Check(left)) /* a number on the left becomes one of the tensor's kind */
         arguments = Py_BuildValue("(N)", PyNumber_Float(left));
     else
         arguments = Py_BuildValue("(O)", left);
     if (arguments && keywords)
         out = tw__py_keras_call(path, arguments, keywords);
-    Py_XDECREF(arguments);
-    Py_XDECREF(keywords);
     return out;
 }
 
 static PyObject *unary(const char *path, PyObject *self)
 {
-    PyObject *arguments = Py_BuildValue("(O)", self), *out = NULL;
-    PyObject *keywords = strcmp(path, "math.abs") == 0 ? PyDict_New() : Py_BuildValue("{sO}", "name", Py_None);
+    tw__py_auto PyObject *arguments = Py_BuildValue("(O)", self);
+    PyObject *out = NULL;
+    tw__py_auto PyObject *keywords = strcmp(path, "math.abs") == 0 ? PyDict_New() : Py_BuildValue("{sO}", "name", Py_None);
     if (arguments && keywords)
         out = tw__py_keras_call(path, arguments, keywords);
-    Py_XDECREF(arguments);
-    Py_XDECREF(keywords);
     return out;
 }
 
@@ -163,13 +160,9 @@ static Py_hash_t hash(PyObject *self)
 
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
-    PyObject *spec = slice_spec(key), *arguments = Py_BuildValue("(O)", self);
-    PyObject *keywords = spec ? Py_BuildValue("{sO}", "slice_spec", spec) : NULL;
-    PyObject *out = arguments && keywords ? tw__py_keras_call("__operators__.getitem", arguments, keywords) : NULL;
-    Py_XDECREF(spec);
-    Py_XDECREF(arguments);
-    Py_XDECREF(keywords);
-    return out;
+    tw__py_auto PyObject *spec = slice_spec(key), *arguments = Py_BuildValue("(O)", self);
+    tw__py_auto PyObject *keywords = spec ? Py_BuildValue("{sO}", "slice_spec", spec) : NULL;
+    return arguments && keywords ? tw__py_keras_call("__operators__.getitem", arguments, keywords) : NULL;
 }
 
 static PyObject *refuse(const char *what)
@@ -193,10 +186,8 @@ static int truth(PyObject *self)
 static PyObject *text(PyObject *self, bool whole)
 {
     tw_keras_tensor_text_args args = { .self = tw__py_self(self), .whole = whole };
-    char *made = args.self ? tw__impl_keras_tensor_text(&args) : NULL;
-    PyObject *out = made ? PyUnicode_FromString(made) : tw__py_raise();
-    tw__free(made);
-    return out;
+    tw__owned char *made = args.self ? tw__impl_keras_tensor_text(&args) : NULL;
+    return made ? PyUnicode_FromString(made) : tw__py_raise();
 }
 
 static PyObject *repr(PyObject *self)
@@ -218,7 +209,7 @@ PyType_Slot tw__py_keras_tensor_slots[] = {
 /* A row was called with Keras tensors: its arguments by position, and by name. */
 PyObject *tw__py_keras_row(const tw_signature *signature, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
-    PyObject *positional = PyTuple_New(count), *named = PyDict_New();
+    tw__py_auto PyObject *positional = PyTuple_New(count), *named = PyDict_New();
     bool good = positional && named;
     for (Py_ssize_t i = 0; good && i < count; i++) {
         Py_INCREF(arguments[i]);
@@ -248,7 +239,5 @@ PyObject *tw__py_keras_row(const tw_signature *signature, PyObject *const *argum
     snprintf(path, sizeof path, "%.*s", (int)strcspn(known, "|"), known);
     PyObject *out = good && first ? tw__py_keras_call(path, first, named) : NULL;
     Py_XDECREF(first);
-    Py_XDECREF(positional);
-    Py_XDECREF(named);
     return out;
 }

@@ -66,14 +66,12 @@ static PyObject *later(PyObject *package, PyObject *name)
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
         if (PyUnicode_CompareWithASCIIString(name, packages[i]) != 0)
             continue;
-        char *whole = tw__format("thalweg.%s", packages[i]);
+        tw__owned char *whole = tw__format("thalweg.%s", packages[i]);
         PyObject *module = whole ? PyImport_ImportModule(whole) : tw__py_raise();
-        tw__free(whole);
         return module;
     }
-    PyObject *own = PyObject_GetAttrString(package, "__name__");
+    tw__py_auto PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
-    Py_XDECREF(own);
     return NULL;
 }
 
@@ -81,21 +79,19 @@ static PyObject *later(PyObject *package, PyObject *name)
 static PyObject *names_of(PyObject *package, PyObject *unused)
 {
     (void)unused;
-    PyObject *dict = PyModule_GetDict(package), *list = dict ? PyDict_Keys(dict) : NULL, *all = list ? PySet_New(list) : NULL;
+    PyObject *dict = PyModule_GetDict(package), *list = dict ? PyDict_Keys(dict) : NULL;
+    tw__py_auto PyObject *all = list ? PySet_New(list) : NULL;
     Py_XDECREF(list);
     size_t counts[] = { sizeof lazy / sizeof *lazy, sizeof filled / sizeof *filled, sizeof packages / sizeof *packages };
     for (size_t i = 0; all && i < counts[0] + counts[1] + counts[2]; i++) {
         const char *text = i < counts[0]               ? lazy[i].name
                            : i < counts[0] + counts[1] ? filled[i - counts[0]]
                                                        : packages[i - counts[0] - counts[1]];
-        PyObject *name = PyUnicode_FromString(text);
+        tw__py_auto PyObject *name = PyUnicode_FromString(text);
         if (!name || PySet_Add(all, name) < 0)
             Py_CLEAR(all);
-        Py_XDECREF(name);
     }
-    PyObject *out = all ? PySequence_List(all) : NULL;
-    Py_XDECREF(all);
-    return out;
+    return all ? PySequence_List(all) : NULL;
 }
 
 PyMethodDef tw__py_package_methods[] = { { "__getattr__", later, METH_O, NULL },

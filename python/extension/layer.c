@@ -16,11 +16,9 @@ static bool is_row(PyObject *function)
 
 bool tw__py_overrides(PyObject *self, const char *name)
 {
-    PyObject *found = PyObject_GetAttrString((PyObject *)Py_TYPE(self), name);
+    tw__py_auto PyObject *found = PyObject_GetAttrString((PyObject *)Py_TYPE(self), name);
     PyErr_Clear();
-    bool own = found && !is_row(found) && Py_TYPE(found) != &PyWrapperDescr_Type && Py_TYPE(found) != &PyMethodDescr_Type;
-    Py_XDECREF(found);
-    return own;
+    return found && !is_row(found) && Py_TYPE(found) != &PyWrapperDescr_Type && Py_TYPE(found) != &PyMethodDescr_Type;
 }
 
 /* (function, flags, name of the first argument), kept on the type. */
@@ -103,10 +101,9 @@ static PyObject *convert_nested(tw_layer *layer, PyObject *value, PyObject **fir
         out = pairs ? PyDict_New() : NULL;
         for (Py_ssize_t i = 0; out && i < PyList_Size(pairs); i++) {
             PyObject *pair = PyList_GetItem(pairs, i);
-            PyObject *made = convert_inputs(layer, PyTuple_GetItem(pair, 1), first);
+            tw__py_auto PyObject *made = convert_inputs(layer, PyTuple_GetItem(pair, 1), first);
             if (!made || PyDict_SetItem(out, PyTuple_GetItem(pair, 0), made) < 0)
                 Py_CLEAR(out);
-            Py_XDECREF(made);
         }
         Py_XDECREF(pairs);
         return out;
@@ -136,10 +133,9 @@ static PyObject *shapes_of(PyObject *value)
         PyObject *key, *item, *out = PyDict_New();
         Py_ssize_t position = 0;
         while (out && PyDict_Next(value, &position, &key, &item)) {
-            PyObject *shape = shapes_of(item);
+            tw__py_auto PyObject *shape = shapes_of(item);
             if (!shape || PyDict_SetItem(out, key, shape) < 0)
                 Py_CLEAR(out);
-            Py_XDECREF(shape);
         }
         return out;
     }
@@ -202,9 +198,8 @@ PyObject *tw__py_converted(PyObject *method)
 {
     if (!method || !tw__tracing)
         return method;
-    PyObject *module = PyImport_ImportModule("thalweg.autograph");
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg.autograph");
     PyObject *made = module ? PyObject_CallMethod(module, "converted_method", "(O)", method) : NULL;
-    Py_XDECREF(module);
     Py_DECREF(method);
     return made;
 }
@@ -214,11 +209,9 @@ static tw_tensor *first_mask(PyObject *inputs)
 {
     if (TW_IS_TENSOR(inputs))
         return tw__mask_of(TW_TENSOR(inputs));
-    PyObject *first =
+    tw__py_auto PyObject *first =
         (PyList_Check(inputs) || PyTuple_Check(inputs)) && PySequence_Size(inputs) ? PySequence_GetItem(inputs, 0) : NULL;
-    tw_tensor *mask = first && TW_IS_TENSOR(first) ? tw__mask_of(TW_TENSOR(first)) : NULL;
-    Py_XDECREF(first);
-    return mask;
+    return first && TW_IS_TENSOR(first) ? tw__mask_of(TW_TENSOR(first)) : NULL;
 }
 
 /* The mask of the output, and the activity regularizer. */
@@ -227,17 +220,14 @@ static bool finish(PyObject *self, tw_layer *layer, PyObject *inputs, tw_tensor 
     if (!TW_IS_TENSOR(result))
         return true;
     if (tw__py_overrides(self, "compute_mask")) {
-        PyObject *given = mask ? tw__py_wrap_tensor(tw_retain(mask)) : (Py_INCREF(Py_None), Py_None);
-        PyObject *made = given ? PyObject_CallMethod(self, "compute_mask", "(OO)", inputs, given) : NULL;
-        tw_tensor *found = made && made != Py_None ? tw__py_to_tensor(made, TW_DTYPE_NONE, TW_HINT) : NULL;
+        tw__py_auto PyObject *given = mask ? tw__py_wrap_tensor(tw_retain(mask)) : (Py_INCREF(Py_None), Py_None);
+        tw__py_auto PyObject *made = given ? PyObject_CallMethod(self, "compute_mask", "(OO)", inputs, given) : NULL;
+        tw_auto tw_tensor *found = made && made != Py_None ? tw__py_to_tensor(made, TW_DTYPE_NONE, TW_HINT) : NULL;
         bool good = made && (made == Py_None || found);
         if (good && tw__mask_set(TW_TENSOR(result), found) != TW_OK) {
             tw__py_raise();
             good = false;
         }
-        tw_release(found);
-        Py_XDECREF(given);
-        Py_XDECREF(made);
         return good;
     }
     if (tw__layer_finish(layer, first, mask, TW_TENSOR(result)) == TW_OK)
@@ -251,23 +241,20 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
                             long flags)
 {
     PyObject *first = NULL, *result = NULL;
-    PyObject *ready = convert_inputs(layer, inputs, &first);
+    tw__py_auto PyObject *ready = convert_inputs(layer, inputs, &first);
     if (!ready)
         return NULL;
     if (ready == first)
         tw__model_called(layer, TW_TENSOR(first));
-    if (tw__layer_begin(layer) != TW_OK) {
-        Py_DECREF(ready);
+    if (tw__layer_begin(layer) != TW_OK)
         return tw__py_raise();
-    }
     int outer = current_training;
     current_training = training;
     bool good = build(self, layer, ready, first);
     tw_tensor *mask = first_mask(inputs);
     if (good && mask && (flags & TAKES_MASK) && !PyDict_GetItemString(keywords, "mask")) {
-        PyObject *given = tw__py_wrap_tensor(tw_retain(mask));
+        tw__py_auto PyObject *given = tw__py_wrap_tensor(tw_retain(mask));
         good = given && PyDict_SetItemString(keywords, "mask", given) == 0;
-        Py_XDECREF(given);
     }
     if (good && (flags & TAKES_TRAINING) && training >= 0)
         good = PyDict_SetItemString(keywords, "training", training ? Py_True : Py_False) == 0;
@@ -281,31 +268,32 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
             Py_INCREF(item);
             PyTuple_SetItem(arguments, i + 1, item);
         }
-        PyObject *method = tw__py_converted(PyObject_GetAttrString(self, "call"));
+        tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(self, "call"));
         result = method ? PyObject_Call(method, arguments, keywords) : NULL;
         if (method && !result)
             tw__py_layer_failed(self, arguments, keywords);
-        Py_XDECREF(method);
         Py_DECREF(arguments);
     }
     current_training = outer;
     if (result && first && !finish(self, layer, ready, TW_TENSOR(first), mask, result))
         Py_CLEAR(result);
     tw__layer_end(layer);
-    Py_DECREF(ready);
     return result;
 }
 
 static PyObject *call_python(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
 {
     PyObject *function = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "call");
-    PyObject *description = function ? describe_call(Py_TYPE(self), function) : NULL;
+    tw__py_auto PyObject *description = function ? describe_call(Py_TYPE(self), function) : NULL;
     Py_XDECREF(function);
     if (!description)
         return NULL;
     long flags = PyLong_AsLong(PyTuple_GetItem(description, 1));
     PyObject *first_name = PyTuple_GetItem(description, 2);
-    PyObject *named = keywords ? PyDict_Copy(keywords) : PyDict_New(), *inputs = NULL, *others = NULL, *result = NULL;
+    tw__py_auto PyObject *named = keywords ? PyDict_Copy(keywords) : PyDict_New();
+    tw__py_auto PyObject *inputs = NULL;
+    tw__py_auto PyObject *others = NULL;
+    PyObject *result = NULL;
     Py_ssize_t count = PyTuple_Size(arguments);
     if (named && count) {
         inputs = PyTuple_GetItem(arguments, 0);
@@ -329,10 +317,6 @@ static PyObject *call_python(PyObject *self, tw_layer *layer, PyObject *argument
             PyDict_DelItemString(named, "mask");
         result = run_python(self, layer, inputs, others, named, training, flags);
     }
-    Py_XDECREF(description);
-    Py_XDECREF(named);
-    Py_XDECREF(inputs);
-    Py_XDECREF(others);
     return result;
 }
 
@@ -340,9 +324,8 @@ static PyObject *call_python(PyObject *self, tw_layer *layer, PyObject *argument
 
 static PyObject *too_many(PyObject *self, Py_ssize_t count)
 {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
     tw__py_error(PyExc_TypeError, "%S.call() takes 2 positional arguments but %zd were given", name, count + 1);
-    Py_XDECREF(name);
     return NULL;
 }
 
@@ -353,13 +336,12 @@ static bool read_argument(PyObject *value, tw_value *out)
         Py_ssize_t count = PySequence_Size(value);
         bool parts = count == 0;
         for (Py_ssize_t i = 0; !parts && i < count; i++) {
-            PyObject *item = PySequence_GetItem(value, i);
+            tw__py_auto PyObject *item = PySequence_GetItem(value, i);
             parts = !item || !(PyFloat_Check(item) || PyLong_Check(item) || PyList_Check(item));
             if (item && PyList_Check(item) && PyList_Size(item)) {
                 PyObject *inner = PyList_GetItem(item, 0);
                 parts = tw__py_is_tensor_like(inner) || (PyObject_CheckBuffer(inner) && !PyBytes_Check(inner));
             }
-            Py_XDECREF(item);
         }
         if (!parts)
             return (*out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) })
@@ -387,9 +369,8 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
         } else if (name && strcmp(name, "mask") == 0 && tw__is(layer, &tw__class_sequential)) {
             given_mask = item == Py_None ? NULL : item;
         } else if (!name || (strcmp(name, "inputs") != 0 && !(strcmp(name, "mask") == 0 && item == Py_None))) {
-            PyObject *type_name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+            tw__py_auto PyObject *type_name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
             tw__py_error(PyExc_TypeError, "%S.call() got an unexpected keyword argument '%S'", type_name, key);
-            Py_XDECREF(type_name);
             return NULL;
         }
     }

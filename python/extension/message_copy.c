@@ -85,8 +85,7 @@ PyObject *tw__py_message_merge_from(PyObject *self, PyObject *other)
         Py_XDECREF(given);
         return NULL;
     }
-    PyObject *copy = self == other ? tw__py_message_copy((message_object *)other) : Py_NewRef(other);
+    tw__py_auto PyObject *copy = self == other ? tw__py_message_copy((message_object *)other) : Py_NewRef(other);
     int result = copy ? merge((message_object *)self, (message_object *)copy) : -1;
-    Py_XDECREF(copy);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }

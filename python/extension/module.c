@@ -76,10 +76,8 @@ static tw__py_function *make_function(const tw_signature *signature)
     size_t size = strcspn(signature->path, "|"), last = size;
     while (last && signature->path[last - 1] != '.')
         last--;
-    PyObject *module = module_name(signature->path);
-    tw__py_function *function = module ? tw__py_function_new(signature, signature->path + last, size - last, module) : NULL;
-    Py_XDECREF(module);
-    return function;
+    tw__py_auto PyObject *module = module_name(signature->path);
+    return module ? tw__py_function_new(signature, signature->path + last, size - last, module) : NULL;
 }
 
 /* ---- methods and properties ---- */
@@ -94,10 +92,8 @@ static PyTypeObject *type_at(const char *path, size_t size)
     const tw_signature *signature = tw_signature_find(name);
     if (!signature || !signature->class_row)
         return NULL;
-    PyObject *module = module_name(signature->path);
-    PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
-    Py_XDECREF(module);
-    return type;
+    tw__py_auto PyObject *module = module_name(signature->path);
+    return module ? tw__py_make_type(signature, module) : NULL;
 }
 
 static bool add_member(const tw_signature *signature)
@@ -149,12 +145,9 @@ static bool add_member(const tw_signature *signature)
 /* A member of a type that is called without an object. */
 static bool add_static_member(PyTypeObject *type, PyObject *name, PyObject *function)
 {
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
-    bool good = fixed && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
-    Py_XDECREF(builtins);
-    Py_XDECREF(fixed);
-    return good;
+    tw__py_auto PyObject *builtins = PyImport_ImportModule("builtins");
+    tw__py_auto PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
+    return fixed && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
 }
 
 /* A function whose path goes on behind a class is one of that class, without an object. */
@@ -167,10 +160,8 @@ static bool add_static(const tw_signature *signature, PyObject *function, bool *
     *done = type != NULL;
     if (!type)
         return true;
-    PyObject *name = PyUnicode_FromStringAndSize(signature->path + last, (Py_ssize_t)(size - last));
-    bool good = name && add_static_member(type, name, function);
-    Py_XDECREF(name);
-    return good;
+    tw__py_auto PyObject *name = PyUnicode_FromStringAndSize(signature->path + last, (Py_ssize_t)(size - last));
+    return name && add_static_member(type, name, function);
 }
 
 /* A class whose further path goes on behind another class is made by a method of that: its first argument is self, or there is
@@ -214,15 +205,13 @@ static bool add_rows(tw_role role)
         if (member) {
             good = add_member(signature);
         } else if (role == TW_ROLE_CLASS) {
-            PyObject *module = module_name(signature->path);
+            tw__py_auto PyObject *module = module_name(signature->path);
             PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
             good = type && place(signature->path, (PyObject *)type) && add_makers(signature);
-            Py_XDECREF(module);
         } else {
-            PyObject *function = (PyObject *)make_function(signature);
+            tw__py_auto PyObject *function = (PyObject *)make_function(signature);
             bool fixed = false;
             good = function && add_static(signature, function, &fixed) && (fixed || place(signature->path, function));
-            Py_XDECREF(function);
         }
         if (!good) {
             if (!PyErr_Occurred())
@@ -340,11 +329,11 @@ static PyObject *rows(PyObject *self, PyObject *unused)
     for (int i = 0; list && i < tw_signature_count(); i++) {
         const tw_signature *s = tw_signature_at(i);
         const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
-        PyObject *row = Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text),
-                                      s->doc, parent && parent->signature ? parent->signature->path : NULL);
+        tw__py_auto PyObject *row =
+            Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text), s->doc,
+                          parent && parent->signature ? parent->signature->path : NULL);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(row);
     }
     return list;
 }

@@ -13,17 +13,13 @@ static bool load_classes(void)
 {
     if (view_classes)
         return true;
-    PyObject *module = PyImport_ImportModule("collections.abc");
+    tw__py_auto PyObject *module = PyImport_ImportModule("collections.abc");
     mapping_class = module ? PyObject_GetAttrString(module, "Mapping") : NULL;
     sequence_class = mapping_class ? PyObject_GetAttrString(module, "Sequence") : NULL;
-    PyObject *keys = sequence_class ? PyObject_GetAttrString(module, "KeysView") : NULL;
-    PyObject *values = keys ? PyObject_GetAttrString(module, "ValuesView") : NULL,
-             *items = values ? PyObject_GetAttrString(module, "ItemsView") : NULL;
+    tw__py_auto PyObject *keys = sequence_class ? PyObject_GetAttrString(module, "KeysView") : NULL;
+    tw__py_auto PyObject *values = keys ? PyObject_GetAttrString(module, "ValuesView") : NULL,
+                         *items = values ? PyObject_GetAttrString(module, "ItemsView") : NULL;
     view_classes = items ? PyTuple_Pack(3, keys, values, items) : NULL;
-    Py_XDECREF(keys);
-    Py_XDECREF(values);
-    Py_XDECREF(items);
-    Py_XDECREF(module);
     return view_classes != NULL;
 }
 
@@ -83,13 +79,11 @@ static PyObject *members_of(PyObject *value, kind is)
 
 static bool add_leaf(PyObject *leaves, PyObject *leaf, bool expand)
 {
-    PyObject *parts = expand ? tw__py_composite_parts(NULL, leaf) : Py_None;
+    tw__py_auto PyObject *parts = expand ? tw__py_composite_parts(NULL, leaf) : Py_None;
     if (!expand)
         Py_INCREF(parts);
-    bool good = parts && (parts == Py_None ? PyList_Append(leaves, leaf)
-                                           : PyList_SetSlice(leaves, PyList_Size(leaves), PyList_Size(leaves), parts)) == 0;
-    Py_XDECREF(parts);
-    return good;
+    return parts && (parts == Py_None ? PyList_Append(leaves, leaf)
+                                      : PyList_SetSlice(leaves, PyList_Size(leaves), PyList_Size(leaves), parts)) == 0;
 }
 
 static bool flatten_into(PyObject *leaves, PyObject *value, bool expand, int depth)
@@ -97,11 +91,10 @@ static bool flatten_into(PyObject *leaves, PyObject *value, bool expand, int dep
     kind is = kind_of(value);
     if (is == LEAF)
         return add_leaf(leaves, value, expand);
-    PyObject *members = is == BROKEN || too_deep(depth) ? NULL : members_of(value, is);
+    tw__py_auto PyObject *members = is == BROKEN || too_deep(depth) ? NULL : members_of(value, is);
     bool good = members != NULL;
     for (Py_ssize_t i = 0; good && i < PyList_Size(members); i++)
         good = flatten_into(leaves, PyList_GetItem(members, i), expand, depth + 1);
-    Py_XDECREF(members);
     return good;
 }
 
@@ -140,11 +133,10 @@ static PyObject *mapping_like(PyObject *value, PyObject *members)
     Py_XDECREF(own);
     if (!pairs || PyDict_CheckExact(value) || is_container(value))
         return pairs;
-    PyObject *factory = PyObject_GetAttrString(value, "default_factory");
+    tw__py_auto PyObject *factory = PyObject_GetAttrString(value, "default_factory");
     PyErr_Clear();
     made = factory ? PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(value), factory, pairs, NULL)
                    : PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(value), pairs, NULL);
-    Py_XDECREF(factory);
     Py_DECREF(pairs);
     return made;
 }
@@ -160,9 +152,8 @@ static PyObject *structure_like(PyObject *value, kind is, PyObject *members)
     } else if (PyTuple_CheckExact(value)) {
         made = PyList_AsTuple(members);
     } else if (is == NAMED) {
-        PyObject *arguments = PyList_AsTuple(members);
+        tw__py_auto PyObject *arguments = PyList_AsTuple(members);
         made = arguments ? PyObject_CallObject((PyObject *)Py_TYPE(value), arguments) : NULL;
-        Py_XDECREF(arguments);
     } else {
         made = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(value), members, NULL);
     }
@@ -190,9 +181,8 @@ static PyObject *pack(PyObject *value, PyObject *leaves, int depth)
 
 static PyObject *pack_list(PyObject *value, PyObject *list)
 {
-    PyObject *leaves = list ? PyObject_GetIter(list) : NULL, *made = leaves ? pack(value, leaves, 0) : NULL;
-    Py_XDECREF(leaves);
-    return made;
+    tw__py_auto PyObject *leaves = list ? PyObject_GetIter(list) : NULL;
+    return leaves ? pack(value, leaves, 0) : NULL;
 }
 
 /* Leaves of a structure, given as all their tensors, put together. Takes the list, gives another. */
@@ -211,9 +201,8 @@ static PyObject *join_parts(PyObject *structure, PyObject *given)
             joined = PyList_GetItem(own, 0);
             Py_XINCREF(joined);
         } else if (own) {
-            PyObject *spec = PyObject_GetAttrString(leaf, "_type_spec");
+            tw__py_auto PyObject *spec = PyObject_GetAttrString(leaf, "_type_spec");
             joined = spec ? PyObject_CallMethod(spec, "_from_components", "O", own) : NULL;
-            Py_XDECREF(spec);
         }
         Py_XDECREF(own);
         Py_XDECREF(parts);
@@ -228,10 +217,8 @@ static PyObject *join_parts(PyObject *structure, PyObject *given)
 
 static PyObject *described(PyObject *value)
 {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
-    PyObject *text = name ? PyUnicode_FromFormat("type=%U str=%S", name, value) : NULL;
-    Py_XDECREF(name);
-    return text;
+    tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+    return name ? PyUnicode_FromFormat("type=%U str=%S", name, value) : NULL;
 }
 
 static PyObject *plain_type(PyObject *value)
@@ -266,48 +253,37 @@ static bool same_type(PyObject *first, kind is, PyObject *second, kind other)
 /* The format with two descriptions in it. */
 static PyObject *sentence(const char *format, PyObject *first, PyObject *second)
 {
-    PyObject *one = described(first), *other = one ? described(second) : NULL;
-    PyObject *text = other ? PyUnicode_FromFormat(format, one, other) : NULL;
-    Py_XDECREF(one);
-    Py_XDECREF(other);
-    return text;
+    tw__py_auto PyObject *one = described(first), *other = one ? described(second) : NULL;
+    return other ? PyUnicode_FromFormat(format, one, other) : NULL;
 }
 
 static PyObject *types_differ(PyObject *first, PyObject *second)
 {
-    PyObject *one = described(first), *other = described(second);
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(first), "__name__"),
-             *second_name = PyObject_GetAttrString((PyObject *)Py_TYPE(second), "__name__");
-    PyObject *text =
-        one && other && name && second_name
-            ? PyUnicode_FromFormat(
-                  "The two namedtuples don't have the same sequence type. First structure %U has type %U, while second "
-                  "structure %U has type %U",
-                  one, name, other, second_name)
-            : NULL;
-    Py_XDECREF(one);
-    Py_XDECREF(other);
-    Py_XDECREF(name);
-    Py_XDECREF(second_name);
-    return text;
+    tw__py_auto PyObject *one = described(first), *other = described(second);
+    tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(first), "__name__"),
+                         *second_name = PyObject_GetAttrString((PyObject *)Py_TYPE(second), "__name__");
+    return one && other && name && second_name
+               ? PyUnicode_FromFormat(
+                     "The two namedtuples don't have the same sequence type. First structure %U has type %U, while second "
+                     "structure %U has type %U",
+                     one, name, other, second_name)
+               : NULL;
 }
 
 /* What the sets of keys say; None if they are the same. */
 static PyObject *keys_differ(PyObject *first, PyObject *second)
 {
-    PyObject *one = PySet_New(first), *other = one ? PySet_New(second) : NULL, *text = NULL;
+    tw__py_auto PyObject *one = PySet_New(first);
+    tw__py_auto PyObject *other = one ? PySet_New(second) : NULL;
+    PyObject *text = NULL;
     int same = other ? PyObject_RichCompareBool(one, other, Py_EQ) : -1;
-    PyObject *keys = same == 0 ? PySequence_List(first) : NULL, *others = keys ? PySequence_List(second) : NULL;
+    tw__py_auto PyObject *keys = same == 0 ? PySequence_List(first) : NULL, *others = keys ? PySequence_List(second) : NULL;
     if (others)
         text = sentence(
             "The two dictionaries don't have the same set of keys. First structure has keys %U, while second structure has keys %U",
             keys, others);
     else if (same == 1)
         text = (Py_INCREF(Py_None), Py_None);
-    Py_XDECREF(one);
-    Py_XDECREF(other);
-    Py_XDECREF(keys);
-    Py_XDECREF(others);
     return text;
 }
 
@@ -330,7 +306,7 @@ static PyObject *difference(PyObject *first, PyObject *second, bool check_types,
     PyObject *text = check_types && is == MAPPING ? keys_differ(first, second) : (Py_INCREF(Py_None), Py_None);
     if (text != Py_None)
         return text;
-    PyObject *ones = members_of(first, is), *others = ones ? members_of(second, other) : NULL;
+    tw__py_auto PyObject *ones = members_of(first, is), *others = ones ? members_of(second, other) : NULL;
     if (!others)
         Py_CLEAR(text);
     else if (PyList_Size(ones) != PyList_Size(others))
@@ -338,23 +314,19 @@ static PyObject *difference(PyObject *first, PyObject *second, bool check_types,
                         first, second);
     for (Py_ssize_t i = 0; text == Py_None && i < PyList_Size(ones); i++)
         text = difference(PyList_GetItem(ones, i), PyList_GetItem(others, i), check_types, error, depth + 1);
-    Py_XDECREF(ones);
-    Py_XDECREF(others);
     return text;
 }
 
 /* The structure with `dot`, whose text is a dot, for every leaf; as text. */
 static PyObject *dotted(PyObject *value, PyObject *dot)
 {
-    PyObject *leaves = flatten(value, false);
+    tw__py_auto PyObject *leaves = flatten(value, false);
     for (Py_ssize_t i = 0; leaves && i < PyList_Size(leaves); i++) {
         Py_INCREF(dot);
         PyList_SetItem(leaves, i, dot);
     }
-    PyObject *made = leaves ? pack_list(value, leaves) : NULL, *text = made ? PyObject_Str(made) : NULL;
-    Py_XDECREF(leaves);
-    Py_XDECREF(made);
-    return text;
+    tw__py_auto PyObject *made = leaves ? pack_list(value, leaves) : NULL;
+    return made ? PyObject_Str(made) : NULL;
 }
 
 /* _nest_same(first, second, check_types, dot) */
@@ -368,8 +340,8 @@ static PyObject *assert_same(PyObject *self, PyObject *arguments)
     PyObject *found = difference(first, second, check_types, &error, 0);
     if (!found || found == Py_None)
         return found;
-    PyObject *one = described(first), *other = described(second), *dots = dotted(first, dot),
-             *other_dots = dots ? dotted(second, dot) : NULL;
+    tw__py_auto PyObject *one = described(first), *other = described(second), *dots = dotted(first, dot),
+                         *other_dots = dots ? dotted(second, dot) : NULL;
     if (one && other && other_dots)
         PyErr_Format(
             error,
@@ -377,10 +349,6 @@ static PyObject *assert_same(PyObject *self, PyObject *arguments)
             "specifically: %U\nEntire first structure:\n%U\nEntire second structure:\n%U",
             one, other, found, dots, other_dots);
     Py_XDECREF(found);
-    Py_XDECREF(one);
-    Py_XDECREF(other);
-    Py_XDECREF(dots);
-    Py_XDECREF(other_dots);
     return NULL;
 }
 
@@ -425,8 +393,8 @@ static PyObject *pack_all(PyObject *self, PyObject *arguments)
         return tw__py_error(PyExc_TypeError,
                             "Attempted to pack value:\n  %S\ninto a structure, but found incompatible type `%S` instead.", flat,
                             Py_TYPE(flat));
-    PyObject *leaves = flatten(structure, expand),
-             *values = leaves ? is == LEAF || expand ? members_of(flat, given) : PySequence_List(flat) : NULL;
+    tw__py_auto PyObject *leaves = flatten(structure, expand),
+                         *values = leaves ? is == LEAF || expand ? members_of(flat, given) : PySequence_List(flat) : NULL;
     PyObject *made = NULL;
     if (values && PyList_Size(leaves) == PyList_Size(values)) {
         if (expand)
@@ -444,8 +412,6 @@ static PyObject *pack_all(PyObject *self, PyObject *arguments)
                      "flat_sequence: %S.",
                      PyList_Size(leaves), PyList_Size(values), structure, flat);
     }
-    Py_XDECREF(leaves);
-    Py_XDECREF(values);
     return made;
 }
 
@@ -458,13 +424,14 @@ static PyObject *map(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OO!p:_nest_map", &function, &PyTuple_Type, &structures, &expand))
         return NULL;
     Py_ssize_t count = PyTuple_Size(structures);
-    PyObject *all = PyList_New(count), *first = NULL;
+    tw__py_auto PyObject *all = PyList_New(count);
+    PyObject *first = NULL;
     for (Py_ssize_t i = 0; all && i < count; i++) {
         PyObject *leaves = flatten(PyTuple_GetItem(structures, i), expand);
         if (!leaves || PyList_SetItem(all, i, leaves) < 0)
             Py_CLEAR(all);
     }
-    PyObject *given = all ? PyList_New(0) : NULL;
+    tw__py_auto PyObject *given = all ? PyList_New(0) : NULL;
     first = all ? PyList_GetItem(all, 0) : NULL;
     for (Py_ssize_t i = 0; given && i < PyList_Size(first); i++) {
         PyObject *group = PyTuple_New(count), *result = NULL;
@@ -484,10 +451,7 @@ static PyObject *map(PyObject *self, PyObject *arguments)
     }
     if (given && expand)
         given = join_parts(PyTuple_GetItem(structures, 0), given);
-    PyObject *made = given ? pack_list(PyTuple_GetItem(structures, 0), given) : NULL;
-    Py_XDECREF(all);
-    Py_XDECREF(given);
-    return made;
+    return given ? pack_list(PyTuple_GetItem(structures, 0), given) : NULL;
 }
 
 PyMethodDef tw__py_nest_functions[] = {

@@ -223,13 +223,12 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 static int adopt(PyObject *self)
 {
     PyObject *dict = ((tw__py_object *)self)->dict;
-    PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
+    tw__py_auto PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
     int result = PyErr_Occurred() ? -1 : 0;
     for (Py_ssize_t i = 0; items && result == 0 && i < PyList_Size(items); i++) {
         PyObject *pair = PyList_GetItem(items, i);
         result = tw__py_set_attribute(self, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1));
     }
-    Py_XDECREF(items);
     return result;
 }
 
@@ -338,7 +337,7 @@ static int clear(PyObject *self)
 static void end(PyObject *self)
 {
     tw__py_object *object = (tw__py_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (object->weak)
         PyObject_ClearWeakRefs(self);
@@ -352,7 +351,6 @@ static void end(PyObject *self)
         tw__object_end(inner);
     }
     PyObject_GC_Del(self);
-    Py_DECREF(type);
 }
 
 static PyMemberDef members[] = {
@@ -386,11 +384,10 @@ static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot 
     unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | (base ? 0 : Py_TPFLAGS_HAVE_GC); /* others inherit it */
     PyType_Spec spec = { full, sizeof(tw__py_object), 0, flags, slots };
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)base);
-    PyObject *text = type ? PyUnicode_FromString(name) : NULL;
+    tw__py_auto PyObject *text = type ? PyUnicode_FromString(name) : NULL;
     if (!text || PyObject_SetAttrString((PyObject *)type, "__name__", text) < 0 ||
         PyObject_SetAttrString((PyObject *)type, "__qualname__", text) < 0)
         Py_CLEAR(type);
-    Py_XDECREF(text);
     return type;
 }
 
@@ -405,13 +402,10 @@ static bool is_made_alike(PyObject *type, PyTypeObject *owner)
 {
     if (type == (PyObject *)owner)
         return true;
-    PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL,
-             *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
+    tw__py_auto PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL,
+                         *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
     PyErr_Clear();
-    bool same = own && own == inherited;
-    Py_XDECREF(own);
-    Py_XDECREF(inherited);
-    return same;
+    return own && own == inherited;
 }
 
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
@@ -419,10 +413,8 @@ static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
     signature_object *signature = (signature_object *)self;
     if (!is_made_alike(type, signature->owner) || (object && object != Py_None)) /* an instance is called by its own rules */
         return tw__py_error(PyExc_AttributeError, "__signature__");
-    PyObject *module = PyImport_ImportModule("thalweg._describe");
-    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;
-    Py_XDECREF(module);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
+    return module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;
 }
 
 static PyType_Slot signature_slots[] = { { Py_tp_descr_get, signature_get }, { 0 } };
@@ -433,14 +425,12 @@ static bool add_signature(PyTypeObject *type, const tw_signature *row)
     static PyTypeObject *kind;
     if (!kind && !(kind = (PyTypeObject *)PyType_FromSpec(&signature_spec)))
         return false;
-    signature_object *signature = PyObject_New(signature_object, kind);
+    tw__py_auto signature_object *signature = PyObject_New(signature_object, kind);
     if (!signature)
         return false;
     signature->owner = type;
     signature->row = row;
-    bool good = PyObject_SetAttrString((PyObject *)type, "__signature__", (PyObject *)signature) == 0;
-    Py_DECREF(signature);
-    return good;
+    return PyObject_SetAttrString((PyObject *)type, "__signature__", (PyObject *)signature) == 0;
 }
 
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)

@@ -18,10 +18,8 @@ static PyObject *binary(tw__operator which, PyObject *left, PyObject *right);
 static PyObject *read_first(tw__operator which, PyObject *left, PyObject *right)
 {
     bool of_left = is_own(left);
-    PyObject *value = PyObject_CallMethod(of_left ? left : right, "value", NULL);
-    PyObject *out = value ? binary(which, of_left ? value : left, of_left ? right : value) : NULL;
-    Py_XDECREF(value);
-    return out;
+    tw__py_auto PyObject *value = PyObject_CallMethod(of_left ? left : right, "value", NULL);
+    return value ? binary(which, of_left ? value : left, of_left ? right : value) : NULL;
 }
 
 static PyObject *binary(tw__operator which, PyObject *left, PyObject *right)
@@ -72,12 +70,10 @@ static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 
 static PyObject *unary(tw__operator which, PyObject *self)
 {
-    tw_tensor *tensor = tw__py_to_tensor(self, TW_DTYPE_NONE, TW_HINT);
+    tw_auto tw_tensor *tensor = tw__py_to_tensor(self, TW_DTYPE_NONE, TW_HINT);
     if (!tensor)
         return NULL;
-    PyObject *out = run(which, tensor, NULL);
-    tw_release(tensor);
-    return out;
+    return run(which, tensor, NULL);
 }
 
 TW_UNARY_SLOT(negative, TW_OPERATOR_NEGATIVE)

@@ -17,40 +17,34 @@ static PyObject *bad_pair(PyObject *pair)
 /* Variables that get none are told once per call, as Keras does. */
 static bool warn_missing(tw_tensor *const *gradients, void *const *variables, Py_ssize_t count)
 {
-    PyObject *names = PyList_New(0);
+    tw__py_auto PyObject *names = PyList_New(0);
     for (Py_ssize_t i = 0; names && i < count; i++) {
-        PyObject *name = gradients[i] ? NULL : PyUnicode_FromString(((const tw_variable *)variables[i])->name);
+        tw__py_auto PyObject *name = gradients[i] ? NULL : PyUnicode_FromString(((const tw_variable *)variables[i])->name);
         if (name && PyList_Append(names, name) < 0)
             Py_CLEAR(names);
-        Py_XDECREF(name);
     }
-    PyObject *module = names ? PyImport_ImportModule("thalweg._log") : NULL;
-    PyObject *done = module ? PyObject_CallMethod(module, "warn_missing", "(O)", names) : NULL;
-    Py_XDECREF(names);
-    Py_XDECREF(module);
-    Py_XDECREF(done);
+    tw__py_auto PyObject *module = names ? PyImport_ImportModule("thalweg._log") : NULL;
+    tw__py_auto PyObject *done = module ? PyObject_CallMethod(module, "warn_missing", "(O)", names) : NULL;
     return done != NULL;
 }
 
 static PyObject *no_gradients(PyObject *pairs, void *const *variables, Py_ssize_t count)
 {
-    PyObject *names = PyList_New(count), *all = PyList_AsTuple(pairs);
+    tw__py_auto PyObject *names = PyList_New(count), *all = PyList_AsTuple(pairs);
     for (Py_ssize_t i = 0; names && i < count; i++)
         PyList_SetItem(names, i, PyUnicode_FromString(((const tw_variable *)variables[i])->name));
     if (names && all)
         tw__py_error(PyExc_ValueError, "No gradients provided for any variable: (%S,). Provided `grads_and_vars` is %R.", names,
                      all);
-    Py_XDECREF(names);
-    Py_XDECREF(all);
     return NULL;
 }
 
 static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const char *name)
 {
-    PyObject *pairs = PySequence_List(grads_and_vars);
+    tw__py_auto PyObject *pairs = PySequence_List(grads_and_vars);
     if (!pairs)
         return NULL;
-    tw__py_frame frame = { 0 };
+    tw__auto(tw__py_frame_end) tw__py_frame frame = { 0 };
     Py_ssize_t count = PyList_Size(pairs), missing = 0;
     tw_tensor **gradients = tw__py_keep_block(&frame, (size_t)count * sizeof *gradients);
     void **variables = gradients ? tw__py_keep_block(&frame, (size_t)count * sizeof *variables) : NULL;
@@ -96,8 +90,6 @@ static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const 
         if (out && count)
             out = tw__py_unread(out);
     }
-    tw__py_frame_end(&frame);
-    Py_DECREF(pairs);
     return out;
 }
 
@@ -122,10 +114,8 @@ static PyObject *minimize(PyObject *self, PyObject *arguments, PyObject *keyword
     PyObject *loss, *variables, *tape = Py_None;
     if (!of(self) || !PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O:minimize", names, &loss, &variables, &tape))
         return NULL;
-    PyObject *module = PyImport_ImportModule("thalweg._describe");
-    PyObject *out = module ? PyObject_CallMethod(module, "minimize", "OOOO", self, loss, variables, tape) : NULL;
-    Py_XDECREF(module);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
+    return module ? PyObject_CallMethod(module, "minimize", "OOOO", self, loss, variables, tape) : NULL;
 }
 
 static PyMethodDef methods[] = {

@@ -55,19 +55,16 @@ static PyObject *name_of(PyObject *code)
 
 static char *text_of(PyObject *code, int line)
 {
-    PyObject *file = PyObject_GetAttrString(code, "co_filename"), *name = name_of(code);
+    tw__py_auto PyObject *file = PyObject_GetAttrString(code, "co_filename"), *name = name_of(code);
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL,
                *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool own = path && package && (strncmp(path, package, strlen(package)) == 0 || strcmp(path, "<frozen runpy>") == 0);
-    char *out = path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, line, text) : NULL;
-    Py_XDECREF(file);
-    Py_XDECREF(name);
-    return out;
+    return path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, line, text) : NULL;
 }
 
 static const char *line_of(PyFrameObject *frame)
 {
-    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    tw__py_auto PyObject *code = (PyObject *)PyFrame_GetCode(frame);
     int line = PyFrame_GetLineNumber(frame);
     size_t at = (((uintptr_t)code >> 4) * 31 + (size_t)line) % PLACES;
     while (places[at].code && (places[at].code != code || places[at].line != line))
@@ -78,7 +75,6 @@ static const char *line_of(PyFrameObject *frame)
         places[at].text = text_of(code, line);
         place_count++;
     }
-    Py_DECREF(code);
     return places[at].text;
 }
 

@@ -23,11 +23,10 @@ static bool wrong_attr(const tw__attr_def *def, const char *expected, PyObject *
 
 static bool read_int(const tw__attr_def *def, PyObject *value, int64_t *out)
 {
-    PyObject *index = PyIndex_Check(value) && !PyBool_Check(value) ? PyNumber_Index(value) : NULL;
+    tw__py_auto PyObject *index = PyIndex_Check(value) && !PyBool_Check(value) ? PyNumber_Index(value) : NULL;
     if (!index)
         return wrong_attr(def, "int", value);
     *out = PyLong_AsLongLong(index);
-    Py_DECREF(index);
     return !PyErr_Occurred();
 }
 
@@ -180,9 +179,8 @@ static tw_dtype group_dtype(const call *c, int type_attr)
         tw_dtype dtype = tw__py_dtype_of_value(value);
         if (c->signature->inputs[i].count_attr >= 0 && (PyList_Check(value) || PyTuple_Check(value))) {
             for (Py_ssize_t k = 0; dtype == TW_DTYPE_NONE && k < PySequence_Size(value); k++) {
-                PyObject *item = PySequence_GetItem(value, k);
+                tw__py_auto PyObject *item = PySequence_GetItem(value, k);
                 dtype = item ? tw__py_dtype_of_value(item) : TW_DTYPE_NONE;
-                Py_XDECREF(item);
             }
         }
         if (dtype != TW_DTYPE_NONE)
@@ -304,28 +302,24 @@ static PyObject *named_tuple(const tw_op *op, const tw__op_signature *signature)
         Py_INCREF(type);
         return type;
     }
-    PyObject *names = PyList_New(0);
+    tw__py_auto PyObject *names = PyList_New(0);
     for (int i = 0; names && i < signature->output_count; i++) {
-        PyObject *name = PyUnicode_FromString(signature->outputs[i].name);
+        tw__py_auto PyObject *name = PyUnicode_FromString(signature->outputs[i].name);
         if (!name || PyList_Append(names, name) < 0)
             Py_CLEAR(names);
-        Py_XDECREF(name);
     }
-    PyObject *module = names ? PyImport_ImportModule("collections") : NULL;
+    tw__py_auto PyObject *module = names ? PyImport_ImportModule("collections") : NULL;
     type = module ? PyObject_CallMethod(module, "namedtuple", "sO", op->name, names) : NULL;
     if (type && cache)
         PyDict_SetItemString(cache, op->name, type);
-    Py_XDECREF(names);
-    Py_XDECREF(module);
     return type;
 }
 
 PyObject *tw__py_name_outputs(const char *op_name, PyObject *list)
 {
     const tw_op *op = tw__op_find(op_name);
-    PyObject *type = op ? named_tuple(op, tw__op_signature_of(op)) : NULL;
+    tw__py_auto PyObject *type = op ? named_tuple(op, tw__op_signature_of(op)) : NULL;
     PyObject *out = type ? PyObject_CallMethod(type, "_make", "(O)", list) : NULL;
-    Py_XDECREF(type);
     Py_DECREF(list);
     return out;
 }
@@ -342,7 +336,7 @@ static PyObject *results(const call *c, tw_tensor **outputs, int count)
     const tw__op_signature *s = c->signature;
     if (s->output_count == 0)
         Py_RETURN_NONE;
-    PyObject *tuple = PyTuple_New(s->output_count);
+    tw__py_auto PyObject *tuple = PyTuple_New(s->output_count);
     int known = 0, open = 0, at = 0; /* lists whose length only the call tells share what the others leave */
     for (int i = 0; i < s->output_count; i++) {
         bool told = given_length(c, &s->outputs[i]) >= 0;
@@ -365,11 +359,9 @@ static PyObject *results(const call *c, tw_tensor **outputs, int count)
         out = PyTuple_GetItem(tuple, 0);
         Py_XINCREF(out);
     } else {
-        PyObject *type = named_tuple(c->op, s);
+        tw__py_auto PyObject *type = named_tuple(c->op, s);
         out = type ? PyObject_CallMethod(type, "_make", "(O)", tuple) : NULL;
-        Py_XDECREF(type);
     }
-    Py_DECREF(tuple);
     return out;
 }
 
@@ -401,10 +393,9 @@ static PyObject *possible_keys(const tw__op_signature *signature)
                 ? (signature->attrs[i - signature->input_count].inferred ? NULL
                                                                          : signature->attrs[i - signature->input_count].name)
                 : "name";
-        PyObject *text = name ? PyUnicode_FromString(name) : NULL;
+        tw__py_auto PyObject *text = name ? PyUnicode_FromString(name) : NULL;
         if (text)
             PyList_Append(list, text);
-        Py_XDECREF(text);
     }
     return list;
 }
@@ -460,10 +451,9 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
         return tw__py_raise();
     Py_ssize_t positional = TW_VECTOR_COUNT(size), named = names ? PyTuple_Size(names) : 0;
     if (positional) {
-        PyObject *keys = possible_keys(c.signature);
+        tw__py_auto PyObject *keys = possible_keys(c.signature);
         tw__py_error(PyExc_TypeError, "%s only takes keyword args (possible keys: %S). Please pass these args as kwargs instead.",
                      op->name, keys);
-        Py_XDECREF(keys);
         return NULL;
     }
     c.inputs = tw__py_keep_block(&c.frame, ((size_t)c.signature->input_count + 1) * sizeof *c.inputs);
@@ -540,10 +530,9 @@ PyObject *tw__py_raw_op_names(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < tw__op_count(); i++) {
-        PyObject *name = PyUnicode_FromString(tw__op_at(i)->name);
+        tw__py_auto PyObject *name = PyUnicode_FromString(tw__op_at(i)->name);
         if (!name || PyList_Append(list, name) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(name);
     }
     return list;
 }

@@ -41,13 +41,12 @@ static void end_pattern(pattern *p)
 static void end(PyObject *self)
 {
     runner *r = (runner *)self;
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     while (r->pattern_count)
         end_pattern(r->patterns[--r->pattern_count]);
     tw_release(r->session);
     PyObject_GC_Del(self);
-    Py_DECREF(type);
 }
 
 static int traverse(PyObject *self, visitproc visit, void *arg)
@@ -130,8 +129,8 @@ static pattern *find(runner *r, fetch_form form, PyObject *const *leaves, int fe
 static PyObject *as_numpy(PyObject *value, tw_dtype dtype)
 {
     PyObject *np = tw__py_numpy();
-    PyObject *own = np ? tw__py_wrap_dtype(dtype) : NULL;
-    PyObject *type = own ? PyObject_GetAttrString(own, "as_numpy_dtype") : NULL;
+    tw__py_auto PyObject *own = np ? tw__py_wrap_dtype(dtype) : NULL;
+    tw__py_auto PyObject *type = own ? PyObject_GetAttrString(own, "as_numpy_dtype") : NULL;
     PyObject *array = type ? PyObject_CallMethod(np, "asarray", "OO", value, type) : NULL;
     if (array && PyLong_CheckExact(value)) { /* a number that does not fit is not fed as another one */
         PyObject *back = PyObject_CallMethod(array, "item", NULL);
@@ -146,8 +145,6 @@ static PyObject *as_numpy(PyObject *value, tw_dtype dtype)
         if (same <= 0)
             Py_CLEAR(array);
     }
-    Py_XDECREF(own);
-    Py_XDECREF(type);
     return array;
 }
 
@@ -169,18 +166,15 @@ static tw_tensor *feed_value(PyObject *value, tw__edge edge)
     } else if (Py_TYPE(value) == ndarray_type && tw__py_array_dtype(value) == dtype) {
         tensor = tw__py_from_array(value);
     } else {
-        PyObject *array = as_numpy(value, dtype);
+        tw__py_auto PyObject *array = as_numpy(value, dtype);
         tensor = array ? tw__py_from_array(array) : NULL;
-        Py_XDECREF(array);
     }
     const tw_shape *own = &edge.node->out_shapes[edge.output];
     if (!tensor || tw__shape_compatible(own, &tensor->shape))
         return tensor;
-    char *given = tw__shape_tuple(&tensor->shape), *expected = tw__shape_tuple(own);
+    tw__owned char *given = tw__shape_tuple(&tensor->shape), *expected = tw__shape_tuple(own);
     tw__py_error(PyExc_ValueError, "Cannot feed value of shape %s for Tensor %s:%d, which has shape %s", given ? given : "",
                  edge.node->name, (int)edge.output, expected ? expected : "");
-    tw__free(given);
-    tw__free(expected);
     tw_release(tensor);
     return NULL;
 }
@@ -288,7 +282,7 @@ static pattern *make_pattern(runner *r, int form, PyObject *leaves, PyObject *el
 {
     int fetch_count = (int)PyList_Size(leaves), feed_count = (int)PyList_Size(keys);
     pattern *p = tw__alloc_zero(sizeof *p);
-    tw__fetch *fetches = tw__alloc_array((size_t)fetch_count + 1, sizeof *fetches);
+    tw__owned tw__fetch *fetches = tw__alloc_array((size_t)fetch_count + 1, sizeof *fetches);
     bool good = p && fetches;
     if (good) {
         p->form = (fetch_form)form;
@@ -313,7 +307,6 @@ static pattern *make_pattern(runner *r, int form, PyObject *leaves, PyObject *el
         p->prepared = tw__session_prepare(r->session, p->feeds, feed_count, fetches, fetch_count);
         good = p->prepared || tw__py_raise();
     }
-    tw__free(fetches);
     if (!good && p) {
         end_pattern(p);
         p = NULL;
@@ -338,11 +331,10 @@ static PyObject *remember(PyObject *self, PyObject *arguments)
     pattern *p = make_pattern(r, form, leaves, elements, keys, tensors);
     if (!p)
         return NULL;
-    PyObject **given = tw__alloc_array((size_t)feed_count + 1, sizeof *given);
+    tw__owned PyObject **given = tw__alloc_array((size_t)feed_count + 1, sizeof *given);
     for (Py_ssize_t i = 0; given && i < feed_count; i++)
         given[i] = PyList_GetItem(values, i);
     PyObject *out = given ? run_pattern(r, p, given) : tw__py_raise();
-    tw__free(given);
     if (fetch_count > LEAF_LIMIT || feed_count > LEAF_LIMIT) { /* it would not be found again */
         end_pattern(p);
         return out;

@@ -100,10 +100,8 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 
 static PyObject *str(PyObject *self)
 {
-    char *text = tw__shape_tuple(of(self));
-    PyObject *out = text ? PyUnicode_FromString(text) : tw__py_raise();
-    tw__free(text);
-    return out;
+    tw__owned char *text = tw__shape_tuple(of(self));
+    return text ? PyUnicode_FromString(text) : tw__py_raise();
 }
 
 static PyObject *as_list(PyObject *self, PyObject *unused)
@@ -122,10 +120,8 @@ static PyObject *repr(PyObject *self)
 {
     if (of(self)->rank < 0)
         return PyUnicode_FromString("TensorShape(None)");
-    PyObject *list = as_list(self, NULL);
-    PyObject *out = list ? PyUnicode_FromFormat("TensorShape(%R)", list) : NULL;
-    Py_XDECREF(list);
-    return out;
+    tw__py_auto PyObject *list = as_list(self, NULL);
+    return list ? PyUnicode_FromFormat("TensorShape(%R)", list) : NULL;
 }
 
 static Py_ssize_t length(PyObject *self)
@@ -170,10 +166,8 @@ static PyObject *iterate(PyObject *self)
 {
     if (of(self)->rank < 0)
         return tw__py_error(PyExc_ValueError, "Cannot iterate over a shape with unknown rank.");
-    PyObject *list = as_list(self, NULL);
-    PyObject *iterator = list ? PyObject_GetIter(list) : NULL;
-    Py_XDECREF(list);
-    return iterator;
+    tw__py_auto PyObject *list = as_list(self, NULL);
+    return list ? PyObject_GetIter(list) : NULL;
 }
 
 static int truth(PyObject *self)
@@ -183,12 +177,9 @@ static int truth(PyObject *self)
 
 static Py_hash_t hash(PyObject *self)
 {
-    PyObject *list = of(self)->rank < 0 ? PyList_New(0) : as_list(self, NULL);
-    PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
-    Py_hash_t value = tuple ? PyObject_Hash(tuple) : -1;
-    Py_XDECREF(list);
-    Py_XDECREF(tuple);
-    return value;
+    tw__py_auto PyObject *list = of(self)->rank < 0 ? PyList_New(0) : as_list(self, NULL);
+    tw__py_auto PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
+    return tuple ? PyObject_Hash(tuple) : -1;
 }
 
 static PyObject *compare(PyObject *self, PyObject *other, int operation)
@@ -261,9 +252,8 @@ static PyObject *merge_with(PyObject *self, PyObject *other)
     if (!tw__py_as_shape(other, &shape))
         return NULL;
     if (!tw__shape_compatible(own, &shape)) {
-        PyObject *text = tw__py_wrap_shape(&shape);
+        tw__py_auto PyObject *text = tw__py_wrap_shape(&shape);
         tw__py_error(PyExc_ValueError, "Shapes %S and %S are not compatible", self, text);
-        Py_XDECREF(text);
         return NULL;
     }
     if (shape.rank < 0)
@@ -321,9 +311,8 @@ static PyObject *get_dims(PyObject *self, void *unused)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *module = PyImport_ImportModule("thalweg._core");
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._core");
     PyObject *maker = module ? PyObject_GetAttrString(module, "as_shape") : NULL;
-    Py_XDECREF(module);
     return maker ? Py_BuildValue("N(N)", maker, get_dims(self, NULL)) : NULL;
 }
 

@@ -92,12 +92,11 @@ static PyObject *map_dict(PyObject *dict, tw__py_leaf leaf, void *context, PyObj
     PyObject *keys = tw__py_ordered_keys(dict), *made = keys ? PyDict_Copy(dict) : NULL; /* in the order of the original */
     for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
         PyObject *key = PyList_GetItem(keys, i), *member = PyObject_GetItem(dict, key), *inner = member_name(name, key);
-        PyObject *mapped = member && (inner || !name) ? tw__py_map(member, leaf, context, inner, depth + 1) : NULL;
+        tw__py_auto PyObject *mapped = member && (inner || !name) ? tw__py_map(member, leaf, context, inner, depth + 1) : NULL;
         if (!mapped || PyDict_SetItem(made, key, mapped) < 0)
             Py_CLEAR(made);
         Py_XDECREF(member);
         Py_XDECREF(inner);
-        Py_XDECREF(mapped);
     }
     Py_XDECREF(keys);
     if (!made || PyDict_CheckExact(dict))
@@ -138,14 +137,13 @@ PyObject *tw__py_map(PyObject *value, tw__py_leaf leaf, void *context, PyObject 
         return map_dict(value, leaf, context, name, depth);
     if (!PyList_Check(value) && !PyTuple_Check(value))
         return leaf(context, value, name);
-    PyObject *fields = fields_of(value);
+    tw__py_auto PyObject *fields = fields_of(value);
     PyObject *made = map_members(value, fields, leaf, context, name, depth), *typed = made;
     if (made && !PyList_CheckExact(value)) {
         typed = PyTuple_CheckExact(value) ? PyList_AsTuple(made)
                                           : PyObject_CallMethod(tw__py_structures, "sequence_like", "OO", value, made);
         Py_DECREF(made);
     }
-    Py_XDECREF(fields);
     return typed;
 }
 
@@ -159,14 +157,11 @@ static PyObject *clean_name(PyObject *name)
 /* The graph takes this: appends it, with its name. `given` is a name that comes with it, or NULL. */
 static bool add_input(tw__py_description *d, PyObject *input, const char *given, PyObject *name)
 {
-    PyObject *own = given ? PyUnicode_FromString(given) : NULL, *clean = own || !given ? clean_name(own ? own : name) : NULL;
-    PyObject *label = clean ? clean_name(own ? own : d->label) : NULL;
-    bool good = input && label && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0 &&
-                PyList_Append(d->labels, label) == 0;
-    Py_XDECREF(own);
-    Py_XDECREF(clean);
-    Py_XDECREF(label);
-    return good;
+    tw__py_auto PyObject *own = given ? PyUnicode_FromString(given) : NULL,
+                         *clean = own || !given ? clean_name(own ? own : name) : NULL;
+    tw__py_auto PyObject *label = clean ? clean_name(own ? own : d->label) : NULL;
+    return input && label && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0 &&
+           PyList_Append(d->labels, label) == 0;
 }
 
 static PyObject *describe_tensor(tw__py_description *d, tw_dtype dtype, const char *given, PyObject *name)
@@ -203,11 +198,10 @@ static PyObject *describe_composite(tw__py_description *d, struct tw_type_spec *
     bool good = spec != NULL;
     for (int i = 0; good && i < count; i++) {
         PyObject *number = PyLong_FromLong(i), *inner = number && i ? member_name(name, number) : NULL;
-        PyObject *part = number ? describe_tensor(d, dtypes[i], NULL, inner ? inner : name) : NULL;
+        tw__py_auto PyObject *part = number ? describe_tensor(d, dtypes[i], NULL, inner ? inner : name) : NULL;
         good = part != NULL;
         Py_XDECREF(number);
         Py_XDECREF(inner);
-        Py_XDECREF(part);
     }
     if (good)
         return tw__py_wrap(spec);
@@ -242,18 +236,16 @@ static PyObject *describe_leaf(void *context, PyObject *value, PyObject *name)
     bool plain = *tw__py_plain_place(Py_TYPE(value)) == Py_TYPE(value);
     PyObject *members = plain ? NULL : tw__py_members_of(value);
     if (members && members != Py_None) {
-        PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, describe_leaf, context, name, 0);
+        tw__py_auto PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, describe_leaf, context, name, 0);
         PyObject *made =
             inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
-        Py_XDECREF(inner);
         Py_DECREF(members);
         return made;
     }
     Py_XDECREF(members);
     if (!plain && tw__py_is_array(value)) {
-        tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+        tw_auto tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
         PyObject *spec = tensor ? describe_tensor(d, tensor->dtype, NULL, name) : NULL;
-        tw_release(tensor);
         return spec;
     }
     return PyErr_Occurred() ? NULL : PyObject_CallMethod(d->owner, "_hold", "O", value);
@@ -340,12 +332,9 @@ static PyObject *pack_any(void *context, PyObject *leaf, PyObject *name)
 
 static PyObject *join(PyObject *structure, packing *p)
 {
-    PyObject *parts = PyObject_GetAttrString(structure, "parts");
-    PyObject *values = parts ? tw__py_map(parts, pack_any, p, NULL, 0) : NULL;
-    PyObject *out = values ? PyObject_CallMethod(structure, "join", "O", values) : NULL;
-    Py_XDECREF(parts);
-    Py_XDECREF(values);
-    return out;
+    tw__py_auto PyObject *parts = PyObject_GetAttrString(structure, "parts");
+    tw__py_auto PyObject *values = parts ? tw__py_map(parts, pack_any, p, NULL, 0) : NULL;
+    return values ? PyObject_CallMethod(structure, "join", "O", values) : NULL;
 }
 
 PyObject *tw__py_pack(PyObject *structure, PyObject *values)
@@ -364,11 +353,10 @@ typedef struct gathering {
 
 static PyObject *gather_tensor(gathering *g, tw_tensor *tensor)
 {
-    PyObject *wrapped = tw__py_wrap_tensor(tw_retain(tensor));
+    tw__py_auto PyObject *wrapped = tw__py_wrap_tensor(tw_retain(tensor));
     PyObject *spec = wrapped ? tw__py_wrap(tw__tensor_spec_new(tensor->dtype, &tensor->shape, NULL)) : NULL;
     if (spec && PyList_Append(g->tensors, wrapped) < 0)
         Py_CLEAR(spec);
-    Py_XDECREF(wrapped);
     return spec;
 }
 
@@ -384,19 +372,17 @@ static PyObject *gather_leaf(void *context, PyObject *value, PyObject *name)
         tw_tensor *parts[TW_COMPOSITE_PARTS];
         int count = tw__composite_parts(object, parts);
         for (int i = 0; i < count; i++) {
-            PyObject *spec = gather_tensor(g, parts[i]);
+            tw__py_auto PyObject *spec = gather_tensor(g, parts[i]);
             if (!spec)
                 return NULL;
-            Py_DECREF(spec);
         }
         return tw__py_wrap(tw__composite_spec(object));
     }
     PyObject *members = TW_IS_TENSOR(value) || is_literal(value) ? NULL : tw__py_members_of(value);
     if (members && members != Py_None) {
-        PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, gather_leaf, context, NULL, 0);
+        tw__py_auto PyObject *inner = map_members(PyTuple_GetItem(members, 1), NULL, gather_leaf, context, NULL, 0);
         PyObject *made =
             inner ? PyObject_CallFunction((PyObject *)tw__py_members_type, "OO", PyTuple_GetItem(members, 0), inner) : NULL;
-        Py_XDECREF(inner);
         Py_DECREF(members);
         return made;
     }

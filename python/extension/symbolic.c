@@ -38,7 +38,7 @@ static PyObject *name_of(PyObject *self, void *unused)
 static PyObject *describe(PyObject *self, bool for_str)
 {
     const tw_tensor *tensor = TW_TENSOR(self);
-    char *shape = tw__shape_tuple(&tensor->shape);
+    tw__owned char *shape = tw__shape_tuple(&tensor->shape);
     if (!shape)
         return tw__py_raise();
     const char *dtype = tw_dtype_name(tensor->dtype);
@@ -51,7 +51,6 @@ static PyObject *describe(PyObject *self, bool for_str)
     else
         out =
             PyUnicode_FromFormat("Tensor(\"%s:%d\", shape=%s, dtype=%s)", node_of(self)->name, tensor->node_output, shape, dtype);
-    tw__free(shape);
     return out;
 }
 
@@ -69,8 +68,8 @@ static PyObject *str(PyObject *self)
 
 static PyObject *not_allowed(const char *what)
 {
-    PyObject *module = PyImport_ImportModule("thalweg.errors");
-    PyObject *class = module ? PyObject_GetAttrString(module, "OperatorNotAllowedInGraphError") : NULL;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg.errors");
+    tw__py_auto PyObject *class = module ? PyObject_GetAttrString(module, "OperatorNotAllowedInGraphError") : NULL;
     if (class)
         tw__py_error(
             class,
@@ -81,8 +80,6 @@ static PyObject *not_allowed(const char *what)
             "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
             "limitations.md#access-to-source-code for more information.",
             what);
-    Py_XDECREF(module);
-    Py_XDECREF(class);
     return NULL;
 }
 
@@ -101,13 +98,12 @@ static PyObject *iterate(PyObject *self)
 
 static Py_ssize_t length(PyObject *self)
 {
-    PyObject *name = name_of(self, NULL);
+    tw__py_auto PyObject *name = name_of(self, NULL);
     if (name)
         tw__py_error(
             PyExc_TypeError,
             "len is not well defined for a symbolic Tensor (%U). Please call `x.shape` rather than `len(x)` for shape information.",
             name);
-    Py_XDECREF(name);
     return -1;
 }
 
@@ -115,14 +111,13 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     (void)arguments;
     (void)keywords;
-    PyObject *name = name_of(self, NULL);
+    tw__py_auto PyObject *name = name_of(self, NULL);
     if (name)
         tw__py_error(
             PyExc_NotImplementedError,
             "Cannot convert a symbolic tf.Tensor (%U) to a numpy array. This error may indicate that you're trying to pass a Tensor "
             "to a NumPy call, which is not supported.",
             name);
-    Py_XDECREF(name);
     return NULL;
 }
 
@@ -133,10 +128,8 @@ static PyObject *eval(PyObject *self, PyObject *arguments, PyObject *keywords)
     PyObject *feed_dict = Py_None, *session = Py_None;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:eval", names, &feed_dict, &session))
         return NULL;
-    PyObject *module = PyImport_ImportModule("thalweg._graph_mode.session");
-    PyObject *out = module ? PyObject_CallMethod(module, "evaluate", "OOO", self, feed_dict, session) : NULL;
-    Py_XDECREF(module);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._graph_mode.session");
+    return module ? PyObject_CallMethod(module, "evaluate", "OOO", self, feed_dict, session) : NULL;
 }
 
 static Py_hash_t hash(PyObject *self)
@@ -190,10 +183,9 @@ static PyObject *set_shape(PyObject *self, PyObject *value)
         return NULL;
     tw_shape *own = &tensor->shape;
     if (!tw__shape_compatible(own, &shape)) {
-        tw__text text = { 0 };
+        tw__auto(tw__text_free) tw__text text = { 0 };
         tw__shape_difference(&text, own, &shape);
         tw__py_error(PyExc_ValueError, "%s", text.data ? text.data : "");
-        tw__text_free(&text);
         return NULL;
     }
     if (tw__symbolic_refine(tensor, &shape) != TW_OK)
@@ -292,10 +284,9 @@ static PyObject *scope_exit(PyObject *self, PyObject *unused)
 
 static void scope_end(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     tw_release(((scope *)self)->graph);
     PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static PyMethodDef scope_methods[] = {
@@ -345,14 +336,13 @@ static PyObject *call_eagerly(PyObject *self, PyObject *arguments, PyObject *key
 {
     (void)self;
     Py_ssize_t count = PyTuple_Size(arguments);
-    PyObject *rest =
+    tw__py_auto PyObject *rest =
         count > 0 ? PyTuple_GetSlice(arguments, 1, count) : tw__py_error(PyExc_TypeError, "call_eagerly: no function");
     if (!rest)
         return NULL;
     tw__outside outside = tw__outside_begin();
     PyObject *out = PyObject_Call(PyTuple_GetItem(arguments, 0), rest, keywords);
     tw__outside_end(outside);
-    Py_DECREF(rest);
     return out;
 }
 

@@ -28,9 +28,8 @@ static bool flatten(PyObject *value, PyObject *flat)
     Py_ssize_t count = keys ? PyList_Size(keys) : PySequence_Size(value);
     bool good = !PyErr_Occurred();
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *item = keys ? PyObject_GetItem(value, PyList_GetItem(keys, i)) : PySequence_GetItem(value, i);
+        tw__py_auto PyObject *item = keys ? PyObject_GetItem(value, PyList_GetItem(keys, i)) : PySequence_GetItem(value, i);
         good = item && flatten(item, flat);
-        Py_XDECREF(item);
     }
     Py_XDECREF(keys);
     Py_LeaveRecursiveCall();
@@ -41,14 +40,15 @@ static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *
 
 static PyObject *pack_dict(PyObject *structure, PyObject *flat, Py_ssize_t *at)
 {
-    PyObject *keys = sorted_keys(structure), *parts = keys ? PyDict_New() : NULL, *out = parts ? PyDict_New() : NULL;
+    tw__py_auto PyObject *keys = sorted_keys(structure);
+    tw__py_auto PyObject *parts = keys ? PyDict_New() : NULL;
+    PyObject *out = parts ? PyDict_New() : NULL;
     for (Py_ssize_t i = 0; out && i < PyList_Size(keys); i++) {
         PyObject *key = PyList_GetItem(keys, i), *part = PyObject_GetItem(structure, key);
-        PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
+        tw__py_auto PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
         if (!packed || PyDict_SetItem(parts, key, packed) < 0)
             Py_CLEAR(out);
         Py_XDECREF(part);
-        Py_XDECREF(packed);
     }
     PyObject *key, *value;
     Py_ssize_t position = 0;
@@ -57,8 +57,6 @@ static PyObject *pack_dict(PyObject *structure, PyObject *flat, Py_ssize_t *at)
         if (!part || PyDict_SetItem(out, key, part) < 0)
             Py_CLEAR(out);
     }
-    Py_XDECREF(keys);
-    Py_XDECREF(parts);
     return out;
 }
 
@@ -74,12 +72,10 @@ static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *
     Py_ssize_t count = PySequence_Size(structure);
     PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        PyObject *part = PySequence_GetItem(structure, i);
-        PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
+        tw__py_auto PyObject *part = PySequence_GetItem(structure, i);
+        tw__py_auto PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
         if (!packed || PyList_Append(list, packed) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(part);
-        Py_XDECREF(packed);
     }
     if (!list || !PyTuple_Check(structure))
         return list;
@@ -96,10 +92,8 @@ static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *
 
 static bool warn(const char *what, tw_dtype dtype)
 {
-    PyObject *module = PyImport_ImportModule("thalweg._log");
-    PyObject *done = module ? PyObject_CallMethod(module, "warn_dtype", "ss", what, tw_dtype_name(dtype)) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(done);
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._log");
+    tw__py_auto PyObject *done = module ? PyObject_CallMethod(module, "warn_dtype", "ss", what, tw_dtype_name(dtype)) : NULL;
     return done != NULL;
 }
 
@@ -112,10 +106,9 @@ static void *object_of(PyObject *value)
 
 static bool not_a_tensor(PyObject *value)
 {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+    tw__py_auto PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
     tw__py_error(PyExc_ValueError, "Passed in object %R of type '%S', not tf.Tensor or tf.Variable or ExtensionType.", value,
                  name);
-    Py_XDECREF(name);
     return false;
 }
 
@@ -144,9 +137,10 @@ PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t s
     if (!tw__py_function_ready(function) ||
         !tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest))
         return NULL;
-    tw__py_frame frame = { 0 };
+    tw__auto(tw__py_frame_end) tw__py_frame frame = { 0 };
     tw_tape_watch_args args = { .self = tw__py_unwrap(given[0], &tw__class_tape) };
-    PyObject *flat = PyList_New(0), *out = NULL;
+    tw__py_auto PyObject *flat = PyList_New(0);
+    PyObject *out = NULL;
     if (!args.self)
         tw__py_error(PyExc_TypeError, "watch() needs a GradientTape, got %R", given[0]);
     else if (flat && flatten(given[1], flat) && collect(&frame, flat, "watched", &args.tensor)) {
@@ -157,15 +151,14 @@ PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t s
             tw__py_raise();
         }
     }
-    Py_XDECREF(flat);
-    tw__py_frame_end(&frame);
     return out;
 }
 
 static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, PyObject *gradients, PyObject *flat_sources,
                     tw_tape_gradient_args *args)
 {
-    PyObject *flat_targets = PyList_New(0), *flat_gradients = PyList_New(0);
+    PyObject *flat_targets = PyList_New(0);
+    tw__py_auto PyObject *flat_gradients = PyList_New(0);
     bool good = flat_targets && flat_gradients && flatten(target, flat_targets) && flatten(sources, flat_sources) &&
                 collect(frame, flat_targets, NULL, &args->target) && collect(frame, flat_sources, NULL, &args->sources);
     if (good && gradients && gradients != Py_None) {
@@ -188,7 +181,6 @@ static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, Py
     }
     if (flat_targets)
         good = tw__py_keep_python(frame, flat_targets) && good;
-    Py_XDECREF(flat_gradients);
     return good;
 }
 
@@ -225,14 +217,14 @@ PyObject *tw__py_tape_gradient(PyObject *self, PyObject *const *arguments, size_
             return tw__py_error(PyExc_ValueError, "Unknown value for unconnected_gradients: %R", given[4]);
         args.unconnected_gradients = zero ? "zero" : "none";
     }
-    PyObject *flat = PyList_New(0);
+    tw__py_auto PyObject *flat = PyList_New(0);
     if (flat && prepare(&frame, given[1], given[2], given[3], flat, &args)) {
         tw_tensors results = tw__tape_gradient_of(&args);
         if (tw_error_code() != TW_OK) {
             tw_tensors_free(&results);
             tw__py_raise();
         } else {
-            PyObject *list = PyList_New((Py_ssize_t)results.count);
+            tw__py_auto PyObject *list = PyList_New((Py_ssize_t)results.count);
             for (int64_t i = 0; list && i < results.count; i++) {
                 PyObject *item = tw__py_wrap_gradient(results.items[i]);
                 results.items[i] = NULL;
@@ -242,10 +234,8 @@ PyObject *tw__py_tape_gradient(PyObject *self, PyObject *const *arguments, size_
             tw_tensors_free(&results);
             Py_ssize_t at = 0;
             out = list ? pack_sequence(given[2], list, &at) : NULL;
-            Py_XDECREF(list);
         }
     }
-    Py_XDECREF(flat);
     tw__py_frame_end(&frame);
     return out;
 }
@@ -265,24 +255,17 @@ static PyObject *leave(PyObject *self, PyObject *arguments)
 static PyObject *stop_recording(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *module = PyImport_ImportModule("thalweg._containers");
-    PyObject *out = module ? PyObject_CallMethod(module, "Paused", "(O)", self) : NULL;
-    Py_XDECREF(module);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._containers");
+    return module ? PyObject_CallMethod(module, "Paused", "(O)", self) : NULL;
 }
 
 /* The methods that _gradients.py has: structures are flattened there. */
 static PyObject *call_python(const char *name, PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *module = PyImport_ImportModule("thalweg._gradients"),
-             *function = module ? PyObject_GetAttrString(module, name) : NULL;
-    PyObject *first = Py_BuildValue("(O)", self), *all = first ? PySequence_Concat(first, arguments) : NULL;
-    PyObject *out = function && all ? PyObject_Call(function, all, keywords) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(function);
-    Py_XDECREF(first);
-    Py_XDECREF(all);
-    return out;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._gradients"),
+                         *function = module ? PyObject_GetAttrString(module, name) : NULL;
+    tw__py_auto PyObject *first = Py_BuildValue("(O)", self), *all = first ? PySequence_Concat(first, arguments) : NULL;
+    return function && all ? PyObject_Call(function, all, keywords) : NULL;
 }
 
 static PyObject *jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)

@@ -34,7 +34,7 @@ PyObject *tw__py_wrap_tensor(tw_tensor *tensor)
 void tw__py_tensor_end(PyObject *self)
 {
     tw__py_tensor *object = (tw__py_tensor *)self;
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     if (__builtin_expect(object->weak != NULL, 0))
         PyObject_ClearWeakRefs(self);
     Py_CLEAR(object->dict);
@@ -43,7 +43,6 @@ void tw__py_tensor_end(PyObject *self)
         spares[spare_count++] = object;
     else
         PyObject_Free(object);
-    Py_DECREF(type);
 }
 
 static PyObject *take_text(char *text)
@@ -101,18 +100,14 @@ static int truth(PyObject *self)
                      "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
         return -1;
     }
-    PyObject *item = tw__py_item(tensor, 0);
-    int is = item ? PyObject_IsTrue(item) : -1;
-    Py_XDECREF(item);
-    return is;
+    tw__py_auto PyObject *item = tw__py_item(tensor, 0);
+    return item ? PyObject_IsTrue(item) : -1;
 }
 
 static PyObject *to_number(PyObject *self, PyObject *(*convert)(PyObject *))
 {
-    PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
-    PyObject *out = item ? convert(item) : NULL;
-    Py_XDECREF(item);
-    return out;
+    tw__py_auto PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
+    return item ? convert(item) : NULL;
 }
 
 static PyObject *to_int(PyObject *self)
@@ -137,10 +132,8 @@ static PyObject *to_float(PyObject *self)
 static PyObject *to_complex(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
-    PyObject *out = item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
-    Py_XDECREF(item);
-    return out;
+    tw__py_auto PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
+    return item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
 }
 
 static PyObject *to_index(PyObject *self)
@@ -188,10 +181,8 @@ static PyObject *format(PyObject *self, PyObject *specification)
 {
     if (!PyUnicode_Check(specification))
         return tw__py_error(PyExc_TypeError, "__format__() argument must be str, not %R", Py_TYPE(specification));
-    PyObject *value = tw__py_to_array(TW_TENSOR(self), true, false);
-    PyObject *out = value ? PyObject_Format(value, specification) : NULL;
-    Py_XDECREF(value);
-    return out;
+    tw__py_auto PyObject *value = tw__py_to_array(TW_TENSOR(self), true, false);
+    return value ? PyObject_Format(value, specification) : NULL;
 }
 
 static PyObject *get_shape(PyObject *self, PyObject *unused)
@@ -206,9 +197,8 @@ static PyObject *set_shape(PyObject *self, PyObject *value)
     if (!tw__py_as_shape(value, &shape))
         return NULL;
     if (!tw__shape_compatible(&TW_TENSOR(self)->shape, &shape)) {
-        PyObject *own = get_shape(self, NULL);
+        tw__py_auto PyObject *own = get_shape(self, NULL);
         tw__py_error(PyExc_ValueError, "Tensor's shape %S is not compatible with supplied shape %S.", own, value);
-        Py_XDECREF(own);
         return NULL;
     }
     Py_RETURN_NONE;
@@ -224,14 +214,10 @@ static PyObject *itself(PyObject *self, PyObject *unused)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *package = PyImport_ImportModule("thalweg");
-    PyObject *maker = package ? PyObject_GetAttrString(package, "convert_to_tensor") : NULL;
-    PyObject *value = maker ? tw__py_to_array(TW_TENSOR(self), true, false) : NULL;
-    PyObject *out = value ? Py_BuildValue("O(OO)", maker, value, tw__py_wrap_dtype(TW_TENSOR(self)->dtype)) : NULL;
-    Py_XDECREF(package);
-    Py_XDECREF(maker);
-    Py_XDECREF(value);
-    return out;
+    tw__py_auto PyObject *package = PyImport_ImportModule("thalweg");
+    tw__py_auto PyObject *maker = package ? PyObject_GetAttrString(package, "convert_to_tensor") : NULL;
+    tw__py_auto PyObject *value = maker ? tw__py_to_array(TW_TENSOR(self), true, false) : NULL;
+    return value ? Py_BuildValue("O(OO)", maker, value, tw__py_wrap_dtype(TW_TENSOR(self)->dtype)) : NULL;
 }
 
 static PyObject *eval(PyObject *self, PyObject *unused)
@@ -247,9 +233,8 @@ PyObject *tw__py_reference(PyObject *self, PyObject *unused)
     (void)unused;
     static PyObject *class;
     if (!class) {
-        PyObject *module = PyImport_ImportModule("thalweg._containers");
+        tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._containers");
         class = module ? PyObject_GetAttrString(module, "Reference") : NULL;
-        Py_XDECREF(module);
     }
     return class ? PyObject_CallFunctionObjArgs(class, self, NULL) : NULL;
 }

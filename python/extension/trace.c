@@ -7,7 +7,7 @@
 /* The tensors of a sequence as new references, an array from tw__alloc_array; NULL: an exception is set. */
 tw_tensor **tw__py_read_tensors(PyObject *value, int *count)
 {
-    PyObject *list = PySequence_List(value);
+    tw__py_auto PyObject *list = PySequence_List(value);
     if (!list)
         return NULL;
     Py_ssize_t size = PyList_Size(list);
@@ -26,7 +26,6 @@ tw_tensor **tw__py_read_tensors(PyObject *value, int *count)
         tw__free(tensors);
         tensors = NULL;
     }
-    Py_DECREF(list);
     return tensors;
 }
 
@@ -57,19 +56,15 @@ tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argum
 
 static tw__function *trace(PyObject *function, tw_tensor *const *tensors, int count, int relax)
 {
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
     for (int i = 0; dtypes && shapes && i < count; i++) {
         dtypes[i] = tensors[i]->dtype;
         shapes[i] = relax == 2 ? TW_UNKNOWN_SHAPE : tensors[i]->shape;
         for (int k = 0; relax == 1 && k < shapes[i].rank; k++)
             shapes[i].dims[k] = -1;
     }
-    tw__function *f =
-        dtypes && shapes ? tw__function_trace_named("traced", NULL, dtypes, shapes, count, tw__py_flat_body, function) : NULL;
-    tw__free(dtypes);
-    tw__free(shapes);
-    return f;
+    return dtypes && shapes ? tw__function_trace_named("traced", NULL, dtypes, shapes, count, tw__py_flat_body, function) : NULL;
 }
 
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments)
@@ -79,26 +74,22 @@ PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments)
     int relax = 0, count = 0, times = 1;
     if (!PyArg_ParseTuple(arguments, "OO|ii", &function, &values, &relax, &times))
         return NULL;
-    tw_tensor **tensors = tw__py_read_tensors(values, &count);
+    tw__owned tw_tensor **tensors = tw__py_read_tensors(values, &count);
     if (!tensors)
         return NULL;
-    tw__function *f = trace(function, tensors, count, relax);
-    tw_tensor **results = f ? tw__alloc_array((size_t)f->output_count + 1, sizeof *results) : NULL;
+    tw_auto tw__function *f = trace(function, tensors, count, relax);
+    tw__owned tw_tensor **results = f ? tw__alloc_array((size_t)f->output_count + 1, sizeof *results) : NULL;
     PyObject *list = results ? PyList_New(0) : tw__py_raise();
     for (int call = 0; list && call < times; call++) {
         bool called = tw__function_call(f, tensors, results) == TW_OK;
-        PyObject *part = called ? tw__py_wrap_list(results, f->output_count) : tw__py_raise();
+        tw__py_auto PyObject *part = called ? tw__py_wrap_list(results, f->output_count) : tw__py_raise();
         for (int i = 0; called && i < f->output_count; i++)
             tw_release(results[i]);
         Py_ssize_t end = PyList_Size(list);
         if (!part || PyList_SetSlice(list, end, end, part) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(part);
     }
     for (int i = 0; i < count; i++)
         tw_release(tensors[i]);
-    tw__free(results);
-    tw__free(tensors);
-    tw_release(f);
     return list;
 }

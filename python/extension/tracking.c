@@ -176,26 +176,23 @@ void *tw__py_trackable(PyObject *value)
 
 static bool has_setter(PyObject *self, PyObject *name)
 {
-    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(self), name);
+    tw__py_auto PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(self), name);
     PyErr_Clear();
-    bool has = found && PyType_GetSlot(Py_TYPE(found), Py_tp_descr_set);
-    Py_XDECREF(found);
-    return has;
+    return found && PyType_GetSlot(Py_TYPE(found), Py_tp_descr_set);
 }
 
 static int track(PyObject *self, tw_trackable *parent, PyObject *name, const char *text, PyObject *value)
 {
-    PyObject *stored = tw__py_wrap_collection(value);
+    tw__py_auto PyObject *stored = tw__py_wrap_collection(value);
     if (!stored)
         return -1;
     tw_object *child = NULL;
     if (tw__py_is_object(stored)) {
         child = tw_retain(tw__py_unwrap(stored, &tw__trackable_class));
     } else if (is_collection(stored)) {
-        PyObject *container = PyObject_GetAttrString(stored, "_container");
+        tw__py_auto PyObject *container = PyObject_GetAttrString(stored, "_container");
         PyErr_Clear();
         child = container ? tw_retain(tw__py_unwrap(container, &tw__container_class)) : NULL;
-        Py_XDECREF(container);
     }
     int result = 0;
     if (child && tw__track(parent, text, child) != TW_OK) {
@@ -207,7 +204,6 @@ static int track(PyObject *self, tw_trackable *parent, PyObject *name, const cha
     tw_release(child);
     if (result == 0)
         result = PyObject_GenericSetAttr(self, name, stored);
-    Py_DECREF(stored);
     return result;
 }
 
@@ -259,11 +255,9 @@ int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 /* optimizer.variables: a list that may also be called. */
 PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
 {
-    PyObject *list = tw__py_function_call(function, arguments, count, names);
+    tw__py_auto PyObject *list = tw__py_function_call(function, arguments, count, names);
     PyObject *module = list ? containers_module() : NULL;
-    PyObject *out = module ? PyObject_CallMethod(module, "CallableList", "(O)", list) : NULL;
-    Py_XDECREF(list);
-    return out;
+    return module ? PyObject_CallMethod(module, "CallableList", "(O)", list) : NULL;
 }
 
 /* ---- for thalweg/_containers.py ---- */
@@ -289,7 +283,7 @@ static PyObject *container_set(PyObject *module, PyObject *arguments)
     if (!container)
         return tw__py_error(PyExc_TypeError, "a container was expected, got %R", self);
     Py_ssize_t count = PyList_Size(pairs);
-    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    tw__owned const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
     bool good = names != NULL;
     Py_ssize_t kept = 0;
     for (Py_ssize_t i = 0; good && i < count; i++) {
@@ -321,7 +315,6 @@ static PyObject *container_set(PyObject *module, PyObject *arguments)
         if (!found)
             tw__untrack(container, container->children[i].name);
     }
-    tw__free(names);
     if (!good)
         return PyErr_Occurred() ? NULL : tw__py_raise();
     Py_RETURN_NONE;

@@ -90,16 +90,15 @@ static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *
             weights = tw__py_wrap_tensor(tw_retain(weight));
         else
             Py_INCREF(weights);
-        PyObject *done = predictions && weights
-                             ? PyObject_CallMethod(module, "update_metric", "OOOO", peer_of(metric), labels, predictions, weights)
-                             : NULL;
+        tw__py_auto PyObject *done = predictions && weights ? PyObject_CallMethod(module, "update_metric", "OOOO",
+                                                                                  peer_of(metric), labels, predictions, weights)
+                                                            : NULL;
         if (!done)
             status = tw__py_failed();
         Py_XDECREF(module);
         Py_XDECREF(labels);
         Py_XDECREF(predictions);
         Py_XDECREF(weights);
-        Py_XDECREF(done);
     }
     tw__py_leave(state);
     return status;
@@ -112,9 +111,8 @@ static tw_status metric_reset(tw_metric *metric, bool *own)
     const char *name = tw__py_overrides(peer_of(metric), "reset_state") ? "reset_state" : "reset_states";
     *own = tw__py_overrides(peer_of(metric), name);
     if (*own) {
-        PyObject *done = PyObject_CallMethod(peer_of(metric), name, NULL);
+        tw__py_auto PyObject *done = PyObject_CallMethod(peer_of(metric), name, NULL);
         status = done ? TW_OK : tw__py_failed();
-        Py_XDECREF(done);
     }
     tw__py_leave(state);
     return status;
@@ -126,10 +124,9 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
     tw_status status = TW_OK;
     *own = tw__py_overrides(peer_of(metric), "result");
     if (*own) {
-        PyObject *value = PyObject_CallMethod(peer_of(metric), "result", NULL);
+        tw__py_auto PyObject *value = PyObject_CallMethod(peer_of(metric), "result", NULL);
         *result = value ? tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) : NULL;
         status = *result ? TW_OK : tw__py_failed();
-        Py_XDECREF(value);
     }
     tw__py_leave(state);
     return status;

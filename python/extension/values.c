@@ -121,9 +121,8 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         return out->kind == TW_VALUE_STR || (tw__py_raise(), false);
     }
     if (Py_TYPE(value) == tw__py_shape_type) {
-        PyObject *sizes = PySequence_Tuple(value);
+        tw__py_auto PyObject *sizes = PySequence_Tuple(value);
         bool good = sizes && tw__py_read_value(sizes, out);
-        Py_XDECREF(sizes);
         return good;
     }
     if (PyBool_Check(value)) {
@@ -170,11 +169,11 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
             tw__py_raise();
         good = good && (!PyTuple_Check(value) || tw__py_form_of_tuple(value, &out->list.form));
         for (Py_ssize_t i = 0; good && i < count; i++) {
-            PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
+            tw__py_auto PyObject *item =
+                dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
             good = item && tw__py_read_value(item, &items[i]);
             if (item)
                 out->list.count = i + 1;
-            Py_XDECREF(item);
         }
         Py_XDECREF(pairs);
         Py_LeaveRecursiveCall();

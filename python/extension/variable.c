@@ -61,10 +61,8 @@ static PyObject *read_now(PyObject *self)
 
 static PyObject *through_value(PyObject *self, PyObject *(*function)(PyObject *))
 {
-    PyObject *value = read_now(self);
-    PyObject *out = value ? function(value) : NULL;
-    Py_XDECREF(value);
-    return out;
+    tw__py_auto PyObject *value = read_now(self);
+    return value ? function(value) : NULL;
 }
 
 static PyObject *value(PyObject *self, PyObject *unused)
@@ -79,56 +77,45 @@ static PyObject *numpy(PyObject *self, PyObject *unused)
     tw_variable *variable = of(self);
     if (tw__tracing)
         return tw__py_error(PyExc_NotImplementedError, "numpy() is only available when eager execution is enabled.");
-    tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
+    tw_auto tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();
-    PyObject *out = tw__py_to_array(tensor, true, false);
-    tw_release(tensor);
-    return out;
+    return tw__py_to_array(tensor, true, false);
 }
 
 static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *tensor = read_now(self);
-    PyObject *method = tensor ? PyObject_GetAttrString(tensor, "__array__") : NULL;
-    PyObject *out = method ? PyObject_Call(method, arguments, keywords) : NULL;
-    Py_XDECREF(tensor);
-    Py_XDECREF(method);
-    return out;
+    tw__py_auto PyObject *tensor = read_now(self);
+    tw__py_auto PyObject *method = tensor ? PyObject_GetAttrString(tensor, "__array__") : NULL;
+    return method ? PyObject_Call(method, arguments, keywords) : NULL;
 }
 
 /* In a graph it has none. */
 static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
 {
-    char *shape = tw__shape_tuple(&variable->resource->shape);
+    tw__owned char *shape = tw__shape_tuple(&variable->resource->shape);
     PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
     struct tw_operation *assigned = operation ? tw__py_unwrap(operation, &tw__class_operation) : NULL;
-    PyObject *out = shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
-                                                 assigned                              ? assigned->node->name
-                                                 : Py_TYPE(self) == tw__py_unread_type ? "UnreadVariable"
-                                                                                       : variable->name,
-                                                 shape, tw_dtype_name(variable->resource->dtype))
-                          : tw__py_raise();
-    tw__free(shape);
-    return out;
+    return shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
+                                        assigned                              ? assigned->node->name
+                                        : Py_TYPE(self) == tw__py_unread_type ? "UnreadVariable"
+                                                                              : variable->name,
+                                        shape, tw_dtype_name(variable->resource->dtype))
+                 : tw__py_raise();
 }
 
 /* Of a variable with copies, all of them. */
 static PyObject *repr_copies(PyObject *self)
 {
-    PyObject *kind = PyObject_GetAttrString(self, "_mirror_kind"),
-             *copies = kind ? PyObject_GetAttrString(self, "_components") : NULL;
-    PyObject *out = copies ? PyUnicode_FromFormat("%U:{", kind) : NULL;
+    tw__py_auto PyObject *kind = PyObject_GetAttrString(self, "_mirror_kind"),
+                         *copies = kind ? PyObject_GetAttrString(self, "_components") : NULL;
+    tw__py_auto PyObject *out = copies ? PyUnicode_FromFormat("%U:{", kind) : NULL;
     for (Py_ssize_t i = 0; out && i < PyList_Size(copies); i++) {
         PyObject *longer = PyUnicode_FromFormat("%U%s\n  %zd: %R", out, i ? "," : "", i, PyList_GetItem(copies, i));
         Py_DECREF(out);
         out = longer;
     }
-    PyObject *whole = out ? PyUnicode_FromFormat("%U\n}", out) : NULL;
-    Py_XDECREF(out);
-    Py_XDECREF(copies);
-    Py_XDECREF(kind);
-    return whole;
+    return out ? PyUnicode_FromFormat("%U\n}", out) : NULL;
 }
 
 static PyObject *repr(PyObject *self)
@@ -138,10 +125,10 @@ static PyObject *repr(PyObject *self)
         return repr_copies(self);
     if (variable && (tw__tracing || variable->graph))
         return repr_without_value(self, variable);
-    tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
+    tw_auto tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();
-    char *shape = tw__shape_tuple(&variable->resource->shape);
+    tw__owned char *shape = tw__shape_tuple(&variable->resource->shape);
     char *text = tw_tensor_repr(tensor);
     const char *numbers = text ? strstr(text, "numpy=") : NULL; /* "<tf.Tensor: shape=…, dtype=…, numpy=3.0>" */
     PyObject *out = NULL;
@@ -153,9 +140,7 @@ static PyObject *repr(PyObject *self)
     } else {
         tw__py_raise();
     }
-    tw__free(shape);
     free(text);
-    tw_release(tensor);
     return out;
 }
 
@@ -180,19 +165,15 @@ static PyObject *to_float(PyObject *self)
 
 static int truth(PyObject *self)
 {
-    PyObject *tensor = read_now(self);
-    int is = tensor ? PyObject_IsTrue(tensor) : -1;
-    Py_XDECREF(tensor);
-    return is;
+    tw__py_auto PyObject *tensor = read_now(self);
+    return tensor ? PyObject_IsTrue(tensor) : -1;
 }
 
 static PyObject *to_complex(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *tensor = read_now(self);
-    PyObject *out = tensor ? PyObject_CallMethod(tensor, "__complex__", NULL) : NULL;
-    Py_XDECREF(tensor);
-    return out;
+    tw__py_auto PyObject *tensor = read_now(self);
+    return tensor ? PyObject_CallMethod(tensor, "__complex__", NULL) : NULL;
 }
 
 static PyObject *get_shape(PyObject *self, PyObject *unused)
@@ -236,46 +217,36 @@ static PyObject *remade(PyObject *self, PyObject **maker)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *maker = NULL;
-    PyObject *arguments = remade(self, &maker);
-    PyObject *out = arguments ? Py_BuildValue("OO", maker, arguments) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(maker);
-    return out;
+    tw__py_auto PyObject *maker = NULL;
+    tw__py_auto PyObject *arguments = remade(self, &maker);
+    return arguments ? Py_BuildValue("OO", maker, arguments) : NULL;
 }
 
 static PyObject *deep_copy(PyObject *self, PyObject *memo)
 {
-    PyObject *maker = NULL;
-    PyObject *arguments = remade(self, &maker);
+    tw__py_auto PyObject *maker = NULL;
+    tw__py_auto PyObject *arguments = remade(self, &maker);
     PyObject *out = arguments ? PyObject_Call(maker, arguments, NULL) : NULL;
-    PyObject *key = out ? PyLong_FromVoidPtr(self) : NULL;
+    tw__py_auto PyObject *key = out ? PyLong_FromVoidPtr(self) : NULL;
     if (key && PyDict_Check(memo) && PyDict_SetItem(memo, key, out) < 0)
         Py_CLEAR(out);
-    Py_XDECREF(key);
-    Py_XDECREF(arguments);
-    Py_XDECREF(maker);
     return out;
 }
 
 /* The name of an enumeration's member, given as the member or as its number; NULL: it is none of them (no exception). */
 static PyObject *member_name(const char *class, PyObject *given)
 {
-    PyObject *module = PyImport_ImportModule("thalweg._enums");
-    PyObject *type = module ? PyObject_GetAttrString(module, class) : NULL;
-    PyObject *number = PyObject_GetAttrString(given, "value");
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._enums");
+    tw__py_auto PyObject *type = module ? PyObject_GetAttrString(module, class) : NULL;
+    tw__py_auto PyObject *number = PyObject_GetAttrString(given, "value");
     if (!number) {
         PyErr_Clear();
         number = given;
         Py_INCREF(number);
     }
-    PyObject *member = type ? PyObject_CallFunctionObjArgs(type, number, NULL) : NULL;
+    tw__py_auto PyObject *member = type ? PyObject_CallFunctionObjArgs(type, number, NULL) : NULL;
     PyObject *name = member ? PyObject_GetAttrString(member, "name") : NULL;
     PyErr_Clear();
-    Py_XDECREF(module);
-    Py_XDECREF(type);
-    Py_XDECREF(number);
-    Py_XDECREF(member);
     return name;
 }
 
@@ -353,14 +324,13 @@ static PyObject *first_value(PyObject *function, PyObject *arguments)
         return PyObject_CallNoArgs(function);
     PyObject *given = PyDict_GetItemString(arguments, "name");
     const char *name = given && PyUnicode_Check(given) ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
-    char *inside = tw__format("%s%s", tw__scope(), name && *name ? name : "Variable");
+    tw__owned char *inside = tw__format("%s%s", tw__scope(), name && *name ? name : "Variable");
     tw__part part = inside ? tw__first_value_begin(inside) : (tw__part){ 0 };
     PyObject *made = inside ? PyObject_CallNoArgs(function) : tw__py_raise();
     if (tw__first_value_end(&part) != TW_OK && made) {
         Py_CLEAR(made);
         tw__py_raise();
     }
-    tw__free(inside);
     return made;
 }
 
@@ -377,7 +347,7 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
         return -1;
     }
     initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
-    PyObject *all = by_name(arguments, keywords), *values = NULL;
+    tw__py_auto PyObject *all = by_name(arguments, keywords), *values = NULL;
     int result = -1;
     if (all && read_arguments(all)) {
         bool called = PyCallable_Check(first) && !TW_IS_TENSOR(first);
@@ -392,8 +362,6 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
         if (shape && shape->rank < 0) /* TensorShape(None): every shape, where None is that of the first value */
             of(self)->resource->shape = TW_UNKNOWN_SHAPE;
     }
-    Py_XDECREF(all);
-    Py_XDECREF(values);
     return result;
 }
 
@@ -419,9 +387,8 @@ static PyObject *get_copies(PyObject *self, void *unused)
         return NULL;
     if (!variable->mirror)
         return tw__py_error(PyExc_AttributeError, "'ResourceVariable' object has no attribute 'values'");
-    PyObject *list = PyObject_GetAttrString(self, "_components"), *out = list ? PySequence_Tuple(list) : NULL;
-    Py_XDECREF(list);
-    return out;
+    tw__py_auto PyObject *list = PyObject_GetAttrString(self, "_components");
+    return list ? PySequence_Tuple(list) : NULL;
 }
 
 static PyObject *get_none(PyObject *self, void *unused)
@@ -441,15 +408,11 @@ static PyObject *get_priority(PyObject *self, void *unused)
 /* `names`: the row's property that names the member, the enumeration, and that of the member NONE. */
 static PyObject *get_enum(PyObject *self, void *names)
 {
-    PyObject *module = PyImport_ImportModule("thalweg._enums");
-    PyObject *name = module ? PyObject_GetAttrString(self, ((const char *const *)names)[0]) : NULL;
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._enums");
+    tw__py_auto PyObject *name = module ? PyObject_GetAttrString(self, ((const char *const *)names)[0]) : NULL;
     bool none = name && PyUnicode_CompareWithASCIIString(name, "NONE") == 0;
-    PyObject *class = name ? PyObject_GetAttrString(module, ((const char *const *)names)[none ? 2 : 1]) : NULL;
-    PyObject *value = class ? PyObject_GetItem(class, name) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(class);
-    Py_XDECREF(name);
-    return value;
+    tw__py_auto PyObject *class = name ? PyObject_GetAttrString(module, ((const char *const *)names)[none ? 2 : 1]) : NULL;
+    return class ? PyObject_GetItem(class, name) : NULL;
 }
 
 static const char *const synchronization[] = { "_synchronization", "VariableSynchronization", "VariableSynchronization" };

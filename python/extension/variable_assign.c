@@ -6,14 +6,13 @@
 static void end_unread(PyObject *self)
 {
     tw__py_object *object = (tw__py_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
+    tw__py_auto PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (object->weak)
         PyObject_ClearWeakRefs(self);
     Py_CLEAR(object->dict);
     tw_release(object->object);
     PyObject_GC_Del(self);
-    Py_DECREF(type);
 }
 
 static int traverse_unread(PyObject *self, visitproc visit, void *arg)
@@ -93,16 +92,14 @@ static PyObject *with_operation(PyObject *unread, size_t before)
     tw__node *node = graph->nodes[graph->node_count - 1];
     tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? tw__py_read_named(unread) : NULL;
     tw__control_pop(graph);
-    PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
-    PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;
+    tw__py_auto PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
+    tw__py_auto PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;
     tw__py_object *object = (tw__py_object *)unread;
     if (!object->dict)
         object->dict = PyDict_New();
     if (!operation || !object->dict || PyDict_SetItemString(object->dict, "_assigned_value", tensor) < 0 ||
         PyDict_SetItemString(object->dict, "_assigned_op", operation) < 0)
         Py_CLEAR(unread);
-    Py_XDECREF(tensor);
-    Py_XDECREF(operation);
     return unread;
 }
 

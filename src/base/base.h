@@ -165,6 +165,11 @@ const void *tw__methods(const void *object);
 TW_API_FUNCTION void tw__object_attach(void *object, void *peer);
 TW_API_FUNCTION void tw__object_end(void *object);
 
+/* An array of references (NULL at first) that knows its length: declared tw__held, it and they end with the block. */
+void *tw__held_new(size_t count);
+void tw__held_end(void *pointer); /* the variable's address */
+#define tw__held __attribute__((cleanup(tw__held_end)))
+
 /* Assigns to a slot that holds a reference: the new object is retained, the old one released. */
 void tw__set(void *slot, const void *object);
 

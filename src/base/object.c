@@ -158,3 +158,22 @@ void tw__set(void *slot, const void *object)
     *place = tw_retain(object);
     tw_release(old);
 }
+
+void *tw__held_new(size_t count)
+{
+    void **room = tw__alloc_array(count + 2, sizeof *room); /* the length stands before the references */
+    if (!room)
+        return NULL;
+    room[0] = (void *)count;
+    return room + 1;
+}
+
+void tw__held_end(void *pointer)
+{
+    void **references = *(void ***)pointer;
+    if (!references)
+        return;
+    for (size_t i = 0; i < (size_t)references[-1]; i++)
+        tw_release(references[i]);
+    tw__free(references - 1);
+}

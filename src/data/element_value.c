@@ -110,10 +110,9 @@ void tw__element_tensors_free(tw_tensor **tensors, int count)
 tw_tensor **tw__element_tensors(const tw_value *value, const tw_value *structure, int *count)
 {
     int64_t leaves = 0;
-    tw_spec *flat = tw__element_specs(structure, count);
+    tw__owned tw_spec *flat = tw__element_specs(structure, count);
     if (!flat)
         return NULL;
-    tw__free(flat);
     if (!tw__structure_alike(value, structure)) {
         tw__fail(TW_TYPE_ERROR, "an element is nested in another way than the dataset's");
         return NULL;

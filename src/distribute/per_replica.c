@@ -47,11 +47,10 @@ static void spec_text(const void *self, tw__text *text)
     const struct tw_per_replica_spec *spec = self;
     tw__text_add(text, "PerReplicaSpec(");
     for (int i = 0; i < spec->count; i++) {
-        char *shape = tw__shape_tuple(&spec->shapes[i]);
+        tw__owned char *shape = tw__shape_tuple(&spec->shapes[i]);
         tw__text_format(text, "%sTensorSpec(shape=%s, dtype=tf.%s, name=None)", i ? ", " : "", shape ? shape : "",
                         tw_dtype_name(spec->dtypes[i]));
         text->failed |= !shape;
-        tw__free(shape);
     }
     tw__text_add(text, ")");
 }

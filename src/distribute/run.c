@@ -315,7 +315,7 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
     if (strategy->count == 1) {
         run_alone(&run);
     } else {
-        char *scope = tw__strdup(tw__scope());
+        tw__owned char *scope = tw__strdup(tw__scope());
         run.scope = scope;
         run.replicas = scope ? tw__alloc_array((size_t)strategy->count, sizeof *run.replicas) : NULL;
         if (run.replicas)
@@ -323,7 +323,6 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
         else
             fail_run(&run, TW_RESOURCE_EXHAUSTED);
         tw__free(run.replicas);
-        tw__free(scope);
     }
     tw__deep_give(&one_run);
     for (size_t i = 0; i < run.made_count; i++) {

@@ -91,9 +91,8 @@ static tw_status add_listed(tw_strategy *strategy, const tw_tensor *devices)
         return tw__fail(TW_TYPE_ERROR, "%s: the argument `devices` is to be a list of names of devices", tw_class_name(strategy));
     for (int64_t i = 0; i < count; i++) {
         tw_string item = tw_tensor_string_at(devices, i);
-        char *text = tw__strndup(item.data, item.size);
+        tw__owned char *text = tw__strndup(item.data, item.size);
         tw_status status = text ? add_device(strategy, text) : tw__error_status();
-        tw__free(text);
         TW_TRY(status);
     }
     return TW_OK;
@@ -115,9 +114,8 @@ static tw_status check_different(const tw_strategy *strategy)
         for (int j = 0; j < i; j++) {
             if (strcmp(strategy->devices[i], strategy->devices[j]) != 0)
                 continue;
-            char *text = devices_text(strategy);
+            tw__owned char *text = devices_text(strategy);
             tw_status status = tw__fail(TW_ASSERTION_ERROR, "No duplicates allowed in `devices` argument: %s", text ? text : "");
-            tw__free(text);
             return status;
         }
     }

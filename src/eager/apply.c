@@ -137,9 +137,8 @@ static tw_status part_many(tw_tensor *const *inputs, int input_count, tw_tensor 
 tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     if (output_count > MANY) {
-        tw__pointer_map seen = { 0 };
+        tw__auto(tw__pointer_map_free) tw__pointer_map seen = { 0 };
         tw_status status = part_many(inputs, input_count, outputs, output_count, &seen);
-        tw__pointer_map_free(&seen);
         return status;
     }
     for (int i = 0; i < output_count; i++) {

@@ -141,7 +141,7 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
         return tw__error_status();
     tw_auto tw__custom_gradient *custom = tw__custom_gradient_new(output_count);
     c_functions *c = custom ? tw__alloc_zero(sizeof *c) : NULL;
-    tw__owned tw_tensor **results = tw__alloc_array((size_t)output_count + 1, sizeof *results);
+    tw__held tw_tensor **results = tw__held_new((size_t)output_count);
     tw_status status = c && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (c) {
         *c = (c_functions){ backward, user, end };
@@ -160,7 +160,5 @@ tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_cu
     }
     if (status == TW_OK)
         status = tw__custom_gradient_attach(custom, results, inputs.items, (int)inputs.count, outputs);
-    for (int i = 0; results && i < output_count; i++)
-        tw_release(results[i]);
     return status;
 }

@@ -85,10 +85,9 @@ static tw_status go_back(tw_forward_accumulator *a, tw_tape *inner, tw_tensor *t
     tw__tape_start(inner);
     tw_status status = tw__tape_gradient(a->tape, &target, &u, 1, a->primals, a->count, back);
     for (int64_t i = 0; status == TW_OK && i < a->count; i++) {
-        tw_tensor *sliced = back[i] && tw__slices_of(back[i]) ? back[i] : NULL;
+        tw_auto tw_tensor *sliced = back[i] && tw__slices_of(back[i]) ? back[i] : NULL;
         if (sliced && !(back[i] = tw__slices_dense(sliced)))
             status = tw__error_status();
-        tw_release(sliced);
     }
     tw__tape_stop(inner);
     return status;

@@ -100,20 +100,17 @@ static tw_status note_variables(tw_tape *tape)
 {
     const tw__tape_memory *memory = tape->memory;
     tw__auto(tw__pointer_map_free) tw__pointer_map seen = { 0 };
-    tw_status status = TW_OK;
-    for (size_t i = 0; memory && status == TW_OK && i < memory->tensor_count; i++) {
+    for (size_t i = 0; memory && i < memory->tensor_count; i++) {
         tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
         void *variable = object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
         if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || is_watched(tape, &seen, variable))
             continue;
         if (tape->watched_count >= FEW_WATCHED)
-            status = tw__pointer_map_put(&seen, variable, 1);
-        if (status == TW_OK)
-            status = TW_GROW(tape->watched, tape->watched_capacity, tape->watched_count + 1);
-        if (status == TW_OK)
-            tape->watched[tape->watched_count++] = tw_retain(variable);
+            TW_TRY(tw__pointer_map_put(&seen, variable, 1));
+        TW_TRY(TW_GROW(tape->watched, tape->watched_capacity, tape->watched_count + 1));
+        tape->watched[tape->watched_count++] = tw_retain(variable);
     }
-    return status;
+    return TW_OK;
 }
 
 void tw__tape_spend(tw_tape *tape)

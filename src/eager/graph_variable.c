@@ -46,7 +46,7 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     tw_tensor *value = initial->node && initial->node->graph == graph ? tw_retain(initial) : NULL;
     const char *before = tw__colocate(tw__colocation ? tw__colocation : resource->name); /* what is said outside counts */
     if (!value) {
-        char *name = tw__format("%s/Initializer/initial_value", resource->name);
+        tw__owned char *name = tw__format("%s/Initializer/initial_value", resource->name);
         tw_tensor *known = initial->node && initial->symbolic_value ? initial->symbolic_value : initial;
         if (name && known->node)
             tw__fail(
@@ -57,7 +57,6 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
             value = tw__graph_constant(graph, known, name);
             tw__device_pop();
         }
-        tw__free(name);
     }
     if (!value) {
         tw__colocate(before);

@@ -31,14 +31,12 @@ static tw_status lift_node(lifting *l, const tw__node *node)
         out[0] = outside->node ? tw__lift(outside) : tw_retain(outside);
         return out[0] ? TW_OK : tw__error_status();
     }
-    tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
     TW_NEED(inputs);
     for (int i = 0; i < node->input_count; i++)
         inputs[i] = l->values[node->inputs[i].node->id][node->inputs[i].output];
     int count = node->output_count;
-    tw_status status = tw__apply(node->op, inputs, node->input_count, node->attrs, node->attr_count, out, &count);
-    tw__free(inputs);
-    return status;
+    return tw__apply(node->op, inputs, node->input_count, node->attrs, node->attr_count, out, &count);
 }
 
 /* Whether the graph may change the variable that the node reads, before it does so. */

@@ -194,18 +194,14 @@ tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
     if (!sliced || hands_on(g->op))
         return own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, g) : g->op->gradient(g);
     tw__gradient dense = *g;
-    tw__owned tw_tensor **gradients = tw__alloc_array((size_t)g->output_count, sizeof *gradients);
+    tw__held tw_tensor **gradients = tw__held_new((size_t)g->output_count);
     dense.output_grads = gradients;
-    tw_status status = gradients ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < g->output_count; i++) {
+    TW_NEED(gradients);
+    for (int i = 0; i < g->output_count; i++) {
         if (g->output_grads[i] && !(gradients[i] = tw__slices_dense(g->output_grads[i])))
-            status = tw__error_status();
+            return tw__error_status();
     }
-    if (status == TW_OK)
-        status = own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, &dense) : g->op->gradient(&dense);
-    for (int i = 0; gradients && i < g->output_count; i++)
-        tw_release(gradients[i]);
-    return status;
+    return own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, &dense) : g->op->gradient(&dense);
 }
 
 typedef struct backward {

@@ -55,7 +55,7 @@ static tw_status take_in(tw__draft *draft, const tw__node *node, const tw__body 
     bool special = draft->special;
     TW_TRY(TW_GROW(plan->owners, plan->owner_capacity, plan->owner_count + 1));
     plan->owners[plan->owner_count++] = tw_retain(body->owner);
-    char *path = tw__format("%s%s/", outer ? outer : "", node->name);
+    tw__owned char *path = tw__format("%s%s/", outer ? outer : "", node->name);
     TW_NEED(path);
     draft->inlined += body->graph->node_count;
     draft->path = path;
@@ -63,7 +63,6 @@ static tw_status take_in(tw__draft *draft, const tw__node *node, const tw__body 
     tw_status status = tw__draft_body(draft, body, inputs, NULL, results);
     draft->special = special;
     draft->path = outer;
-    tw__free(path);
     return status;
 }
 
@@ -73,12 +72,11 @@ tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t 
     if (!tw__node_body(node, TW_ROLE_CALL, "f", &body) || !may_inline(draft, node, &body, inputs))
         return TW_OK;
     body.output_count = outputs < node->output_count ? outputs : node->output_count;
-    int32_t *results = tw__alloc_array((size_t)body.output_count + 1, sizeof *results);
+    tw__owned int32_t *results = tw__alloc_array((size_t)body.output_count + 1, sizeof *results);
     TW_NEED(results);
     tw_status status = take_in(draft, node, &body, inputs, results);
     for (int k = 0; status == TW_OK && k < body.output_count; k++)
         draft->stands_for[draft->first_place[node->id] + k] = results[k];
-    tw__free(results);
     *settled = status == TW_OK;
     return status;
 }

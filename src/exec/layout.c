@@ -78,7 +78,7 @@ static tw_status find_bytes(tw__plan *plan)
 
 static tw_status choose(tw__plan *plan)
 {
-    bool *blocked = tw__alloc_array((size_t)plan->place_count + 1, sizeof *blocked);
+    tw__owned bool *blocked = tw__alloc_array((size_t)plan->place_count + 1, sizeof *blocked);
     TW_NEED(blocked);
     for (int i = 0; i < plan->output_count; i++)
         blocked[plan->outputs[i]] = true;
@@ -108,7 +108,6 @@ static tw_status choose(tw__plan *plan)
     }
     for (int32_t p = 0; p < plan->place_count; p++)
         plan->places[p].kept = blocked[p];
-    tw__free(blocked);
     int kept = 0;
     for (int s = 0; s < plan->step_count; s++) {
         if (plan->steps[s].gone)

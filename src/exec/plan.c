@@ -156,7 +156,7 @@ static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t nod
                 plan->places[draft->first_place[i]].constant = tw_retain(value);
             continue;
         }
-        int32_t *inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
+        tw__owned int32_t *inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
         TW_NEED(inputs);
         for (int k = 0; k < node->input_count; k++)
             inputs[k] = draft->stands_for[draft->first_place[node->inputs[k].node->id] + node->inputs[k].output];
@@ -169,7 +169,6 @@ static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t nod
             status = tw__pass_inline(draft, node, inputs, needed[i], &settled);
         if (!settled && status == TW_OK)
             status = add_step(draft, node, inputs);
-        tw__free(inputs);
         TW_TRY(status);
     }
     return TW_OK;

@@ -106,7 +106,7 @@ void tw__uses_free(tw__uses *uses)
 /* Takes out what passes took away, and what nobody asks for any more. */
 tw_status tw__plan_sweep(tw__plan *plan)
 {
-    bool *used = tw__alloc_array((size_t)plan->place_count + 1, sizeof *used);
+    tw__owned bool *used = tw__alloc_array((size_t)plan->place_count + 1, sizeof *used);
     TW_NEED(used);
     for (int i = 0; i < plan->output_count; i++)
         used[plan->outputs[i]] = true;
@@ -139,6 +139,5 @@ tw_status tw__plan_sweep(tw__plan *plan)
                 places[count++] = p;
         }
     }
-    tw__free(used);
     return places ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }

@@ -99,11 +99,10 @@ TW_API(gfile_glob, "io.gfile.glob(pattern: value) -> value", "The names that a p
     const tw_value *items = several ? args->pattern.list.items : &args->pattern;
     for (int64_t i = 0; good && i < (several ? args->pattern.list.count : 1); i++) {
         good = items[i].kind == TW_VALUE_STR || items[i].kind == TW_VALUE_BYTES;
-        char *pattern = good ? tw__strndup(items[i].s.data, items[i].s.size) : NULL;
+        tw__owned char *pattern = good ? tw__strndup(items[i].s.data, items[i].s.size) : NULL;
         if (!good)
             tw__fail(TW_TYPE_ERROR, "io.gfile.glob: a pattern must be text, item %lld is not", (long long)i);
         good = pattern && add_matches(&list, &room, pattern);
-        tw__free(pattern);
     }
     if (!good) {
         tw_value_free(&list);

@@ -301,7 +301,7 @@ static int by_number(const void *a, const void *b)
 
 tw_status tw__call_cache_list(const tw__call_cache *cache, void **values)
 {
-    entry **entries = tw__alloc_array((size_t)cache->count + 1, sizeof *entries);
+    tw__owned entry **entries = tw__alloc_array((size_t)cache->count + 1, sizeof *entries);
     TW_NEED(entries);
     int count = 0;
     for (entry *e = cache->newest; e; e = e->older)
@@ -309,6 +309,5 @@ tw_status tw__call_cache_list(const tw__call_cache *cache, void **values)
     qsort(entries, (size_t)count, sizeof *entries, by_number);
     for (int i = 0; i < count; i++)
         values[i] = entries[i]->value;
-    tw__free(entries);
     return TW_OK;
 }

@@ -267,7 +267,7 @@ static branch_form *make_form(const tw__node *rich)
 static tw_status enrich(tw__node *node)
 {
     tw_auto branch_form *form = make_form(tw__node_richest(node));
-    tw__function **kept = form ? tw__alloc_array((size_t)form->count, sizeof *kept) : NULL;
+    tw__owned tw__function **kept = form ? tw__alloc_array((size_t)form->count, sizeof *kept) : NULL;
     TW_NEED(kept);
     tw_status status = TW_OK;
     tw__graph *outer = tw__tracing;
@@ -279,7 +279,6 @@ static tw_status enrich(tw__node *node)
         status = enrich_with(node, kept, form);
     for (int i = 0; i < form->count; i++)
         tw_release(kept[i]);
-    tw__free(kept);
     return status;
 }
 
@@ -323,7 +322,7 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
     for (int i = 0; i < b->which; i++)
         shift += form->extras[i];
     tw__owned tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
-    tw__owned tw_tensor **gradients = tw__alloc_array((size_t)g->input_count + 1, sizeof *gradients);
+    tw__held tw_tensor **gradients = tw__held_new((size_t)g->input_count);
     tw_tensor **results = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
     tw_status status = own && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < f->forward->output_count; i++)
@@ -344,8 +343,6 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
         if (!results[made++])
             status = tw__error_status();
     }
-    for (int i = 0; gradients && i < g->input_count; i++)
-        tw_release(gradients[i]);
     *outputs = results;
     *output_count = results ? made : 0;
     return status;
@@ -393,13 +390,10 @@ static tw_status gradient_of_run(tw__gradient *g)
     if (f->stateful)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function",
                           f->name);
-    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *outputs);
-    tw_status status = outputs ? tw__function_call_plain(f->forward, g->inputs + 1, outputs) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = tw__derivative_call(f->derivative, g->inputs + 1, outputs, g->output_grads, g->input_grads + 1);
-    for (int i = 0; outputs && i < f->forward->output_count; i++)
-        tw_release(outputs[i]);
-    return status;
+    tw__held tw_tensor **outputs = tw__held_new((size_t)f->forward->output_count);
+    TW_NEED(outputs);
+    TW_TRY(tw__function_call_plain(f->forward, g->inputs + 1, outputs));
+    return tw__derivative_call(f->derivative, g->inputs + 1, outputs, g->output_grads, g->input_grads + 1);
 }
 
 static tw_status branch_gradient(tw__gradient *g)

@@ -21,7 +21,7 @@ tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f
 static tw_status apply(bool by_case, tw__function *const *branches, int count, tw_tensor *const *inputs, int input_count,
                        tw_tensor **outputs, int output_count)
 {
-    tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
+    tw__owned tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
     TW_NEED(types);
     bool stateful = false;
     for (int i = 0; i < output_count; i++)
@@ -32,9 +32,7 @@ static tw_status apply(bool by_case, tw__function *const *branches, int count, t
                         TW_A_FUNC("else_branch", branches[count - 1]) };
     tw_attr of_case[] = { of_if[0], TW_A_FUNCS("branches", (void *const *)branches, count) };
     const tw_op *op = by_case ? (stateful ? &tw__op_Case : &tw__op_StatelessCase) : (stateful ? &tw__op_If : &tw__op_StatelessIf);
-    tw_status status = tw__apply(op, inputs, input_count, by_case ? of_case : of_if, by_case ? 2 : 3, outputs, &output_count);
-    tw__free(types);
-    return status;
+    return tw__apply(op, inputs, input_count, by_case ? of_case : of_if, by_case ? 2 : 3, outputs, &output_count);
 }
 
 static tw_status check_alike(bool by_case, tw__function *const *branches, int count)
@@ -92,21 +90,15 @@ static tw_status build(bool by_case, tw_tensor *selector, tw__function **branche
 static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__branch *branches, int count, tw_tensor ***outputs,
                                  int *output_count)
 {
-    tw__function **made = tw__alloc_array((size_t)count, sizeof *made);
+    tw__held tw__function **made = tw__held_new((size_t)count);
     TW_NEED(made);
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < count; i++) {
-        char *name = by_case ? tw__format("switch_case_indexed_case_branch%d", i) : tw__strdup(i ? "cond_false" : "cond_true");
+    for (int i = 0; i < count; i++) {
+        tw__owned char *name =
+            by_case ? tw__format("switch_case_indexed_case_branch%d", i) : tw__strdup(i ? "cond_false" : "cond_true");
         made[i] = name ? tw__function_trace(name, NULL, NULL, 0, branches[i].body, branches[i].context) : NULL;
-        tw__free(name);
-        status = made[i] ? TW_OK : tw__error_status();
+        TW_NEED(made[i]);
     }
-    if (status == TW_OK)
-        status = build(by_case, selector, made, count, outputs, output_count);
-    for (int i = 0; i < count; i++)
-        tw_release(made[i]);
-    tw__free(made);
-    return status;
+    return build(by_case, selector, made, count, outputs, output_count);
 }
 
 tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then_context, tw__function_body else_body,

@@ -55,10 +55,9 @@ static tw_status finish(tw__function *f, int handles, tw_tensor **results, int c
     for (int i = 0; i < count; i++) {
         if (!results[i])
             return tw__fail(TW_INVALID_ARGUMENT, "%s: result %d is NULL", f->name, i);
-        tw_tensor *inside = tw__graph_import(graph, results[i]);
+        tw_auto tw_tensor *inside = tw__graph_import(graph, results[i]);
         TW_NEED(inside);
         f->outputs[i] = (tw__edge){ inside->node, inside->node_output };
-        tw_release(inside);
     }
     int captures = (int)graph->capture_count - handles;
     f->input_count = f->argument_count + captures;
@@ -262,14 +261,13 @@ char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
 {
     if (!plan_of(f) && make_plan(f) != TW_OK)
         return NULL;
-    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
     if (!inputs)
         return NULL;
     for (int i = 0; arguments && i < f->input_count; i++)
         inputs[i] = i < f->argument_count ? arguments[i] : f->captures[i - f->argument_count];
     tw__text text = { 0 };
     tw_status status = tw__plan_print(plan_of(f), f->name, arguments ? inputs : NULL, &text);
-    tw__free(inputs);
     if (status == TW_OK)
         return tw__text_take(&text);
     tw__text_free(&text);
@@ -302,12 +300,11 @@ tw_status tw__function_set_captures(tw__function *f, tw_tensor *const *captures,
                 inside = f->inputs[k];
         }
         if (!inside) {
-            tw_tensor *placeholder = tw__graph_placeholder(f->graph, captures[i]->dtype, &captures[i]->shape, NULL);
+            tw_auto tw_tensor *placeholder = tw__graph_placeholder(f->graph, captures[i]->dtype, &captures[i]->shape, NULL);
             if (!placeholder)
                 status = tw__error_status();
             else
                 inside = placeholder->node;
-            tw_release(placeholder);
         }
         inputs[f->argument_count + i] = inside;
     }

@@ -241,7 +241,7 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
 {
     tw__function *backward = d->backward;
     tw__owned tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
-    tw__owned tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
+    tw__held tw_tensor **results = tw__held_new((size_t)backward->output_count);
     tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int own = 0, carrying = 0;
     for (int i = 0; i < d->targets; i++)
@@ -274,8 +274,6 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
         if (source >= 0 && !in_grads[i])
             status = tw__error_status();
     }
-    for (int i = 0; results && i < backward->output_count; i++)
-        tw_release(results[i]);
     return status;
 }
 
@@ -343,18 +341,14 @@ static tw_status enrich(tw__node *node, const tw__function *forward)
 /* Tapes that saw the call do not know its further outputs: they are told of a call that has only these. */
 static tw_status tell_tapes(const tw__gradient *g, tw__node *node, int count, tw_tensor *const *outputs)
 {
-    tw__owned tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all);
-    tw_status status = all ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw__held tw_tensor **all = tw__held_new((size_t)count);
+    TW_NEED(all);
     const tw__node *rich = tw__node_richest(node);
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         all[i] = i < g->output_count ? tw__node_output(node, i) : tw_retain(outputs[i]);
-        status = all[i] ? TW_OK : tw__error_status();
+        TW_NEED(all[i]);
     }
-    if (status == TW_OK)
-        status = tw__tapes_record(node->op, g->inputs, g->input_count, rich->attrs, rich->attr_count, all, count);
-    for (int i = 0; all && i < count; i++)
-        tw_release(all[i]);
-    return status;
+    return tw__tapes_record(node->op, g->inputs, g->input_count, rich->attrs, rich->attr_count, all, count);
 }
 
 tw_status tw__gradient_outputs(const tw__gradient *g, tw__node *node, int count, tw_tensor **outputs)

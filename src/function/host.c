@@ -164,9 +164,9 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
         return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs)
                        : TW_RESOURCE_EXHAUSTED;
     tw_auto host_call *call = tw__object_new(&call_class);
-    tw__owned tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
+    tw__held tw_tensor **made = tw__held_new((size_t)output_count);
     tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
-    tw_status status = custom ? TW_OK : tw__error_status();
+    TW_NEED(custom);
     if (custom) {
         call->body = body;
         call->user = user;
@@ -174,13 +174,9 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
         custom->user = tw_retain(call);
         custom->backward = backward;
         custom->end = end_gradient;
-        status = call_node(run_followed, tw_retain(call), let_go, inputs.items, (int)inputs.count, dtypes, output_count, made);
+        TW_TRY(call_node(run_followed, tw_retain(call), let_go, inputs.items, (int)inputs.count, dtypes, output_count, made));
     }
-    if (status == TW_OK)
-        status = tw__custom_gradient_attach(custom, made, sources, count, outputs);
-    for (int i = 0; made && i < output_count; i++)
-        tw_release(made[i]);
-    return status;
+    return tw__custom_gradient_attach(custom, made, sources, count, outputs);
 }
 
 tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,

@@ -173,7 +173,7 @@ static tw_status next_row(void *context, tw_tensor *const *arguments, int count,
 {
     const request *r = context;
     tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
-    tw__owned tw_tensor **row = tw__alloc_array((size_t)r->source_count + 1, sizeof *row);
+    tw__held tw_tensor **row = tw__held_new((size_t)r->source_count);
     tw_auto tw_tensor *seed = results && row ? seed_later(r, arguments[0]) : NULL, *one = tw_tensor_int(1);
     tw_status status = seed && one ? gradient(r, seed, row) : tw__error_status();
     int at = 1;
@@ -187,8 +187,6 @@ static tw_status next_row(void *context, tw_tensor *const *arguments, int count,
         results[at] = TW_CALL(TensorListSetItem, arguments[at], arguments[0], row[s]);
         status = results[at++] ? TW_OK : tw__error_status();
     }
-    for (int s = 0; row && s < r->source_count; s++)
-        tw_release(row[s]);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;

@@ -175,10 +175,10 @@ static tw_status argument_shape(const tw__argument_message *argument, tw_shape *
     tw__owned void *block = NULL;
     void *object = NULL;
     size_t budget = 0;
-    tw_status status = tw__attr_message_read(argument->shapes, TW_ATTR_SHAPES, NULL, &budget, &attr, &block, &object);
-    if (status == TW_OK && attr.count == 1)
+    TW_TRY(tw__attr_message_read(argument->shapes, TW_ATTR_SHAPES, NULL, &budget, &attr, &block, &object));
+    if (attr.count == 1)
         *shape = attr.shapes[0];
-    return status;
+    return TW_OK;
 }
 
 /* The arguments as placeholders, and under their names what bodies refer to: "x", and "^x" for order. */
@@ -192,7 +192,7 @@ static tw_status make_arguments(const tw__function_message *message, tw__graph *
             return tw__fail(TW_UNIMPLEMENTED, "argument %zu ('%.*s') has no dtype of its own", i, TW_SHOWN(argument->name));
         tw_shape shape;
         TW_TRY(argument_shape(argument, &shape));
-        char *text = tw__format("^%.*s", (int)argument->name.size, argument->name.data);
+        tw__owned char *text = tw__format("^%.*s", (int)argument->name.size, argument->name.data);
         tw_tensor *placeholder = text ? tw__graph_placeholder(graph, argument->dtype, &shape, text + 1) : NULL;
         tw_status status = placeholder ? TW_OK : tw__error_status();
         if (placeholder) {
@@ -203,7 +203,6 @@ static tw_status make_arguments(const tw__function_message *message, tw__graph *
             if (status == TW_OK)
                 status = tw__map_put(given, text + 1, strlen(text + 1), &edges[i]);
         }
-        tw__free(text);
         TW_TRY(status);
     }
     return TW_OK;
@@ -337,7 +336,7 @@ static tw_status leave(tw__called *list, level *levels, size_t *depth)
 tw_status tw__library_build_called(tw__called *list)
 {
     tw__library *library = list->library;
-    level *levels = tw__alloc_array(library->message.function_count + 2, sizeof *levels);
+    tw__owned level *levels = tw__alloc_array(library->message.function_count + 2, sizeof *levels);
     TW_NEED(levels);
     size_t depth = 1;
     levels[0] = (level){ -1, 0, 0 };
@@ -369,7 +368,6 @@ tw_status tw__library_build_called(tw__called *list)
     }
     while (depth > 1)
         library->entries[levels[--depth].index].open = false;
-    tw__free(levels);
     return status;
 }
 

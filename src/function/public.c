@@ -144,7 +144,7 @@ static tw__function *find(tw_function *f, const tw__call_key *key, const char *c
     tw__function *found = tw__tracer_find(&f->tracer, key);
     if (found)
         return found;
-    tw_dtype *dtypes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *dtypes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *dtypes);
     if (!dtypes)
         return NULL;
     for (int i = 0; i < key->spec_count; i++)
@@ -154,7 +154,6 @@ static tw__function *find(tw_function *f, const tw__call_key *key, const char *c
     if (!found)
         found = tw__tracer_trace(&f->tracer, key, called, trace, &(trace_call){ f, dtypes, names, key->spec_count });
     tw__tracing_end();
-    tw__free(dtypes);
     return found;
 }
 
@@ -246,33 +245,28 @@ tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **out
     TW_TRY(check_call(f, arguments));
     if (!outputs || !output_count)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: there is no place for the outputs", f->name);
-    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
+    tw_auto tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
     TW_NEED(graph);
     void (*told)(tw__function *) = tw__function_noted;
     if (told)
         told(graph);
-    tw_status status = TW_OK;
     if (graph->output_count > *output_count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count,
-                          *output_count);
+        return tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count,
+                        *output_count);
     else
-        status = tw__function_call(graph, arguments.items, outputs);
-    if (status == TW_OK)
-        *output_count = graph->output_count;
-    tw_release(graph);
-    return status;
+        TW_TRY(tw__function_call(graph, arguments.items, outputs));
+    *output_count = graph->output_count;
+    return TW_OK;
 }
 
 char *tw_function_plan(tw_function *f, tw_tensors arguments)
 {
     if (check_call(f, arguments) != TW_OK)
         return NULL;
-    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, false);
+    tw_auto tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, false);
     if (!graph)
         return NULL;
-    char *text = tw__function_plan_text(graph, arguments.items);
-    tw_release(graph);
-    return text;
+    return tw__function_plan_text(graph, arguments.items);
 }
 
 tw_tensor *tw_function_value(tw_function *f, tw_tensors arguments)

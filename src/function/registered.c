@@ -170,7 +170,7 @@ static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)
     const tw__registered *r = loaded->registered;
     const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
     TW_TRY(check(r, g, node));
-    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)r->function->input_count + 1, sizeof *inputs);
+    tw__held tw_tensor **inputs = tw__held_new((size_t)r->function->input_count);
     tw__owned tw_tensor **results = tw__alloc_array(r->source_count + 1, sizeof *results);
     tw_status status = inputs && results ? take_inputs(loaded, g, node, inputs) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
@@ -182,8 +182,6 @@ static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)
         else
             tw_release(results[i]);
     }
-    for (int i = 0; inputs && i < r->function->input_count; i++)
-        tw_release(inputs[i]);
     return status;
 }
 

@@ -45,10 +45,9 @@ static bool is_tensor(const tw__function_message *function, tw_string input, con
     for (size_t i = 0; i < function->node_count; i++) {
         if (!same(function->nodes[i].name, name))
             continue;
-        char *text = tw__strndup(function->nodes[i].op.data, function->nodes[i].op.size);
+        tw__owned char *text = tw__strndup(function->nodes[i].op.data, function->nodes[i].op.size);
         const tw_op *op = text ? tw__op_find(text) : NULL;
         const tw__op_signature *signature = op ? tw__op_signature_of(op) : NULL;
-        tw__free(text);
         return signature && signature->output_count == 1; /* then the number in it is the flat one */
     }
     return false;

@@ -236,7 +236,7 @@ static tw_status keep(tw__tracer *t, const tw__call_key *key, const tw_shape *sh
 
 void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__trace_maker make, void *context)
 {
-    tw_shape *shapes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *shapes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *shapes);
     if (!shapes)
         return NULL;
     for (int i = 0; i < key->spec_count; i++)
@@ -268,7 +268,6 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__
         t->drop(value ? value : first);
         value = value ? first : NULL;
     }
-    tw__free(shapes);
     return value;
 }
 

@@ -59,7 +59,7 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
 {
     loop_form *form = context;
     tw__function *body = form->body, *forward = body->forward;
-    tw__owned tw_tensor **all = tw__alloc_array((size_t)forward->output_count + 1, sizeof *all);
+    tw__held tw_tensor **all = tw__held_new((size_t)forward->output_count);
     tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
     tw_status status = all && results ? tw__function_call_plain(forward, arguments, all) : TW_RESOURCE_EXHAUSTED;
     int first = first_stack(form);
@@ -77,8 +77,6 @@ static tw_status kept_body(void *context, tw_tensor *const *arguments, int count
         if (!results[first + s])
             status = tw__error_status();
     }
-    for (int i = 0; all && i < forward->output_count; i++)
-        tw_release(all[i]);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;
@@ -258,9 +256,9 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
     tw__function *body = form->body, *backward = body->derivative->backward;
     const int *sources = body->derivative->sources;
     tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
-    tw__owned tw_tensor **items = tw__alloc_array((size_t)form->stack_count + 1, sizeof *items);
+    tw__held tw_tensor **items = tw__held_new((size_t)form->stack_count);
     tw__owned tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
-    tw__owned tw_tensor **out = tw__alloc_array((size_t)backward->output_count + 1, sizeof *out);
+    tw__held tw_tensor **out = tw__held_new((size_t)backward->output_count);
     tw_status status = results && items && in && out ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int s = 0; status == TW_OK && s < form->stack_count; s++)
         status = pop(arguments[r->slot_count + s], stack_dtype(form, s), &results[r->slot_count + s], &items[s]);
@@ -291,10 +289,6 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
         if (!results[slot])
             status = tw__error_status();
     }
-    for (int s = 0; items && s < form->stack_count; s++)
-        tw_release(items[s]);
-    for (int i = 0; out && i < backward->output_count; i++)
-        tw_release(out[i]);
     *outputs = results;
     *output_count = results ? count : 0;
     return status;

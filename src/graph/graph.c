@@ -14,14 +14,13 @@ static void node_free(tw__node *node)
         node->out_shapes = node->outgrown[1];
     }
     while (node->rich) {
-        tw__node *rich = node->rich;
+        tw__owned tw__node *rich = node->rich;
         node->rich = rich->rich;
         tw__attrs_end(rich->attrs, rich->attr_count);
         tw__free(rich->attrs);
         tw__free(rich->inputs);
         tw__free(rich->out_dtypes);
         tw__free(rich->out_shapes);
-        tw__free(rich);
     }
     tw__attrs_end(node->attrs, node->attr_count);
     tw__free(node->attrs);
@@ -139,9 +138,8 @@ static void drop_functions(tw_attr *attrs, int count)
 {
     for (int i = 0; attrs && i < count; i++) {
         if (attrs[i].kind == TW_ATTR_FUNC) {
-            void *function = attrs[i].func;
+            tw_auto void *function = attrs[i].func;
             attrs[i].func = NULL;
-            tw_release(function);
         } else if (attrs[i].kind == TW_ATTR_FUNCS) {
             int members = attrs[i].count;
             attrs[i].count = 0;
@@ -158,9 +156,8 @@ void tw__graph_leave(tw__graph *graph)
     for (size_t i = 0; i < graph->node_count; i++) {
         for (tw__node *form = graph->nodes[i]; form; form = form->rich)
             drop_functions(form->attrs, form->attr_count);
-        tw_object *gradient = graph->nodes[i]->gradient;
+        tw_auto tw_object *gradient = graph->nodes[i]->gradient;
         graph->nodes[i]->gradient = NULL;
-        tw_release(gradient);
     }
 }
 
@@ -429,12 +426,11 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
     tw_status status = TW_OK;
     tw__naming naming = graph == tw__tracing ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };
     for (int i = 0; status == TW_OK && i < input_count; i++) {
-        tw_tensor *inside = tw__graph_import(graph, inputs[i]);
+        tw_auto tw_tensor *inside = tw__graph_import(graph, inputs[i]);
         if (inside)
             edges[i] = (tw__edge){ inside->node, inside->node_output };
         else
             status = tw__error_status();
-        tw_release(inside);
     }
     tw__node *node = NULL;
     if (status == TW_OK)

@@ -193,14 +193,13 @@ static tw_status take_inputs(tw__build *build, size_t index, work *w)
 /* Where the file says that the node is to run; what it leaves open, the program's device scope says. */
 static tw_status place(tw__node *node, tw_string device)
 {
-    char *own = tw__strndup(device.data, device.size);
+    tw__owned char *own = tw__strndup(device.data, device.size);
     tw__device_name name, outer = { { NULL, 0 }, { NULL, 0 }, TW__DEVICE_NONE, TW__DEVICE_NONE, TW__DEVICE_NONE };
     TW_NEED(own);
     tw_status status = tw__device_parse(own, &name);
     if (status == TW_OK && tw__device_top)
         outer = tw__device_top->name;
     char *text = status == TW_OK ? tw__device_text(tw__device_merge(outer, name)) : NULL;
-    tw__free(own);
     if (!text)
         return status == TW_OK ? TW_RESOURCE_EXHAUSTED
                                : tw__fail(TW_INVALID_ARGUMENT, "Malformed device specification '%.*s'", TW_SHOWN(device));
@@ -236,11 +235,10 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
     tw_status status = op->shape(&inference);
     tw__partial = outer;
     TW_TRY(status);
-    char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
+    tw__owned char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
     TW_NEED(name);
     *node = tw__graph_add(build->graph, op, name, w->edges, w->input_count, complete, signature->attr_count, w->out_dtypes,
                           w->out_shapes, count);
-    tw__free(name);
     if (!*node)
         return tw__error_status();
     for (int i = 0; i < w->control_count; i++)

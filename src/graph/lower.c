@@ -195,9 +195,8 @@ static tw_status write_input(const tw__low_graph *graph, tw__node_message *messa
         snprintf(ending, sizeof ending, ":%d", (int)input.port);
     tw_string text = input.port == TW_LOW_CONTROL ? tw__low_text(graph->message, (tw_string){ "^", 1 }, "") : from->name;
     if (input.port == TW_LOW_CONTROL && text.data) {
-        char *name = tw__strndup(from->name.data, from->name.size);
+        tw__owned char *name = tw__strndup(from->name.data, from->name.size);
         text = name ? tw__low_text(graph->message, (tw_string){ "^", 1 }, name) : (tw_string){ NULL, 0 };
-        tw__free(name);
     } else if (input.port > 0) {
         text = tw__low_text(graph->message, from->name, ending);
     }
@@ -262,9 +261,8 @@ bool tw__low_stateful(const tw__low_graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const tw__low_node *node = &graph->nodes[i];
-        char *name = node->gone || tw__low_is(node, "_Arg") ? NULL : tw__strndup(node->op.data, node->op.size);
+        tw__owned char *name = node->gone || tw__low_is(node, "_Arg") ? NULL : tw__strndup(node->op.data, node->op.size);
         const tw_op *op = name ? tw__op_find(name) : NULL;
-        tw__free(name);
         if (op && op->stateful)
             return true;
     }
@@ -396,7 +394,7 @@ static tw_status read_arguments(tw__low_graph *graph, const tw__function_message
         if (tw__map_has(&graph->names, name.data, name.size))
             return tw__fail(TW_INVALID_ARGUMENT, "two arguments are named '%.*s'", TW_SHOWN(name));
         int32_t made = tw__low_add(graph, name, "_Arg");
-        char *text = made < 0 ? NULL : tw__format("^%.*s", (int)name.size, name.data);
+        tw__owned char *text = made < 0 ? NULL : tw__format("^%.*s", (int)name.size, name.data);
         tw_status status =
             text ? tw__low_attr_type(graph, &graph->nodes[made], "T", function->arguments[i].dtype) : TW_RESOURCE_EXHAUSTED;
         edges[i] = (tw__edge){ NULL, made };
@@ -404,7 +402,6 @@ static tw_status read_arguments(tw__low_graph *graph, const tw__function_message
             status = tw__map_put(names, text, name.size + 1, &edges[i]);
         if (status == TW_OK)
             status = tw__map_put(names, text + 1, name.size, &edges[i]);
-        tw__free(text);
         TW_TRY(status);
     }
     return TW_OK;

@@ -197,20 +197,20 @@ static size_t pass(tw__conds *c, int32_t scope, int32_t group, bool *done)
 static tw_status find_groups(tw__conds *c)
 {
     tw__owned bool *done = tw__alloc_array(c->count + 1, sizeof *done);
-    tw_status status = done ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(done);
     size_t left = c->order_count;
-    while (status == TW_OK && left > 0) {
+    while (left > 0) {
         size_t count = pass(c, TW_LOW_NONE, TW_LOW_NONE, done);
-        for (size_t key = 0; status == TW_OK && key < c->condition_count && !count; key++) {
+        for (size_t key = 0; key < c->condition_count && !count; key++) {
             count = pass(c, (int32_t)key, (int32_t)c->group_count, done);
             if (count)
-                status = add_group(c, (int32_t)key);
+                TW_TRY(add_group(c, (int32_t)key));
         }
-        if (status == TW_OK && !count)
-            status = tw__fail(TW_INVALID_ARGUMENT, "the graph's conditions depend on each other in a circle");
+        if (!count)
+            return tw__fail(TW_INVALID_ARGUMENT, "the graph's conditions depend on each other in a circle");
         left -= count;
     }
-    return status;
+    return TW_OK;
 }
 
 /* A node runs in the group of the first that needs it: so that conditions on one predicate, which depend on each other, are not

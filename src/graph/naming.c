@@ -31,18 +31,15 @@ static tw_status set_uses(tw__graph *graph, const char *key, intptr_t uses)
 
 char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked)
 {
-    char *key = lowered(name), *out = NULL;
+    tw__owned char *key = lowered(name);
+    char *out = NULL;
     if (!key)
         return NULL;
     intptr_t uses = uses_of(graph, key);
-    if (marked && set_uses(graph, key, uses + 1) != TW_OK) {
-        tw__free(key);
+    if (marked && set_uses(graph, key, uses + 1) != TW_OK)
         return NULL;
-    }
-    if (!uses) {
-        tw__free(key);
+    if (!uses)
         return tw__strdup(name);
-    }
     tw__owned char *numbered = tw__strdup(key);
     while (numbered && uses_of(graph, numbered)) {
         tw__free(numbered);
@@ -50,7 +47,6 @@ char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked)
     }
     if (numbered && (!marked || set_uses(graph, numbered, 1) == TW_OK))
         out = tw__format("%s_%ld", name, (long)uses - 1);
-    tw__free(key);
     return out;
 }
 
@@ -193,11 +189,10 @@ tw_status tw__node_name(tw__node *node, const char *name)
     if (name && *name) {
         if (tw__map_has(&graph->names, name, strlen(name)))
             return settle(node, tw__graph_unique_name(graph, name, true));
-        char *key = lowered(name);
+        tw__owned char *key = lowered(name);
         tw_status status = key ? TW_OK : TW_RESOURCE_EXHAUSTED;
         if (key && !uses_of(graph, key))
             status = set_uses(graph, key, 1);
-        tw__free(key);
         return status == TW_OK ? settle(node, tw__strdup(name)) : status;
     }
     if (waiting == graph) {
@@ -275,14 +270,12 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
         bool read = tw__node_is(from, TW_ROLE_READ);
         if (!from->unnamed || (!from->helps && !read))
             continue;
-        char *input = read ? tw__strdup("ReadVariableOp") : tw__input_name(node->op, node->attrs, i);
-        char *inside = tw__format("%s/", node->name);
+        tw__owned char *input = read ? tw__strdup("ReadVariableOp") : tw__input_name(node->op, node->attrs, i);
+        tw__owned char *inside = tw__format("%s/", node->name);
         bool before = is_all_axes(node, from, input ? input : "") || tw__node_is(node, TW_ROLE_ASSIGN);
         tw_status status = !input || !inside ? TW_RESOURCE_EXHAUSTED
                            : before && !read ? name_inside(from, scope, "Const") /* which TensorFlow makes before the call */
                                              : name_inside(from, inside, input);
-        tw__free(input);
-        tw__free(inside);
         TW_TRY(status);
         if (read) /* the handle may have been captured for it */
             TW_TRY(name_helpers(from, scope));
@@ -393,13 +386,11 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
     tw_status status = length ? tw__graph_check_name(name, *scope != 0) : TW_OK;
     tw__owned char *own = NULL;
     if (inner) {
-        char *given = exact ? NULL : tw__format("%s%s", scope, length ? name : inner);
-        char *unique = exact ? tw__strndup(name, length - 1) : given ? tw__graph_unique_name(graph, given, true) : NULL;
+        tw__owned char *given = exact ? NULL : tw__format("%s%s", scope, length ? name : inner);
+        tw__owned char *unique = exact ? tw__strndup(name, length - 1) : given ? tw__graph_unique_name(graph, given, true) : NULL;
         own = unique ? tw__format("%s/", unique) : NULL;
         if (status == TW_OK && unique && whole && node)
             status = settle(node, tw__strdup(unique));
-        tw__free(given);
-        tw__free(unique);
         status = status == TW_OK && !own ? TW_RESOURCE_EXHAUSTED : status;
     } else if (node && status == TW_OK) {
         status = exact ? settle(node, tw__strndup(name, length - 1))

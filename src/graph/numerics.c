@@ -127,7 +127,7 @@ tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input
         const char *words = tw__nonfinite_words(&found);
         if (!words)
             continue;
-        tw__text text = { 0 };
+        tw__auto(tw__text_free) tw__text text = { 0 };
         add_head(&text, i, "eagerly-executing", name, output_count, outputs[i]->dtype, &outputs[i]->shape);
         int64_t counts[] = { found.below, found.above, found.not_numbers };
         static const char *const kinds[] = { "-Inf", "+Inf", "+NaN" };
@@ -136,16 +136,14 @@ tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input
                 tw__text_format(&text, "  # of %s elements: %lld\n", kinds[k], (long long)counts[k]);
         }
         for (int k = 0; k < input_count; k++) {
-            char *shown = tw_tensor_str(inputs[k]);
+            tw__owned char *shown = tw_tensor_str(inputs[k]);
             add_input_head(&text, k, input_count);
             tw__text_format(&text, "%s\n", shown ? shown : "");
-            tw__free(shown);
         }
         tw_clear_error(); /* of values that cannot be printed */
         tw_status status =
             tw__fail_op("CheckNumericsV2", TW_INVALID_ARGUMENT, "%s\n : Tensor had %s values", text.data ? text.data : "", words);
         tw__error_call_name("");
-        tw__text_free(&text);
         return status;
     }
     return TW_OK;
@@ -186,12 +184,11 @@ static char *graph_text(tw__node *node, int output)
     for (int k = 0; k < node->input_count; k++) {
         const tw__node *from = tw__node_checked(node->inputs[k].node);
         int of = from == node->inputs[k].node ? node->inputs[k].output : node->inputs[k].node->inputs[0].output;
-        char *shape = tw__shape_tuple(&from->out_shapes[of]);
+        tw__owned char *shape = tw__shape_tuple(&from->out_shapes[of]);
         bool ranked = shape && from->out_shapes[of].rank >= 0;
         add_input_head(&text, k, node->input_count);
         tw__text_format(&text, "Tensor(\"%s:%d\"%s%s, dtype=%s)\n", from->name, of, ranked ? ", shape=" : "", ranked ? shape : "",
                         tw_dtype_name(from->out_dtypes[of]));
-        tw__free(shape);
     }
     const char *name = node->graph->name ? node->graph->name : "", *number = strrchr(name, '_');
     bool whole = tw__starts_with(name, "__inference_") && number; /* of "__inference_f_12" the middle */

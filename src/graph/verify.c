@@ -118,15 +118,15 @@ static tw_status find_order(tw__references *references, const tw__node_message *
     enum { UNSEEN, OPEN, DONE };
     tw__owned uint8_t *seen = tw__alloc_array(count + 1, 1);
     tw__owned visit *stack = tw__alloc_array(count + 1, sizeof *stack);
-    tw_status status = seen && stack ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(seen && stack);
     size_t ordered = 0;
-    for (size_t root = 0; status == TW_OK && root < count; root++) {
+    for (size_t root = 0; root < count; root++) {
         size_t depth = 0;
         if (seen[root] == UNSEEN) {
             stack[depth++] = (visit){ (int32_t)root, references->first[root] };
             seen[root] = OPEN;
         }
-        while (status == TW_OK && depth > 0) {
+        while (depth > 0) {
             visit *top = &stack[depth - 1];
             if (top->next == references->first[top->node + 1]) {
                 seen[top->node] = DONE;
@@ -138,15 +138,15 @@ static tw_status find_order(tw__references *references, const tw__node_message *
             if (input < 0 || seen[input] == DONE)
                 continue;
             if (seen[input] == OPEN) {
-                status = tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle",
-                                  TW_SHOWN(nodes[top->node].name), TW_SHOWN(nodes[input].name));
+                return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s': its input '%.*s' makes a cycle",
+                                TW_SHOWN(nodes[top->node].name), TW_SHOWN(nodes[input].name));
             } else {
                 seen[input] = OPEN;
                 stack[depth++] = (visit){ input, references->first[input] };
             }
         }
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status find_all(tw__references *references, const tw__node_message *nodes, size_t count, bool function,

@@ -39,9 +39,8 @@ static tw_saved_constant *file_of(const tw_value *name)
         return tw_retain(name->object);
     if (name->kind == TW_VALUE_TENSOR && name->tensor->dtype == TW_STRING && name->tensor->count == 1 && !name->tensor->node) {
         tw_string s = tw_tensor_string_at(name->tensor, 0);
-        char *path = tw__strndup(s.data ? s.data : "", s.size);
+        tw__owned char *path = tw__strndup(s.data ? s.data : "", s.size);
         tw_saved_constant *file = path ? tw__saved_constant_new(NULL, path) : NULL;
-        tw__free(path);
         return file;
     }
     bool text = name->kind == TW_VALUE_STR || name->kind == TW_VALUE_BYTES;

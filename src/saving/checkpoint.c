@@ -93,7 +93,7 @@ static tw_status checkpoint_init(void *self, const void *given)
     const tw_checkpoint_args *args = given;
     tw_checkpoint *checkpoint = self;
     size_t count = (size_t)args->kwargs.count + 1;
-    tw_pair *pairs = tw__alloc_array(count, sizeof *pairs);
+    tw__owned tw_pair *pairs = tw__alloc_array(count, sizeof *pairs);
     TW_NEED(pairs);
     if (args->kwargs.count)
         memcpy(pairs, args->kwargs.items, (count - 1) * sizeof *pairs);
@@ -110,7 +110,6 @@ static tw_status checkpoint_init(void *self, const void *given)
     qsort(pairs, count, sizeof *pairs, by_name);
     for (size_t i = 0; status == TW_OK && i < count; i++)
         status = add(checkpoint, &pairs[i]);
-    tw__free(pairs);
     return status;
 }
 
@@ -134,7 +133,7 @@ tw_variable *tw__checkpoint_counter(tw_checkpoint *checkpoint)
     if (checkpoint->counter)
         return checkpoint->counter;
     tw_tensor *zero = tw_tensor_int64(0);
-    tw_variable *counter = zero ? tw__variable_new(zero, "save_counter", false, NULL) : NULL;
+    tw_auto tw_variable *counter = zero ? tw__variable_new(zero, "save_counter", false, NULL) : NULL;
     tw_release(zero);
     if (!counter)
         return NULL;
@@ -145,7 +144,6 @@ tw_variable *tw__checkpoint_counter(tw_checkpoint *checkpoint)
         status = tw__restore_waiting(checkpoint->root, "save_counter", &counter->trackable);
     if (status == TW_OK)
         checkpoint->counter = tw_retain(counter);
-    tw_release(counter);
     return checkpoint->counter;
 }
 

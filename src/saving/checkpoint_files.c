@@ -121,7 +121,7 @@ tw_status tw__load_checkpoint_state(const char *directory, const char *name, tw_
 {
     *state = (tw__checkpoint_state){ 0 };
     *found = false;
-    char *file = tw__path_join(directory, name ? name : "checkpoint");
+    tw__owned char *file = tw__path_join(directory, name ? name : "checkpoint");
     TW_NEED(file);
     tw_status status = TW_OK;
     if (tw__path_exists(file)) {
@@ -136,7 +136,6 @@ tw_status tw__load_checkpoint_state(const char *directory, const char *name, tw_
             status = TW_OK;
         }
     }
-    tw__free(file);
     if (status != TW_OK || !*found) {
         tw__checkpoint_state_free(state);
         *state = (tw__checkpoint_state){ 0 };
@@ -196,9 +195,8 @@ tw_status tw__remove_checkpoint(const char *prefix)
     while (status == TW_OK && listing && (entry = readdir(listing))) {
         if (!is_data_file(entry->d_name, tw__path_name(prefix)))
             continue;
-        char *path = tw__path_join(directory, entry->d_name);
+        tw__owned char *path = tw__path_join(directory, entry->d_name);
         status = path ? tw__file_remove(path) : TW_RESOURCE_EXHAUSTED;
-        tw__free(path);
     }
     if (listing)
         closedir(listing);

@@ -145,10 +145,9 @@ TW_CLASS(
 
 static tw_status read_step(tw_checkpoint_manager *manager, int64_t *step)
 {
-    tw_tensor *value = tw__resource_read(manager->step->resource);
+    tw_auto tw_tensor *value = tw__resource_read(manager->step->resource);
     TW_NEED(value);
     *step = tw_tensor_int_at(value, 0);
-    tw_release(value);
     return tw_error_code();
 }
 
@@ -157,24 +156,21 @@ static tw_status write_state(tw_checkpoint_manager *manager)
     size_t count = manager->count;
     tw__owned char **paths = tw__alloc_array(count, sizeof *paths);
     tw__owned double *times = tw__alloc_array(count, sizeof *times);
-    tw_status status = paths && times ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(paths && times);
+    for (size_t i = 0; i < count; i++) {
         paths[i] = manager->active[i].path;
         times[i] = manager->active[i].time;
     }
-    if (status == TW_OK) {
-        tw__checkpoint_state state = {
-            .model_checkpoint_path = manager->latest,
-            .all_paths = paths,
-            .path_count = count,
-            .all_timestamps = times,
-            .timestamp_count = count,
-            .last_preserved_timestamp = manager->last_preserved,
-            .has_last_preserved = true,
-        };
-        status = tw__update_checkpoint_state(manager->directory, &state);
-    }
-    return status;
+    tw__checkpoint_state state = {
+        .model_checkpoint_path = manager->latest,
+        .all_paths = paths,
+        .path_count = count,
+        .all_timestamps = times,
+        .timestamp_count = count,
+        .last_preserved_timestamp = manager->last_preserved,
+        .has_last_preserved = true,
+    };
+    return tw__update_checkpoint_state(manager->directory, &state);
 }
 
 static tw_status sweep(tw_checkpoint_manager *manager)

@@ -398,7 +398,7 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
         count += strcmp(waiting->deferred[i].name, name) == 0;
     if (count == 0)
         return TW_OK;
-    struct tw__deferral *due = tw__alloc_array(count, sizeof *due);
+    tw__owned struct tw__deferral *due = tw__alloc_array(count, sizeof *due);
     TW_NEED(due);
     size_t taken = 0, left = 0;
     for (size_t i = 0; i < waiting->deferred_count; i++) {
@@ -409,14 +409,11 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
     }
     waiting->deferred_count = left;
     qsort(due, count, sizeof *due, newest_first);
-    tw_status status = TW_OK;
     for (size_t i = 0; i < count; i++) {
-        if (status == TW_OK)
-            status = bind_position(due[i].restore, due[i].node, child);
+        TW_TRY(bind_position(due[i].restore, due[i].node, child));
         drop_deferral(&due[i]);
     }
-    tw__free(due);
-    return status;
+    return TW_OK;
 }
 
 static tw_status bind_slot(tw_trackable *owner, tw_trackable *variable, const char *name, tw_trackable *slot)
@@ -462,7 +459,7 @@ static tw_status bind(tw_trackable *parent, const char *name, tw_trackable *chil
 
 static tw_status read_graph(tw__restore *restore)
 {
-    tw_tensor *bytes = tw__bundle_read(restore->reader, TW__GRAPH_KEY);
+    tw_auto tw_tensor *bytes = tw__bundle_read(restore->reader, TW__GRAPH_KEY);
     TW_NEED(bytes);
     tw_status status;
     if (bytes->dtype != TW_STRING || bytes->count != 1) {
@@ -472,7 +469,6 @@ static tw_status read_graph(tw__restore *restore)
         tw_string text = *(tw_string *)bytes->data;
         status = tw__saved_graph_parse(&restore->graph, text.data, text.size, restore->prefix);
     }
-    tw_release(bytes);
     return status;
 }
 

@@ -14,7 +14,7 @@ static tw_status note_missing(tw__restore *restore, tw_trackable *object)
 static tw_status restore_variable(tw__restore *restore, tw_variable *variable)
 {
     size_t size = strlen(variable->name);
-    char *key = tw__strndup(variable->name, tw__ends_with(variable->name, ":0") ? size - 2 : size);
+    tw__owned char *key = tw__strndup(variable->name, tw__ends_with(variable->name, ":0") ? size - 2 : size);
     TW_NEED(key);
     tw_status status;
     if (!tw__bundle_find(restore->reader, key)) {
@@ -24,7 +24,6 @@ static tw_status restore_variable(tw__restore *restore, tw_variable *variable)
         if (status == TW_OK)
             status = tw__restore_value(restore, key, variable);
     }
-    tw__free(key);
     return status;
 }
 

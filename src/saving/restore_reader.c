@@ -99,22 +99,20 @@ tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *
 tw_status tw__restore_table(tw__restore *restore, const char *prefix, const struct tw_lookup_table *table, tw_tensor *both[2])
 {
     static const char *const ends[] = { "-keys", "-values" };
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < 2; i++) {
-        char *key = tw__format("%s%s", prefix, ends[i]);
+    for (int i = 0; i < 2; i++) {
+        tw__owned char *key = tw__format("%s%s", prefix, ends[i]);
         const tw__bundle_entry *entry = key ? tw__bundle_find(restore->reader, key) : NULL;
         tw_dtype wanted = i ? table->value_dtype : table->key_dtype;
         if (!key)
-            status = TW_RESOURCE_EXHAUSTED;
+            return TW_RESOURCE_EXHAUSTED;
         else if (!entry)
-            status = tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
+            return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
         else if (entry->dtype != wanted)
-            status = tw__fail(TW_INVALID_ARGUMENT,
-                              "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
-                              tw__bundle_dtype_name(wanted), tw__bundle_dtype_name(entry->dtype), restore->prefix);
-        else if (!(both[i] = tw__bundle_read(restore->reader, key)))
-            status = tw__error_status();
-        tw__free(key);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
+                            tw__bundle_dtype_name(wanted), tw__bundle_dtype_name(entry->dtype), restore->prefix);
+        else
+            TW_NEED(both[i] = tw__bundle_read(restore->reader, key));
     }
-    return status;
+    return TW_OK;
 }

@@ -240,24 +240,19 @@ static tw_status take_loaded(tw__saved_gradients *all, tw__saved_gradient *g, tw
 {
     const tw__registered *r = loaded->registered;
     g->written.function = tw_retain(r->function);
-    tw__owned tw_tensor **values = tw__alloc_array(r->capture_count + 1, sizeof *values);
-    tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < r->capture_count; i++) {
+    tw__held tw_tensor **values = tw__held_new(r->capture_count);
+    TW_NEED(values);
+    for (size_t i = 0; i < r->capture_count; i++) {
         values[i] = tw__loaded_value(loaded, node, i);
         for (size_t k = 0; !values[i] && k < all->function_count; k++)
             values[i] = tw__loaded_value_around(loaded, all->functions[k]->graph, i);
         if (!values[i])
-            status =
-                tw__fail(TW_VALUE_ERROR,
-                         "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the "
-                         "captured inputs: ['%s']",
-                         g->written.type, within->name, r->captures[i].tensor);
+            return tw__fail(TW_VALUE_ERROR,
+                            "Cannot save custom gradient %s called in function %s because SavedModel is unable to serialize the "
+                            "captured inputs: ['%s']",
+                            g->written.type, within->name, r->captures[i].tensor);
     }
-    if (status == TW_OK)
-        status = set_captures(all, g, within, values, r->capture_count);
-    for (size_t i = 0; values && i < r->capture_count; i++)
-        tw_release(values[i]);
-    return status;
+    return set_captures(all, g, within, values, r->capture_count);
 }
 
 /* ---- the structures of its arguments and results ---- */

@@ -47,9 +47,8 @@ tw_trackable *tw__saved_object_at(tw_saved_object *model, const char *path)
     tw_trackable *object = &model->trackable;
     for (const char *at = path; object && at && *at;) {
         size_t size = strcspn(at, "/");
-        char *name = tw__strndup(at, size);
+        tw__owned char *name = tw__strndup(at, size);
         object = name ? tw__tracked(object, name) : NULL;
-        tw__free(name);
         at += size + (at[size] == '/');
     }
     return object;

@@ -45,18 +45,14 @@ static tw_status run_inner(void *context, tw_tensor *const *arguments, int count
     tw__owned tw_tensor **inner = tw__alloc_array((size_t)count + 1, sizeof *inner),
                         **results = tw__alloc_array((size_t)f->output_count + 1, sizeof *results);
     *outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof **outputs);
-    tw_status status = inner && results && *outputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < count; i++)
+    TW_NEED(inner && results && *outputs);
+    for (int i = 0; i < count; i++)
         inner[w->inputs[i].place] = arguments[i];
-    if (status == TW_OK)
-        status = tw__function_call(f, inner, results);
-    if (status == TW_OK) {
-        for (int i = 0; i < f->output_count; i++)
-            (*outputs)[i] = results[w->outputs[i].place];
-        *output_count = f->output_count;
-        status = tw__function_name_results(*outputs, f->output_count);
-    }
-    return status;
+    TW_TRY(tw__function_call(f, inner, results));
+    for (int i = 0; i < f->output_count; i++)
+        (*outputs)[i] = results[w->outputs[i].place];
+    *output_count = f->output_count;
+    return tw__function_name_results(*outputs, f->output_count);
 }
 
 /* {name: spec of that name}, in order. */
@@ -194,13 +190,11 @@ TW_METHOD(saved_concrete_set_keywords, "saved_model._ConcreteFunction._set_keywo
     const tw_value *names = &args->names;
     if (names->kind != TW_VALUE_LIST)
         return tw__fail(TW_TYPE_ERROR, "the names of arguments are a list");
-    const char **texts = tw__alloc_array((size_t)names->list.count + 1, sizeof *texts);
+    tw__owned const char **texts = tw__alloc_array((size_t)names->list.count + 1, sizeof *texts);
     TW_NEED(texts);
     for (int64_t i = 0; i < names->list.count; i++)
         texts[i] = names->list.items[i].kind == TW_VALUE_STR ? names->list.items[i].s.data : "";
-    tw_status status = tw__saved_concrete_keywords(args->self, texts, (size_t)names->list.count, -1);
-    tw__free(texts);
-    return status;
+    return tw__saved_concrete_keywords(args->self, texts, (size_t)names->list.count, -1);
 }
 
 /* ---- saved ---- */

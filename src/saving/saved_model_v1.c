@@ -67,10 +67,10 @@ static tw_status restore(const loading *l)
     tw__owned char *prefix = tw__path_join(l->directory, "variables/variables"),
                    *index = prefix ? tw__format("%s.index", prefix) : NULL;
     tw_auto tw_tensor *value = index ? tw_tensor_string(prefix, strlen(prefix)) : NULL;
-    tw_status status = value ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(value);
     if (value && m->saver_restore.size && tw__path_exists(index))
-        status = run_operation(l, m->saver_restore, &m->saver_filename, &value, 1);
-    return status;
+        TW_TRY(run_operation(l, m->saver_restore, &m->saver_filename, &value, 1));
+    return TW_OK;
 }
 
 /* What is to be run after the variables have their values: a signature of its own, or what collections name. */
@@ -89,23 +89,18 @@ static tw_status run_first(const loading *l)
     tw_string first = first_operation(m);
     if (!first.size)
         return TW_OK;
-    tw__owned tw_tensor **values = tw__alloc_array(m->asset_count + 1, sizeof *values);
-    tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < m->asset_count; i++) {
+    tw__held tw_tensor **values = tw__held_new(m->asset_count);
+    TW_NEED(values);
+    for (size_t i = 0; i < m->asset_count; i++) {
         char *name = tw__strndup(m->assets[i].data, m->assets[i].size),
              *inside = name ? tw__format("assets/%s", tw__path_name(name)) : NULL;
-        char *path = inside ? tw__path_join(l->directory, inside) : NULL;
+        tw__owned char *path = inside ? tw__path_join(l->directory, inside) : NULL;
         values[i] = path ? tw_tensor_string(path, strlen(path)) : NULL;
-        status = values[i] ? TW_OK : TW_RESOURCE_EXHAUSTED;
-        tw__free(path);
+        TW_TRY(values[i] ? TW_OK : TW_RESOURCE_EXHAUSTED);
         tw__free(inside);
         tw__free(name);
     }
-    if (status == TW_OK)
-        status = run_operation(l, first, m->asset_tensors, values, m->asset_count);
-    for (size_t i = 0; values && i < m->asset_count; i++)
-        tw_release(values[i]);
-    return status;
+    return run_operation(l, first, m->asset_tensors, values, m->asset_count);
 }
 
 /* ---- variables ---- */
@@ -122,21 +117,21 @@ static bool is_trainable(const loading *l, const char *name)
 static tw_status add_variables(loading *l)
 {
     tw_auto tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
-    tw_status status = list ? tw__track(&l->root->trackable, "variables", list) : TW_RESOURCE_EXHAUSTED;
+    TW_TRY(list ? tw__track(&l->root->trackable, "variables", list) : TW_RESOURCE_EXHAUSTED);
     size_t count = 0;
-    for (size_t i = 0; status == TW_OK && i < l->graph->graph->node_count; i++) {
+    for (size_t i = 0; i < l->graph->graph->node_count; i++) {
         tw__node *node = l->graph->graph->nodes[i];
         char name[24];
         if (!tw__node_is(node, TW_ROLE_VARIABLE))
             continue;
-        tw_variable *variable = tw__session_variable(l->session, node);
+        tw_auto tw_variable *variable = tw__session_variable(l->session, node);
         if (variable)
             variable->trainable = variable->resource->trainable = is_trainable(l, variable->name);
         snprintf(name, sizeof name, "%zu", count++);
-        status = variable ? tw__track(&list->trackable, name, variable) : tw__error_status();
-        tw_release(variable);
+        TW_NEED(variable);
+        TW_TRY(tw__track(&list->trackable, name, variable));
     }
-    return status;
+    return TW_OK;
 }
 
 /* ---- signatures ---- */
@@ -165,10 +160,9 @@ static tw_value specs_of(const tw__tensor_info *infos, const int *order, size_t 
     tw_value *items = tw__alloc_array(2 * count + 1, sizeof *items);
     for (size_t i = 0; items && i < count; i++) {
         const tw__tensor_info *info = &infos[order[i]];
-        char *name = tw__strndup(info->name.data, info->name.size);
+        tw__owned char *name = tw__strndup(info->name.data, info->name.size);
         items[2 * i] = tw__value_str(name ? name : "");
         items[2 * i + 1] = tw__spec_value(info->dtype, &info->shape, name);
-        tw__free(name);
     }
     return items ? (tw_value){ .kind = TW_VALUE_DICT, .list = { items, (int64_t)(2 * count) } }
                  : (tw_value){ .kind = TW_VALUE_NONE };
@@ -237,7 +231,7 @@ static tw_status keep_needed(const loading *l)
     size_t count = 2 + m->asset_count;
     for (size_t i = 0; i < m->signature_count; i++)
         count += m->signatures[i].input_count + m->signatures[i].output_count;
-    tw_string *names = tw__alloc_array(count, sizeof *names);
+    tw__owned tw_string *names = tw__alloc_array(count, sizeof *names);
     TW_NEED(names);
     count = 0;
     names[count++] = m->saver_restore;
@@ -250,9 +244,7 @@ static tw_status keep_needed(const loading *l)
         for (size_t k = 0; k < m->signatures[i].output_count; k++)
             names[count++] = m->signatures[i].outputs[k].tensor;
     }
-    tw_status status = tw__library_keep(l->library, names, count);
-    tw__free(names);
-    return status;
+    return tw__library_keep(l->library, names, count);
 }
 
 static tw_status load(loading *l)

@@ -79,15 +79,13 @@ void tw__status_optional(tw_load_status *status, tw_variable *variable)
 static char *value_text(tw_variable *variable)
 {
     tw_tensor *value = tw__resource_read(variable->resource);
-    char *whole = value ? tw_tensor_repr(value) : NULL;
+    tw__owned char *whole = value ? tw_tensor_repr(value) : NULL;
     tw_release(value);
     if (!whole)
         return NULL;
     const char *begin = strstr(whole, "numpy=");
     size_t size = begin ? strlen(begin) : 0;
-    char *part = tw__strndup(begin ? begin : "", size && begin[size - 1] == '>' ? size - 1 : size);
-    tw__free(whole);
-    return part;
+    return tw__strndup(begin ? begin : "", size && begin[size - 1] == '>' ? size - 1 : size);
 }
 
 char *tw__trackable_repr(const tw_trackable *object)
@@ -128,9 +126,8 @@ static tw_status find_unmatched(tw_load_status *status, size_t limit, size_t *fo
         const tw_trackable *object = walk.nodes[i].object;
         if (!tw__attribute_of(object) || is_bound(status->restore, object) || ++*found > limit)
             continue;
-        char *name = tw__trackable_repr(object);
+        tw__owned char *name = tw__trackable_repr(object);
         tw__text_format(text, "%s%s", *found > 1 ? ", " : "", name ? name : "?");
-        tw__free(name);
     }
     tw__walk_free(&walk);
     return result != TW_OK ? result : text->failed ? tw__error_status() : TW_OK;
@@ -185,12 +182,11 @@ static tw_status check_unused(const tw__restore *restore)
              last = i + 1 == restore->unused_count || restore->unused[i + 1].node != node;
         tw__saved_text attribute = restore->graph.nodes[node].attributes[restore->unused[i].attribute].name;
         if (first) {
-            char *object = restore->bound[node] ? tw__trackable_repr(restore->bound[node]) : NULL;
+            tw__owned char *object = restore->bound[node] ? tw__trackable_repr(restore->bound[node]) : NULL;
             if (i > 0)
                 tw__text_add(&text, "\n");
             tw__saved_name_add(&text, &names, node);
             tw__text_format(&text, " (%s): [", object ? object : "");
-            tw__free(object);
         }
         tw__text_add(&text, first ? "'" : ", '");
         tw__text_bytes(&text, attribute.data, attribute.size);
@@ -232,9 +228,8 @@ static tw_status check_nontrivial(tw_load_status *status)
     if (result == TW_OK && count > 0) {
         result = tw__fail(TW_ASSERTION_ERROR, "%s[%s]", begin, text.data);
     } else if (result == TW_OK) {
-        char *root = tw__trackable_repr(tw__checkpoint_view(status->checkpoint).root);
+        tw__owned char *root = tw__trackable_repr(tw__checkpoint_view(status->checkpoint).root);
         result = tw__fail(TW_ASSERTION_ERROR, "Nothing to load. No dependencies have been added to %s yet.", root ? root : "");
-        tw__free(root);
     }
     return result;
 }
@@ -248,9 +243,8 @@ static tw_status check_names(tw_load_status *status)
         const tw_variable *variable = (const tw_variable *)restore->bound[i];
         if (!variable || variable == status->optional)
             continue;
-        char *object = tw__trackable_repr(&variable->trackable);
+        tw__owned char *object = tw__trackable_repr(&variable->trackable);
         tw__text_format(&text, "\n    %s: ['%.*s']", object ? object : "", (int)strlen(variable->name) - 2, variable->name);
-        tw__free(object);
     }
     tw_status result = TW_OK;
     if (text.size > 0)
@@ -266,9 +260,8 @@ static tw_status check_names(tw_load_status *status)
         const tw_trackable *object = walk.nodes[i].object;
         if (tw__restored_by(object) >= restore->uid)
             continue;
-        char *name = tw__trackable_repr(object);
+        tw__owned char *name = tw__trackable_repr(object);
         result = tw__fail(TW_ASSERTION_ERROR, "Object not restored: %s", name ? name : "");
-        tw__free(name);
     }
     tw__walk_free(&walk);
     return result;

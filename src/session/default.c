@@ -94,11 +94,10 @@ TW_API(disable_eager_execution, "compat.v1.disable_eager_execution()", "Operatio
         return TW_OK;
     if (tw__tracing)
         return tw__fail(TW_VALUE_ERROR, "tf.disable_eager_execution must be called at program startup.");
-    struct tw_graph *graph = own_graph();
+    tw_auto struct tw_graph *graph = own_graph();
     TW_NEED(graph);
     atomic_store(&disabled, true);
     tw__tracing = graph->graph; /* which the program holds */
-    tw_release(graph);
     return TW_OK;
 }
 
@@ -107,10 +106,9 @@ TW_API(thread_begin, "compat.v1._thread_begin()",
 {
     if (!atomic_load(&disabled) || tw__tracing)
         return TW_OK;
-    struct tw_graph *graph = own_graph();
+    tw_auto struct tw_graph *graph = own_graph();
     TW_NEED(graph);
     tw__tracing = graph->graph; /* which the thread holds */
-    tw_release(graph);
     return TW_OK;
 }
 

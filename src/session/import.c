@@ -31,9 +31,8 @@ static tw_status read_map(const tw_graph_import_args *args, tw__map *given, tw__
         if (size > 2 && memcmp(name->s.data + size - 2, ":0", 2) == 0)
             TW_TRY(put_given(given, name->s.data, size - 2, &edges[i]));
         else if (!memchr(name->s.data, ':', size)) {
-            char *whole = tw__format("%.*s:0", (int)size, name->s.data);
+            tw__owned char *whole = tw__format("%.*s:0", (int)size, name->s.data);
             tw_status status = whole ? put_given(given, whole, strlen(whole), &edges[i]) : TW_RESOURCE_EXHAUSTED;
-            tw__free(whole);
             TW_TRY(status);
         }
     }
@@ -56,10 +55,9 @@ TW_METHOD(
     tw__auto(tw__map_end) tw__map given = { 0 };
     tw_status status = edges ? read_map(args, &given, edges) : tw__error_status();
     if (status == TW_OK) {
-        tw__build build = { 0 };
+        tw__auto(tw__build_end) tw__build build = { 0 };
         status =
             tw__library_add_to(library, args->self->graph, args->prefix && *args->prefix ? args->prefix : NULL, &given, &build);
-        tw__build_end(&build);
     }
     return status;
 }

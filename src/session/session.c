@@ -102,11 +102,10 @@ static tw_tensor *handle_of(struct tw_session *session, const char *container, c
             mine->session = session;
             handle = tw_retain(own);
         } else {
-            tw__resource *resource = tw__resource_new(dtype, shape, name);
+            tw_auto tw__resource *resource = tw__resource_new(dtype, shape, name);
             handle = resource ? tw__tensor_of_object(TW_RESOURCE, resource) : NULL;
             if (resource && mine)
                 resource->trainable = mine->trainable;
-            tw_release(resource);
         }
         if (handle && tw__map_put(&session->resources, key, strlen(key), handle) != TW_OK) {
             free_resource(handle);

@@ -46,10 +46,9 @@ TW_API(summary_scalar, "summary.scalar(name: str, data: tensor, step: tensor<int
        "Writes a number.")
 {
     if (args->data->shape.rank > 0) {
-        char *shape = tw__shape_tuple(&args->data->shape);
+        tw__owned char *shape = tw__shape_tuple(&args->data->shape);
         if (shape)
             tw__fail(TW_VALUE_ERROR, "Expected scalar shape, saw shape: %s.", shape);
-        tw__free(shape);
         return NULL;
     }
     tw__summary_job job = { .name = args->name,
@@ -224,7 +223,7 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
         return NULL;
     }
     int64_t count = first->shape.dims[0];
-    tw__owned tw_tensor **rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
+    tw__held tw_tensor **rows = tw__held_new((size_t)count);
     bool good = rows != NULL;
     for (int64_t i = 0; good && i < count; i++) {
         tw_auto tw_tensor *at = tw__image_number(i), *axis = tw__image_number(0), *label = tw_tensor_string("", 0);
@@ -233,12 +232,9 @@ static tw_tensor *prepare_audio(const tw__summary_job *job)
         rows[i] = TW_CALL(Pack, file, label);
         good = rows[i] != NULL;
     }
-    tw_tensor *made = !good   ? NULL
-                      : count ? tw__call(&tw__op_Pack, rows, (int)count, NULL, 0)
-                              : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
-    for (int64_t i = 0; rows && i < count; i++)
-        tw_release(rows[i]);
-    return made;
+    return !good   ? NULL
+           : count ? tw__call(&tw__op_Pack, rows, (int)count, NULL, 0)
+                   : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
 }
 
 TW_API(

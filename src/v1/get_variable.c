@@ -122,9 +122,8 @@ static tw_status regularize(tw__variable_store *store, tw_variable *variable, co
 {
     tw_status status = TW_OK;
     for (int pass = 0; status == TW_OK && pass < 2; pass++) {
-        char *scope = pass ? tw__format("%s/Regularizer/", name) : tw__strdup("");
+        tw__owned char *scope = pass ? tw__format("%s/Regularizer/", name) : tw__strdup("");
         status = scope ? tw__scope_push(*scope ? scope : NULL) : TW_RESOURCE_EXHAUSTED;
-        tw__free(scope);
         if (status != TW_OK)
             return status;
         tw_auto tw_tensor *value = tw__variable_read(variable);
@@ -165,10 +164,9 @@ static tw_status check_dtype(const tw_get_variable_args *args)
         return TW_OK;
     if (tw__tracing && !value->node) {
         TW_TRY(tw__scope_push(NULL));
-        tw_tensor *constant = tw__graph_constant(tw__tracing, value, NULL);
+        tw_auto tw_tensor *constant = tw__graph_constant(tw__tracing, value, NULL);
         tw__scope_pop();
         TW_NEED(constant);
-        tw_release(constant);
     }
     if (value->dtype != args->dtype)
         return tw__fail(TW_VALUE_ERROR, "Initializer type '<dtype: '%s'>' and explicit dtype '<dtype: '%s'>' don't match.",

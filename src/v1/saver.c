@@ -126,9 +126,8 @@ static tw_status save_eagerly(const tw_v1_saver *saver, const char *prefix)
     tw__bundle_writer *writer = tw__bundle_create(prefix);
     tw_status status = writer ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < saver->count; i++) {
-        tw_tensor *value = tw__resource_read(saver->variables[i]->resource);
+        tw_auto tw_tensor *value = tw__resource_read(saver->variables[i]->resource);
         status = value ? tw__bundle_add(writer, saver->names[i], value) : tw__error_status();
-        tw_release(value);
     }
     if (status == TW_OK)
         return tw__bundle_finish(writer);
@@ -158,9 +157,8 @@ static tw_status restore_eagerly(const tw_v1_saver *saver, const char *prefix)
     tw__bundle_reader *reader = tw__bundle_open(prefix);
     tw_status status = reader ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < saver->count; i++) {
-        tw_tensor *value = tw__bundle_read(reader, saver->names[i]);
+        tw_auto tw_tensor *value = tw__bundle_read(reader, saver->names[i]);
         status = value ? tw__resource_assign(saver->variables[i]->resource, value) : tw__error_status();
-        tw_release(value);
     }
     tw__bundle_close(reader);
     return status;

@@ -19,7 +19,7 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
                              bool relative)
 {
     size_t count = saver->last_count, listed = count;
-    char **paths = tw__alloc_array(count + 2, sizeof *paths);
+    tw__owned char **paths = tw__alloc_array(count + 2, sizeof *paths);
     TW_NEED(paths);
     bool shorten = relative || *directory != '/';
     bool there = count && strcmp(saver->last[count - 1].path, path) == 0;
@@ -38,7 +38,6 @@ static tw_status write_state(const tw_v1_saver *saver, const char *directory, co
         status = file ? tw__checkpoint_state_write(file, &state) : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < listed; i++)
         tw__free(paths[i]);
-    tw__free(paths);
     return status;
 }
 

@@ -88,15 +88,12 @@ static tw_status add_write(tw_v1_saver *saver, tw_tensor *part, tw_tensor *const
     tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "SaveV2/tensor_names");
     tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "SaveV2/shape_and_slices");
-    tw_status status = inputs && names && slices ? TW_OK : tw__error_status();
-    if (status == TW_OK) {
-        inputs[0] = part;
-        inputs[1] = names;
-        inputs[2] = slices;
-        memcpy(inputs + 3, values, (size_t)count * sizeof *inputs);
-        status = call(saver, &tw__op_SaveV2, "SaveV2", inputs, (int)count + 3, NULL, 0, NULL, 0, write);
-    }
-    return status;
+    TW_NEED(inputs && names && slices);
+    inputs[0] = part;
+    inputs[1] = names;
+    inputs[2] = slices;
+    memcpy(inputs + 3, values, (size_t)count * sizeof *inputs);
+    return call(saver, &tw__op_SaveV2, "SaveV2", inputs, (int)count + 3, NULL, 0, NULL, 0, write);
 }
 
 /* The tensor again, when the node has run. */
@@ -146,12 +143,11 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw_variable *variable = saver->variables[i];
         tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
-        tw_tensor *value = NULL;
+        tw_auto tw_tensor *value = NULL;
         status = call(saver, &tw__op_Identity, "Identity", &read[i], 1, NULL, 0, &value, 1, NULL);
         if (status == TW_OK)
             status = call(saver, &tw__op_AssignVariableOp, "AssignVariableOp", TW_IN(variable->handle, value), 2, &dtype, 1, NULL,
                           0, &assignments[i]);
-        tw_release(value);
     }
     tw__node *all = NULL;
     if (status == TW_OK)

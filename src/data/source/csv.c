@@ -363,36 +363,32 @@ static tw_status csv_init(void *self, const void *arguments)
 {
     const tw_dataset_csv_args *args = arguments;
     int count = (int)args->record_defaults.count, all = DEFAULTS + count + 1;
-    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)all, sizeof *inputs);
+    tw__held tw_tensor **inputs = tw__held_new((size_t)all);
     tw__owned tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
-    tw_status status = inputs && specs ? TW_OK : tw__error_status();
-    if (status == TW_OK) {
-        const char *compression = args->compression_type ? args->compression_type : "",
-                   *na_value = args->na_value ? args->na_value : "";
-        inputs[NAMES] = tw_retain(args->filenames);
-        inputs[COMPRESSION] = tw_tensor_string(compression, strlen(compression));
-        inputs[BUFFER] = tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size");
-        inputs[HEADER] = tw_tensor_bool(args->header);
-        inputs[DELIMITER] =
-            args->field_delim ? tw_tensor_string(args->field_delim, strlen(args->field_delim)) : tw_tensor_string(",", 1);
-        inputs[QUOTES] = tw_tensor_bool(args->use_quote_delim);
-        inputs[NA_VALUE] = tw_tensor_string(na_value, strlen(na_value));
-        inputs[SELECT] = ints_of(args->select_cols);
-        inputs[all - 1] = ints_of(args->exclude_cols);
-        for (int i = 0; i < count; i++) {
-            inputs[DEFAULTS + i] = tw_retain(args->record_defaults.items[i]);
-            specs[i] = (tw_spec){ args->record_defaults.items[i]->dtype, TW_SCALAR };
-        }
-        for (int i = 0; i < all; i++)
-            status = inputs[i] ? status : tw__error_status();
+    TW_NEED(inputs && specs);
+    const char *compression = args->compression_type ? args->compression_type : "",
+               *na_value = args->na_value ? args->na_value : "";
+    inputs[NAMES] = tw_retain(args->filenames);
+    inputs[COMPRESSION] = tw_tensor_string(compression, strlen(compression));
+    inputs[BUFFER] = tw__data_number(args->buffer_size, args->buffer_size_object, "buffer_size");
+    inputs[HEADER] = tw_tensor_bool(args->header);
+    inputs[DELIMITER] =
+        args->field_delim ? tw_tensor_string(args->field_delim, strlen(args->field_delim)) : tw_tensor_string(",", 1);
+    inputs[QUOTES] = tw_tensor_bool(args->use_quote_delim);
+    inputs[NA_VALUE] = tw_tensor_string(na_value, strlen(na_value));
+    inputs[SELECT] = ints_of(args->select_cols);
+    inputs[all - 1] = ints_of(args->exclude_cols);
+    for (int i = 0; i < count; i++) {
+        inputs[DEFAULTS + i] = tw_retain(args->record_defaults.items[i]);
+        specs[i] = (tw_spec){ args->record_defaults.items[i]->dtype, TW_SCALAR };
     }
-    if (status == TW_OK)
-        status = tw__dataset_apply(self, &tw__op_CSVDatasetV2, inputs, all, NULL, 0, specs, count);
-    if (status == TW_OK && count == 1) /* a tuple of one, too */
-        status = tw__dataset_wrap(self);
-    for (int i = 0; inputs && i < all; i++)
-        tw_release(inputs[i]);
-    return status;
+    for (int i = 0; i < all; i++)
+        TW_NEED(inputs[i]);
+    TW_TRY(tw__dataset_apply(self, &tw__op_CSVDatasetV2, inputs, all, NULL, 0, specs, count));
+    if (count == 1)
+        /* a tuple of one, too */
+        TW_TRY(tw__dataset_wrap(self));
+    return TW_OK;
 }
 
 TW_CLASS(

@@ -39,10 +39,9 @@ static void generator_stop(tw__cursor *cursor)
     int count = self->init.function->output_count, results = self->finalize.function->output_count;
     if (c->begun) {
         tw__saved_error before = tw__error_take();
-        tw_tensor **given = tw__alloc_array((size_t)results + 1, sizeof *given);
+        tw__owned tw_tensor **given = tw__alloc_array((size_t)results + 1, sizeof *given);
         if (given && tw__data_plain_error(tw__data_call(&self->finalize, c->state, count, NULL, 0, given)) == TW_OK)
             tw__element_end(given, results);
-        tw__free(given);
         tw_clear_error();
         tw__error_restore(before);
         tw__element_end(c->state, count);

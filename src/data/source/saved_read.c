@@ -33,7 +33,7 @@ TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor",
 /* The next file of the shard; *end: there is none. */
 static tw_status open_next(tw__saved_cursor *c, const tw__saved_dataset *self, bool *end)
 {
-    char *path = tw__format("%s/%08lld.snapshot", self->path, (long long)c->file++);
+    tw__owned char *path = tw__format("%s/%08lld.snapshot", self->path, (long long)c->file++);
     TW_NEED(path);
     glob_t found;
     *end = glob(path, 0, NULL, &found) != 0;
@@ -41,7 +41,6 @@ static tw_status open_next(tw__saved_cursor *c, const tw__saved_dataset *self, b
         globfree(&found);
     tw_status status = *end ? TW_OK : tw__record_open_packed(&c->records, path, self->compression);
     c->reading = !*end && status == TW_OK;
-    tw__free(path);
     return status;
 }
 

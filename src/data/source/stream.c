@@ -86,9 +86,8 @@ tw_status tw__stream_seek(tw__stream *stream, int64_t at)
 tw_status tw__compression_of(const tw_tensor *name, tw__compression *compression)
 {
     tw_string text = tw_tensor_string_at(name, 0);
-    char *copy = tw__strndup(text.data, text.size);
+    tw__owned char *copy = tw__strndup(text.data, text.size);
     TW_NEED(copy);
     bool known = tw__compression_find(copy, compression);
-    tw__free(copy);
     return known ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "Unsupported compression_type.");
 }

@@ -165,22 +165,20 @@ TW_OP(TensorSliceDataset, .inputs = "components: Toutput_types", .outputs = "han
 static tw_status apply_tensors(struct tw_dataset *self, const tw_op *op, tw_tensor *const *tensors, int count, bool rows)
 {
     tw__owned tw_spec *specs = tw__alloc_array((size_t)count + 1, sizeof *specs);
-    tw_status status = specs ? TW_OK : tw__error_status();
+    TW_NEED(specs);
     int64_t known = -1;
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const tw_shape *shape = &tensors[i]->shape;
         specs[i] = (tw_spec){ tensors[i]->dtype, rows ? tw__shape_row(shape) : *shape };
         if (rows && shape->rank == 0)
-            status = tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
+            return tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
         else if (rows && shape->rank > 0 && known >= 0 && shape->dims[0] >= 0 && shape->dims[0] != known)
-            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)known,
-                              (long long)shape->dims[0]);
+            return tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)known,
+                            (long long)shape->dims[0]);
         else if (rows && shape->rank > 0 && known < 0)
             known = shape->dims[0];
     }
-    if (status == TW_OK)
-        status = tw__dataset_apply(self, op, tensors, count, NULL, 0, specs, count);
-    return status;
+    return tw__dataset_apply(self, op, tensors, count, NULL, 0, specs, count);
 }
 
 static tw_status whole_init(void *self, const void *arguments)

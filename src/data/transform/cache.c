@@ -309,12 +309,11 @@ static tw_status restore_files(cache_cursor *c, const cache_dataset *self, int64
         return tw__fail(TW_NOT_FOUND,
                         "CacheDataset: %s.index is not there, from which the iterator was reading when it was saved", self->path);
     for (int64_t part = 0; c->writer && part < c->parts; part++) {
-        char *path = part_path(self, part);
+        tw__owned char *path = part_path(self, part);
         int shards = path ? tw__bundle_shards(path) : -1;
         if (path && shards < 1)
             tw__fail(TW_NOT_FOUND,
                      "CacheDataset: %s.index is not there, which holds what the iterator had written when it was saved", path);
-        tw__free(path);
         if (shards < 1)
             return tw__error_status();
     }

@@ -375,15 +375,13 @@ static tw_status stateful_begin(stateful *s, const tw_value *initial, void *func
 /* The dataset, the state, the captures: an array from tw__alloc. */
 static tw_tensor **state_inputs(const struct tw_dataset *input, tw_tensors state, const tw__function *f, int *count)
 {
-    tw_tensor **first = tw__alloc_array((size_t)state.count + 2, sizeof *first);
+    tw__owned tw_tensor **first = tw__alloc_array((size_t)state.count + 2, sizeof *first);
     if (!first)
         return NULL;
     first[0] = input->variant;
     for (int64_t i = 0; i < state.count; i++)
         first[1 + i] = state.items[i];
-    tw_tensor **inputs = tw__data_inputs(first, (int)state.count + 1, &f, 1, NULL, 0, count);
-    tw__free(first);
-    return inputs;
+    return tw__data_inputs(first, (int)state.count + 1, &f, 1, NULL, 0, count);
 }
 
 static tw_dtype *state_types(tw_tensors state)
@@ -444,16 +442,13 @@ static tw_status apply_reduce(const struct tw_dataset *input, const stateful *s,
     tw__owned tw_shape *shapes = specs ? tw__alloc_array((size_t)states + 1, sizeof *shapes) : NULL;
     for (int i = 0; shapes && i < states && i < known; i++)
         shapes[i] = specs[i].shape;
-    tw_status status = inputs && dtypes && captured && shapes ? TW_OK : tw__error_status();
-    if (status == TW_OK) {
-        tw_attr attrs[] = { TW_A_FUNC("f", f),
-                            TW_A_TYPES("Tstate", dtypes, states),
-                            arguments,
-                            TW_A_TYPES("output_types", dtypes, states),
-                            { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = states, .shapes = shapes } };
-        status = tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results, &made);
-    }
-    return status;
+    TW_NEED(inputs && dtypes && captured && shapes);
+    tw_attr attrs[] = { TW_A_FUNC("f", f),
+                        TW_A_TYPES("Tstate", dtypes, states),
+                        arguments,
+                        TW_A_TYPES("output_types", dtypes, states),
+                        { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = states, .shapes = shapes } };
+    return tw__apply(&tw__op_ReduceDataset, inputs, count, attrs, 5, results, &made);
 }
 
 TW_METHOD(dataset_reduce,

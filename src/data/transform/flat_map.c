@@ -62,9 +62,8 @@ static tw_status begin_turn(const flat_dataset *self, turn *t)
     tw__cursor *cursor =
         tw__data_cursor_of(&self->f, t->argument, self->base.input->count, NULL, 0, tw_class_name(self), self->base.count);
     if (cursor && self->ahead) {
-        tw__dataset *dataset = tw_retain(cursor->dataset);
+        tw_auto tw__dataset *dataset = tw_retain(cursor->dataset);
         t->ahead = tw__workers_prefetch(dataset, cursor, TW_AUTOTUNE);
-        tw_release(dataset);
     } else {
         t->cursor = cursor;
     }

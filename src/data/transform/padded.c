@@ -219,11 +219,10 @@ static tw_tensor *shape_tensor(const tw_value *given, const tw_shape *own)
     if (given->kind == TW_VALUE_TENSOR && given->tensor->shape.rank != 0) {
         if (given->tensor->dtype == TW_INT64)
             return tw_retain(given->tensor);
-        tw__text text = { 0 };
+        tw__auto(tw__text_free) tw__text text = { 0 };
         tw__tensor_text(&text, given->tensor);
         tw__fail(TW_TYPE_ERROR, "Padded shape %s must be a `tf.int64` vector tensor, but its type was %s.",
                  text.data ? text.data : "", tw_dtype_name(given->tensor->dtype));
-        tw__text_free(&text);
         return NULL;
     }
     if (read_shape(given, own, &shape) != TW_OK)
@@ -316,13 +315,12 @@ static tw_status check_component(void *context, const tw_value *leaf)
 {
     const tw_value *shapes = context;
     if (!tw__is(leaf->object, &tw__class_tensor_spec)) {
-        char *text = tw__spec_text(leaf->object);
+        tw__owned char *text = tw__spec_text(leaf->object);
         tw__fail(
             TW_TYPE_ERROR,
             "`padded_batch` is only supported for datasets that produce tensor elements but type spec of elements in the input dataset is not "
             "a subclass of TensorSpec: `%s`.",
             text ? text : "");
-        tw__free(text);
         return tw__error_status();
     }
     return shapes->kind == TW_VALUE_NONE && ((const tw_tensor_spec *)leaf->object)->shape.rank < 0 ? TW_OUT_OF_RANGE : TW_OK;

@@ -47,7 +47,7 @@ static void several_stop(tw__cursor *cursor)
  * goes on rightly. */
 static tw_status skip_one(tw__cursor *cursor, const tw__dataset *dataset, bool *end)
 {
-    tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
+    tw__owned tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
     TW_NEED(element);
     tw__saved_error kept = tw__error_take();
     tw_status status = tw__cursor_next(cursor, element, end);
@@ -55,7 +55,6 @@ static tw_status skip_one(tw__cursor *cursor, const tw__dataset *dataset, bool *
         tw__element_end(element, dataset->count);
     tw_clear_error();
     tw__error_restore(kept);
-    tw__free(element);
     return status;
 }
 

@@ -54,7 +54,7 @@ static tw_tensor *parse(const char *path, const uint8_t *data, size_t size)
 tw_tensor *tw__idx_read(const char *path)
 {
     size_t size;
-    uint8_t *data = (uint8_t *)tw__file_read_all(path, FILE_LIMIT, &size);
+    tw__owned uint8_t *data = (uint8_t *)tw__file_read_all(path, FILE_LIMIT, &size);
     if (!data)
         return NULL;
     if (size >= 18 && data[0] == 0x1f && data[1] == 0x8b) {
@@ -71,7 +71,5 @@ tw_tensor *tw__idx_read(const char *path)
         data = plain;
         size = plain_size;
     }
-    tw_tensor *tensor = data ? parse(path, data, size) : NULL;
-    tw__free(data);
-    return tensor;
+    return data ? parse(path, data, size) : NULL;
 }

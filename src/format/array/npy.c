@@ -213,10 +213,8 @@ tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name)
 tw_tensor *tw__npy_read(const char *path)
 {
     size_t size;
-    char *data = tw__file_read_all(path, FILE_LIMIT, &size);
+    tw__owned char *data = tw__file_read_all(path, FILE_LIMIT, &size);
     if (!data)
         return NULL;
-    tw_tensor *tensor = tw__npy_parse(data, size, path);
-    tw__free(data);
-    return tensor;
+    return tw__npy_parse(data, size, path);
 }

@@ -38,7 +38,7 @@ static tw_status fail(const tw__file_reader *file, const char *what)
 static tw_status find_directory(const tw__file_reader *file, uint64_t *offset, uint64_t *size)
 {
     size_t tail_size = file->size < END_SIZE + COMMENT_LIMIT ? (size_t)file->size : END_SIZE + COMMENT_LIMIT;
-    uint8_t *tail = tw__alloc(tail_size);
+    tw__owned uint8_t *tail = tw__alloc(tail_size);
     TW_NEED(tail);
     tw_status status = tw__file_read_at(file, file->size - (int64_t)tail_size, tail, tail_size);
     const uint8_t *end = NULL;
@@ -67,7 +67,6 @@ static tw_status find_directory(const tw__file_reader *file, uint64_t *offset, u
             }
         }
     }
-    tw__free(tail);
     TW_TRY(status);
     if (*offset > (uint64_t)file->size || *size > (uint64_t)file->size - *offset || *size > DIRECTORY_LIMIT)
         return fail(file, "its directory is not in the file");
@@ -178,15 +177,13 @@ static tw_status take_member(const tw__file_reader *file, const char *name, memb
 {
     uint64_t offset = 0, size = 0;
     TW_TRY(find_directory(file, &offset, &size));
-    uint8_t *directory = tw__alloc(size);
+    tw__owned uint8_t *directory = tw__alloc(size);
     TW_NEED(directory);
-    tw_status status = tw__file_read_at(file, (int64_t)offset, directory, size);
-    if (status == TW_OK)
-        status = find_member(file, name, directory, size, member);
-    tw__free(directory);
-    if (status == TW_OK && bytes && !(*bytes = read_member(file, name, member)))
-        status = tw__error_status();
-    return status;
+    TW_TRY(tw__file_read_at(file, (int64_t)offset, directory, size));
+    TW_TRY(find_member(file, name, directory, size, member));
+    if (bytes && !(*bytes = read_member(file, name, member)))
+        return tw__error_status();
+    return TW_OK;
 }
 
 tw_tensor *tw__npz_read(const char *path, const char *name)
@@ -220,17 +217,16 @@ static tw_status check_stored(const tw__file_reader *file, const char *name, uin
 {
     tw__owned uint8_t *piece = tw__alloc(PIECE);
     uLong crc = 0;
-    tw_status status = piece ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (uint64_t done = 0; status == TW_OK && done < member->size;) {
+    TW_NEED(piece);
+    for (uint64_t done = 0; done < member->size;) {
         size_t size = member->size - done < PIECE ? (size_t)(member->size - done) : PIECE;
-        status = tw__file_read_at(file, (int64_t)(offset + done), piece, size);
-        if (status == TW_OK)
-            crc = crc32_z(crc, piece, size);
+        TW_TRY(tw__file_read_at(file, (int64_t)(offset + done), piece, size));
+        crc = crc32_z(crc, piece, size);
         done += size;
     }
-    if (status == TW_OK && crc != member->crc)
-        status = tw__fail(TW_DATA_LOSS, "%s: the checksum of \"%s\" does not match", file->path, name);
-    return status;
+    if (crc != member->crc)
+        return tw__fail(TW_DATA_LOSS, "%s: the checksum of \"%s\" does not match", file->path, name);
+    return TW_OK;
 }
 
 tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size)

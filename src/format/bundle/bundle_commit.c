@@ -56,10 +56,9 @@ static void remove_unnamed(const char *directory, const char *base, int shards)
             continue;
         bool ours = shard == 0 && (of == 1 || of == 2);
         if (shards == 0 ? ours : of != shards) {
-            char *path = tw__path_join(directory, entry->d_name);
+            tw__owned char *path = tw__path_join(directory, entry->d_name);
             if (path)
                 (void)tw__file_remove(path);
-            tw__free(path);
         }
     }
     closedir(listing);
@@ -90,7 +89,7 @@ typedef struct replacement {
 /* Steps 2 and 3: the data as shard 0 of `shards`, then the index. */
 static tw_status put_pair(replacement *work, tw__file_writer *index, int shards)
 {
-    char *path = tw__bundle_shard_path(work->prefix, 0, shards);
+    tw__owned char *path = tw__bundle_shard_path(work->prefix, 0, shards);
     TW_NEED(path);
     tw_status status = tw__file_remove(path);
     if (status == TW_OK && tw__file_link(work->data, path) != TW_OK) {
@@ -112,7 +111,6 @@ static tw_status put_pair(replacement *work, tw__file_writer *index, int shards)
         tw_clear_error();
         tw__error_restore(error);
     }
-    tw__free(path);
     return status;
 }
 

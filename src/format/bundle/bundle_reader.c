@@ -165,13 +165,10 @@ static tw_status parse_strings(tw__bundle_reader *reader, const tw__bundle_entry
 
 static tw_status read_strings(tw__bundle_reader *reader, const tw__bundle_entry *entry, tw_tensor *tensor)
 {
-    uint8_t *data = tw__alloc((size_t)entry->size);
+    tw__owned uint8_t *data = tw__alloc((size_t)entry->size);
     TW_NEED(data);
-    tw_status status = tw__bundle_read_bytes(reader, entry, data);
-    if (status == TW_OK)
-        status = parse_strings(reader, entry, data, tensor);
-    tw__free(data);
-    return status;
+    TW_TRY(tw__bundle_read_bytes(reader, entry, data));
+    return parse_strings(reader, entry, data, tensor);
 }
 
 static const tw__bundle_entry *must_find(tw__bundle_reader *reader, const char *key)

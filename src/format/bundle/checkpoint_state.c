@@ -236,11 +236,9 @@ tw_status tw__checkpoint_state_read(const char *path, tw__checkpoint_state *stat
 {
     size_t size;
     *state = (tw__checkpoint_state){ 0 };
-    char *text = tw__file_read_all(path, FILE_LIMIT, &size);
+    tw__owned char *text = tw__file_read_all(path, FILE_LIMIT, &size);
     TW_NEED(text);
-    tw_status status = tw__checkpoint_state_parse(text, size, path, state);
-    tw__free(text);
-    return status;
+    return tw__checkpoint_state_parse(text, size, path, state);
 }
 
 static void print_path(tw__text *text, const char *field, const char *path)

@@ -189,9 +189,8 @@ tw_status tw__hdf5_set_texts(tw__hdf5_node *node, const char *name, const char *
         return set_part(node, name, texts, count, false);
     for (size_t part = 0, at = 0; part < parts; part++) {
         size_t size = count / parts + (part < count % parts);
-        char *numbered = tw__format("%s%zu", name, part);
+        tw__owned char *numbered = tw__format("%s%zu", name, part);
         tw_status status = numbered ? set_part(node, numbered, texts + at, size, true) : TW_RESOURCE_EXHAUSTED;
-        tw__free(numbered);
         TW_TRY(status);
         at += size;
     }

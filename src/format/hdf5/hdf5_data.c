@@ -118,12 +118,11 @@ static const uint8_t *collection(tw__hdf5 *file, uint64_t address, uint64_t *siz
         *size = tw__get64(block + 8);
         return block;
     }
-    uint8_t *head = tw__hdf5_block(file, address, 16);
+    tw__owned uint8_t *head = tw__hdf5_block(file, address, 16);
     if (!head)
         return NULL;
     bool good = memcmp(head, "GCOL\1", 5) == 0;
     *size = tw__get64(head + 8);
-    tw__free(head);
     if (!good || *size < 16) {
         tw__hdf5_fail(file, "it is damaged: a heap of strings is not where it should be");
         return NULL;
@@ -336,22 +335,21 @@ static void place_chunk(const chunks *c, const int64_t *offset, const uint8_t *d
 static tw_status read_chunks(const chunks *c, uint64_t address, int level)
 {
     size_t rank = (size_t)c->shape->rank, key = 8 + 8 * (rank + 1);
-    uint8_t *head = tw__hdf5_block(c->file, address, 24);
+    tw__owned uint8_t *head = tw__hdf5_block(c->file, address, 24);
     TW_NEED(head);
     bool good = memcmp(head, "TREE", 4) == 0 && head[4] == 1 && (level < 0 ? head[5] <= 8 : head[5] == level);
     unsigned count = get16(head + 6);
     level = head[5];
-    tw__free(head);
     if (!good)
         return tw__hdf5_fail(c->file, "it is damaged: the index of an array's chunks is not where it should be");
     tw__owned uint8_t *keys = tw__hdf5_block(c->file, address + 24, (uint64_t)count * (key + 8));
-    tw_status status = keys ? TW_OK : tw__error_status();
-    for (unsigned i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(keys);
+    for (unsigned i = 0; i < count; i++) {
         const uint8_t *at = keys + i * (key + 8);
         uint64_t child = tw__get64(at + key);
         int64_t offset[TW_MAX_RANK];
         if (level) {
-            status = read_chunks(c, child, level - 1);
+            TW_TRY(read_chunks(c, child, level - 1));
             continue;
         }
         for (size_t axis = 0; axis < rank; axis++) {
@@ -359,14 +357,13 @@ static tw_status read_chunks(const chunks *c, uint64_t address, int level)
             good = good && place < (uint64_t)c->shape->dims[axis];
             offset[axis] = (int64_t)place;
         }
-        uint8_t *data = good ? unpack(c, child, tw__get32(at), tw__get32(at + 4)) : NULL;
+        tw__owned uint8_t *data = good ? unpack(c, child, tw__get32(at), tw__get32(at + 4)) : NULL;
         if (data)
             place_chunk(c, offset, data);
         else
-            status = good ? tw__error_status() : tw__hdf5_fail(c->file, "it is damaged: a chunk lies outside of its array");
-        tw__free(data);
+            TW_TRY(good ? tw__error_status() : tw__hdf5_fail(c->file, "it is damaged: a chunk lies outside of its array"));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status read_chunked(tw__hdf5 *file, const tw__hdf5_node *node, const element *e, uint8_t *out, size_t bytes)

@@ -158,7 +158,7 @@ typedef struct blocks {
 
 static tw_status read_block(tw__hdf5 *file, header *object, blocks *list, block place)
 {
-    uint8_t *data = tw__hdf5_block(file, place.address, place.size);
+    tw__owned uint8_t *data = tw__hdf5_block(file, place.address, place.size);
     TW_NEED(data);
     tw_status status = TW_OK;
     for (size_t at = 0; status == TW_OK && list->messages && place.size - at >= 8;) {
@@ -175,18 +175,16 @@ static tw_status read_block(tw__hdf5 *file, header *object, blocks *list, block 
             list->items[list->count++] = (block){ tw__get64(data + at), tw__get64(data + at + 8) };
         at += size;
     }
-    tw__free(data);
     return status;
 }
 
 static tw_status read_header(tw__hdf5 *file, header *object, uint64_t address)
 {
-    uint8_t *prefix = tw__hdf5_block(file, address, 16);
+    tw__owned uint8_t *prefix = tw__hdf5_block(file, address, 16);
     TW_NEED(prefix);
     bool new_kind = memcmp(prefix, "OHDR", 4) == 0, good = prefix[0] == 1;
     unsigned messages = get16(prefix + 2);
     uint64_t size = tw__get32(prefix + 8);
-    tw__free(prefix);
     if (new_kind)
         return refuse(file, "objects of the new kind (libver=\"latest\")");
     if (!good)
@@ -215,43 +213,40 @@ static tw_status read_object(tw__hdf5 *file, tw__hdf5_node *node, uint64_t addre
 
 static tw_status read_symbols(tw__hdf5 *file, tw__hdf5_node *group, const names *heap, uint64_t address, int depth)
 {
-    uint8_t *head = tw__hdf5_block(file, address, 8);
+    tw__owned uint8_t *head = tw__hdf5_block(file, address, 8);
     TW_NEED(head);
     bool good = memcmp(head, "SNOD", 4) == 0 && head[4] == 1;
     unsigned count = get16(head + 6);
-    tw__free(head);
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's list of names is not where it should be");
     tw__owned uint8_t *entries = tw__hdf5_block(file, address + 8, (uint64_t)count * 40);
-    tw_status status = entries ? TW_OK : tw__error_status();
-    for (unsigned i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(entries);
+    for (unsigned i = 0; i < count; i++) {
         const uint8_t *entry = entries + i * 40;
         uint64_t name = tw__get64(entry);
         const char *text = (const char *)heap->data + (name < heap->size ? name : 0);
         size_t size = name < heap->size ? strnlen(text, heap->size - name) : 0;
         if (name >= heap->size || size == heap->size - name || !size || memchr(text, '/', size))
-            status = tw__hdf5_fail(file, "it is damaged: a name is not where it should be");
+            TW_TRY(tw__hdf5_fail(file, "it is damaged: a name is not where it should be"));
         else if (tw__get32(entry + 16) == 2)
-            status = refuse(file, "symbolic links");
+            TW_TRY(refuse(file, "symbolic links"));
         else if (tw__hdf5_child(group, text, size))
-            status = tw__hdf5_fail(file, "it is damaged: a name comes twice");
-        if (status == TW_OK) {
-            tw__hdf5_node *node = tw__hdf5_add(group, text, size);
-            status = node ? read_object(file, node, tw__get64(entry + 8), depth + 1) : tw__error_status();
-        }
+            TW_TRY(tw__hdf5_fail(file, "it is damaged: a name comes twice"));
+        tw__hdf5_node *node = tw__hdf5_add(group, text, size);
+        TW_NEED(node);
+        TW_TRY(read_object(file, node, tw__get64(entry + 8), depth + 1));
     }
-    return status;
+    return TW_OK;
 }
 
 /* `level`: what the node's must be, -1: any. */
 static tw_status read_tree(tw__hdf5 *file, tw__hdf5_node *group, const names *heap, uint64_t address, int level, int depth)
 {
-    uint8_t *head = tw__hdf5_block(file, address, 24);
+    tw__owned uint8_t *head = tw__hdf5_block(file, address, 24);
     TW_NEED(head);
     bool good = memcmp(head, "TREE", 4) == 0 && head[4] == 0 && (level < 0 ? head[5] <= LEVEL_LIMIT : head[5] == level);
     unsigned count = get16(head + 6);
     level = head[5];
-    tw__free(head);
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's index is not where it should be");
     tw__owned uint8_t *keys = tw__hdf5_block(file, address + 24, (uint64_t)count * 16);
@@ -265,12 +260,11 @@ static tw_status read_tree(tw__hdf5 *file, tw__hdf5_node *group, const names *he
 
 static tw_status read_group(tw__hdf5 *file, const header *object, int depth)
 {
-    uint8_t *head = tw__hdf5_block(file, object->heap, 32);
+    tw__owned uint8_t *head = tw__hdf5_block(file, object->heap, 32);
     TW_NEED(head);
     bool good = memcmp(head, "HEAP", 4) == 0 && head[4] == 0;
     names heap = { .size = tw__get64(head + 8) };
     uint64_t place = tw__get64(head + 24);
-    tw__free(head);
     if (!good)
         return tw__hdf5_fail(file, "it is damaged: a group's names are not where they should be");
     heap.data = tw__hdf5_block(file, place, heap.size);
@@ -298,29 +292,25 @@ static tw_status read_object(tw__hdf5 *file, tw__hdf5_node *node, uint64_t addre
 
 static tw_status read_file(tw__hdf5 *file)
 {
-    uint8_t *super = tw__hdf5_block(file, 0, file->size < 96 ? file->size : 96);
+    tw__owned uint8_t *super = tw__hdf5_block(file, 0, file->size < 96 ? file->size : 96);
     TW_NEED(super);
-    tw_status status = TW_OK;
     uint64_t root = 0;
     if (file->size < 48 || memcmp(super, SIGNATURE, 8) != 0)
-        status = tw__hdf5_fail(file, "file signature not found");
+        TW_TRY(tw__hdf5_fail(file, "file signature not found"));
     else if (super[8] >= 2)
-        status = super[8] <= 3 ? refuse(file, "a superblock of the new kind (libver=\"latest\")")
-                               : tw__hdf5_fail(file, "it is damaged");
+        TW_TRY(super[8] <= 3 ? refuse(file, "a superblock of the new kind (libver=\"latest\")")
+                             : tw__hdf5_fail(file, "it is damaged"));
     else if (file->size < 96 || super[13] != 8 || super[14] != 8)
-        status = tw__hdf5_fail(file, "its superblock is damaged");
+        TW_TRY(tw__hdf5_fail(file, "its superblock is damaged"));
     else
         root = tw__get64(super + (super[8] ? 4 : 0) + 64);
-    if (status == TW_OK && tw__get64(super + (super[8] ? 4 : 0) + 24) != 0)
-        status = refuse(file, "a base address other than 0");
-    if (status == TW_OK) {
-        uint64_t end = tw__get64(super + (super[8] ? 4 : 0) + 40);
-        if (end > file->size)
-            status = tw__fail(TW_OS_ERROR, "Unable to read the HDF5 file %s: truncated file: it has %llu bytes, expected %llu",
-                              file->file.path, (unsigned long long)file->size, (unsigned long long)end);
-    }
-    tw__free(super);
-    return status == TW_OK ? read_object(file, file->root, root, 0) : status;
+    if (tw__get64(super + (super[8] ? 4 : 0) + 24) != 0)
+        TW_TRY(refuse(file, "a base address other than 0"));
+    uint64_t end = tw__get64(super + (super[8] ? 4 : 0) + 40);
+    if (end > file->size)
+        return tw__fail(TW_OS_ERROR, "Unable to read the HDF5 file %s: truncated file: it has %llu bytes, expected %llu",
+                        file->file.path, (unsigned long long)file->size, (unsigned long long)end);
+    return read_object(file, file->root, root, 0);
 }
 
 tw__hdf5 *tw__hdf5_open_at(const char *path, uint64_t offset, uint64_t size)

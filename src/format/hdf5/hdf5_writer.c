@@ -292,16 +292,14 @@ static tw_status group_messages(plan *p, const tw__hdf5_node *node, int depth, m
     size_t count = node->child_count;
     tw__owned tw__hdf5_node **members = tw__alloc_array(count + 1, sizeof *members);
     uint64_t inner_tree = 0, inner_heap = 0;
-    tw_status status = members ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(members);
+    for (size_t i = 0; i < count; i++) {
         members[i] = node->children[i];
-        status = put_object(p, members[i], depth + 1, &inner_tree, &inner_heap);
+        TW_TRY(put_object(p, members[i], depth + 1, &inner_tree, &inner_heap));
     }
-    if (status == TW_OK && count)
+    if (count)
         qsort(members, count, sizeof *members, by_name);
-    if (status == TW_OK)
-        status = put_group(p, members, count, tree, heap);
-    TW_TRY(status);
+    TW_TRY(put_group(p, members, count, tree, heap));
     put(data, *tree, 8);
     put(data, *heap, 8);
     return add_message(p, m, 0x11, data);

@@ -236,18 +236,16 @@ static tw_status draw_all(gif *g, tw__image_target target)
     if (size == 0 || (int64_t)g->count > TW_IMAGE_LIMIT / size)
         return refuse(g, "the frames are empty or too large");
     uint8_t *out = target.place(target.context, (int64_t)g->count, g->height, g->width, 3);
-    codes *c = out ? tw__alloc(sizeof *c) : NULL;
+    tw__owned codes *c = out ? tw__alloc(sizeof *c) : NULL;
     TW_NEED(c);
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < g->count; i++, out += size) {
+    for (size_t i = 0; i < g->count; i++, out += size) {
         if (i)
             memcpy(out, out - size, (size_t)size);
         else
             memset(out, 0, (size_t)size);
-        status = draw(g, &g->frames[i], c, out);
+        TW_TRY(draw(g, &g->frames[i], c, out));
     }
-    tw__free(c);
-    return status;
+    return TW_OK;
 }
 
 tw_status tw__gif_decode(const char *op, tw_string data, tw__image_target target)

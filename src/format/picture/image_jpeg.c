@@ -329,14 +329,13 @@ tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height,
         return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld", (long long)height,
                         (long long)width);
     TW_TRY(need_library(op));
-    writer *w = tw__alloc_zero(sizeof *w);
+    tw__owned writer *w = tw__alloc_zero(sizeof *w);
     TW_NEED(w);
     w->cinfo.err = set_up(&w->trouble);
     w->out = out;
     bool good = height <= JPEG_MAX_DIMENSION && width <= JPEG_MAX_DIMENSION && options->xmp.size < 60000 &&
                 encode(w, pixels, height, width, channels, options);
     p_jpeg_destroy_compress(&w->cinfo);
-    tw__free(w);
     if (!good)
         return tw__fail(TW_INTERNAL, "JPEG encoding failed");
     return out->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;

@@ -168,7 +168,7 @@ static bool read_png(reader *r, tw__image_target target)
 tw_status tw__png_decode(const char *op, tw_string data, int channels, int bits, tw__image_target target)
 {
     TW_TRY(need_library(op));
-    reader *r = tw__alloc_zero(sizeof *r);
+    tw__owned reader *r = tw__alloc_zero(sizeof *r);
     TW_NEED(r);
     r->at = (const uint8_t *)data.data;
     r->end = r->at + data.size;
@@ -179,7 +179,6 @@ tw_status tw__png_decode(const char *op, tw_string data, int channels, int bits,
     bool good = r->info && read_png(r, target), has_head = r->has_head, failed = r->no_room;
     if (r->png)
         p_png_destroy_read_struct(&r->png, &r->info, NULL);
-    tw__free(r);
     if (good)
         return TW_OK;
     if (failed || tw_error_code() == TW_RESOURCE_EXHAUSTED)
@@ -233,7 +232,7 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
         return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld", (long long)height,
                         (long long)width);
     TW_TRY(need_library(op));
-    writer *w = tw__alloc_zero(sizeof *w);
+    tw__owned writer *w = tw__alloc_zero(sizeof *w);
     TW_NEED(w);
     w->out = out;
     w->png = p_png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, leave, say_nothing, NULL, allocate, release);
@@ -242,7 +241,6 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
         w->info && height <= INT32_MAX && width <= INT32_MAX && write_png(w, pixels, height, width, channels, bits, compression);
     if (w->png)
         p_png_destroy_write_struct(&w->png, &w->info);
-    tw__free(w);
     if (out->failed || tw_error_code() == TW_RESOURCE_EXHAUSTED)
         return TW_RESOURCE_EXHAUSTED;
     return good ? TW_OK : tw__fail(TW_INTERNAL, "PNG encoding failed");

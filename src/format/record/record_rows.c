@@ -46,12 +46,11 @@ static tw_status file_init(void *self, const void *given)
     choose(&options.mem_level, args->mem_level);
     choose(&options.strategy, args->compression_strategy);
     choose(&options.flush_mode, args->flush_mode);
-    char *path = tw__strdup(args->path);
+    tw__owned char *path = tw__strdup(args->path);
     TW_NEED(path);
     for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--) /* as TensorFlow takes "name.tfrecords/" */
         path[size - 1] = '\0';
     file->records = tw__record_create_packed(path, &options);
-    tw__free(path);
     return file->records ? TW_OK : tw__error_status();
 }
 

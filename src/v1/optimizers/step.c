@@ -86,21 +86,16 @@ static tw_tensor *first_value(tw_dtype dtype, double number, const tw_shape *sha
         tw__outside outside = tw__outside_begin();
         value = TW_CALL(Fill, dims, scalar);
         tw__outside_end(outside);
-        char *whole = tw__tracing && value ? tw__format("%s/Initializer/%s", name, what) : NULL;
-        tw_tensor *inside = whole ? tw__graph_constant(tw__tracing, value, whole) : NULL;
+        tw__owned char *whole = tw__tracing && value ? tw__format("%s/Initializer/%s", name, what) : NULL;
+        tw_auto tw_tensor *inside = whole ? tw__graph_constant(tw__tracing, value, whole) : NULL;
         if (tw__tracing)
             tw__set(&value, inside);
-        tw_release(inside);
-        tw__free(whole);
     } else if (dims) {
-        char *whole = tw__format("%s/Initializer/%s", name, what);
-        tw_tensor *shape_inside = whole ? constant(tw_retain(dims), whole, "/shape_as_tensor") : NULL;
-        tw_tensor *number_inside = shape_inside ? constant(tw_retain(scalar), whole, "/Const") : NULL;
+        tw__owned char *whole = tw__format("%s/Initializer/%s", name, what);
+        tw_auto tw_tensor *shape_inside = whole ? constant(tw_retain(dims), whole, "/shape_as_tensor") : NULL;
+        tw_auto tw_tensor *number_inside = shape_inside ? constant(tw_retain(scalar), whole, "/Const") : NULL;
         if (number_inside && call(&tw__op_Fill, whole, TW_IN(shape_inside, number_inside), 2, NULL, 0, &value, NULL) != TW_OK)
             value = NULL;
-        tw_release(shape_inside);
-        tw_release(number_inside);
-        tw__free(whole);
     }
     return value;
 }
@@ -132,12 +127,10 @@ static tw_status make_extras(tw_v1_optimizer *optimizer, tw_variable *const *var
         if (number->tensor || number->variable)
             return tw__fail(TW_UNIMPLEMENTED, "%s: %s must be a number", tw_class_name(optimizer),
                             rule->numbers[rule->extra_numbers[k]]);
-        char *name = tw__format("%s%s", tw__scope(), rule->extras[k]);
-        tw_variable *made = name ? make_variable(TW_FLOAT32, number->number, &TW_SCALAR, name, false) : NULL;
-        tw__free(name);
+        tw__owned char *name = tw__format("%s%s", tw__scope(), rule->extras[k]);
+        tw_auto tw_variable *made = name ? make_variable(TW_FLOAT32, number->number, &TW_SCALAR, name, false) : NULL;
         TW_NEED(made);
         tw__set(&optimizer->extras[k], made);
-        tw_release(made);
     }
     return TW_OK;
 }
@@ -159,10 +152,9 @@ static tw_status make_slots(tw_v1_optimizer *optimizer, tw_variable *variable)
     tw_status status = TW_OK;
     const char *beside = tw__colocate(variable->resource->name);
     for (int k = 0; status == TW_OK && k < rule->slot_count; k++) {
-        char *name = tw__format("%.*s/%s", (int)name_size(variable), variable->name, optimizer->name);
+        tw__owned char *name = tw__format("%.*s/%s", (int)name_size(variable), variable->name, optimizer->name);
         state.slots[k] =
             name ? make_variable(variable->resource->dtype, optimizer->first[k], &variable->resource->shape, name, true) : NULL;
-        tw__free(name);
         status = state.slots[k] ? TW_OK : tw__error_status();
     }
     tw__colocate(beside);
@@ -294,14 +286,13 @@ static tw_status update_rows(step *s, const tw__v1_state *state, const struct tw
         status = distinct_rows(slices, &values, &indices);
     }
     if (status == TW_OK && rule->sparse_repeats) {
-        char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name,
-                                rule->sparse_op->name);
+        tw__owned char *name = tw__format("%supdate_%.*s/%s", s->scope, (int)name_size(state->variable), state->variable->name,
+                                          rule->sparse_op->name);
         tw__node *node = NULL;
         status = name ? call(rule->sparse_op, name, TW_IN(state->variable->handle, indices, values), 3, NULL, 0, NULL, &node)
                       : TW_RESOURCE_EXHAUSTED;
         if (node)
             s->updates[s->update_count++] = node;
-        tw__free(name);
     } else if (status == TW_OK) {
         status = apply_rule(s, state, rule->sparse_op, rule->sparse_inputs, values, indices);
     }

@@ -85,10 +85,10 @@ static bool read_ints(const context *c, const tw_field *field, PyObject *value, 
     PyObject *items = PyUnicode_Check(value) ? NULL : PySequence_List(value);
     bool edges = strcmp(field->name, "padding") == 0 || strcmp(field->name, "cropping") == 0; /* ((top, bottom), (left, right)) */
     for (Py_ssize_t i = 0; edges && items && i < PyList_Size(items); i++) {
-        PyObject *pair = PyList_GetItem(items, i), *flat = NULL;
+        PyObject *pair = PyList_GetItem(items, i);
+        tw__py_auto PyObject *flat = NULL;
         if ((PyTuple_Check(pair) || PyList_Check(pair)) && (flat = PySequence_List(pair)))
             PyList_SetSlice(items, i, i + 1, flat);
-        Py_XDECREF(flat);
     }
     if (!items) {
         PyErr_Clear();

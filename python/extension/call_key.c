@@ -183,10 +183,10 @@ static bool add_dict(tw__py_walk *w, PyObject *dict, int depth)
     tw__key_open(&w->key, Py_TYPE(dict), count);
     bool good = keys != NULL;
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *key = PyList_GetItem(keys, i), *member = PyObject_GetItem(dict, key);
+        PyObject *key = PyList_GetItem(keys, i);
+        tw__py_auto PyObject *member = PyObject_GetItem(dict, key);
         int literal = member ? add_literal(w, key) : 0;
         good = member && (literal < 0 ? add_object(w, key) : literal) && tw__py_walk_value(w, member, depth + 1);
-        Py_XDECREF(member);
     }
     return good;
 }

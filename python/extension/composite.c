@@ -210,11 +210,9 @@ static PyObject *iterate(PyObject *self)
             "indicate you are trying to use an unsupported feature.");
     tw__py_auto PyObject *rows = PyList_New(0);
     for (int64_t i = 0; rows && i + 1 < ragged->splits->count; i++) {
-        PyObject *number = PyLong_FromLongLong(i), *row = number ? subscript(self, number) : NULL;
+        tw__py_auto PyObject *number = PyLong_FromLongLong(i), *row = number ? subscript(self, number) : NULL;
         if (!row || PyList_Append(rows, row) < 0)
             Py_CLEAR(rows);
-        Py_XDECREF(number);
-        Py_XDECREF(row);
     }
     return rows ? PyObject_GetIter(rows) : NULL;
 }

@@ -6,8 +6,8 @@
 
 static tw_status run_body(int replica, void *body)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *result = PyObject_CallFunction(body, "i", replica);
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *result = PyObject_CallFunction(body, "i", replica);
     tw_status status = TW_OK;
     if (!result) {
         tw__py_failed();
@@ -15,8 +15,6 @@ static tw_status run_body(int replica, void *body)
     } else if (result == Py_False) { /* it failed, and keeps its exception */
         status = tw__fail(TW_CANCELLED, "an exception in Python");
     }
-    Py_XDECREF(result);
-    tw__py_leave(state);
     return status;
 }
 
@@ -41,8 +39,8 @@ typedef struct contribution {
 
 static tw_status merge_all(void *const *given, int count, void *function)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *values = PyList_New(count), *results = NULL;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *values = PyList_New(count), *results = NULL;
     for (int i = 0; values && i < count; i++) {
         PyObject *value = ((contribution *)given[i])->value;
         Py_INCREF(value);
@@ -61,9 +59,6 @@ static tw_status merge_all(void *const *given, int count, void *function)
         tw__py_failed();
         status = tw__py_plain_error();
     }
-    Py_XDECREF(values);
-    Py_XDECREF(results);
-    tw__py_leave(state);
     return status;
 }
 

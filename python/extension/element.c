@@ -17,13 +17,12 @@ typedef struct form {
 
 static void form_destroy(void *self)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     form *own = self;
     Py_XDECREF(own->type);
     Py_XDECREF(own->keys);
     Py_XDECREF(own->order);
     Py_XDECREF(own->factory);
-    tw__py_leave(state);
 }
 
 static const tw_class form_class = { .name = "Form", .size = sizeof(form), .destroy = form_destroy };
@@ -31,10 +30,9 @@ static const tw_class form_class = { .name = "Form", .size = sizeof(form), .dest
 static PyObject *mapping_type(void)
 {
     static PyObject *type;
-    PyObject *module = type ? NULL : PyImport_ImportModule("collections.abc");
+    tw__py_auto PyObject *module = type ? NULL : PyImport_ImportModule("collections.abc");
     if (module)
         type = PyObject_GetAttrString(module, "Mapping");
-    Py_XDECREF(module);
     return type;
 }
 
@@ -52,8 +50,8 @@ static bool is_wrapper(PyObject *value)
 static PyObject *make_formed(const form *own, PyObject *members)
 {
     if (!own->keys) {
-        PyObject *tuple = members ? PyList_AsTuple(members) : NULL, *made = tuple ? PyObject_CallObject(own->type, tuple) : NULL;
-        Py_XDECREF(tuple);
+        tw__py_auto PyObject *tuple = members ? PyList_AsTuple(members) : NULL;
+        PyObject *made = tuple ? PyObject_CallObject(own->type, tuple) : NULL;
         Py_XDECREF(members);
         return made;
     }
@@ -92,16 +90,13 @@ PyObject *tw__py_formed(tw_value *value, bool arrays)
 
 static char *form_text(const tw_value *value)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_value copy = tw__value_copy(value);
-    PyObject *made = tw__py_value(&copy), *text = made ? PyObject_Repr(made) : NULL;
+    tw__py_auto PyObject *made = tw__py_value(&copy), *text = made ? PyObject_Repr(made) : NULL;
     const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     char *out = bytes ? tw__strdup(bytes) : NULL;
     if (!bytes)
         tw__py_failed();
-    Py_XDECREF(made);
-    Py_XDECREF(text);
-    tw__py_leave(state);
     return out;
 }
 
@@ -136,23 +131,20 @@ static bool form_of_mapping(PyObject *mapping, PyObject *keys, void **out)
 
 static bool read_mapping(PyObject *mapping, tw__py_reading leaves, tw_value *out)
 {
-    PyObject *keys = PySequence_List(mapping);
+    tw__py_auto PyObject *keys = PySequence_List(mapping);
     if (keys && PyList_Sort(keys) < 0) {
         PyErr_Clear();
         tw__py_error(PyExc_TypeError, "the keys of a dict in an element can't be sorted: %R", keys);
         Py_CLEAR(keys);
     }
-    PyObject *members = keys ? PyList_New(PyList_Size(keys)) : NULL;
+    tw__py_auto PyObject *members = keys ? PyList_New(PyList_Size(keys)) : NULL;
     for (Py_ssize_t i = 0; members && i < PyList_Size(keys); i++) {
         PyObject *member = PyObject_GetItem(mapping, PyList_GetItem(keys, i));
         if (!member || PyList_SetItem(members, i, member) < 0)
             Py_CLEAR(members);
     }
     out->kind = TW_VALUE_DICT;
-    bool good = members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, leaves, out);
-    Py_XDECREF(keys);
-    Py_XDECREF(members);
-    return good;
+    return members && form_of_mapping(mapping, keys, &out->list.form) && read_members(members, keys, leaves, out);
 }
 
 bool tw__py_form_of_tuple(PyObject *tuple, void **out)
@@ -172,10 +164,8 @@ static bool read_tuple(PyObject *tuple, tw__py_reading leaves, tw_value *out)
     out->kind = TW_VALUE_TUPLE;
     if (!tw__py_form_of_tuple(tuple, &out->list.form))
         return false;
-    PyObject *members = PySequence_List(tuple);
-    bool good = members && read_members(members, NULL, leaves, out);
-    Py_XDECREF(members);
-    return good;
+    tw__py_auto PyObject *members = PySequence_List(tuple);
+    return members && read_members(members, NULL, leaves, out);
 }
 
 static bool read_key(PyObject *key, tw_value *out)
@@ -237,12 +227,11 @@ static bool is_numbers(PyObject *value)
     Py_ssize_t count = PyList_Check(value) || PyTuple_Check(value) ? PySequence_Size(value) : 0;
     bool numbers = count > 0;
     for (Py_ssize_t i = 0; numbers && i < count; i++) {
-        PyObject *item = PySequence_GetItem(value, i);
+        tw__py_auto PyObject *item = PySequence_GetItem(value, i);
         numbers =
             item &&
             (PyLong_Check(item) || PyFloat_Check(item) || PyUnicode_Check(item) || PyBytes_Check(item) ||
              (!Py_EnterRecursiveCall(" in a list of numbers") && (numbers = is_numbers(item), Py_LeaveRecursiveCall(), numbers)));
-        Py_XDECREF(item);
     }
     PyErr_Clear();
     return numbers;
@@ -255,11 +244,10 @@ static bool read_array(PyObject *value, tw_value *out)
     if (PyObject_CheckBuffer(value) && !PyBytes_Check(value)) {
         array = Py_NewRef(value);
     } else {
-        PyObject *own =
+        tw__py_auto PyObject *own =
             PyObject_HasAttrString(value, "to_numpy") ? PyObject_CallMethod(value, "to_numpy", NULL) : Py_NewRef(value);
         PyObject *numpy = own ? tw__py_numpy() : NULL;
         array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", own) : NULL;
-        Py_XDECREF(own);
     }
     tw_tensor *tensor = array ? tw__py_to_tensor(array, TW_DTYPE_NONE, TW_HINT) : NULL;
     Py_XDECREF(array);
@@ -278,10 +266,8 @@ static bool read_array(PyObject *value, tw_value *out)
 static bool read_list(PyObject *list, tw_value *out)
 {
     out->kind = TW_VALUE_LIST;
-    PyObject *members = PySequence_List(list);
-    bool good = members && read_members(members, NULL, TW_PY_ARRAYS, out);
-    Py_XDECREF(members);
-    return good;
+    tw__py_auto PyObject *members = PySequence_List(list);
+    return members && read_members(members, NULL, TW_PY_ARRAYS, out);
 }
 
 static bool read_arrays(PyObject *value, tw_value *out)
@@ -326,28 +312,23 @@ bool tw__py_read_element(PyObject *value, tw__py_reading leaves, tw_value *out)
 static tw_status trace_function(tw__element_function *self, const char *name, const tw_value *const *arguments, int count,
                                 tw__traced *traced)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     const tw__py_object *peer = self->object.peer;
     PyObject *function = peer && peer->dict ? PyDict_GetItemString(peer->dict, "function") : NULL;
-    PyObject *specs = function ? PyTuple_New(count) : NULL;
+    tw__py_auto PyObject *specs = function ? PyTuple_New(count) : NULL;
     for (int i = 0; specs && i < count; i++) {
         tw_value copy = tw__value_copy(arguments[i]);
         PyObject *spec = tw__py_value(&copy);
         if (!spec || PyTuple_SetItem(specs, i, spec) < 0)
             Py_CLEAR(specs);
     }
-    PyObject *module = specs ? PyImport_ImportModule("thalweg._data.function") : NULL;
-    PyObject *pair = module ? PyObject_CallMethod(module, "trace", "OsO", function, name, specs) : NULL;
+    tw__py_auto PyObject *module = specs ? PyImport_ImportModule("thalweg._data.function") : NULL;
+    tw__py_auto PyObject *pair = module ? PyObject_CallMethod(module, "trace", "OsO", function, name, specs) : NULL;
     PyObject *graph = pair ? PyTuple_GetItem(pair, 0) : NULL;
     bool good = graph && tw__py_read_element(PyTuple_GetItem(pair, 1), TW_PY_SPECS, &traced->result);
     if (good)
         traced->function = tw_retain(tw__py_graph_function_of(graph));
-    tw_status status = good && traced->function ? TW_OK : tw__py_failed();
-    Py_XDECREF(specs);
-    Py_XDECREF(module);
-    Py_XDECREF(pair);
-    tw__py_leave(state);
-    return status;
+    return good && traced->function ? TW_OK : tw__py_failed();
 }
 
 /* The peer carries the function in its __dict__, so that the collector sees cycles through it. */

@@ -82,7 +82,7 @@ static tw_status code_of(PyObject *type)
 
 tw_status tw__py_plain_error(void)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_status code = TW_FOREIGN_ERROR;
     if (kept_type && PyErr_GivenExceptionMatches(kept_type, PyExc_Exception)) { /* not Ctrl-C */
         PyErr_NormalizeException(&kept_type, &kept_value, &kept_traceback);
@@ -103,7 +103,6 @@ tw_status tw__py_plain_error(void)
         Py_CLEAR(kept_traceback);
         PyErr_Clear();
     }
-    tw__py_leave(state);
     return code;
 }
 
@@ -123,7 +122,7 @@ tw_status tw__py_failed(void)
 /* (type, value, traceback) of the exception that this thread keeps. */
 static void *take_kept(void)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *parts[] = { kept_type, kept_value, kept_traceback }, *taken = kept_type ? PyTuple_New(3) : NULL;
     for (int i = 0; taken && i < 3; i++)
         PyTuple_SetItem(taken, i, parts[i] ? parts[i] : Py_NewRef(Py_None));
@@ -131,7 +130,6 @@ static void *take_kept(void)
         kept_type = kept_value = kept_traceback = NULL;
     else
         PyErr_Clear();
-    tw__py_leave(state);
     return taken;
 }
 
@@ -143,7 +141,7 @@ static PyObject *part_of(PyObject *tuple, Py_ssize_t i)
 
 static void give_kept(void *taken)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_XDECREF(kept_type);
     Py_XDECREF(kept_value);
     Py_XDECREF(kept_traceback);
@@ -151,7 +149,6 @@ static void give_kept(void *taken)
     kept_value = part_of(taken, 1);
     kept_traceback = part_of(taken, 2);
     Py_DECREF((PyObject *)taken);
-    tw__py_leave(state);
 }
 
 PyObject *tw__py_error(PyObject *type, const char *format, ...)
@@ -168,11 +165,10 @@ static tw_status check_signals(void)
 {
     if (!PyGILState_GetThisThreadState()) /* C's own thread: signals are Python's main thread's */
         return TW_OK;
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_status status = PyErr_CheckSignals() < 0 ? tw__py_failed() : TW_OK;
     if (state.held)
         tw__py_lock(tw__py_unlock());
-    tw__py_leave(state);
     return status;
 }
 

@@ -57,6 +57,12 @@ typedef struct tw__py_lock_state {
 } tw__py_lock_state;
 tw__py_lock_state tw__py_enter(void); /* in a call from C: the lock is held afterwards */
 void tw__py_leave(tw__py_lock_state state);
+/* Until the block ends, behind all that is declared after it. */
+static inline void tw__py_inside_end(const tw__py_lock_state *state)
+{
+    tw__py_leave(*state);
+}
+#define tw__py_inside __attribute__((cleanup(tw__py_inside_end)))
 bool tw__py_holds_lock(void);
 PyThreadState *tw__py_unlock(void); /* NULL: the thread did not hold it; then tw__py_lock does nothing */
 void tw__py_lock(PyThreadState *thread);

@@ -27,7 +27,7 @@ static PyObject *function_of(const tw_callable *self)
 
 static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *function = function_of(self);
     tw_tensor *output = NULL;
     if (!function) {
@@ -42,7 +42,6 @@ static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
             tw__py_failed();
         Py_XDECREF(result);
     }
-    tw__py_leave(state);
     return output;
 }
 
@@ -68,19 +67,16 @@ PyObject *tw__py_callable_function(void *object)
 
 static tw_tensor *call_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "call"));
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "call"));
     PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
-    tw_tensor *output = call_for_tensor(method, labels, predictions);
-    Py_XDECREF(method);
-    tw__py_leave(state);
-    return output;
+    return call_for_tensor(method, labels, predictions);
 }
 
 /* A loss that weighs and reduces by itself. */
 static tw_tensor *call_whole_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "__call__"));
     PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
     PyObject *weight = sample_weight ? tw__py_wrap_tensor(tw_retain(sample_weight)) : Py_NewRef(Py_None);
@@ -93,32 +89,25 @@ static tw_tensor *call_whole_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y
     PyObject *made[] = { method, labels, predictions, weight, pair, named, result };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         Py_XDECREF(made[i]);
-    tw__py_leave(state);
     return output;
 }
 
 static tw_tensor *call_schedule(tw_schedule *self, tw_tensor *step)
 {
-    tw__py_lock_state state = tw__py_enter();
-    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(step)), NULL);
-    tw__py_leave(state);
-    return output;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    return call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(step)), NULL);
 }
 
 static tw_tensor *call_initializer(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    tw__py_lock_state state = tw__py_enter();
-    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_shape(shape), tw__py_wrap_dtype(dtype));
-    tw__py_leave(state);
-    return output;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    return call_for_tensor(self->object.peer, tw__py_wrap_shape(shape), tw__py_wrap_dtype(dtype));
 }
 
 static tw_tensor *call_constraint(tw_callable *self, tw_tensor *value)
 {
-    tw__py_lock_state state = tw__py_enter();
-    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(value)), NULL);
-    tw__py_leave(state);
-    return output;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    return call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(value)), NULL);
 }
 
 void tw__py_made(PyObject *self)
@@ -157,44 +146,33 @@ char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
 
 static tw_status seed_python(int64_t seed)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *random = PyImport_ImportModule("random"), *numpy = random ? tw__py_numpy() : NULL;
-    PyObject *numpy_random = numpy ? PyObject_GetAttrString(numpy, "random") : NULL;
-    PyObject *done = numpy_random ? PyObject_CallMethod(random, "seed", "L", (long long)seed) : NULL;
-    PyObject *also = done ? PyObject_CallMethod(numpy_random, "seed", "L", (long long)seed) : NULL;
-    tw_status status = also ? TW_OK : tw__py_failed();
-    Py_XDECREF(random);
-    Py_XDECREF(numpy_random);
-    Py_XDECREF(done);
-    Py_XDECREF(also);
-    tw__py_leave(state);
-    return status;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *random = PyImport_ImportModule("random");
+    PyObject *numpy = random ? tw__py_numpy() : NULL;
+    tw__py_auto PyObject *numpy_random = numpy ? PyObject_GetAttrString(numpy, "random") : NULL;
+    tw__py_auto PyObject *done = numpy_random ? PyObject_CallMethod(random, "seed", "L", (long long)seed) : NULL;
+    tw__py_auto PyObject *also = done ? PyObject_CallMethod(numpy_random, "seed", "L", (long long)seed) : NULL;
+    return also ? TW_OK : tw__py_failed();
 }
 
 static tw_status draw(int64_t low, int64_t high, int64_t *value)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *random = PyImport_ImportModule("random");
-    PyObject *number = random ? PyObject_CallMethod(random, "randint", "LL", (long long)low, (long long)high) : NULL;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *random = PyImport_ImportModule("random");
+    tw__py_auto PyObject *number = random ? PyObject_CallMethod(random, "randint", "LL", (long long)low, (long long)high) : NULL;
     *value = number ? PyLong_AsLongLong(number) : 0;
-    tw_status status = number && !PyErr_Occurred() ? TW_OK : tw__py_failed();
-    Py_XDECREF(random);
-    Py_XDECREF(number);
-    tw__py_leave(state);
-    return status;
+    return number && !PyErr_Occurred() ? TW_OK : tw__py_failed();
 }
 
 static void write_text(const char *text, size_t size)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *out = PySys_GetObject("stdout");
-    PyObject *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
+    tw__py_auto PyObject *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
     if (out && string && out != Py_None && PyFile_WriteObject(string, out, Py_PRINT_RAW) == 0) {
         tw__py_auto PyObject *done = PyObject_CallMethod(out, "flush", NULL);
     }
     PyErr_Clear(); /* progress that can't be shown stops nothing */
-    Py_XDECREF(string);
-    tw__py_leave(state);
 }
 
 static tw_status collect(const char *name, tw_tensor *tensor)

@@ -109,19 +109,17 @@ void *tw__py_hold_value(void *value)
 
 void tw__py_drop_value(void *value)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_DECREF((PyObject *)value);
-    tw__py_leave(state);
 }
 
 void tw__py_hold_code(const void *code, bool held)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     if (held)
         Py_INCREF((PyObject *)code);
     else
         Py_DECREF((PyObject *)code);
-    tw__py_leave(state);
 }
 
 /* One argument described. The members of *args and **kwargs are arguments of their own. */
@@ -129,25 +127,24 @@ static PyObject *describe(tw__py_description *d, const tw__py_parameter *p, PyOb
 {
     PyObject *source = p->spec ? p->spec : value;
     if (p->kind == VAR_KEYWORD && PyDict_Check(source)) {
-        PyObject *keys = tw__py_ordered_keys(source), *made = keys ? PyDict_Copy(source) : NULL;
+        tw__py_auto PyObject *keys = tw__py_ordered_keys(source);
+        PyObject *made = keys ? PyDict_Copy(source) : NULL;
         for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
-            PyObject *key = PyList_GetItem(keys, i), *member = tw__py_describe(d, PyDict_GetItem(source, key), key);
+            PyObject *key = PyList_GetItem(keys, i);
+            tw__py_auto PyObject *member = tw__py_describe(d, PyDict_GetItem(source, key), key);
             if (!member || PyDict_SetItem(made, key, member) < 0)
                 Py_CLEAR(made);
-            Py_XDECREF(member);
         }
-        Py_XDECREF(keys);
         return made;
     }
     if (p->kind != VAR_POSITIONAL || !PyTuple_Check(source))
         return tw__py_describe(d, source, p->name);
     PyObject *made = PyTuple_New(PyTuple_Size(source));
     for (Py_ssize_t i = 0; made && i < PyTuple_Size(source); i++) {
-        PyObject *name = PyUnicode_FromFormat("%U_%zd", p->name, i),
-                 *member = name ? tw__py_describe(d, PyTuple_GetItem(source, i), name) : NULL;
+        tw__py_auto PyObject *name = PyUnicode_FromFormat("%U_%zd", p->name, i);
+        PyObject *member = name ? tw__py_describe(d, PyTuple_GetItem(source, i), name) : NULL;
         if (!member || PyTuple_SetItem(made, i, member) < 0)
             Py_CLEAR(made);
-        Py_XDECREF(name);
     }
     return made;
 }
@@ -372,7 +369,7 @@ static PyObject *get_run_eagerly(PyObject *self, PyObject *unused)
 static void write_log(void *unused, const char *level, const char *text)
 {
     (void)unused;
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *module = PyImport_ImportModule("thalweg._log");
@@ -381,7 +378,6 @@ static void write_log(void *unused, const char *level, const char *text)
     Py_XDECREF(done);
     PyErr_Clear(); /* a message that can't be shown stops nothing */
     PyErr_Restore(type, value, traceback);
-    tw__py_leave(state);
 }
 
 static PyObject *begin_outside(PyObject *self, PyObject *unused)

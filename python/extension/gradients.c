@@ -8,9 +8,8 @@
 
 static void end_function(tw__custom_gradient *self)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_XDECREF((PyObject *)self->user);
-    tw__py_leave(state);
 }
 
 static tw_status read_gradients(PyObject *result, int count, tw_tensor **gradients)
@@ -30,14 +29,10 @@ static tw_status read_gradients(PyObject *result, int count, tw_tensor **gradien
 static tw_status call_function(tw__custom_gradient *self, __attribute__((unused)) tw_tensor *const *inputs, int input_count,
                                tw_tensor *const *output_gradients, tw_tensor **input_gradients)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *given = tw__py_wrap_list(output_gradients, self->output_count);
-    PyObject *result = given ? PyObject_CallFunctionObjArgs(self->user, given, NULL) : NULL;
-    tw_status status = result ? read_gradients(result, input_count, input_gradients) : tw__py_failed();
-    Py_XDECREF(given);
-    Py_XDECREF(result);
-    tw__py_leave(state);
-    return status;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *given = tw__py_wrap_list(output_gradients, self->output_count);
+    tw__py_auto PyObject *result = given ? PyObject_CallFunctionObjArgs(self->user, given, NULL) : NULL;
+    return result ? read_gradients(result, input_count, input_gradients) : tw__py_failed();
 }
 
 PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
@@ -73,25 +68,21 @@ PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
 /* A Python function of a list of tensors as a body. */
 static tw_tensors call_body(void *user, tw_tensors inputs)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *given = tw__py_wrap_list(inputs.items, (int)inputs.count);
-    PyObject *result = given ? PyObject_CallFunctionObjArgs(user, given, NULL) : NULL;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *given = tw__py_wrap_list(inputs.items, (int)inputs.count);
+    tw__py_auto PyObject *result = given ? PyObject_CallFunctionObjArgs(user, given, NULL) : NULL;
     int count = 0;
     tw_tensor **made = result ? tw__py_read_tensors(result, &count) : NULL;
     tw_tensors out = made ? (tw_tensors){ made, count } : TW_GIVE_FAILURE;
     if (!made)
         tw__py_failed();
-    Py_XDECREF(given);
-    Py_XDECREF(result);
-    tw__py_leave(state);
     return out;
 }
 
 static void end_body(void *user)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_XDECREF((PyObject *)user);
-    tw__py_leave(state);
 }
 
 /* (function, tensors): the list that the function makes of the list, whose gradient makes it again. */

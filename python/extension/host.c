@@ -68,17 +68,14 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
 static tw_status host_call(void *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count,
                            tw_tensor **outputs, int output_count)
 {
-    tw__py_lock_state state = tw__py_enter();
-    tw_status status = call(function, token, arrays, inputs, input_count, outputs, output_count);
-    tw__py_leave(state);
-    return status;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    return call(function, token, arrays, inputs, input_count, outputs, output_count);
 }
 
 static void end_function(void *function)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_DECREF((PyObject *)function);
-    tw__py_leave(state);
 }
 
 /* with_host(function, use): use(token), while the token names the function; nodes that are made there hold it further. */

@@ -25,11 +25,8 @@ static bool read_result(PyObject *result, tw_value *out)
 /* What function(peer) gives, as a value. */
 static bool ask(PyObject *function, const void *object, tw_value *out)
 {
-    tw__py_lock_state state = tw__py_enter();
-    bool good =
-        read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
-    tw__py_leave(state);
-    return good;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    return read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
 }
 
 static bool serialize(const void *object, tw_value *dict)
@@ -41,23 +38,20 @@ static bool config(const void *object, tw_value *out)
 {
     if (!is_foreign(object))
         return false;
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *peer = ((const tw_object *)object)->peer;
-    bool good = tw__py_overrides(peer, "get_config") && read_result(PyObject_CallMethod(peer, "get_config", NULL), out);
-    tw__py_leave(state);
-    return good;
+    return tw__py_overrides(peer, "get_config") && read_result(PyObject_CallMethod(peer, "get_config", NULL), out);
 }
 
 static bool class_name(const void *object, tw_value *name)
 {
     if (!is_foreign(object))
         return false;
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *text = PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)((const tw_object *)object)->peer), "__name__");
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *text =
+        PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)((const tw_object *)object)->peer), "__name__");
     bool good = text && tw__py_read_value(text, name);
     PyErr_Clear();
-    Py_XDECREF(text);
-    tw__py_leave(state);
     return good;
 }
 
@@ -65,9 +59,10 @@ static void *make(const tw_value *value, const char *word)
 {
     if (!make_function)
         return NULL;
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_value copy = tw__value_copy(value);
-    PyObject *given = tw__py_value(&copy), *result = given ? PyObject_CallFunction(make_function, "Oz", given, word) : NULL;
+    tw__py_auto PyObject *given = tw__py_value(&copy),
+                         *result = given ? PyObject_CallFunction(make_function, "Oz", given, word) : NULL;
     void *made = NULL;
     if (result && tw__py_is_object(result))
         made = tw_retain(tw__py_self(result));
@@ -75,9 +70,6 @@ static void *make(const tw_value *value, const char *word)
         made = tw__py_make_callable(result);
     if (!result || PyErr_Occurred())
         tw__py_failed();
-    Py_XDECREF(given);
-    Py_XDECREF(result);
-    tw__py_leave(state);
     return made;
 }
 
@@ -85,24 +77,20 @@ static void *make(const tw_value *value, const char *word)
 
 static bool code(const void *function, tw_value *value)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *held = tw__py_callable_function((void *)(uintptr_t)function);
-    bool good = read_result(held ? PyObject_CallFunctionObjArgs(code_function, held, NULL) : NULL, value);
-    tw__py_leave(state);
-    return good;
+    return read_result(held ? PyObject_CallFunctionObjArgs(code_function, held, NULL) : NULL, value);
 }
 
 static void *decode(const tw_value *value)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_value copy = tw__value_copy(value);
-    PyObject *given = tw__py_value(&copy), *result = given ? PyObject_CallFunctionObjArgs(decode_function, given, NULL) : NULL;
+    tw__py_auto PyObject *given = tw__py_value(&copy),
+                         *result = given ? PyObject_CallFunctionObjArgs(decode_function, given, NULL) : NULL;
     void *made = result ? tw__py_make_callable(result) : NULL;
     if (!made)
         tw__py_failed();
-    Py_XDECREF(given);
-    Py_XDECREF(result);
-    tw__py_leave(state);
     return made;
 }
 

@@ -472,9 +472,9 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
 
 static tw_tensor *call_from_c(tw_layer *layer, tw_tensor *input, int training)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *value = tw__py_wrap_tensor(tw_retain(input));
-    PyObject *arguments = value ? PyTuple_New(1) : NULL, *result = NULL;
+    tw__py_auto PyObject *arguments = value ? PyTuple_New(1) : NULL, *result = NULL;
     tw_tensor *output = NULL;
     int outer = current_training;
     if (arguments) {
@@ -488,9 +488,6 @@ static tw_tensor *call_from_c(tw_layer *layer, tw_tensor *input, int training)
         output = tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT);
     if (!output)
         tw__py_failed();
-    Py_XDECREF(arguments);
-    Py_XDECREF(result);
-    tw__py_leave(state);
     return output;
 }
 
@@ -521,12 +518,10 @@ static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const
 /* A shape, a number or a list of such, as attributes of layers are. */
 static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *value = PyObject_GetAttrString(layer->trackable.object.peer, name);
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *value = PyObject_GetAttrString(layer->trackable.object.peer, name);
     bool good = value && tw__py_read_value(value, out) && out->kind != TW_VALUE_NONE;
     PyErr_Clear();
-    Py_XDECREF(value);
-    tw__py_leave(state);
     return good;
 }
 

@@ -39,7 +39,7 @@ void tw__py_layer_failed(PyObject *self, PyObject *arguments, PyObject *keywords
 
 bool tw__py_layer_words(const char *head, const char *tail)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw__py_raise();
     if (PyErr_ExceptionMatches(PyExc_Exception)) {
         PyObject *type, *error, *traceback;
@@ -48,6 +48,5 @@ bool tw__py_layer_words(const char *head, const char *tail)
         replace("with_words", type, error, traceback, Py_BuildValue("(Oss)", error, head, tail));
     }
     tw__py_failed();
-    tw__py_leave(state);
     return true;
 }

@@ -264,8 +264,7 @@ static int init_list(message_object *self, const message_field *field, PyObject 
     if (field->kind != TW_FIELD_MESSAGE) {
         if (PyList_CheckExact(value) || PyTuple_CheckExact(value))
             return extend(field, owner, list, value);
-        PyObject *done = PyObject_CallMethod(list, "extend", "O", value);
-        Py_XDECREF(done);
+        tw__py_auto PyObject *done = PyObject_CallMethod(list, "extend", "O", value);
         return done ? 0 : -1;
     }
     PyObject *iterator = PyObject_GetIter(value), *item;

@@ -76,13 +76,11 @@ PyObject *tw__py_message_copy(message_object *self)
 PyObject *tw__py_message_merge_from(PyObject *self, PyObject *other)
 {
     if (Py_TYPE(self) != Py_TYPE(other)) {
-        PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"),
-                 *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
+        tw__py_auto PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"),
+                             *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
         if (own && given)
             PyErr_Format(PyExc_TypeError, "Parameter to MergeFrom() must be instance of same class: expected %U got %U.", own,
                          given);
-        Py_XDECREF(own);
-        Py_XDECREF(given);
         return NULL;
     }
     tw__py_auto PyObject *copy = self == other ? tw__py_message_copy((message_object *)other) : Py_NewRef(other);

@@ -434,7 +434,7 @@ static PyObject *map(PyObject *self, PyObject *arguments)
     tw__py_auto PyObject *given = all ? PyList_New(0) : NULL;
     first = all ? PyList_GetItem(all, 0) : NULL;
     for (Py_ssize_t i = 0; given && i < PyList_Size(first); i++) {
-        PyObject *group = PyTuple_New(count), *result = NULL;
+        tw__py_auto PyObject *group = PyTuple_New(count), *result = NULL;
         bool good = group != NULL;
         for (Py_ssize_t k = 0; good && k < count; k++) {
             PyObject *leaf = i < PyList_Size(PyList_GetItem(all, k)) ? PyList_GetItem(PyList_GetItem(all, k), i) : NULL;
@@ -446,8 +446,6 @@ static PyObject *map(PyObject *self, PyObject *arguments)
         result = good ? PyObject_CallObject(function, group) : NULL;
         if (!result || PyList_Append(given, result) < 0)
             Py_CLEAR(given);
-        Py_XDECREF(result);
-        Py_XDECREF(group);
     }
     if (given && expand)
         given = join_parts(PyTuple_GetItem(structures, 0), given);

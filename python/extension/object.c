@@ -74,9 +74,8 @@ static void retain_peer(void *peer)
         Py_INCREF((PyObject *)peer);
         return;
     }
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_INCREF((PyObject *)peer);
-    tw__py_leave(state);
 }
 
 static void release_peer(void *peer)
@@ -85,9 +84,8 @@ static void release_peer(void *peer)
         Py_DECREF((PyObject *)peer);
         return;
     }
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     Py_DECREF((PyObject *)peer);
-    tw__py_leave(state);
 }
 
 /* A thread that waits for another one in C lets Python's other threads run. */

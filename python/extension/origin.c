@@ -109,7 +109,7 @@ static char *text_now(void)
 /* The same place gives the same object, mostly. */
 static tw_object *origin_now(void)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     if (!package)
@@ -132,7 +132,6 @@ static tw_object *origin_now(void)
     tw_object *out = text && last ? tw_retain(&last->object) : NULL;
     PyErr_Clear();
     PyErr_Restore(type, value, traceback);
-    tw__py_leave(state);
     return out;
 }
 

@@ -91,12 +91,12 @@ static PyObject *map_dict(PyObject *dict, tw__py_leaf leaf, void *context, PyObj
 {
     PyObject *keys = tw__py_ordered_keys(dict), *made = keys ? PyDict_Copy(dict) : NULL; /* in the order of the original */
     for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
-        PyObject *key = PyList_GetItem(keys, i), *member = PyObject_GetItem(dict, key), *inner = member_name(name, key);
+        PyObject *key = PyList_GetItem(keys, i);
+        tw__py_auto PyObject *member = PyObject_GetItem(dict, key);
+        tw__py_auto PyObject *inner = member_name(name, key);
         tw__py_auto PyObject *mapped = member && (inner || !name) ? tw__py_map(member, leaf, context, inner, depth + 1) : NULL;
         if (!mapped || PyDict_SetItem(made, key, mapped) < 0)
             Py_CLEAR(made);
-        Py_XDECREF(member);
-        Py_XDECREF(inner);
     }
     Py_XDECREF(keys);
     if (!made || PyDict_CheckExact(dict))
@@ -112,7 +112,7 @@ static PyObject *map_members(PyObject *sequence, PyObject *fields, tw__py_leaf l
     Py_ssize_t count = PySequence_Size(sequence);
     PyObject *made = count >= 0 ? PyList_New(count) : NULL;
     for (Py_ssize_t i = 0; made && i < count; i++) {
-        PyObject *member = PySequence_GetItem(sequence, i), *key = NULL, *inner = NULL;
+        tw__py_auto PyObject *member = PySequence_GetItem(sequence, i), *key = NULL, *inner = NULL;
         if (name) {
             key = fields ? PySequence_GetItem(fields, i) : PyLong_FromSsize_t(i);
             inner = key ? member_name(name, key) : NULL;
@@ -120,9 +120,6 @@ static PyObject *map_members(PyObject *sequence, PyObject *fields, tw__py_leaf l
         PyObject *mapped = member && (inner || !name) ? tw__py_map(member, leaf, context, inner, depth + 1) : NULL;
         if (!mapped || PyList_SetItem(made, i, mapped) < 0)
             Py_CLEAR(made);
-        Py_XDECREF(member);
-        Py_XDECREF(key);
-        Py_XDECREF(inner);
     }
     return made;
 }
@@ -197,11 +194,9 @@ static PyObject *describe_composite(tw__py_description *d, struct tw_type_spec *
     int count = spec ? tw__spec_parts(spec, shapes, dtypes) : 0;
     bool good = spec != NULL;
     for (int i = 0; good && i < count; i++) {
-        PyObject *number = PyLong_FromLong(i), *inner = number && i ? member_name(name, number) : NULL;
+        tw__py_auto PyObject *number = PyLong_FromLong(i), *inner = number && i ? member_name(name, number) : NULL;
         tw__py_auto PyObject *part = number ? describe_tensor(d, dtypes[i], NULL, inner ? inner : name) : NULL;
         good = part != NULL;
-        Py_XDECREF(number);
-        Py_XDECREF(inner);
     }
     if (good)
         return tw__py_wrap(spec);

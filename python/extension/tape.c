@@ -44,11 +44,11 @@ static PyObject *pack_dict(PyObject *structure, PyObject *flat, Py_ssize_t *at)
     tw__py_auto PyObject *parts = keys ? PyDict_New() : NULL;
     PyObject *out = parts ? PyDict_New() : NULL;
     for (Py_ssize_t i = 0; out && i < PyList_Size(keys); i++) {
-        PyObject *key = PyList_GetItem(keys, i), *part = PyObject_GetItem(structure, key);
+        PyObject *key = PyList_GetItem(keys, i);
+        tw__py_auto PyObject *part = PyObject_GetItem(structure, key);
         tw__py_auto PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
         if (!packed || PyDict_SetItem(parts, key, packed) < 0)
             Py_CLEAR(out);
-        Py_XDECREF(part);
     }
     PyObject *key, *value;
     Py_ssize_t position = 0;

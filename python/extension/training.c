@@ -10,8 +10,9 @@ static PyObject *glue(void)
 /* What a function of thalweg._training gives for the model and the values (borrowed); NULL: an exception. */
 static PyObject *ask(const char *function, const tw_layer *model, int mode, const tw_value *values, int count)
 {
-    PyObject *module = glue(), *name = module ? PyObject_GetAttrString(module, function) : NULL;
-    PyObject *arguments = name ? PyTuple_New(2 + count) : NULL, *result = NULL;
+    tw__py_auto PyObject *module = glue(), *name = module ? PyObject_GetAttrString(module, function) : NULL;
+    tw__py_auto PyObject *arguments = name ? PyTuple_New(2 + count) : NULL;
+    PyObject *result = NULL;
     bool good = arguments && PyTuple_SetItem(arguments, 0, Py_NewRef((PyObject *)model->trackable.object.peer)) == 0 &&
                 PyTuple_SetItem(arguments, 1, PyLong_FromLong(mode)) == 0;
     for (int i = 0; good && i < count; i++) {
@@ -21,40 +22,31 @@ static PyObject *ask(const char *function, const tw_layer *model, int mode, cons
     }
     if (good)
         result = PyObject_CallObject(name, arguments);
-    Py_XDECREF(module);
-    Py_XDECREF(name);
-    Py_XDECREF(arguments);
     return result;
 }
 
 static tw_status own_step(tw_layer *model, int mode, const tw_value *data, tw_value *result)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *given = ask("step", model, mode, data, 1);
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *given = ask("step", model, mode, data, 1);
     bool good =
         given && (mode == TW_PREDICT_MODE ? tw__py_read_element(given, TW_PY_ARRAYS, result) : tw__py_read_value(given, result));
-    tw_status status = good ? TW_OK : tw__py_failed();
-    Py_XDECREF(given);
-    tw__py_leave(state);
-    return status;
+    return good ? TW_OK : tw__py_failed();
 }
 
 static tw_status own_losses(tw_layer *model, bool update, const tw_value *all, tw_tensor **loss)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *result = ask("losses", model, update, all, 4);
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *result = ask("losses", model, update, all, 4);
     *loss = result && !update ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
-    tw_status status = result && (update || *loss) ? TW_OK : tw__py_failed();
-    Py_XDECREF(result);
-    tw__py_leave(state);
-    return status;
+    return result && (update || *loss) ? TW_OK : tw__py_failed();
 }
 
 static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"),
-             *items = list ? PySequence_List(list) : NULL;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"),
+                         *items = list ? PySequence_List(list) : NULL;
     Py_ssize_t count = items ? PyList_Size(items) : 0;
     void **found = items ? tw__alloc_array((size_t)count + 1, sizeof *found) : NULL;
     tw_status status = found ? TW_OK : items ? tw__error_status() : tw__py_failed();
@@ -65,9 +57,6 @@ static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
         found[i] = tw_retain(metric);
     }
     *metrics = (tw_objects){ found, found ? (int64_t)count : 0 };
-    Py_XDECREF(list);
-    Py_XDECREF(items);
-    tw__py_leave(state);
     return status;
 }
 
@@ -80,12 +69,12 @@ static PyObject *peer_of(const tw_metric *metric)
 
 static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_status status = TW_OK;
     *own = tw__py_overrides(peer_of(metric), "update_state");
     if (*own) {
-        PyObject *module = glue(), *labels = module ? tw__py_wrap_tensor(tw_retain(y_true)) : NULL;
-        PyObject *predictions = labels ? tw__py_wrap_tensor(tw_retain(y_pred)) : NULL, *weights = Py_None;
+        tw__py_auto PyObject *module = glue(), *labels = module ? tw__py_wrap_tensor(tw_retain(y_true)) : NULL;
+        tw__py_auto PyObject *predictions = labels ? tw__py_wrap_tensor(tw_retain(y_pred)) : NULL, *weights = Py_None;
         if (weight && predictions)
             weights = tw__py_wrap_tensor(tw_retain(weight));
         else
@@ -95,18 +84,13 @@ static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *
                                                             : NULL;
         if (!done)
             status = tw__py_failed();
-        Py_XDECREF(module);
-        Py_XDECREF(labels);
-        Py_XDECREF(predictions);
-        Py_XDECREF(weights);
     }
-    tw__py_leave(state);
     return status;
 }
 
 static tw_status metric_reset(tw_metric *metric, bool *own)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_status status = TW_OK;
     const char *name = tw__py_overrides(peer_of(metric), "reset_state") ? "reset_state" : "reset_states";
     *own = tw__py_overrides(peer_of(metric), name);
@@ -114,13 +98,12 @@ static tw_status metric_reset(tw_metric *metric, bool *own)
         tw__py_auto PyObject *done = PyObject_CallMethod(peer_of(metric), name, NULL);
         status = done ? TW_OK : tw__py_failed();
     }
-    tw__py_leave(state);
     return status;
 }
 
 static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_status status = TW_OK;
     *own = tw__py_overrides(peer_of(metric), "result");
     if (*own) {
@@ -128,7 +111,6 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
         *result = value ? tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) : NULL;
         status = *result ? TW_OK : tw__py_failed();
     }
-    tw__py_leave(state);
     return status;
 }
 
@@ -136,23 +118,20 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
 
 static tw_status callback_events(tw_callback *callback, uint32_t *events)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *module = glue(), *mask = module ? PyObject_CallMethod(module, "events_of", "O", callback->object.peer) : NULL;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *module = glue(),
+                         *mask = module ? PyObject_CallMethod(module, "events_of", "O", callback->object.peer) : NULL;
     if (mask)
         *events = (uint32_t)PyLong_AsUnsignedLong(mask);
-    tw_status status = mask && !PyErr_Occurred() ? TW_OK : tw__py_failed();
-    Py_XDECREF(module);
-    Py_XDECREF(mask);
-    tw__py_leave(state);
-    return status;
+    return mask && !PyErr_Occurred() ? TW_OK : tw__py_failed();
 }
 
 static tw_status callback_tell(tw_callback *callback, int event, int64_t index, tw__dict *logs)
 {
-    tw__py_lock_state state = tw__py_enter();
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw_value all = { .kind = TW_VALUE_DICT, .list = { logs->items, (int64_t)logs->count } }, copy = tw__value_copy(&all);
-    PyObject *module = glue(), *dict = module ? tw__py_value(&copy) : NULL;
-    PyObject *done =
+    tw__py_auto PyObject *module = glue(), *dict = module ? tw__py_value(&copy) : NULL;
+    tw__py_auto PyObject *done =
         dict ? PyObject_CallMethod(module, "tell", "OiLO", callback->object.peer, event, (long long)index, dict) : NULL;
     tw_status status = done ? TW_OK : tw__py_failed();
     if (done && event == TW_EPOCH_END) { /* the next ones see what this one changed */
@@ -167,21 +146,14 @@ static tw_status callback_tell(tw_callback *callback, int event, int64_t index, 
             status = tw__py_failed();
         }
     }
-    Py_XDECREF(module);
-    Py_XDECREF(dict);
-    Py_XDECREF(done);
-    tw__py_leave(state);
     return status;
 }
 
 static tw_status save_model(tw_layer *model, const char *path)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *done = PyObject_CallMethod(model->trackable.object.peer, "save", "s", path);
-    tw_status status = done ? TW_OK : tw__py_failed();
-    Py_XDECREF(done);
-    tw__py_leave(state);
-    return status;
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *done = PyObject_CallMethod(model->trackable.object.peer, "save", "s", path);
+    return done ? TW_OK : tw__py_failed();
 }
 
 void tw__py_training_start(void)

@@ -47,12 +47,10 @@ PyObject *tw__py_value(tw_value *value)
     case TW_VALUE_DICT:
         out = value->list.form ? tw__py_formed(value, false) : PyDict_New();
         for (int64_t i = 0; out && !value->list.form && i + 1 < value->list.count; i += 2) {
-            PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
+            tw__py_auto PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
             value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
             if (!key || !item || PyDict_SetItem(out, key, item) < 0)
                 Py_CLEAR(out);
-            Py_XDECREF(key);
-            Py_XDECREF(item);
         }
         break;
     }
@@ -71,12 +69,10 @@ static PyObject *arrays_of_dict(tw_value *value)
 {
     PyObject *dict = PyDict_New();
     for (int64_t i = 0; dict && i + 1 < value->list.count; i += 2) {
-        PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_arrays(&value->list.items[i + 1]);
+        tw__py_auto PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_arrays(&value->list.items[i + 1]);
         value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
         if (!key || !item || PyDict_SetItem(dict, key, item) < 0)
             Py_CLEAR(dict);
-        Py_XDECREF(key);
-        Py_XDECREF(item);
     }
     tw_value_free(value);
     return dict;

@@ -295,10 +295,8 @@ tw_status tw__element_state(const tw_value *before, const tw_value *after, bool 
     TW_TRY(tw__element_check(before));
     TW_TRY(tw__element_check(after));
     if (!tw__structure_alike(before, after)) {
-        char *own = tw__element_text(before), *other = tw__element_text(after);
+        tw__owned char *own = tw__element_text(before), *other = tw__element_text(after);
         tw_status failed = state_fails(&(state_leaves){ NULL, scans }, "structure", own, other);
-        tw__free(own);
-        tw__free(other);
         return failed;
     }
     const tw_value **news = tw__structure_leaves(after, &count);

@@ -19,12 +19,12 @@ static tw_spec *flat_arguments(const tw_value *const *arguments, int count, int 
     *flat = 0;
     for (int i = 0; all && i < count; i++) {
         int own = 0;
-        tw_spec *specs = tw__element_specs(arguments[i], &own), *more = NULL;
+        tw__owned tw_spec *specs = tw__element_specs(arguments[i], &own);
+        tw_spec *more = NULL;
         if (specs)
             more = tw__alloc_array((size_t)(*flat + own) + 1, sizeof *more);
         for (int k = 0; more && k < *flat + own; k++)
             more[k] = k < *flat ? all[k] : specs[k - *flat];
-        tw__free(specs);
         tw__free(all);
         all = more;
         *flat += own;

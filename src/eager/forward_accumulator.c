@@ -33,10 +33,8 @@ static tw_status accumulator_init(void *self, const void *given)
         tw_tensor *tangent = args->tangents.items[i];
         const tw_shape *shape = primal->dtype == TW_RESOURCE ? &tw__resource_of(primal)->shape : &primal->shape;
         if (!tw__shape_compatible(shape, &tangent->shape)) {
-            char *one = tw__shape_tuple(shape), *other = tw__shape_tuple(&tangent->shape);
+            tw__owned char *one = tw__shape_tuple(shape), *other = tw__shape_tuple(&tangent->shape);
             tw_status status = tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", one ? one : "", other ? other : "");
-            tw__free(one);
-            tw__free(other);
             return status;
         }
         a->primals[i] = tw_retain(primal);

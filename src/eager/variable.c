@@ -279,13 +279,11 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
 {
     const tw_shape *shape = &variable->resource->shape;
     if (!op->sums && !tw__shape_compatible(shape, &value->shape)) {
-        char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
+        tw__owned char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
         tw__fail(
             TW_VALUE_ERROR,
             "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
             variable->name, own ? own : "", other ? other : "");
-        tw__free(own);
-        tw__free(other);
         return NULL;
     }
     return tw__variable_update(variable, op, value) == TW_OK ? tw_retain(variable) : NULL;

@@ -94,15 +94,13 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
     if (status == TW_OK) {
         tw_tensors kept = copy_of(sources, count), results = copy_of(outputs, output_count);
         tw__lock_take(&call->lock);
-        tw_tensors old_sources = call->sources, old_results = call->results;
+        tw__auto(tw_tensors_free) tw_tensors old_sources = call->sources, old_results = call->results;
         tw_tape *old = call->tape;
         call->sources = kept;
         call->results = results;
         call->tape = tape;
         tw__lock_give(&call->lock);
         tape = old;
-        tw_tensors_free(&old_sources);
-        tw_tensors_free(&old_results);
     }
     return status;
 }

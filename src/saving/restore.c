@@ -170,14 +170,12 @@ static tw_status bind_node(binding *w, size_t node, tw_trackable *object)
         TW_TRY(tw__restore_link(restore, node, object));
         w->queue[w->count++] = node;
     } else if (other != object) {
-        char *one = tw__trackable_repr(other), *two = tw__trackable_repr(object);
+        tw__owned char *one = tw__trackable_repr(other), *two = tw__trackable_repr(object);
         tw__log("WARNING",
                 "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
                 "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, while in "
                 "the current object these are two different variables. The referenced variables are:(%s and %s).",
                 one ? one : "", two ? two : "");
-        tw__free(one);
-        tw__free(two);
     }
     return TW_OK;
 }

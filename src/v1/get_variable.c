@@ -142,11 +142,9 @@ static tw_status check_shared(const tw_variable *variable, const char *name, con
 {
     const tw_shape *own = &variable->resource->shape;
     if (!tw__shape_compatible(shape, own)) {
-        char *asked = tw__shape_tuple(shape), *found = tw__shape_tuple(own);
+        tw__owned char *asked = tw__shape_tuple(shape), *found = tw__shape_tuple(own);
         tw__fail(TW_VALUE_ERROR, "Trying to share variable %s, but specified shape %s and found shape %s.", name,
                  asked ? asked : "", found ? found : "");
-        tw__free(asked);
-        tw__free(found);
         return TW_VALUE_ERROR;
     }
     if (dtype != variable->resource->dtype)

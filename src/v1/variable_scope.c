@@ -179,15 +179,13 @@ static char *unopened(const tw__variable_store *store, const struct tw_variable_
 {
     char *own = tw__strdup(name);
     for (long number = 1; own; number++) {
-        char *whole = inside(outer, own);
+        tw__owned char *whole = inside(outer, own);
         bool taken = whole && opened_of(store, whole) != 0;
         if (!taken) {
             if (!whole)
                 tw__free(own);
-            tw__free(whole);
             return whole ? own : NULL;
         }
-        tw__free(whole);
         tw__free(own);
         own = tw__format("%s_%ld", name, number);
     }

@@ -93,11 +93,9 @@ static tw_status check_element(const generator *g, tw_tensors element)
             return tw__fail(TW_TYPE_ERROR, "`generator` gave an element of type %s where an element of type %s was expected.",
                             tw_dtype_name(tensor->dtype), tw_dtype_name(g->specs[i].dtype));
         if (!tw__shape_compatible(&tensor->shape, &g->specs[i].shape)) {
-            char *found = tw__shape_tuple(&tensor->shape), *wanted = tw__shape_tuple(&g->specs[i].shape);
+            tw__owned char *found = tw__shape_tuple(&tensor->shape), *wanted = tw__shape_tuple(&g->specs[i].shape);
             tw__fail(TW_TYPE_ERROR, "`generator` gave an element of shape %s where an element of shape %s was expected.",
                      found ? found : "", wanted ? wanted : "");
-            tw__free(found);
-            tw__free(wanted);
             return tw__error_status();
         }
     }

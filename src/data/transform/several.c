@@ -366,10 +366,8 @@ static tw_status concatenate_init(void *self, const void *arguments)
 {
     const tw_dataset_concatenate_args *args = arguments;
     if (!tw__element_fits(&args->self->structure, &args->dataset->structure)) {
-        char *own = tw__element_text(&args->self->structure), *other = tw__element_text(&args->dataset->structure);
+        tw__owned char *own = tw__element_text(&args->self->structure), *other = tw__element_text(&args->dataset->structure);
         tw__fail(TW_TYPE_ERROR, "Incompatible dataset elements:\n  %s vs.   %s", own ? own : "", other ? other : "");
-        tw__free(own);
-        tw__free(other);
         return tw__error_status();
     }
     tw_spec *specs = common_specs(TW_OBJECTS(args->self, args->dataset), "Dataset.concatenate");

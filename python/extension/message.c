@@ -14,10 +14,8 @@ static message_class *class_of(PyObject *type)
     static PyObject *name;
     if (!name && !(name = PyUnicode_InternFromString("_table")))
         return NULL;
-    PyObject *table = PyObject_GetAttr(type, name);
-    message_class *class = table ? PyCapsule_GetPointer(table, NULL) : NULL;
-    Py_XDECREF(table); /* the type keeps it */
-    return class;
+    tw__py_auto PyObject *table = PyObject_GetAttr(type, name);
+    return table ? PyCapsule_GetPointer(table, NULL) : NULL;
 }
 
 /* NULL: there is none of that name; no exception. */
@@ -29,10 +27,9 @@ static const message_field *field_of(const message_class *class, PyObject *name)
 
 static int no_field(PyObject *self, PyObject *name, PyObject *error)
 {
-    PyObject *type = PyObject_GetAttrString(TYPE_OF(self), "__name__");
+    tw__py_auto PyObject *type = PyObject_GetAttrString(TYPE_OF(self), "__name__");
     if (type)
         PyErr_Format(error, "Protocol message %U has no \"%S\" field.", type, name);
-    Py_XDECREF(type);
     return -1;
 }
 
@@ -99,9 +96,8 @@ PyObject *tw__py_message_part(message_object *self, const message_field *field)
     PyObject *values = values_of(self), *found = values ? PyDict_GetItem(values, field->name) : NULL;
     if (found || !values)
         return found;
-    PyObject *made = field->container ? PyObject_CallNoArgs(field->container) : tw__py_message_make(field->child);
+    tw__py_auto PyObject *made = field->container ? PyObject_CallNoArgs(field->container) : tw__py_message_make(field->child);
     int result = made ? PyDict_SetItem(values, field->name, made) : -1;
-    Py_XDECREF(made);
     return result < 0 ? NULL : made;
 }
 
@@ -176,17 +172,16 @@ bool tw__py_message_any(const message_object *self)
 /* message_extend(list, field's place in the class, class, values): adds checked values. */
 static int extend(const message_field *field, PyObject *owner, PyObject *list, PyObject *values)
 {
-    PyObject *iterator = PyObject_GetIter(values), *item;
+    tw__py_auto PyObject *iterator = PyObject_GetIter(values);
+    PyObject *item;
     if (!iterator)
         return -1;
     int result = 0;
     while (result == 0 && (item = PyIter_Next(iterator))) {
-        PyObject *checked = tw__py_message_check(field, owner, item);
+        tw__py_auto PyObject *checked = tw__py_message_check(field, owner, item);
         result = checked ? PyList_Append(list, checked) : -1;
-        Py_XDECREF(checked);
         Py_DECREF(item);
     }
-    Py_DECREF(iterator);
     return PyErr_Occurred() ? -1 : result;
 }
 
@@ -224,14 +219,14 @@ static PyObject *message_new(PyTypeObject *type, PyObject *arguments, PyObject *
 /* A message of a dict, or a copy of the message that is given. */
 static PyObject *child_of(const message_field *field, PyObject *owner, PyObject *value)
 {
-    PyObject *none = PyDict_Check(value) ? PyTuple_New(0) : NULL, *made = NULL;
+    tw__py_auto PyObject *none = PyDict_Check(value) ? PyTuple_New(0) : NULL;
+    PyObject *made = NULL;
     if (none)
         made = PyObject_Call(field->child, none, value);
     else if ((PyObject *)Py_TYPE(value) == field->child)
         made = tw__py_message_copy((message_object *)value);
     else
         made = check_slowly(field, owner, value);
-    Py_XDECREF(none);
     return made;
 }
 
@@ -241,18 +236,16 @@ static int init_map(message_object *self, const message_field *field, PyObject *
         PyErr_Format(PyExc_TypeError, "the map \"%U\" is made of a dict, got %R", field->name, value);
         return -1;
     }
-    PyObject *map = tw__py_message_part(self, field), *items = map ? PyMapping_Items(value) : NULL;
+    PyObject *map = tw__py_message_part(self, field);
+    tw__py_auto PyObject *items = map ? PyMapping_Items(value) : NULL;
     int result = items ? 0 : -1;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
         PyObject *pair = PyList_GetItem(items, i), *key = PyTuple_GetItem(pair, 0), *item = PyTuple_GetItem(pair, 1);
-        PyObject *child = field->kind == TW_FIELD_MESSAGE ? child_of(field, TYPE_OF(self), item) : Py_NewRef(item);
+        tw__py_auto PyObject *child = field->kind == TW_FIELD_MESSAGE ? child_of(field, TYPE_OF(self), item) : Py_NewRef(item);
         bool message = field->kind == TW_FIELD_MESSAGE, plain = field->key == TW_FIELD_STRING && PyUnicode_CheckExact(key);
-        PyObject *checked = !child || !message || plain ? Py_NewRef(key) : PyObject_CallMethod(map, "_key", "O", key);
+        tw__py_auto PyObject *checked = !child || !message || plain ? Py_NewRef(key) : PyObject_CallMethod(map, "_key", "O", key);
         result = !child || !checked ? -1 : message ? PyDict_SetItem(map, checked, child) : PyObject_SetItem(map, key, child);
-        Py_XDECREF(checked);
-        Py_XDECREF(child);
     }
-    Py_XDECREF(items);
     return result;
 }
 
@@ -267,15 +260,14 @@ static int init_list(message_object *self, const message_field *field, PyObject 
         tw__py_auto PyObject *done = PyObject_CallMethod(list, "extend", "O", value);
         return done ? 0 : -1;
     }
-    PyObject *iterator = PyObject_GetIter(value), *item;
+    tw__py_auto PyObject *iterator = PyObject_GetIter(value);
+    PyObject *item;
     int result = iterator ? 0 : -1;
     while (result == 0 && (item = PyIter_Next(iterator))) {
-        PyObject *child = child_of(field, owner, item);
+        tw__py_auto PyObject *child = child_of(field, owner, item);
         result = child ? PyList_Append(list, child) : -1;
-        Py_XDECREF(child);
         Py_DECREF(item);
     }
-    Py_XDECREF(iterator);
     return PyErr_Occurred() ? -1 : result;
 }
 
@@ -291,12 +283,11 @@ static int init_field(message_object *self, PyObject *name, PyObject *value)
     if (field->container)
         return init_list(self, field, value);
     bool message = field->kind == TW_FIELD_MESSAGE;
-    PyObject *own = message ? child_of(field, TYPE_OF(self), value) : tw__py_message_check(field, TYPE_OF(self), value);
+    tw__py_auto PyObject *own =
+        message ? child_of(field, TYPE_OF(self), value) : tw__py_message_check(field, TYPE_OF(self), value);
     if (own && message)
         ((message_object *)own)->set = 1;
-    int result = own ? tw__py_message_put(self, field, own) : -1;
-    Py_XDECREF(own);
-    return result;
+    return own ? tw__py_message_put(self, field, own) : -1;
 }
 
 static int message_init(PyObject *object, PyObject *arguments, PyObject *named)
@@ -375,10 +366,8 @@ static int message_set(PyObject *object, PyObject *name, PyObject *value)
                      "Assignment not allowed to message, map, or repeated field \"%U\" in protocol message object.", name);
         return -1;
     }
-    PyObject *checked = tw__py_message_check(field, (PyObject *)Py_TYPE(object), value);
-    int result = checked ? tw__py_message_put(self, field, checked) : -1;
-    Py_XDECREF(checked);
-    return result;
+    tw__py_auto PyObject *checked = tw__py_message_check(field, (PyObject *)Py_TYPE(object), value);
+    return checked ? tw__py_message_put(self, field, checked) : -1;
 }
 
 static PyObject *get_values(PyObject *self, void *unused)
@@ -421,11 +410,10 @@ static int message_drop(PyObject *object)
 
 static void message_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
+    tw__py_auto PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     message_drop(object);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
 }
 
 bool tw__py_messages_start(PyObject *module)

@@ -45,3 +45,6 @@ def __getattr__(name):
     if name in names and "." not in name:
         return classes[name]
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+__getattr__ = _core._getter(__getattr__, None)

@@ -131,7 +131,7 @@ TW_API(sparse_sparse_dense_matmul,
     }
     const tw_sparse_tensor *s = tw__sparse_given(&args->sp_a);
     tw_auto tw_tensor *dense = s ? tw__value_tensor(&args->b, s->values->dtype, "sparse_dense_matmul") : NULL;
-    return multiply(s, dense, args->adjoint_a, args->adjoint_b);
+    return s ? multiply(s, dense, args->adjoint_a, args->adjoint_b) : NULL;
 }
 
 /* ---- reductions ---- */

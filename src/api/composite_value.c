@@ -1,5 +1,6 @@
 /* Arguments of any kind as tensors, for functions that take tensors, ragged tensors and nested lists alike. */
 #include "api/composite.h"
+#include "graph/graphdef.h"
 #include "eager/eager.h"
 #include "op/calls.h"
 #include "rows.h"
@@ -105,8 +106,21 @@ static tw_tensor *pack(const tw_value *value, tw_dtype dtype, const char *what)
     return whole;
 }
 
+/* The numbers of an array or tensor as configs of Keras write it: {"class_name": "__numpy__", "config": {"value": …}}; anything
+ * else is itself. */
+static const tw_value *written(const tw_value *value)
+{
+    const tw_value *class = value->kind == TW_VALUE_DICT ? tw__value_get(value, "class_name") : NULL;
+    const tw_value *config = class ? tw__value_get(value, "config") : NULL;
+    bool known = config && config->kind == TW_VALUE_DICT && class->kind == TW_VALUE_STR &&
+                 (tw__string_is(class->s, "__numpy__") || tw__string_is(class->s, "__tensor__"));
+    const tw_value *numbers = known ? tw__value_get(config, "value") : NULL;
+    return numbers ? numbers : value;
+}
+
 tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *what)
 {
+    value = written(value);
     leaves l = { .tensor_dtype = hint };
     tw_shape shape = TW_SCALAR;
     if (value->kind == TW_VALUE_SHAPE)

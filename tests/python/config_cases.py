@@ -134,7 +134,8 @@ def object_rows(tf):
             "SquaredHinge": plain, "CosineSimilarity": [{}, dict(axis=1, name="other")], "Huber": [{}, dict(delta=2.0, reduction="none")],
         },
         "metrics": {
-            "AUC": [{}, dict(num_thresholds=50, curve="PR", summation_method="minoring", from_logits=True, name="other"), dict(thresholds=[0.2, 0.5])],
+            "AUC": [{}, dict(num_thresholds=50, curve="PR", summation_method="minoring", from_logits=True, name="other"), dict(thresholds=[0.2, 0.5]),
+                    dict(multi_label=True), dict(multi_label=True, num_labels=3, curve="PR", label_weights=[0.25, 0.5, 0.25])],
             "Accuracy": metric, "BinaryAccuracy": [{}, dict(threshold=0.3)], "CategoricalAccuracy": metric, "SparseCategoricalAccuracy": metric,
             "BinaryCrossentropy": [{}, dict(from_logits=True, label_smoothing=0.1)], "CategoricalCrossentropy": [{}, dict(from_logits=True, label_smoothing=0.1, axis=-1)],
             "SparseCategoricalCrossentropy": [{}, dict(from_logits=True, ignore_class=1)], "CategoricalHinge": metric, "Hinge": metric,
@@ -153,7 +154,7 @@ def object_rows(tf):
             "OneHotMeanIoU": [dict(num_classes=3), dict(num_classes=4, ignore_class=0, sparse_y_pred=True, axis=0)],
             "FBetaScore": [{}, dict(average="micro", beta=2.0, threshold=0.5)], "F1Score": [{}, dict(average="weighted", threshold=0.5, name="other")],
             "R2Score": [{}, dict(class_aggregation=None, num_regressors=2)], "MeanTensor": [{}, dict(name="other", shape=(2, 3))],
-            "MeanRelativeError": [dict(normalizer=2.0), dict(normalizer=0.25, name="other")],
+            "MeanRelativeError": [dict(normalizer=2.0), dict(normalizer=0.25, name="other"), dict(normalizer=[0.5, 2.0])],
         },
         "optimizers": {
             "Adadelta": [{}, dict(step, learning_rate=0.5, rho=0.9, epsilon=1e-5)],

@@ -82,6 +82,18 @@ def overlap_cases(tf, out):
     out["BinaryIoU of no such class"] = lambda: m.BinaryIoU([2])
 
 
+BITS = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], "float32")
+SHARES = np.array([[.9, .2], [.3, .4], [.55, .1], [.6, .3]], "float32")
+
+
+def written(tf, key):
+    value = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}
+    cls, more = ("AUC", dict(multi_label=True)) if key == "label_weights" else ("MeanRelativeError", {})
+    value = value if tf.__name__ == "thalweg" else np.array([1.0, 2.0], "float32")  # TensorFlow's own AUC can't read it
+    metric = getattr(tf.keras.metrics, cls).from_config({key: value, **more})
+    return values(tf, metric, (BITS, SHARES))()
+
+
 def score_cases(tf, out):
     m = tf.keras.metrics
     for average in (None, "micro", "macro", "weighted"):
@@ -107,6 +119,19 @@ def score_cases(tf, out):
     for name, normalizer in {"number": 2., "list": [1., 3.], "zero": [0., 1.], "column": [[1.], [2.], [4.], [8.]]}.items():
         out["MeanRelativeError %s" % name] = lambda normalizer=normalizer: values(
             tf, m.MeanRelativeError(normalizer), (NUMBERS, GUESSES), (NUMBERS, GUESSES, WEIGHTS[:4]))()
+    for key in ("label_weights", "normalizer"):  # an array as TensorFlow's files have it
+        out["written " + key] = lambda key=key: written(tf, key)
+    for curve in ("ROC", "PR"):
+        for method in ("interpolation", "minoring", "majoring"):
+            for name, more in {"labels": {}, "weights": dict(label_weights=[.2, .8]), "count": dict(num_labels=2, label_weights=[3., 1.]),
+                               "logits": dict(from_logits=True), "thresholds": dict(thresholds=[.25, .5, .6])}.items():
+                make = lambda curve=curve, method=method, more=more: m.AUC(20, curve, method, multi_label=True, **more)
+                out["AUC %s %s of %s" % (curve, method, name)] = lambda make=make: values(tf, make(), (BITS, SHARES), (BITS, SHARES, WEIGHTS[:4]))()
+            out["AUC %s %s weighted" % (curve, method)] = lambda curve=curve, method=method: values(
+                tf, m.AUC(20, curve, method, label_weights=[.2, .8]), (BITS, SHARES), (BITS, SHARES, WEIGHTS[:4]))()
+    out["AUC fit"] = fitted(tf, lambda: m.AUC(multi_label=True), 2, BITS)
+    for name, more in {"num_labels": dict(num_labels=3), "label_weights": dict(multi_label=True, num_labels=2, label_weights=[1., 2., 3.])}.items():
+        out["wrong AUC " + name] = lambda more=more: m.AUC(**more).update_state(BITS, SHARES)
     out["MeanRelativeError vector"] = lambda: values(tf, m.MeanRelativeError([1, 3, 2, 3]), ([1, 3, 2, 3], [2, 4, 6, 8]))()
 
 

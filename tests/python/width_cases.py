@@ -26,6 +26,9 @@ def cases(tf):
     calls = {
         "call": lambda m: m(X), "fit": lambda m: m.fit(X, Y, verbose=0), "evaluate": lambda m: m.evaluate(X, Y, verbose=0),
         "predict": lambda m: m.predict(X, verbose=0), "train_on_batch": lambda m: m.train_on_batch(X, Y), "test_on_batch": lambda m: m.test_on_batch(X, Y),
+        "fit of equal batches": lambda m: m.fit(X, Y, batch_size=2, verbose=0), "fit of one batch": lambda m: m.fit(X, Y, batch_size=4, verbose=0),
+        "fit of unequal batches": lambda m: m.fit(X, Y, batch_size=3, verbose=0), "predict of equal batches": lambda m: m.predict(X, batch_size=2, verbose=0),
+        "evaluate of equal batches": lambda m: m.evaluate(X, Y, batch_size=2, verbose=0),
         "fit of batches": lambda m: m.fit(data.batch(2), verbose=0),
         "fit of whole batches": lambda m: m.fit(data.batch(2, drop_remainder=True), verbose=0),
         "predict of batches": lambda m: m.predict(data.batch(2).map(lambda x, y: x), verbose=0),

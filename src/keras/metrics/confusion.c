@@ -1,5 +1,5 @@
-/* Metrics that count true and false positives and negatives above one or several thresholds: the four counts, Precision, Recall,
- * AUC. */
+/* Metrics that count true and false positives and negatives above one or several thresholds: the four counts, Precision,
+ * Recall. AUC is in auc.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,12 +29,25 @@ void tw__confusion_destroy(void *self)
 {
     tw__confusion_clear(self);
     tw__set(&((tw__confusion *)self)->thresholds, NULL);
+    tw__set(&((tw__confusion *)self)->label_weights, NULL);
+}
+
+tw_status tw__confusion_make_counts(tw__confusion *self, const char *const names[TW_CONFUSIONS], const tw_shape *shape)
+{
+    self->metric.layer.built = true;
+    for (int i = 0; i < TW_CONFUSIONS; i++) {
+        if (names[i] && !(self->counts[i] = tw_retain(
+                              tw__layer_add_weight(&self->metric.layer, names[i], shape, TW_DTYPE_NONE, "zeros", false))))
+            return tw__error_status();
+    }
+    return TW_OK;
 }
 
 tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double usual, const char *const names[TW_CONFUSIONS])
 {
     int64_t count = thresholds ? thresholds->count : 1;
-    self->thresholds = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(count, 1));
+    tw_shape shape = self->multi_label ? TW_SHAPE(count, 1, 1) : TW_SHAPE(count, 1);
+    self->thresholds = tw__tensor_empty(TW_FLOAT32, &shape);
     if (!self->thresholds)
         return tw__error_status();
     for (int64_t i = 0; i < count; i++) {
@@ -43,15 +56,8 @@ tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double
             return tw__fail(TW_VALUE_ERROR, "Threshold values must be in [0, 1]. Received: %g", value);
         ((float *)self->thresholds->data)[i] = (float)value;
     }
-    self->metric.layer.built = true;
     self->one = count == 1;
-    tw_shape shape = TW_SHAPE(count);
-    for (int i = 0; i < TW_CONFUSIONS; i++) {
-        if (names[i] && !(self->counts[i] = tw_retain(
-                              tw__layer_add_weight(&self->metric.layer, names[i], &shape, TW_DTYPE_NONE, "zeros", false))))
-            return tw__error_status();
-    }
-    return TW_OK;
+    return self->multi_label ? TW_OK : tw__confusion_make_counts(self, names, &TW_SHAPE(count));
 }
 
 /* ---- a batch ---- */
@@ -85,8 +91,11 @@ static tw_tensor *column(tw_tensor *x, int64_t class_id)
     return TW_G3(GatherV2, x, tw_tensor_int((int32_t)class_id), tw_tensor_int(-1));
 }
 
-static tw_tensor *as_row(tw_tensor *x)
+/* All examples in a row, [1, n]; with counts per label [1, n, labels]. Takes x. */
+static tw_tensor *as_row(const tw__confusion *self, tw_tensor *x)
 {
+    if (self->multi_label)
+        return TW_G2(ExpandDims, x, tw_tensor_int(0));
     return TW_G2(Reshape, x, tw__ints_tensor((const int64_t[]){ 1, -1 }, 2, TW_INT32));
 }
 
@@ -103,10 +112,16 @@ static tw_status count(tw__confusion *self, tw_tensor *y_true, tw_tensor *y_pred
     tw_dtype dtype = self->metric.layer.dtype;
     tw_auto tw_tensor *spread =
         sample_weight ? TW_G2(Mul, TW_CALL(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
-    tw_auto tw_tensor *weights = spread ? as_row(tw__cast(spread, dtype)) : NULL;
-    tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
-    tw_auto tw_tensor *row = as_row(tw_retain(y_pred)), *above = row ? TW_CALL(Greater, row, self->thresholds) : NULL;
-    if (!label || !above || (sample_weight && !weights))
+    bool by_label = self->label_weights && !self->multi_label;
+    tw_tensor *ones = by_label ? TW_CALL(OnesLike, y_pred) : NULL;
+    tw_auto tw_tensor *labels =
+        by_label ? TW_G2(Mul, spread ? (tw_release(ones), tw_retain(spread)) : ones, tw_retain(self->label_weights))
+                 : tw_retain(spread);
+    bool weighted = sample_weight || by_label;
+    tw_auto tw_tensor *weights = labels ? as_row(self, tw__cast(labels, dtype)) : NULL;
+    tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(self, TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
+    tw_auto tw_tensor *row = as_row(self, tw_retain(y_pred)), *above = row ? TW_CALL(Greater, row, self->thresholds) : NULL;
+    if (!label || !above || (weighted && !weights))
         return tw__error_status();
     tw_auto tw_tensor *below = TW_CALL(LogicalNot, above), *other = TW_CALL(LogicalNot, label);
     tw_tensor *pairs[TW_CONFUSIONS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
@@ -254,125 +269,3 @@ TW_CLASS(
     "-> metric",
     TW_CONFUSION_CLASS, .init = recall_init, .methods = &share_methods,
     .doc = "The part of the positive labels that is predicted.");
-
-/* ---- the area under a curve ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static tw_status auc_init(void *self, const void *given)
-{
-    const tw_metrics_auc_args *args = given;
-    tw__confusion *metric = self;
-    if (args->multi_label || args->num_labels != TW_NO_INT || args->label_weights)
-        return tw__fail(TW_UNIMPLEMENTED, "AUC: multi_label, num_labels and label_weights are not supported");
-    int64_t inner = args->thresholds ? args->thresholds->count : args->num_thresholds - 2;
-    if (inner < 0 || inner > 1 << 24)
-        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld",
-                        (long long)args->num_thresholds);
-    tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(inner + 2));
-    if (!all)
-        return tw__error_status();
-    float *values = all->data;
-    for (int64_t i = 0; i < inner; i++)
-        values[i + 1] =
-            (float)(args->thresholds ? tw_tensor_double_at(args->thresholds, i) : (double)(i + 1) / (double)(inner + 1));
-    qsort(values + 1, (size_t)inner, sizeof *values, by_value);
-    values[0] = 0;
-    values[inner + 1] = 1;
-    metric->top_k = metric->class_id = TW_NO_INT;
-    metric->from_logits = args->from_logits;
-    TW_TRY(tw__confusion_setup(metric, all, 0, tw__confusion_names));
-    /* So that 0 lies above the first and 1 below the last. */
-    ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
-    ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
-    return TW_OK;
-}
-
-/* Elements from the first on, or from the second on, one fewer than there are. Borrows x. */
-static tw_tensor *but_one(tw_tensor *x, int first)
-{
-    return TW_G3(Slice, tw_retain(x), tw__ints_tensor((const int64_t[]){ first }, 1, TW_INT32),
-                 tw__ints_tensor((const int64_t[]){ x->shape.dims[0] - 1 }, 1, TW_INT32));
-}
-
-static tw_tensor *zeros_above(tw_tensor *x)
-{
-    tw_tensor *zero = x ? tw__grad_constant(0, x) : NULL;
-    return TW_G2(Maximum, x, zero);
-}
-
-static tw_tensor *total_of(tw_tensor *x)
-{
-    tw_tensor *sum = x ? tw__reduce_axis(&tw__op_Sum, x, TW_NO_INT, false) : NULL;
-    tw_release(x);
-    return sum;
-}
-
-/* Precision over recall with the counts themselves interpolated between thresholds. */
-static tw_tensor *interpolated(const tw__confusion *self)
-{
-    tw_auto tw_tensor *tp = V(TW_TRUE_POSITIVES), *fp = V(TW_FALSE_POSITIVES), *fn = V(TW_FALSE_NEGATIVES);
-    tw_auto tw_tensor *p = tp && fp && fn ? TW_CALL(AddV2, tp, fp) : NULL;
-    if (!p)
-        return NULL;
-    tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);
-    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)),
-                      *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
-    tw_auto tw_tensor *slope = TW_G2(DivNoNan, tw_retain(rise), zeros_above(tw_retain(run)));
-    tw_auto tw_tensor *base = TW_G2(Sub, tw_retain(tp_next), TW_G2(Mul, tw_retain(slope), tw_retain(p_next)));
-    tw_auto tw_tensor *zero = base ? tw__grad_constant(0, base) : NULL;
-    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)),
-                            TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
-    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))),
-                             TW_G1(OnesLike, tw_retain(p_next)));
-    tw_tensor *part = TW_G2(Mul, tw_retain(slope), TW_G2(AddV2, tw_retain(rise), TW_G2(Mul, tw_retain(base), TW_G1(Log, ratio))));
-    return total_of(TW_G2(DivNoNan, part, zeros_above(TW_G2(AddV2, tw_retain(tp_next), tw_retain(fn_next)))));
-}
-
-static tw_tensor *auc_result(tw_metric *metric)
-{
-    const tw__confusion *self = (tw__confusion *)metric;
-    const tw_metrics_auc_args *args = tw_object_config(self);
-    bool pr = strcmp(args->curve, "PR") == 0;
-    if (pr && strcmp(args->summation_method, "interpolation") == 0)
-        return interpolated(self);
-    tw_auto tw_tensor *recall = tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
-    tw_auto tw_tensor *x = pr ? tw_retain(recall) : tw__confusion_share(self, TW_FALSE_POSITIVES, TW_TRUE_NEGATIVES);
-    tw_auto tw_tensor *y = pr ? tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES) : tw_retain(recall);
-    if (!x || !y)
-        return NULL;
-    tw_tensor *first = but_one(y, 0), *second = but_one(y, 1), *heights;
-    if (strcmp(args->summation_method, "interpolation") == 0) {
-        heights = TW_G2(AddV2, first, second);
-        heights = heights ? TW_G2(RealDiv, heights, tw__grad_constant(2, heights)) : NULL;
-    } else {
-        heights = strcmp(args->summation_method, "minoring") == 0 ? TW_G2(Minimum, first, second) : TW_G2(Maximum, first, second);
-    }
-    return total_of(TW_G2(Mul, TW_G2(Sub, but_one(x, 0), but_one(x, 1)), heights));
-}
-
-/* Thresholds that were given are counted with the two at the ends; those that follow from their number are not told. */
-static void auc_config(tw_layer *self, tw__dict *dict)
-{
-    const tw_metrics_auc_args *made = tw_object_config(self);
-    int64_t count = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds;
-    tw__dict_put(dict, "num_thresholds", (tw_value){ .kind = TW_VALUE_INT, .i = count });
-    if (made->thresholds)
-        tw__dict_put(dict, "thresholds", tw__tensor_config(made->thresholds));
-}
-
-static const tw__metric_methods auc_methods = { .layer = { .config = auc_config, .own_config = " num_thresholds thresholds " },
-                                                .update = tw__confusion_update,
-                                                .result = auc_result };
-
-TW_CLASS(
-    metrics_auc,
-    "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
-    "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
-    "label_weights: tensor = None, from_logits: bool = False) -> metric",
-    TW_CONFUSION_CLASS, .init = auc_init, .methods = &auc_methods,
-    .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -9,9 +9,11 @@ enum { TW_TRUE_POSITIVES, TW_TRUE_NEGATIVES, TW_FALSE_POSITIVES, TW_FALSE_NEGATI
 typedef struct tw__confusion {
     tw_metric metric;
     tw_variable *counts[TW_CONFUSIONS]; /* references; NULL: not counted */
-    tw_tensor *thresholds;              /* [n, 1], float32 */
+    tw_tensor *thresholds;              /* [n, 1], or [n, 1, 1] if counted per label; float32 */
+    tw_tensor *label_weights;           /* or NULL */
     int64_t top_k, class_id;            /* or TW_NO_INT */
     bool from_logits, one;              /* one: a single number is the result */
+    bool multi_label;                   /* counts [n, labels], made by the class itself when it knows how many labels there are */
 } tw__confusion;
 
 extern const char *const tw__confusion_names[TW_CONFUSIONS];
@@ -20,6 +22,7 @@ void tw__confusion_visit(void *self, tw__visitor visitor, void *context);
 void tw__confusion_clear(void *self);
 void tw__confusion_destroy(void *self);
 /* Thresholds as given (NULL: `usual`), and a variable of as many numbers for each name that is not NULL. */
+tw_status tw__confusion_make_counts(tw__confusion *self, const char *const names[TW_CONFUSIONS], const tw_shape *shape);
 tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double usual, const char *const names[TW_CONFUSIONS]);
 tw_status tw__confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight);
 /* What is counted of `a` over what is counted of `a` and `b`, 0 where that is nothing. */

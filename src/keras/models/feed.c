@@ -84,6 +84,7 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
         return tw__fail(TW_VALUE_ERROR,
                         "%s: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", who,
                         (long long)f->batch_size);
+    f->even = f->rows % f->batch_size == 0;
     if (f->batch_size > f->rows)
         f->batch_size = f->rows;
     f->steps = (f->rows + f->batch_size - 1) / f->batch_size;

@@ -34,7 +34,7 @@ static tw_status one_step(tw__pass *p, bool *end)
     TW_TRY(next_batch(p, end));
     if (*end)
         return TW_OK;
-    tw__layer_any_batch = !p->feed->dataset && !p->feed->whole;
+    tw__layer_any_batch = !p->feed->dataset && !p->feed->whole && !p->feed->even;
     tw_status status = tw__trainer_step(p->trainer, p->mode, p->feed->batch, p->feed->specs, p->feed->parts, &results, &count);
     tw__layer_any_batch = false;
     TW_TRY(status);

@@ -222,6 +222,7 @@ typedef struct tw__feed {
     tw_tensor **arrays; /* references */
     int64_t rows, batch_size, at;
     bool shuffles, whole; /* whole: they are one batch */
+    bool even;            /* all batches have the size that was asked for */
     tw__function *shuffler;
     tw__kernel_stream *stream;  /* of the shuffler's random numbers */
     tw_tensor *numbers, *order; /* 0 … rows - 1, and shuffled */

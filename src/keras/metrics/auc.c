@@ -1,0 +1,217 @@
+/* AUC: the area under a curve of rates over thresholds, of all labels together or as a mean over the labels. */
+#include <stdlib.h>
+
+#include "keras/losses/losses.h"
+#include "keras/metrics/confusion.h"
+#include "op/array/array.h"
+#include "op/calls.h"
+
+#define V(kind) tw__variable_read(self->counts[kind])
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the metric's dtype, none below 0. */
+static tw_status take_label_weights(tw__confusion *self, tw_tensor *given)
+{
+    if (!given)
+        return TW_OK;
+    if (!(self->label_weights = tw__cast(given, self->metric.layer.dtype)))
+        return tw__error_status();
+    for (int64_t i = 0; i < given->count; i++) {
+        if (tw_tensor_double_at(given, i) < 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "All values of `label_weights` must be non-negative.");
+    }
+    return given->shape.rank == 1 ? TW_OK
+                                  : tw__fail(TW_VALUE_ERROR, "AUC: label_weights has rank %d, expected 1", given->shape.rank);
+}
+
+static tw_status make_counts(tw__confusion *self, const tw_shape *predictions)
+{
+    if (self->counts[0])
+        return TW_OK;
+    if (predictions->rank == 2 && predictions->dims[1] >= 0) {
+        tw_value_free(&self->metric.layer.build_shape);
+        self->metric.layer.build_shape = tw__shape_value(predictions);
+        return tw__confusion_make_counts(self, tw__confusion_names, &TW_SHAPE(self->thresholds->count, predictions->dims[1]));
+    }
+    char *shape = tw__shape_tuple(predictions);
+    tw_status status = tw__fail(TW_VALUE_ERROR,
+                                "`y_pred` must have rank 2 when `multi_label=True`. Found rank %d. Full shape received for "
+                                "`y_pred`: %s",
+                                predictions->rank, shape ? shape : "");
+    tw__free(shape);
+    return status;
+}
+
+static tw_status auc_init(void *self, const void *given)
+{
+    const tw_metrics_auc_args *args = given;
+    tw__confusion *metric = self;
+    bool labels = args->num_labels != TW_NO_INT && args->num_labels != 0;
+    if (labels && !args->multi_label)
+        return tw__fail(TW_VALUE_ERROR, "`num_labels` is needed only when `multi_label` is True.");
+    if (labels && args->num_labels < 0)
+        return tw__fail(TW_VALUE_ERROR, "AUC: num_labels is %lld, expected a positive number", (long long)args->num_labels);
+    TW_TRY(take_label_weights(metric, args->label_weights));
+    metric->multi_label = args->multi_label;
+    int64_t inner = args->thresholds ? args->thresholds->count : args->num_thresholds - 2;
+    if (inner < 0 || inner > 1 << 24)
+        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld",
+                        (long long)args->num_thresholds);
+    tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(inner + 2));
+    if (!all)
+        return tw__error_status();
+    float *values = all->data;
+    for (int64_t i = 0; i < inner; i++)
+        values[i + 1] =
+            (float)(args->thresholds ? tw_tensor_double_at(args->thresholds, i) : (double)(i + 1) / (double)(inner + 1));
+    qsort(values + 1, (size_t)inner, sizeof *values, by_value);
+    values[0] = 0;
+    values[inner + 1] = 1;
+    metric->top_k = metric->class_id = TW_NO_INT;
+    metric->from_logits = args->from_logits;
+    TW_TRY(tw__confusion_setup(metric, all, 0, tw__confusion_names));
+    /* So that 0 lies above the first and 1 below the last. */
+    ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
+    ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
+    return labels ? make_counts(metric, &TW_SHAPE(-1, args->num_labels)) : TW_OK;
+}
+
+/* ---- a batch ---- */
+
+/* The number of labels is the same everywhere; Keras checks it where there are weights of labels. */
+static tw_status check_labels(const tw__confusion *self, const tw_shape *labels, const tw_shape *predictions)
+{
+    const tw_tensor *weights = self->label_weights;
+    int64_t counted = self->multi_label ? self->counts[0]->resource->shape.dims[1] : labels->rank == 2 ? labels->dims[1] : -1;
+    if (weights && labels->rank >= 0 && labels->rank != 2)
+        return tw__fail(TW_VALUE_ERROR, "Number of labels is not consistent..  Tensor y_true must have rank 2.  Received rank %d",
+                        labels->rank);
+    if (weights && labels->rank == 2 && labels->dims[1] >= 0 && labels->dims[1] != weights->count) {
+        char *shape = tw__shape_tuple(labels);
+        tw_status status = tw__fail(
+            TW_VALUE_ERROR,
+            "Number of labels is not consistent..  Specified by tensor shape=%s dtype=float32 dimension 1.  Tensor shape=(%lld,) "
+            "dtype=float32 dimension 0 must have size %lld.  Received size %lld, shape (%lld,)",
+            shape ? shape : "", (long long)weights->count, (long long)labels->dims[1], (long long)weights->count,
+            (long long)weights->count);
+        tw__free(shape);
+        return status;
+    }
+    if (self->multi_label && predictions->rank == 2 && predictions->dims[1] >= 0 && predictions->dims[1] != counted)
+        return tw__fail(TW_VALUE_ERROR, "AUC: y_pred has %lld labels, expected %lld", (long long)predictions->dims[1],
+                        (long long)counted);
+    return TW_OK;
+}
+
+static tw_status auc_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    tw__confusion *self = (tw__confusion *)metric;
+    if (self->multi_label)
+        TW_TRY(make_counts(self, &y_pred->shape));
+    TW_TRY(check_labels(self, &y_true->shape, &y_pred->shape));
+    return tw__confusion_update(metric, y_true, y_pred, sample_weight);
+}
+
+/* ---- the result ---- */
+
+/* Elements from the first on, or from the second on, one fewer than there are. Borrows x. */
+static tw_tensor *but_one(tw_tensor *x, int first)
+{
+    return TW_G3(Slice, tw_retain(x), tw__ints_tensor((const int64_t[]){ first, 0 }, x->shape.rank, TW_INT32),
+                 tw__ints_tensor((const int64_t[]){ x->shape.dims[0] - 1, -1 }, x->shape.rank, TW_INT32));
+}
+
+static tw_tensor *zeros_above(tw_tensor *x)
+{
+    tw_tensor *zero = x ? tw__grad_constant(0, x) : NULL;
+    return TW_G2(Maximum, x, zero);
+}
+
+/* The sum; with labels the mean of their sums, weighted if there are weights. Takes x. */
+static tw_tensor *total_of(const tw__confusion *self, tw_tensor *x)
+{
+    tw_auto tw_tensor *terms = x;
+    if (!terms || !self->multi_label)
+        return terms ? tw__reduce_axis(&tw__op_Sum, terms, TW_NO_INT, false) : NULL;
+    tw_auto tw_tensor *areas = tw__reduce_axis(&tw__op_Sum, terms, 0, false);
+    if (!areas || !self->label_weights)
+        return areas ? tw__reduce_axis(&tw__op_Mean, areas, TW_NO_INT, false) : NULL;
+    tw_auto tw_tensor *weighted = TW_CALL(Mul, areas, self->label_weights);
+    return weighted ? TW_G2(DivNoNan, tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false),
+                            tw__reduce_axis(&tw__op_Sum, self->label_weights, TW_NO_INT, false))
+                    : NULL;
+}
+
+/* Precision over recall with the counts themselves interpolated between thresholds. */
+static tw_tensor *interpolated(const tw__confusion *self)
+{
+    tw_auto tw_tensor *tp = V(TW_TRUE_POSITIVES), *fp = V(TW_FALSE_POSITIVES), *fn = V(TW_FALSE_NEGATIVES);
+    tw_auto tw_tensor *p = tp && fp && fn ? TW_CALL(AddV2, tp, fp) : NULL;
+    if (!p)
+        return NULL;
+    tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);
+    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)),
+                      *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
+    tw_auto tw_tensor *slope = TW_G2(DivNoNan, tw_retain(rise), zeros_above(tw_retain(run)));
+    tw_auto tw_tensor *base = TW_G2(Sub, tw_retain(tp_next), TW_G2(Mul, tw_retain(slope), tw_retain(p_next)));
+    tw_auto tw_tensor *zero = base ? tw__grad_constant(0, base) : NULL;
+    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)),
+                            TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
+    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))),
+                             TW_G1(OnesLike, tw_retain(p_next)));
+    tw_tensor *part = TW_G2(Mul, tw_retain(slope), TW_G2(AddV2, tw_retain(rise), TW_G2(Mul, tw_retain(base), TW_G1(Log, ratio))));
+    return total_of(self, TW_G2(DivNoNan, part, zeros_above(TW_G2(AddV2, tw_retain(tp_next), tw_retain(fn_next)))));
+}
+
+static tw_tensor *auc_result(tw_metric *metric)
+{
+    const tw__confusion *self = (tw__confusion *)metric;
+    const tw_metrics_auc_args *args = tw_object_config(self);
+    bool pr = strcmp(args->curve, "PR") == 0;
+    if (!self->counts[0]) {
+        tw__fail(TW_ATTRIBUTE_ERROR, "'AUC' object has no attribute 'true_positives'");
+        return NULL;
+    }
+    if (pr && strcmp(args->summation_method, "interpolation") == 0)
+        return interpolated(self);
+    tw_auto tw_tensor *recall = tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
+    tw_auto tw_tensor *x = pr ? tw_retain(recall) : tw__confusion_share(self, TW_FALSE_POSITIVES, TW_TRUE_NEGATIVES);
+    tw_auto tw_tensor *y = pr ? tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES) : tw_retain(recall);
+    if (!x || !y)
+        return NULL;
+    tw_tensor *first = but_one(y, 0), *second = but_one(y, 1), *heights;
+    if (strcmp(args->summation_method, "interpolation") == 0) {
+        heights = TW_G2(AddV2, first, second);
+        heights = heights ? TW_G2(RealDiv, heights, tw__grad_constant(2, heights)) : NULL;
+    } else {
+        heights = strcmp(args->summation_method, "minoring") == 0 ? TW_G2(Minimum, first, second) : TW_G2(Maximum, first, second);
+    }
+    return total_of(self, TW_G2(Mul, TW_G2(Sub, but_one(x, 0), but_one(x, 1)), heights));
+}
+
+/* Thresholds that were given are counted with the two at the ends; those that follow from their number are not told. */
+static void auc_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_metrics_auc_args *made = tw_object_config(self);
+    int64_t count = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds;
+    tw__dict_put(dict, "num_thresholds", (tw_value){ .kind = TW_VALUE_INT, .i = count });
+    if (made->thresholds)
+        tw__dict_put(dict, "thresholds", tw__tensor_config(made->thresholds));
+}
+
+static const tw__metric_methods auc_methods = { .layer = { .config = auc_config, .own_config = " num_thresholds thresholds " },
+                                                .update = auc_update,
+                                                .result = auc_result };
+
+TW_CLASS(
+    metrics_auc,
+    "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
+    "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
+    "label_weights: tensor = None, from_logits: bool = False) -> metric",
+    TW_CONFUSION_CLASS, .init = auc_init, .methods = &auc_methods,
+    .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -407,11 +407,13 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
     }
     waiting->deferred_count = left;
     qsort(due, count, sizeof *due, newest_first);
-    for (size_t i = 0; i < count; i++) {
-        TW_TRY(bind_position(due[i].restore, due[i].node, child));
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < count; i++) { /* all are dropped, also behind one that failed */
+        if (status == TW_OK)
+            status = bind_position(due[i].restore, due[i].node, child);
         drop_deferral(&due[i]);
     }
-    return TW_OK;
+    return status;
 }
 
 static tw_status bind_slot(tw_trackable *owner, tw_trackable *variable, const char *name, tw_trackable *slot)

@@ -179,6 +179,9 @@ TW_API_FUNCTION bool tw_is(const void *object, const tw_class *class_row);
 TW_API_FUNCTION void *tw_class_make(const tw_class *class_row, const void *args); /* complete arguments */
 /* The arguments an object was made with (the class's struct), or NULL. */
 TW_API_FUNCTION const void *tw_object_config(const void *object);
+/* Changes one of them by its name, as Python's `layer.rate = 0.1` does: what the object does from then on follows it. The value
+ * is borrowed. */
+TW_API_FUNCTION tw_status tw_object_set(void *object, const char *name, tw_value value);
 
 /* Makes a C caller's arguments complete: texts, dtypes and lists of integers that are not given get their default, and so do
  * options behind the end of a smaller struct; checks what the signature says. There is room for the whole struct. */

@@ -253,8 +253,9 @@ PyObject *tw__py_wrap(void *object);                             /* takes the re
 void *tw__py_unwrap(PyObject *value, const tw_class *class_row); /* borrowed; NULL if it is none of that class (no exception) */
 void *tw__py_self(PyObject *value);                              /* borrowed; RuntimeError if __init__ has not run */
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module);
-PyTypeObject *tw__py_type_of(const tw_class *class_row); /* borrowed; NULL */
-const tw_signature *tw__py_row_of(PyTypeObject *type);   /* of the nearest base made from a row */
+PyTypeObject *tw__py_type_of(const tw_class *class_row);     /* borrowed; NULL */
+tw__py_function *tw__py_maker_of(const tw_class *class_row); /* what reads its constructor's arguments; NULL */
+const tw_signature *tw__py_row_of(PyTypeObject *type);       /* of the nearest base made from a row */
 bool tw__py_objects_start(PyObject *module);
 /* Another C function than the row's for a method. */
 tw__py_vectorcall tw__py_special_method(const char *id);
@@ -266,6 +267,10 @@ PyObject *tw__py_wrap_collection(PyObject *value); /* lists and dicts as wrapper
 PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
+bool tw__py_has_setter(PyObject *self, PyObject *name);
+/* A setting of the library's (settings.c): 1: it is set; 0: it is an attribute like others; -1: an exception. */
+int tw__py_set_setting(PyObject *self, PyObject *name, PyObject *value);
+bool tw__py_is_setting(PyObject *self, PyObject *name);
 extern PyMethodDef tw__py_tracking_functions[];                        /* for the Python side of lists and dicts */
 extern PyMethodDef tw__py_nest_functions[];                            /* nest.c: tf.nest */
 extern PyMethodDef tw__py_later_functions[], tw__py_package_methods[]; /* later.c: what modules have once it is asked for */

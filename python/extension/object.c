@@ -145,6 +145,12 @@ static tw_object *made_late(PyObject *value)
     return ((tw__py_object *)value)->object;
 }
 
+tw__py_function *tw__py_maker_of(const tw_class *class_row)
+{
+    int64_t at = tw__pointer_map_get(&types_of_rows, class_row, -1);
+    return at >= 0 ? types[at].maker : NULL;
+}
+
 void *tw__py_self(PyObject *value)
 {
     tw_object *object = ((tw__py_object *)value)->object;
@@ -224,8 +230,11 @@ static int adopt(PyObject *self)
     tw__py_auto PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
     int result = PyErr_Occurred() ? -1 : 0;
     for (Py_ssize_t i = 0; items && result == 0 && i < PyList_Size(items); i++) {
-        PyObject *pair = PyList_GetItem(items, i);
-        result = tw__py_set_attribute(self, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1));
+        PyObject *pair = PyList_GetItem(items, i), *name = PyTuple_GetItem(pair, 0);
+        if (tw__py_is_setting(self, name)) /* the constructor's value has come since */
+            result = PyDict_DelItem(dict, name);
+        else
+            result = tw__py_set_attribute(self, name, PyTuple_GetItem(pair, 1));
     }
     return result;
 }

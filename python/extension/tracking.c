@@ -112,6 +112,16 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
     const char *text = object ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const char *config = text ? tw_object_config(object) : NULL;
     const tw_signature *signature = config ? object->class->signature : NULL;
+    const tw_field *field;
+    tw_trackable *cell = NULL;
+    if (signature && tw__object_setting(object, text, &field) == TW_FIXED_SETTING && tw__is(object, &tw__trackable_class))
+        cell = tw__tracked((tw_trackable *)object, "cell"); /* whose setting it is, and who may have another by now */
+    if (cell) {
+        PyObject *wrapper = tw__py_wrap(tw_retain(cell));
+        value = wrapper ? PyObject_GetAttr(wrapper, name) : NULL;
+        Py_XDECREF(wrapper);
+        PyErr_Clear();
+    }
     for (int i = 0; signature && !value && i < signature->field_count; i++) {
         if (strcmp(signature->fields[i].name, text) == 0)
             value = config_value(&signature->fields[i], config);
@@ -174,7 +184,7 @@ void *tw__py_trackable(PyObject *value)
     return object;
 }
 
-static bool has_setter(PyObject *self, PyObject *name)
+bool tw__py_has_setter(PyObject *self, PyObject *name)
 {
     tw__py_auto PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(self), name);
     PyErr_Clear();
@@ -207,34 +217,12 @@ static int track(PyObject *self, tw_trackable *parent, PyObject *name, const cha
     return result;
 }
 
-/* The library reads its settings when an object is made: another value for one would be believed and do nothing. Classes of the
- * program may use these names for themselves. */
-static bool changes_a_setting(PyObject *self, const tw_object *object, PyObject *name, PyObject *value)
-{
-    const tw_signature *signature = object->class->signature;
-    const char *text = signature && tw_object_config(object) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    if (!text || tw__py_type_of(object->class) != Py_TYPE(self) || has_setter(self, name))
-        return false;
-    const tw_field *field = NULL;
-    for (int i = 0; i < signature->field_count && !field; i++) {
-        if (!signature->fields[i].inherited && strcmp(signature->fields[i].name, text) == 0)
-            field = &signature->fields[i];
-    }
-    PyObject *known = field ? tw__py_get_attribute(self, name) : NULL;
-    int equal = !field ? 1 : known && value ? PyObject_RichCompareBool(known, value, Py_EQ) : 0;
-    Py_XDECREF(known);
-    PyErr_Clear();
-    return equal != 1;
-}
-
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
     tw_object *object = ((tw__py_object *)self)->object;
-    if (object && PyUnicode_Check(name) && changes_a_setting(self, object, name, value)) {
-        tw__py_error(PyExc_NotImplementedError, "%s.%U: a setting can't be changed once the object is made; make another %s",
-                     tw_class_name(object), name, tw_class_name(object));
-        return -1;
-    }
+    int setting = object ? tw__py_set_setting(self, name, value) : 0;
+    if (setting)
+        return setting < 0 ? -1 : 0;
     bool tracks = object && tw__is(object, &tw__trackable_class) && !tw__is(object, &tw__class_variable);
     if (!object && value && tw__py_is_object(value)) { /* before __init__: a model says so, others note it later */
         const tw_signature *row = tw__py_row_of(Py_TYPE(self));
@@ -244,7 +232,7 @@ int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
         }
     }
     const char *text = tracks ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    if (!tracks || !text || has_setter(self, name))
+    if (!tracks || !text || tw__py_has_setter(self, name))
         return PyErr_Occurred() ? -1 : PyObject_GenericSetAttr(self, name, value);
     if (value)
         return track(self, (tw_trackable *)object, name, text, value);

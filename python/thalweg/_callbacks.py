@@ -71,6 +71,11 @@ def _arrays(weights):
     return None if weights is None else [weight.numpy() for weight in weights]
 
 
+def _set_frequency(self, name, value):
+    """The library takes None for save_freq="epoch"."""
+    rows["Callback"].__setattr__(self, name, None if name == "save_freq" and value == "epoch" else value)
+
+
 def _define():
     Callback = rows["Callback"]
 
@@ -120,6 +125,8 @@ def _define():
             super().__init__(filepath, monitor, verbose, save_best_only, save_weights_only, mode, None if save_freq == "epoch" else save_freq,
                              options, initial_value_threshold, **kwargs)
 
+        __setattr__ = _set_frequency
+
     class BackupAndRestore(rows["BackupAndRestore"]):
         """Saves the state of the training after every epoch ("epoch") or a number of batches; a fit that was interrupted goes on from there."""
 
@@ -129,6 +136,8 @@ def _define():
             if save_freq != "epoch" and (not isinstance(save_freq, int) or isinstance(save_freq, bool)):
                 raise ValueError("BackupAndRestore: save_freq is %r, expected \"epoch\" or a number of batches" % (save_freq,))
             super().__init__(backup_dir, None if save_freq == "epoch" else save_freq, delete_checkpoint, save_before_preemption)
+
+        __setattr__ = _set_frequency
 
     class BaseLogger(Callback):
         """Means of the values of batches, by what `size` and `num_steps` in the logs say; fit itself gives means already."""

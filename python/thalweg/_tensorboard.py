@@ -21,7 +21,12 @@ def define(Base):
                 raise NotImplementedError("TensorBoard: embeddings_freq and embeddings_metadata are not supported")
             every = {"epoch": 0, "batch": 1}.get(update_freq, update_freq)
             super().__init__(os.fspath(log_dir), histogram_freq, write_graph, write_images, write_steps_per_second, every)
-            self.log_dir, self.histogram_freq, self.write_graph, self.write_images = os.fspath(log_dir), histogram_freq, write_graph, write_images
-            self.write_steps_per_second, self.update_freq = write_steps_per_second, 1 if update_freq == "batch" else update_freq
+            self.update_freq = 1 if update_freq == "batch" else update_freq
+
+        def __setattr__(self, name, value):
+            every = {"epoch": 0, "batch": 1}.get(value, value) if name == "update_freq" else value
+            super().__setattr__(name, every)
+            if every is not value:
+                self.__dict__[name] = value
 
     return TensorBoard

@@ -348,15 +348,12 @@ static size_t pointer_size(const tw_field *field)
     }
 }
 
-void *tw__args_of_values(const tw_signature *signature, const tw_value *positional, const tw_value *named, tw__object_maker make)
+/* A complete struct of the values that are given per field, and defaults. */
+static void *make_args(const tw_signature *signature, const tw_value *const *given, tw__object_maker make)
 {
     void *defaults = tw__alloc_zero(signature->args_size + 1);
-    const tw_value **given = defaults ? tw__alloc_array((size_t)signature->field_count + 1, sizeof *given) : NULL;
-    if (!given || sort_values(signature, positional, named, given) != TW_OK) {
-        tw__free(defaults);
-        tw__free(given);
+    if (!defaults)
         return NULL;
-    }
     tw_args_default(signature, defaults);
     void *args = tw__args_copy(signature, defaults);
     tw__free(defaults);
@@ -373,6 +370,24 @@ void *tw__args_of_values(const tw_signature *signature, const tw_value *position
         tw__args_free(signature, args);
         args = NULL;
     }
+    return args;
+}
+
+void *tw__args_of_values(const tw_signature *signature, const tw_value *positional, const tw_value *named, tw__object_maker make)
+{
+    const tw_value **given = tw__alloc_array((size_t)signature->field_count + 1, sizeof *given);
+    bool good = given && sort_values(signature, positional, named, given) == TW_OK;
+    void *args = good ? make_args(signature, given, make) : NULL;
+    tw__free(given);
+    return args;
+}
+
+void *tw__args_of_value(const tw_signature *signature, const tw_field *field, const tw_value *value, tw__object_maker make)
+{
+    const tw_value **given = tw__alloc_array((size_t)signature->field_count + 1, sizeof *given);
+    if (given)
+        given[field - signature->fields] = value;
+    void *args = given ? make_args(signature, given, make) : NULL;
     tw__free(given);
     return args;
 }

@@ -10,4 +10,7 @@
 typedef void *(*tw__object_maker)(const tw_value *value, const tw_field *field);
 void *tw__args_of_values(const tw_signature *signature, const tw_value *positional, const tw_value *named, tw__object_maker make);
 
+/* A struct in which one field has this value, and the others anything. For tw__args_free. */
+void *tw__args_of_value(const tw_signature *signature, const tw_field *field, const tw_value *value, tw__object_maker make);
+
 #endif

@@ -137,8 +137,13 @@ struct tw_class {
     void (*visit)(void *self, tw__visitor visitor, void *context); /* every object this level holds a reference to */
     void (*clear)(void *self);                                     /* drops those references, to break a cycle */
     tw_status (*init)(void *self, const void *args);               /* this level's part of construction, after the parent's */
-    bool drop_config;                                              /* the arguments are not kept once the object is made */
-    const void *methods;                  /* what the level's own mechanism needs, e.g. a layer's functions */
+    /* Checks this level's settings and works out what follows from them: after `init`, and again when one was changed. */
+    tw_status (*settle)(void *self, const void *args);
+    bool drop_config;    /* the arguments are not kept once the object is made */
+    const char *fixed;   /* settings that can't be changed: " units use_bias " */
+    const char *refused; /* settings that could be, but not here */
+    const char *inert;   /* arguments that are no settings: an attribute of that name is the program's. " *": all */
+    const void *methods; /* what the level's own mechanism needs, e.g. a layer's functions */
     const struct tw_signature *signature; /* arguments; NULL for inner classes */
     void (*free_config)(void *self);
     void (*visit_config)(void *self, tw__visitor visitor, void *context);

@@ -39,6 +39,13 @@ tw_callable *tw__callable_new(const char *name, tw_tensor *(*call)(tw_callable *
 
 /* ---- finding ---- */
 
+typedef struct found {             /* nothing: the identity */
+    const tw_op *op;               /* plain ops go straight to dispatch */
+    const tw_signature *signature; /* any other function of the API, with its defaults */
+    const void *object;            /* a callable or a layer; borrowed */
+    bool keeps_input;              /* softmax and sigmoid: cross-entropies work on what went in (tw__logits_of) */
+} found;
+
 static const struct {
     const char *name;
     const tw_op *op;
@@ -51,7 +58,7 @@ static const struct {
 
 static const char keras_prefix[] = "keras.activations.";
 
-static tw_status find_plain(tw__activation *activation, const char *name)
+static tw_status find_plain(found *activation, const char *name)
 {
     bool of_keras = tw__starts_with(name, keras_prefix) || !strchr(name, '.');
     const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
@@ -67,7 +74,7 @@ static tw_status find_plain(tw__activation *activation, const char *name)
     return TW_NOT_FOUND;
 }
 
-static tw_status find_function(tw__activation *activation, const char *name)
+static const tw_signature *find_function(const char *name)
 {
     char path[128];
     snprintf(path, sizeof path, "%s%s", keras_prefix, name);
@@ -75,47 +82,53 @@ static tw_status find_function(tw__activation *activation, const char *name)
     if (!signature)
         signature = tw_signature_find(name);
     if (!signature || signature->role != TW_ROLE_FUNCTION || !signature->field_count ||
-        signature->fields[0].kind != TW_KIND_TENSOR || signature->result != TW_KIND_TENSOR)
-        return tw__fail(TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.", name);
-    activation->arguments = tw__alloc_zero(signature->args_size);
-    if (!activation->arguments)
-        return TW_RESOURCE_EXHAUSTED;
-    tw_args_default(signature, activation->arguments);
-    activation->signature = signature;
-    return TW_OK;
+        signature->fields[0].kind != TW_KIND_TENSOR || signature->result != TW_KIND_TENSOR) {
+        tw__fail(TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.", name);
+        return NULL;
+    }
+    return signature;
 }
 
-tw_status tw__activation_find(tw__activation *activation, tw_named named)
+static tw_status find(found *activation, tw_named named)
 {
-    *activation = (tw__activation){ 0 };
+    *activation = (found){ 0 };
     if (!named)
         return TW_OK;
     if (tw__named_is_object(named)) {
         if (!tw__is_callable(named) && !tw__is(named, &tw__class_layer))
             return tw__fail(TW_TYPE_ERROR, "Could not interpret activation function identifier: an object of class %s",
                             tw_class_name(named));
-        activation->object = tw_retain(named);
+        activation->object = named;
         return TW_OK;
     }
     char name[96];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(named, "|"), (const char *)named);
-    return find_plain(activation, name) == TW_OK ? TW_OK : find_function(activation, name);
+    size_t size = strcspn(named, "|");
+    size = size < sizeof name ? size : sizeof name - 1;
+    memcpy(name, named, size);
+    name[size] = 0;
+    if (find_plain(activation, name) == TW_OK)
+        return TW_OK;
+    activation->signature = find_function(name);
+    return activation->signature ? TW_OK : tw__error_status();
 }
 
-void tw__activation_free(tw__activation *activation)
+tw_status tw__activation_check(tw_named named)
 {
-    tw__free(activation->arguments);
-    tw_release(activation->object);
-    *activation = (tw__activation){ 0 };
+    return find(&(found){ 0 }, named);
+}
+
+bool tw__activation_is(tw_named named, const tw_op *op)
+{
+    found activation;
+    return find(&activation, named) == TW_OK && activation.op == op;
 }
 
 /* ---- calling ---- */
 
-static tw_tensor *call_function(const tw__activation *activation, tw_tensor *input)
+static tw_tensor *call_function(const tw_signature *signature, tw_tensor *input)
 {
-    const tw_signature *signature = activation->signature;
     void *arguments = alloca(signature->args_size);
-    memcpy(arguments, activation->arguments, signature->args_size);
+    tw_args_default(signature, arguments);
     *(tw_tensor **)((char *)arguments + signature->fields[0].offset) = input;
     tw_value result = { .kind = TW_VALUE_NONE };
     if (tw_signature_invoke(signature, arguments, &result) != TW_OK || result.kind != TW_VALUE_TENSOR) {
@@ -125,29 +138,33 @@ static tw_tensor *call_function(const tw__activation *activation, tw_tensor *inp
     return result.tensor;
 }
 
-tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *input)
+static tw_tensor *call_op(const found *activation, tw_tensor *input)
 {
-    if (!input)
+    /* The one activation that Keras checks the rank for. */
+    if (activation->op == &tw__op_Softmax && activation->keeps_input && input->shape.rank < 2) {
+        tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
+                 tw__shape_text(&input->shape));
         return NULL;
-    if (activation->op) {
-        /* The one activation that Keras checks the rank for. */
-        if (activation->op == &tw__op_Softmax && activation->keeps_input && input->shape.rank < 2) {
-            tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s",
-                     tw__shape_text(&input->shape));
-            return NULL;
-        }
-        tw_tensor *output = tw__call(activation->op, &input, 1, NULL, 0);
-        if (output && activation->keeps_input && !output->object.config)
-            output->object.config = tw_retain(input);
-        return output;
     }
-    if (activation->signature)
-        return call_function(activation, input);
-    if (!activation->object)
+    tw_tensor *output = tw__call(activation->op, &input, 1, NULL, 0);
+    if (output && activation->keeps_input && !output->object.config)
+        output->object.config = tw_retain(input);
+    return output;
+}
+
+tw_tensor *tw__activate(tw_named named, tw_tensor *input)
+{
+    found activation;
+    if (!input || find(&activation, named) != TW_OK)
+        return NULL;
+    if (activation.op)
+        return call_op(&activation, input);
+    if (activation.signature)
+        return call_function(activation.signature, input);
+    tw_auto void *object = tw_retain(activation.object); /* it may be set to another meanwhile */
+    if (!object)
         return tw_retain(input);
-    if (tw__is_callable(activation->object))
-        return ((tw_callable *)activation->object)->call(activation->object, input);
-    return tw__layer_call(activation->object, input, -1);
+    return tw__is_callable(object) ? ((tw_callable *)object)->call(object, input) : tw__layer_call(object, input, -1);
 }
 
 tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like)

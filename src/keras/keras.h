@@ -28,6 +28,8 @@ typedef struct tw__layer_methods {
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     /* The same for a layer of several inputs: a list of their masks, None where there is none. */
     tw_tensor *(*merge_masks)(tw_layer *self, const tw_value *inputs, const tw_value *masks);
+    bool supports_masking;  /* masks of inputs reach the output, unless the object says otherwise */
+    int32_t minimum_rank;   /* of inputs */
     bool any_dtype;         /* inputs are not cast to the layer's dtype */
     const char *own_config; /* fields that `config` puts itself, in the config's order: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);
@@ -56,7 +58,7 @@ struct tw_layer {
     int64_t last_axis;                 /* size of the inputs' last axis; -1: any */
     tw_shape batch_input_shape;        /* rank -1: not known */
     bool supports_masking;             /* masks of inputs reach the output */
-    tw_callable *activity_regularizer; /* a reference, from the build on; or NULL */
+    tw_callable *activity_regularizer; /* a reference, or NULL */
     struct tw__layer_losses *losses;   /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
     struct tw_metric **metrics;        /* that add_metric made or was given (layers/added.c). References */
     size_t metric_count, metric_capacity;
@@ -108,6 +110,8 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
 /* A new variable named scope/name, tracked as `name`; borrowed. NULL initializer: glorot_uniform for floats, zeros for others. */
 tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,
                                   bool trainable);
+/* The same of a trainable weight in the layer's dtype, whose initializer is an argument of the layer: kernel_initializer. */
+tw_status tw__layer_add_part(tw_layer *layer, const char *name, const tw_shape *shape);
 /* The op Reshape. (layers/flatten.c) */
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
 /* Under the shape of `like`, with `last` in the place of its last dimension; -1: without it. */
@@ -175,17 +179,10 @@ typedef struct tw__trainer tw__trainer;
 extern const tw_class tw__trainer_class;
 
 /* ---- activations (activation.c) ---- */
-/* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
-typedef struct tw__activation {
-    const tw_op *op;               /* plain ops go straight to dispatch */
-    const tw_signature *signature; /* any other function of the API, with its defaults */
-    void *arguments;
-    void *object;     /* a callable or a layer; a reference */
-    bool keeps_input; /* softmax and sigmoid: cross-entropies work on what went in (tw__logits_of) */
-} tw__activation;
-tw_status tw__activation_find(tw__activation *activation, tw_named named);
-tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *input); /* a new reference */
-void tw__activation_free(tw__activation *activation);
+/* A function of one tensor: a name, a callable or a layer. NULL is the identity. */
+tw_status tw__activation_check(tw_named named);
+bool tw__activation_is(tw_named named, const tw_op *op);   /* whether it is that op alone */
+tw_tensor *tw__activate(tw_named named, tw_tensor *input); /* a new reference; no input gives NULL */
 /* What a Keras softmax or sigmoid was computed from, or, in a graph, what the op `like` (Softmax, Sigmoid) gave the value from;
  * or NULL. Borrowed. */
 tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like);

@@ -445,55 +445,58 @@ void *tw__args_copy(const tw_signature *signature, const void *args)
     return copy;
 }
 
+static void free_field(const tw_field *field, void *args)
+{
+    void *place = at(field, args);
+    switch (field->kind) {
+    case TW_KIND_TENSOR:
+    case TW_KIND_HANDLE:
+        tw_release(*(void **)place);
+        break;
+    case TW_KIND_STR:
+        tw__free(*(void **)place);
+        break;
+    case TW_KIND_NAMED:
+        if (tw__named_is_object(*(tw_named *)place))
+            tw_release(*(void **)place);
+        else
+            tw__free(*(void **)place);
+        break;
+    case TW_KIND_NUMBER:
+        tw_release(((void **)place)[1]);
+        break;
+    case TW_KIND_INTS:
+        tw__free((void *)((tw_ints *)place)->items);
+        break;
+    case TW_KIND_VALUE:
+        tw_value_free(place);
+        break;
+    case TW_KIND_TENSORS:
+    case TW_KIND_HANDLES: {
+        tw_objects *list = place;
+        for (int64_t k = 0; k < list->count; k++)
+            tw_release(list->items[k]);
+        tw__free((void *)list->items);
+        break;
+    }
+    case TW_KIND_PAIRS: {
+        tw_pairs *list = place;
+        for (int64_t k = 0; k < list->count; k++) {
+            tw__free((void *)list->items[k].name);
+            tw_release(list->items[k].object);
+        }
+        tw__free((void *)list->items);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
 void tw__args_free(const tw_signature *signature, void *args)
 {
-    for (int i = 0; args && i < signature->field_count; i++) {
-        const tw_field *field = &signature->fields[i];
-        void *place = at(field, args);
-        switch (field->kind) {
-        case TW_KIND_TENSOR:
-        case TW_KIND_HANDLE:
-            tw_release(*(void **)place);
-            break;
-        case TW_KIND_STR:
-            tw__free(*(void **)place);
-            break;
-        case TW_KIND_NAMED:
-            if (tw__named_is_object(*(tw_named *)place))
-                tw_release(*(void **)place);
-            else
-                tw__free(*(void **)place);
-            break;
-        case TW_KIND_NUMBER:
-            tw_release(((void **)place)[1]);
-            break;
-        case TW_KIND_INTS:
-            tw__free((void *)((tw_ints *)place)->items);
-            break;
-        case TW_KIND_VALUE:
-            tw_value_free(place);
-            break;
-        case TW_KIND_TENSORS:
-        case TW_KIND_HANDLES: {
-            tw_objects *list = place;
-            for (int64_t k = 0; k < list->count; k++)
-                tw_release(list->items[k]);
-            tw__free((void *)list->items);
-            break;
-        }
-        case TW_KIND_PAIRS: {
-            tw_pairs *list = place;
-            for (int64_t k = 0; k < list->count; k++) {
-                tw__free((void *)list->items[k].name);
-                tw_release(list->items[k].object);
-            }
-            tw__free((void *)list->items);
-            break;
-        }
-        default:
-            break;
-        }
-    }
+    for (int i = 0; args && i < signature->field_count; i++)
+        free_field(&signature->fields[i], args);
     tw__free(args);
 }
 
@@ -525,6 +528,28 @@ static size_t field_size(const tw_field *field)
     default:
         return 8;
     }
+}
+
+bool tw__args_put(const tw_field *field, const void *source, void *args, void *old)
+{
+    char *before = old, *place = at(field, args);
+    memcpy(before + field->offset, place, field_size(field));
+    memset(place, 0, field_size(field));
+    if (copy_field(field, source, args))
+        return true;
+    tw__args_take_back(field, args, old);
+    return false;
+}
+
+void tw__args_take_back(const tw_field *field, void *args, const void *old)
+{
+    free_field(field, args);
+    memcpy(at(field, args), at(field, old), field_size(field));
+}
+
+void tw__args_drop(const tw_field *field, void *old)
+{
+    free_field(field, old);
 }
 
 void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target)

@@ -86,20 +86,24 @@ const void *tw_object_config(const void *object)
     return object ? ((const tw_object *)object)->config : NULL;
 }
 
-/* Runs the init functions from the root down, each with the arguments of its own level. */
-static tw_status init_levels(const tw_class *level, void *object, const tw_signature *signature, const void *args)
+/* Runs a level's part of construction, or of a change, with the arguments of its own level; those of its parents first. */
+static tw_status run_levels(const tw_class *level, void *object, const tw_signature *signature, const void *args, bool making)
 {
     if (level->parent)
-        TW_TRY(init_levels(level->parent, object, signature, args));
-    if (!level->init)
+        TW_TRY(run_levels(level->parent, object, signature, args, making));
+    if (!level->settle && !(making && level->init))
         return TW_OK;
-    if (!level->signature || level->signature == signature)
-        return level->init(object, args);
-    void *own = tw__alloc_zero(level->signature->args_size);
-    if (!own)
-        return TW_RESOURCE_EXHAUSTED;
-    tw__args_project(signature, args, level->signature, own);
-    tw_status status = level->init(object, own);
+    void *own = NULL;
+    if (level->signature && level->signature != signature) {
+        own = tw__alloc_zero(level->signature->args_size);
+        if (!own)
+            return TW_RESOURCE_EXHAUSTED;
+        tw__args_project(signature, args, level->signature, own);
+        args = own;
+    }
+    tw_status status = making && level->init ? level->init(object, args) : TW_OK;
+    if (status == TW_OK && level->settle)
+        status = level->settle(object, args);
     tw__free(own);
     return status;
 }
@@ -113,7 +117,7 @@ void *tw_class_make(const tw_class *class_row, const void *args)
     if (!object)
         return NULL;
     object->config = tw__args_copy(class_row->signature, args);
-    if (!object->config || init_levels(class_row, object, class_row->signature, object->config) != TW_OK) {
+    if (!object->config || run_levels(class_row, object, class_row->signature, object->config, true) != TW_OK) {
         tw_release(object);
         return NULL;
     }
@@ -132,4 +136,58 @@ void *tw__class_make_default(const tw_class *class_row)
     void *made = tw_class_make(class_row, args);
     tw__free(args);
     return made;
+}
+
+/* ---- settings ---- */
+
+static bool names(const char *list, const char *name)
+{
+    char word[80];
+    snprintf(word, sizeof word, " %.70s ", name);
+    return list && (strcmp(list, " *") == 0 || strstr(list, word));
+}
+
+tw__setting tw__object_setting(const void *object, const char *name, const tw_field **field)
+{
+    const tw_class *class_row = tw_class_of(object);
+    const tw_signature *signature = tw_object_config(object) ? class_row->signature : NULL;
+    for (int i = 0; signature && name && i < signature->field_count; i++) {
+        *field = &signature->fields[i];
+        if (strcmp((*field)->name, name) != 0)
+            continue;
+        const char *inert = NULL; /* the nearest level's */
+        for (const tw_class *level = class_row; level; level = level->parent) {
+            inert = inert ? inert : level->inert;
+            if (names(inert, name))
+                return TW_NO_SETTING;
+            if (names(level->fixed, name))
+                return TW_FIXED_SETTING;
+            if (names(level->refused, name))
+                return TW_REFUSED_SETTING;
+        }
+        return TW_SETTING;
+    }
+    return TW_NO_SETTING;
+}
+
+tw_status tw__object_change(void *object, const tw_field *field, const void *args)
+{
+    tw_object *o = object;
+    const tw_signature *signature = o->class->signature;
+    void *old = tw__alloc_zero(signature->args_size);
+    if (!old)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = tw_args_check(signature, field, args);
+    if (status == TW_OK && !tw__args_put(field, args, o->config, old)) {
+        status = tw__error_status();
+    } else if (status == TW_OK && (status = run_levels(o->class, object, signature, o->config, false)) != TW_OK) {
+        tw__saved_error why = tw__error_take();
+        tw__args_take_back(field, o->config, old);
+        run_levels(o->class, object, signature, o->config, false);
+        tw__error_restore(why);
+    } else if (status == TW_OK) {
+        tw__args_drop(field, old);
+    }
+    tw__free(old);
+    return status;
 }

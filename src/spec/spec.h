@@ -53,6 +53,16 @@ tw_status tw__args_take(const tw_signature *signature, const void *given, void *
 /* A deep copy of an argument struct; objects are retained. */
 void *tw__args_copy(const tw_signature *signature, const void *args);
 void tw__args_free(const tw_signature *signature, void *args);
+/* A copy of one field takes the place of what stood there, which goes to `old`, a struct of the same kind; it is put back, or let
+ * go of. */
+bool tw__args_put(const tw_field *field, const void *source, void *args, void *old);
+void tw__args_take_back(const tw_field *field, void *args, const void *old);
+void tw__args_drop(const tw_field *field, void *old);
+/* The field of an object's class that can be set by that name: `args` holds the value, the object gets a copy. An error leaves
+ * the object as it was. */
+tw_status tw__object_change(void *object, const tw_field *field, const void *args);
+typedef enum tw__setting { TW_NO_SETTING, TW_SETTING, TW_FIXED_SETTING, TW_REFUSED_SETTING } tw__setting;
+tw__setting tw__object_setting(const void *object, const char *name, const tw_field **field);
 /* Copies fields of equal names from one struct to another of another signature. Borrowed. */
 void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target);
 

@@ -1,7 +1,7 @@
 """Op cases of BlockLSTMV2 and its gradient: tests/golden/op_cases/recurrent.json. Run under TensorFlow.
 
 The gradient op has errors alone: TensorFlow 2.15's values for x and h_prev are not the derivatives. Those of the layers built on it are
-compared with TensorFlow's own (layers_more.py)."""
+compared with TensorFlow's own (layer_values.py)."""
 import numpy as np
 
 from op_cases import Cases

@@ -456,6 +456,27 @@ static void failing_memory(void **state)
     expect_no_error();
 }
 
+/* A setting that is changed acts on what comes after, and a wrong one leaves the object as it was. */
+static void settings(void **state)
+{
+    (void)state;
+    tw_layer *layer = tw_layers_dense(2, .kernel_initializer = "ones");
+    tw_tensor *x = ones(1, 3);
+    assert_int_equal(tw_object_set(layer, "units", (tw_value){ .kind = TW_VALUE_INT, .i = 4 }), TW_OK);
+    assert_int_equal(tw_object_set(layer, "activation", TW_TEXT("relu")), TW_OK);
+    assert_int_equal(tw_object_set(layer, "activation", TW_TEXT("no_such")), TW_VALUE_ERROR);
+    tw_clear_error();
+    assert_int_equal(tw_object_set(layer, "units", (tw_value){ .kind = TW_VALUE_INT, .i = -4 }), TW_VALUE_ERROR);
+    tw_clear_error();
+    assert_int_equal(tw_object_set(layer, "no_such", (tw_value){ .kind = TW_VALUE_INT, .i = 4 }), TW_ATTRIBUTE_ERROR);
+    tw_clear_error();
+    expect_shape(tw_layer_call(layer, x)->shape, "[1,4]");
+    tw_layer *dropout = tw_layers_dropout(0.5);
+    assert_int_equal(tw_object_set(dropout, "rate", (tw_value){ .kind = TW_VALUE_FLOAT, .f = 0 }), TW_OK);
+    assert_true(((const tw_layers_dropout_args *)tw_object_config(dropout))->rate == 0);
+    expect_no_error();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +486,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(set_and_get, clear_names, end_test_scope),
         cmocka_unit_test_setup_teardown(inputs, clear_names, end_test_scope),
         cmocka_unit_test_setup_teardown(sequential, clear_names, end_test_scope),
+        cmocka_unit_test_setup_teardown(settings, clear_names, end_test_scope),
         cmocka_unit_test(predict),
         cmocka_unit_test(configs),
         cmocka_unit_test(failing_memory),

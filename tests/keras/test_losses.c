@@ -57,11 +57,7 @@ static tw_tensor *sparse_logits(tw_tensor *p)
 
 static tw_tensor *activated(tw_tensor *p, const char *name)
 {
-    tw__activation activation;
-    assert_int_equal(tw__activation_find(&activation, name), TW_OK);
-    tw_tensor *output = tw__activation_call(&activation, p);
-    tw__activation_free(&activation);
-    return output;
+    return tw__activate(name, p);
 }
 
 static tw_tensor *sparse_softmax(tw_tensor *p)

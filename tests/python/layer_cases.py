@@ -1,4 +1,4 @@
-"""Layers with inputs: what they give, eagerly and traced, with gradients, configs and names. Shared by the test and by tests/golden/layers_more.py."""
+"""Layers with inputs: what they give, eagerly and traced, with gradients, configs and names. Shared by the test and by tests/golden/layer_values.py."""
 import numpy as np
 
 

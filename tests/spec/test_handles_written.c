@@ -88,6 +88,11 @@ CALL(object_config)
 {
     tw_object_config(v[0]);
 }
+CALL(object_set)
+{
+    tw_object_set(v[0], "rate", (tw_value){ 0 });
+    tw_object_set(v[0], NULL, (tw_value){ 0 });
+}
 CALL(is)
 {
     tw_is(v[0], &tw__class_layer);
@@ -457,6 +462,7 @@ static const struct written {
     F(class_name, T),
     F(class_of, T),
     F(object_config, T),
+    F(object_set, T),
     F(is, T),
     F(tensor_dtype, T),
     F(tensor_shape, T),

@@ -29,7 +29,7 @@ static void backup_end(void *self)
     b->directory = NULL;
 }
 
-static tw_status backup_init(void *self, const void *given)
+static tw_status backup_settle(void *self, const void *given)
 {
     (void)self;
     const tw_callbacks_backup_and_restore_args *args = given;
@@ -149,7 +149,7 @@ TW_CLASS(
     callbacks_backup_and_restore,
     "keras.callbacks.BackupAndRestore(backup_dir: str, save_freq: int = None, delete_checkpoint: bool = True, "
     "save_before_preemption: bool = False) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(backup), .init = backup_init, .destroy = backup_end, .visit = backup_visit,
+    .parent = &tw__class_callback, .size = sizeof(backup), .settle = backup_settle, .destroy = backup_end, .visit = backup_visit,
     .clear = backup_end, .methods = &backup_methods,
     .doc =
         "Saves the state of the training after every epoch, or after save_freq batches; a fit that was interrupted goes on from there.");

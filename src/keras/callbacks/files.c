@@ -28,13 +28,19 @@ static tw_status saver_init(void *self, const void *given)
         *mode == 'm' ? strcmp(mode, "max") == 0 : strstr(args->monitor, "acc") || tw__starts_with(args->monitor, "fmeasure");
     s->best = !isnan(args->initial_value_threshold) ? args->initial_value_threshold : s->larger ? -INFINITY : INFINITY;
     s->last_batch = -1;
-    if (args->save_freq != TW_NO_INT && args->save_freq < 1)
-        return tw__fail(TW_VALUE_ERROR, "Unrecognized save_freq: %lld. Expected save_freq are \"epoch\" or integer",
-                        (long long)args->save_freq);
-    s->every = args->save_freq != TW_NO_INT ? args->save_freq : 0;
     if (args->period != TW_NO_INT)
         tw__log("WARNING",
                 "`period` argument is deprecated. Please use `save_freq` to specify the frequency in number of batches seen.");
+    return TW_OK;
+}
+
+static tw_status saver_settle(void *self, const void *given)
+{
+    const tw_callbacks_model_checkpoint_args *args = given;
+    if (args->save_freq != TW_NO_INT && args->save_freq < 1)
+        return tw__fail(TW_VALUE_ERROR, "Unrecognized save_freq: %lld. Expected save_freq are \"epoch\" or integer",
+                        (long long)args->save_freq);
+    ((saver *)self)->every = args->save_freq != TW_NO_INT ? args->save_freq : 0;
     return TW_OK;
 }
 
@@ -131,7 +137,8 @@ TW_CLASS(
     "keras.callbacks.ModelCheckpoint(filepath: str, monitor: str = val_loss, verbose: int = 0, save_best_only: bool = False, "
     "save_weights_only: bool = False, mode: str = auto, save_freq: int = None, options: checkpoint_options = None, "
     "initial_value_threshold: float = None, period: int = None) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(saver), .init = saver_init, .methods = &saver_methods,
+    .parent = &tw__class_callback, .size = sizeof(saver), .init = saver_init, .settle = saver_settle,
+    .inert = " mode initial_value_threshold ", .methods = &saver_methods,
     .doc = "Saves the model, or its weights, after epochs or batches.");
 
 /* ---- CSVLogger ---- */

@@ -142,13 +142,15 @@ static tw_status stopping_init(void *self, const void *given)
     const tw_callbacks_early_stopping_args *args = given;
     w->larger = larger_is_better("EarlyStopping", args->mode, args->monitor, true);
     w->best = w->larger ? -INFINITY : INFINITY;
+    /* As in Keras it has a sign, and one that is set later has its own. */
+    tw_callbacks_early_stopping_args *own = w->callback.object.config;
+    own->min_delta = w->larger ? fabs(args->min_delta) : -fabs(args->min_delta);
     return TW_OK;
 }
 
 static bool improves(const watcher *w, const tw_callbacks_early_stopping_args *args, double value, double than)
 {
-    double delta = fabs(args->min_delta);
-    return w->larger ? value - delta > than : value + delta < than;
+    return w->larger ? value - args->min_delta > than : value - args->min_delta < than;
 }
 
 static tw_status stopping_epoch(watcher *w, const tw_callbacks_early_stopping_args *args, int64_t epoch, const tw__dict *logs)
@@ -205,7 +207,7 @@ TW_CLASS(
     callbacks_early_stopping,
     "keras.callbacks.EarlyStopping(monitor: str = val_loss, min_delta: float = 0.0, patience: int = 0, verbose: int = 0, mode: str = auto, "
     "baseline: float = None, restore_best_weights: bool = False, start_from_epoch: int = 0) -> callback",
-    .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .destroy = watcher_destroy,
+    .parent = &tw__class_callback, .size = sizeof(watcher), .init = stopping_init, .inert = " mode ", .destroy = watcher_destroy,
     .methods = &stopping_methods, .doc = "Ends the training when a value has stopped improving.");
 
 /* ---- ReduceLROnPlateau ---- */
@@ -238,6 +240,7 @@ static tw_status plateau_on(tw_callback *self, tw_event event, int64_t index, tw
     watcher *w = (watcher *)self;
     const tw_callbacks_reduce_lr_args *args = tw_object_config(self);
     if (event == TW_TRAIN_BEGIN) {
+        w->larger = larger_is_better("Learning rate reduction", args->mode, args->monitor, false);
         plateau_reset(w);
         return TW_OK;
     }

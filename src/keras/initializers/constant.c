@@ -86,7 +86,7 @@ static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const 
     return NULL;
 }
 
-static tw_status constant_init(void *self, __attribute__((unused)) const void *given)
+static tw_status constant_settle(void *self, __attribute__((unused)) const void *given)
 {
     tw_initializers_constant_args *config = ((tw_object *)self)->config;
     if (!config->value)
@@ -108,7 +108,7 @@ TW_CLASS(
     initializers_constant,
     "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
     "(value: tensor<float64> = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = constant_init, .methods = &constant_methods,
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .settle = constant_settle, .methods = &constant_methods,
     .doc = "A number in all places, or a list of them; 0 if none is given.");
 
 /* ---- Identity ---- */

@@ -114,6 +114,12 @@ tw_named tw__initializer_again(tw_named named, tw_initializer **made)
     return *made;
 }
 
+tw_status tw__initializer_check(tw_named named)
+{
+    tw_auto tw_initializer *found = named ? tw__initializer_get(named) : NULL;
+    return found || !named ? TW_OK : tw__error_status();
+}
+
 TW_API(initializers_get, "keras.initializers.get|initializers.get(identifier: named<initializer>) -> initializer",
        "The initializer of that name, or the object itself.")
 {

@@ -28,6 +28,7 @@ tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *sha
  */
 tw_named tw__initializer_again(tw_named named, tw_initializer **made);
 tw_initializer *tw__initializer_get(tw_named named);
+tw_status tw__initializer_check(tw_named named); /* NULL is fine */
 
 /* ---- Keras's seeds (seed.c) ---- */
 tw_status tw__keras_seed_next(int64_t *seed); /* 1 … 10**9 */

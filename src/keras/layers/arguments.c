@@ -79,13 +79,29 @@ tw_status tw__layer_refuse(const tw_layer *layer, const tw__unsupported *argumen
     return TW_OK;
 }
 
-tw_status tw__layer_check_initializer(tw_named initializer)
+tw_status tw__layer_take_axes(const tw_layer *layer, tw_ints given, int64_t *axes, int *count, int rank)
 {
-    tw_initializer *found = initializer ? tw__initializer_get(initializer) : NULL;
-    if (initializer && !found)
-        return tw__error_status();
-    tw_release(found);
+    if (given.count < 1 || given.count > TW_MAX_RANK)
+        return tw__fail(TW_TYPE_ERROR,
+                        "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
+                        (long long)given.count);
+    bool same = given.count == *count;
+    for (int64_t i = 0; layer->built && same && i < given.count; i++)
+        same = (given.items[i] < 0 ? given.items[i] + rank : given.items[i]) == axes[i];
+    if (layer->built)
+        return same ? TW_OK
+                    : tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": `axis` can't be changed once the layer is built",
+                               tw_class_name(layer), layer->name);
+    *count = (int)given.count;
+    memcpy(axes, given.items, (size_t)given.count * sizeof *axes);
     return TW_OK;
+}
+
+tw_status tw__layer_check_rate(double rate)
+{
+    return rate >= 0 && rate <= 1
+               ? TW_OK
+               : tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", rate);
 }
 
 tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int rank)

@@ -161,16 +161,17 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
     return is_true(&given[RETURN_SCORES]) ? pair(tw_retain(result), tw_retain(weights)) : tw__tensor_value(tw_retain(result));
 }
 
-static const tw__layer_methods attention_methods = { .arguments = "inputs mask training return_attention_scores use_causal_mask",
+static const tw__layer_methods attention_methods = { .supports_masking = true,
+                                                     .arguments = "inputs mask training return_attention_scores use_causal_mask",
                                                      .call_values = attention_call,
                                                      .build_values = attention_build };
 
-static tw_status attention_init(void *self, const void *given)
+static tw_status attention_settle(void *self, const void *given)
 {
     attention *layer = self;
     const tw_layers_attention_args *args = given;
-    layer->layer.supports_masking = true;
-    layer->use_scale = args->use_scale;
+    if (!layer->layer.built) /* as in Keras */
+        layer->use_scale = args->use_scale;
     layer->concat = strcmp(args->score_mode, "concat") == 0;
     layer->dropout = args->dropout;
     return TW_OK;
@@ -179,14 +180,14 @@ static tw_status attention_init(void *self, const void *given)
 TW_CLASS(
     layers_attention,
     "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, dropout: float = 0.0, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(attention), .init = attention_init, .methods = &attention_methods,
+    .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
     .doc = "Attention by products of queries and keys.");
 
-static tw_status additive_init(void *self, const void *given)
+static tw_status additive_settle(void *self, const void *given)
 {
     attention *layer = self;
     const tw_layers_additive_attention_args *args = given;
-    layer->layer.supports_masking = layer->additive = true;
+    layer->additive = true;
     layer->use_scale = args->use_scale;
     layer->dropout = args->dropout;
     return TW_OK;
@@ -194,7 +195,7 @@ static tw_status additive_init(void *self, const void *given)
 
 TW_CLASS(layers_additive_attention,
          "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(attention), .init = additive_init, .methods = &attention_methods,
+         .parent = &tw__class_layer, .size = sizeof(attention), .settle = additive_settle, .methods = &attention_methods,
          .doc = "Attention by sums of queries and keys.");
 
 /* ---- MultiHeadAttention ---- */
@@ -205,11 +206,10 @@ typedef struct multi_head {
     tw_shape shapes[3]; /* of query, value, key it was built for */
 } multi_head;
 
-static tw_status multi_init(void *self, const void *given)
+static tw_status multi_settle(void *self, const void *given)
 {
     multi_head *layer = self;
     const tw_layers_multi_head_attention_args *args = given;
-    layer->layer.supports_masking = true;
     layer->heads = args->num_heads;
     layer->key_size = args->key_dim;
     layer->value_size = args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
@@ -348,6 +348,7 @@ static void multi_config(tw_layer *self, tw__dict *dict)
 
 static void *multi_from_config(const tw_value *config);
 static const tw__layer_methods multi_methods = {
+    .supports_masking = true,
     .from_config = multi_from_config,
     .arguments = "query value key attention_mask return_attention_scores training use_causal_mask",
     .call_values = multi_call,
@@ -363,7 +364,11 @@ TW_CLASS(
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, "
     "**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(multi_head), .init = multi_init, .methods = &multi_methods,
+    .parent = &tw__class_layer, .size = sizeof(multi_head), .fixed = " output_shape ",
+    .inert =
+        " num_heads key_dim value_dim dropout use_bias attention_axes kernel_initializer bias_initializer kernel_regularizer "
+        "bias_regularizer kernel_constraint bias_constraint ",
+    .settle = multi_settle, .methods = &multi_methods,
     .doc = "Attention several times side by side, of projections that are learnt.");
 
 /* A config of a built layer tells the shapes that it was built for. */

@@ -22,31 +22,19 @@ typedef struct batch_normalization {
     tw_tensor *ones, *zeros;    /* for gamma and beta where there are none */
 } batch_normalization;
 
-static tw_status norm_init(void *self, const void *given)
+static tw_status norm_settle(void *self, const void *given)
 {
     batch_normalization *layer = self;
     const tw_layers_batch_normalization_args *args = given;
     const tw__unsupported refused[] = { { "synchronized", args->synchronized ? "" : NULL } };
     TW_TRY(tw__layer_refuse(&layer->layer, refused, 1));
-    TW_TRY(tw__regularizer_check(args->beta_regularizer));
-    TW_TRY(tw__regularizer_check(args->gamma_regularizer));
-    layer->layer.supports_masking = true;
-    TW_TRY(tw__constraint_check(args->beta_constraint));
-    TW_TRY(tw__constraint_check(args->gamma_constraint));
-    const tw_named initializers[] = { args->beta_initializer, args->gamma_initializer, args->moving_mean_initializer,
-                                      args->moving_variance_initializer };
-    for (int i = 0; i < 4; i++)
-        TW_TRY(tw__layer_check_initializer(initializers[i]));
-    if (args->axis.count < 1 || args->axis.count > TW_MAX_RANK)
-        return tw__fail(TW_TYPE_ERROR,
-                        "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
-                        (long long)args->axis.count);
-    layer->axis_count = (int)args->axis.count;
-    memcpy(layer->axes, args->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
+    TW_TRY(tw__layer_take_axes(&layer->layer, args->axis, layer->axes, &layer->axis_count, layer->rank));
     layer->momentum = args->momentum;
     layer->epsilon = args->epsilon;
-    layer->center = args->center;
-    layer->scale = args->scale;
+    if (!layer->layer.built) { /* as in Keras */
+        layer->center = args->center;
+        layer->scale = args->scale;
+    }
     return TW_OK;
 }
 
@@ -343,7 +331,8 @@ static void norm_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "axis", axis);
 }
 
-static const tw__layer_methods norm_methods = { .build = norm_build,
+static const tw__layer_methods norm_methods = { .supports_masking = true,
+                                                .build = norm_build,
                                                 .arguments = "inputs training mask",
                                                 .call_values = norm_call,
                                                 .output_shape = norm_output_shape,
@@ -357,6 +346,6 @@ TW_CLASS(layers_batch_normalization,
          "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
          "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
          "**layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy,
-         .methods = &norm_methods,
+         .parent = &tw__class_layer, .size = sizeof(batch_normalization), .settle = norm_settle, .inert = " synchronized ",
+         .destroy = norm_destroy, .methods = &norm_methods,
          .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");

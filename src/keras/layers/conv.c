@@ -4,35 +4,37 @@
 #include "keras/layers/conv.h"
 #include "op/calls.h"
 
+static bool is_depthwise(const tw__conv *layer)
+{
+    return ((const tw__conv_methods *)tw__methods(layer))->depthwise;
+}
+
 static const char *kernel_name(const tw__conv *layer)
 {
-    return layer->depthwise ? "depthwise_kernel" : "kernel";
+    return is_depthwise(layer) ? "depthwise_kernel" : "kernel";
 }
 
 static tw_status check_together(const tw__conv *layer)
 {
     bool strided = false, dilated = false;
-    for (int i = 0; i < layer->axes; i++) {
+    for (int i = 0; i < tw__conv_axes(layer); i++) {
         strided |= layer->stride[i] > 1;
         dilated |= layer->dilation[i] > 1;
     }
     if (strided && dilated)
         return tw__fail(TW_VALUE_ERROR,
-                        layer->axes == 2 ? "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                                           "strides=(%lld, %lld) and dilation_rate=(%lld, %lld)"
-                                         : "`strides > 1` not supported in conjunction with `dilation_rate > 1`.",
+                        tw__conv_axes(layer) == 2
+                            ? "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                              "strides=(%lld, %lld) and dilation_rate=(%lld, %lld)"
+                            : "`strides > 1` not supported in conjunction with `dilation_rate > 1`.",
                         (long long)layer->stride[0], (long long)layer->stride[1], (long long)layer->dilation[0],
                         (long long)layer->dilation[1]);
     return TW_OK;
 }
 
-static tw_status init(tw__conv *layer, int axes, bool depthwise, int64_t filters, int64_t groups, const tw__conv_options *o)
+static tw_status check_counts(const char *name, int64_t filters, int64_t groups)
 {
-    layer->axes = axes;
-    layer->depthwise = depthwise;
-    layer->filters = filters;
-    layer->groups = groups;
-    TW_TRY(tw__conv_check_positive(depthwise ? "depth_multiplier" : "filters", filters));
+    TW_TRY(tw__conv_check_positive(name, filters));
     if (groups <= 0)
         return tw__fail(TW_VALUE_ERROR, "The argument `groups` must be positive. Received: groups=%lld", (long long)groups);
     if (filters % groups != 0)
@@ -40,7 +42,24 @@ static tw_status init(tw__conv *layer, int axes, bool depthwise, int64_t filters
                         "The number of filters must be evenly divisible by the number of groups. Received: groups=%lld, "
                         "filters=%lld",
                         (long long)groups, (long long)filters);
-    TW_TRY(tw__conv_init(layer, o));
+    return TW_OK;
+}
+
+static tw_status conv_settle(void *self, const void *given)
+{
+    (void)given;
+    tw__conv *layer = self;
+    tw_layers_depthwise_conv2d_args own;
+    bool first = layer->channels_first;
+    TW_TRY(tw__conv_settle(layer, tw__conv_axes(layer) == 1));
+    if (layer->layer.built && !is_depthwise(layer)) /* as in Keras */
+        layer->channels_first = first;
+    if (is_depthwise(layer)) {
+        tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_depthwise_conv2d,
+                         &own);
+        layer->filters = own.depth_multiplier;
+    }
+    TW_TRY(check_counts(is_depthwise(layer) ? "depth_multiplier" : "filters", layer->filters, layer->groups));
     return check_together(layer);
 }
 
@@ -50,7 +69,7 @@ static tw_status init(tw__conv *layer, int axes, bool depthwise, int64_t filters
 static tw_status check_room(const tw__conv *layer, const tw_shape *input)
 {
     int first = tw__conv_first(layer, input->rank);
-    for (int i = 0; i < layer->axes && layer->padding[0] == 'v'; i++) {
+    for (int i = 0; i < tw__conv_axes(layer) && layer->padding[0] == 'v'; i++) {
         int64_t in = input->dims[first + i], whole = (layer->size[i] - 1) * layer->dilation[i] + 1;
         if (in < 0 || in + layer->stride[i] - whole >= 0)
             continue;
@@ -67,7 +86,7 @@ static tw_status build(tw_layer *self, const tw_shape *input)
 {
     tw__conv *layer = (tw__conv *)self;
     int64_t channels = 0, outputs = layer->filters;
-    TW_TRY(tw__conv_channels(layer, input, layer->depthwise ? "DepthwiseConv" : NULL, &channels));
+    TW_TRY(tw__conv_channels(layer, input, is_depthwise(layer) ? "DepthwiseConv" : NULL, &channels));
     if (channels % layer->groups != 0) {
         char *text = tw__shape_tuple(input);
         tw__fail(TW_VALUE_ERROR,
@@ -77,10 +96,9 @@ static tw_status build(tw_layer *self, const tw_shape *input)
         tw__free(text);
         return tw__error_status();
     }
-    if (layer->depthwise && __builtin_mul_overflow(channels, layer->filters, &outputs))
+    if (is_depthwise(layer) && __builtin_mul_overflow(channels, layer->filters, &outputs))
         return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier=%lld is too large", tw_class_name(self), (long long)layer->filters);
-    TW_TRY(tw__conv_add_kernel(layer, kernel_name(layer), layer->size, channels / layer->groups, layer->filters,
-                               layer->initializers[0]));
+    TW_TRY(tw__conv_add_kernel(layer, kernel_name(layer), layer->size, channels / layer->groups, layer->filters));
     TW_TRY(tw__conv_add_bias(layer, outputs));
     if (!layer->channels_first)
         self->last_axis = channels;
@@ -91,9 +109,9 @@ static tw_status build(tw_layer *self, const tw_shape *input)
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel, bool channels_first)
 {
-    int rows = channels_first ? 2 : 1, first = rows + 2 - layer->axes;
+    int rows = channels_first ? 2 : 1, first = rows + 2 - tw__conv_axes(layer);
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, before[8] = { 0 };
-    for (int i = 0; i < layer->axes; i++) {
+    for (int i = 0; i < tw__conv_axes(layer); i++) {
         strides[first + i] = layer->stride[i];
         dilations[first + i] = layer->dilation[i];
     }
@@ -103,14 +121,14 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel
                                                                           : "EXPLICIT"),
                         TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC"), TW_A_INTS("explicit_paddings", before, 8) };
     bool causal = layer->padding[0] == 'c';
-    if (causal && layer->depthwise) {
+    if (causal && is_depthwise(layer)) {
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": causal padding is not supported", tw_class_name(layer), layer->layer.name);
         return NULL;
     }
     before[2 * first] = causal ? (layer->size[0] - 1) * layer->dilation[0] : 0;
-    if (layer->depthwise) { /* the op takes equal strides only */
-        bool equal = layer->axes == 1 || layer->stride[0] == layer->stride[1];
-        if (layer->axes == 1) { /* of the one row, too */
+    if (is_depthwise(layer)) { /* the op takes equal strides only */
+        bool equal = tw__conv_axes(layer) == 1 || layer->stride[0] == layer->stride[1];
+        if (tw__conv_axes(layer) == 1) { /* of the one row, too */
             strides[first - 1] = layer->stride[0];
             dilations[first - 1] = layer->dilation[0];
         }
@@ -125,14 +143,14 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel
 /* The image [batch, rows, columns, channels] of any input, and the kernel that goes with it. */
 static tw_tensor *run(tw__conv *layer, tw_tensor *input, tw_tensor *kernel)
 {
-    tw_auto tw_tensor *flat = tw__layer_flatten_batch(input, layer->axes + 1);
+    tw_auto tw_tensor *flat = tw__layer_flatten_batch(input, tw__conv_axes(layer) + 1);
     if (!flat || !kernel)
         return NULL;
-    if (layer->depthwise && tw__conv_turns(layer)) {
+    if (is_depthwise(layer) && tw__conv_turns(layer)) {
         tw_auto tw_tensor *turned = tw__conv_turned(tw_retain(flat), false);
         return tw__conv_turned(turned ? convolve(layer, turned, kernel, false) : NULL, true);
     }
-    if (layer->axes == 2)
+    if (tw__conv_axes(layer) == 2)
         return convolve(layer, flat, kernel, layer->channels_first);
     int row = layer->channels_first ? 2 : 1;
     tw_shape image = flat->shape,
@@ -165,10 +183,10 @@ static tw_tensor *conv_call(tw_layer *self, tw_tensor *input, int training)
     tw__conv *layer = (tw__conv *)self;
     tw_auto tw_tensor *kernel = tw__layer_read(self, kernel_name(layer));
     tw_tensor *output = tw__conv_biased(layer, run(layer, input, kernel));
-    int extra = input->shape.rank - layer->axes - 2;
+    int extra = input->shape.rank - tw__conv_axes(layer) - 2;
     if (output && extra > 0) { /* the dimensions of the batch again */
         tw_shape shape = input->shape;
-        for (int i = 0; i < layer->axes + 1; i++)
+        for (int i = 0; i < tw__conv_axes(layer) + 1; i++)
             shape.dims[1 + extra + i] = output->shape.dims[1 + i];
         tw_tensor *whole = tw__reshape(output, &shape);
         tw_release(output);
@@ -182,49 +200,32 @@ static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_sha
     tw__conv *layer = (tw__conv *)self;
     int first = tw__conv_first(layer, input->rank), channels = tw__conv_channel_axis(layer, input->rank);
     *output = *input;
-    for (int i = 0; i < layer->axes; i++)
+    for (int i = 0; i < tw__conv_axes(layer); i++)
         output->dims[first + i] =
             tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
-    output->dims[channels] = layer->depthwise ? input->dims[channels] * layer->filters : layer->filters;
+    output->dims[channels] = is_depthwise(layer) ? input->dims[channels] * layer->filters : layer->filters;
     return TW_OK;
 }
 
 static void conv_config(tw_layer *self, tw__dict *dict)
 {
     tw__conv_config(self, dict);
-    if (((tw__conv *)self)->depthwise)
+    if (is_depthwise((tw__conv *)self))
         tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
 }
 
-static const tw__layer_methods conv_methods = { .build = build,
-                                                .call = conv_call,
-                                                .output_shape = conv_output_shape,
-                                                .config = conv_config,
-                                                .own_config = " kernel_size strides padding data_format dilation_rate " };
-
-/* A class's init, of the arguments that all of them have and those of its kernel. */
-#define INIT(id, axes, depthwise, filters, groups, kernel)                                                        \
-    static tw_status id##_init(void *self, const void *given)                                                     \
-    {                                                                                                             \
-        const tw_layers_##id##_args *args = given;                                                                \
-        return init(self, axes, depthwise, filters, groups,                                                       \
-                    &(tw__conv_options){                                                                          \
-                        args->kernel_size,                                                                        \
-                        args->strides,                                                                            \
-                        args->dilation_rate,                                                                      \
-                        args->padding,                                                                            \
-                        args->data_format,                                                                        \
-                        args->activation,                                                                         \
-                        { args->kernel##_initializer, NULL, args->bias_initializer },                             \
-                        { args->kernel##_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
-                        { args->kernel##_constraint, NULL, args->bias_constraint },                               \
-                        args->use_bias,                                                                           \
-                        axes == 1 });                                                                             \
+#define METHODS(axes_, depthwise_)                                                            \
+    {                                                                                         \
+        .layer = { .minimum_rank = axes_ + 2,                                                 \
+                   .build = build,                                                            \
+                   .call = conv_call,                                                         \
+                   .output_shape = conv_output_shape,                                         \
+                   .config = conv_config,                                                     \
+                   .own_config = " kernel_size strides padding data_format dilation_rate " }, \
+        .axes = axes_, .depthwise = depthwise_                                                \
     }
-INIT(conv1d, 1, false, args->filters, args->groups, kernel)
-INIT(conv2d, 2, false, args->filters, args->groups, kernel)
-INIT(depthwise_conv1d, 1, true, args->depth_multiplier, 1, depthwise)
-INIT(depthwise_conv2d, 2, true, args->depth_multiplier, 1, depthwise)
+static const tw__conv_methods conv1d_methods = METHODS(1, false), conv2d_methods = METHODS(2, false),
+                              depthwise_conv1d_methods = METHODS(1, true), depthwise_conv2d_methods = METHODS(2, true);
 
 TW_CLASS(layers_conv2d,
          "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
@@ -235,7 +236,7 @@ TW_CLASS(layers_conv2d,
          "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
          "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
          "bias_constraint: named<constraint> = None, **layer) -> layer",
-         TW_CONV_CLASS, .init = conv2d_init, .methods = &conv_methods,
+         TW_CONV_CLASS, .settle = conv_settle, .methods = &conv2d_methods,
          .doc = "A convolution of images with a kernel [rows, columns, channels, filters].");
 
 TW_CLASS(
@@ -247,7 +248,7 @@ TW_CLASS(
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = conv1d_init, .methods = &conv_methods,
+    TW_CONV_CLASS, .settle = conv_settle, .methods = &conv1d_methods,
     .doc = "A convolution of sequences with a kernel [steps, channels, filters].");
 
 TW_CLASS(layers_depthwise_conv1d,
@@ -257,7 +258,7 @@ TW_CLASS(layers_depthwise_conv1d,
          "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
          "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
          "bias_constraint: named<constraint> = None, **layer) -> layer",
-         TW_CONV_CLASS, .init = depthwise_conv1d_init, .methods = &conv_methods,
+         TW_CONV_CLASS, .settle = conv_settle, .methods = &depthwise_conv1d_methods,
          .doc = "A convolution of every channel of a sequence with kernels of its own.");
 
 TW_CLASS(
@@ -268,5 +269,5 @@ TW_CLASS(
     "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = depthwise_conv2d_init, .methods = &conv_methods,
+    TW_CONV_CLASS, .settle = conv_settle, .methods = &depthwise_conv2d_methods,
     .doc = "A convolution of every channel with kernels of its own.");

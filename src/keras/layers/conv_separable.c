@@ -1,32 +1,22 @@
 /* keras.layers.SeparableConv1D and SeparableConv2D: every channel for itself, then all together.
  *
  * Kernels: depthwise [size…, channels, multiplier], pointwise [1…, channels * multiplier, filters]. */
-#include "keras/constraints/constraints.h"
 #include "keras/layers/conv.h"
-#include "keras/regularizers/regularizers.h"
 #include "op/calls.h"
 
-/* As in Keras these layers take and tell the settings of a single kernel, which they do not have. */
-static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer,
-                              tw_named constraint)
+static tw_status separable_settle(void *self, const void *given)
 {
-    if (groups != 1)
+    (void)given;
+    tw__conv *layer = self;
+    tw_layers_separable_conv2d_args own;
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_separable_conv2d, &own);
+    if (own.groups != 1) /* as in Keras these layers take and tell the settings of a single kernel, which they do not have */
         return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": groups=%lld is not supported, expected 1", tw_class_name(layer),
-                        layer->name, (long long)groups);
-    TW_TRY(tw__layer_check_initializer(initializer));
-    TW_TRY(tw__regularizer_check(regularizer));
-    return tw__constraint_check(constraint);
-}
-
-static tw_status init(tw__conv *layer, int axes, int64_t filters, int64_t multiplier, const tw__conv_options *options)
-{
-    layer->axes = axes;
-    layer->filters = filters;
-    layer->multiplier = multiplier;
-    TW_TRY(tw__conv_check_positive("filters", filters));
-    TW_TRY(tw__conv_check_positive("depth_multiplier", multiplier));
-    TW_TRY(tw__conv_init(layer, options));
-    if (axes == 2 && layer->stride[0] != layer->stride[1])
+                        layer->layer.name, (long long)own.groups);
+    TW_TRY(tw__conv_check_positive("filters", own.filters));
+    TW_TRY(tw__conv_check_positive("depth_multiplier", layer->multiplier = own.depth_multiplier));
+    TW_TRY(tw__conv_settle(layer, tw__conv_axes(layer) == 1));
+    if (tw__conv_axes(layer) == 2 && layer->stride[0] != layer->stride[1])
         return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": strides=(%lld, %lld), expected equal ones", tw_class_name(layer),
                         layer->layer.name, (long long)layer->stride[0], (long long)layer->stride[1]);
     return TW_OK;
@@ -36,12 +26,12 @@ static tw_status separable_build(tw_layer *self, const tw_shape *input)
 {
     tw__conv *layer = (tw__conv *)self;
     int64_t channels = 0, inner;
-    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
     TW_TRY(tw__conv_channels(layer, input, NULL, &channels));
     if (__builtin_mul_overflow(channels, layer->multiplier, &inner))
         return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier is too large", tw_class_name(self));
-    TW_TRY(tw__conv_add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier, layer->initializers[0]));
-    TW_TRY(tw__conv_add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters, layer->initializers[1]));
+    TW_TRY(tw__conv_add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier));
+    TW_TRY(tw__conv_add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters));
     TW_TRY(tw__conv_add_bias(layer, layer->filters));
     if (!layer->channels_first)
         self->last_axis = channels;
@@ -50,7 +40,7 @@ static tw_status separable_build(tw_layer *self, const tw_shape *input)
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
 {
-    int rows = layer->channels_first ? 2 : 1, last = layer->axes - 1;
+    int rows = layer->channels_first ? 2 : 1, last = tw__conv_axes(layer) - 1;
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, ones[4] = { 1, 1, 1, 1 };
     for (int i = 0; i < 2; i++) { /* of sequences the one row moves as the columns do */
         strides[rows + i] = layer->stride[i < last ? i : last];
@@ -78,7 +68,7 @@ static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     tw__conv *layer = (tw__conv *)self;
-    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+    if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
         return NULL;
     tw_auto tw_tensor *images = tw__conv_images(layer, input);
     tw_tensor *output = tw__conv_biased(layer, images ? convolve(layer, images) : NULL);
@@ -88,44 +78,26 @@ static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
 static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     const tw__conv *layer = (tw__conv *)self;
-    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
     *output = *input;
-    for (int i = 0, first = tw__conv_first(layer, input->rank); i < layer->axes; i++)
+    for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
         output->dims[first + i] =
             tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
     output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->filters;
     return TW_OK;
 }
 
-static const tw__layer_methods separable_methods = {
-    .build = separable_build,
-    .call = separable_call,
-    .output_shape = separable_shape,
-    .config = tw__conv_config,
-    .own_config = " kernel_size strides dilation_rate padding data_format output_padding "
-};
-
-#define SEPARABLE(id, axes)                                                                                                    \
-    static tw_status id##_init(void *self, const void *given)                                                                  \
-    {                                                                                                                          \
-        const tw_layers_##id##_args *args = given;                                                                             \
-        TW_TRY(check_unused(self, args->groups, args->kernel_initializer, args->kernel_regularizer, args->kernel_constraint)); \
-        return init(self, axes, args->filters, args->depth_multiplier,                                                         \
-                    &(tw__conv_options){ args->kernel_size,                                                                    \
-                                         args->strides,                                                                        \
-                                         args->dilation_rate,                                                                  \
-                                         args->padding,                                                                        \
-                                         args->data_format,                                                                    \
-                                         args->activation,                                                                     \
-                                         { args->depthwise_initializer, args->pointwise_initializer, args->bias_initializer }, \
-                                         { args->depthwise_regularizer, args->pointwise_regularizer, args->bias_regularizer,   \
-                                           args->activity_regularizer },                                                       \
-                                         { args->depthwise_constraint, args->pointwise_constraint, args->bias_constraint },    \
-                                         args->use_bias,                                                                       \
-                                         axes == 1 });                                                                         \
+#define METHODS(axes_)                                                                                       \
+    {                                                                                                        \
+        .layer = { .minimum_rank = axes_ + 2,                                                                \
+                   .build = separable_build,                                                                 \
+                   .call = separable_call,                                                                   \
+                   .output_shape = separable_shape,                                                          \
+                   .config = tw__conv_config,                                                                \
+                   .own_config = " kernel_size strides dilation_rate padding data_format output_padding " }, \
+        .axes = axes_                                                                                        \
     }
-SEPARABLE(separable_conv1d, 1)
-SEPARABLE(separable_conv2d, 2)
+static const tw__conv_methods separable_conv1d_methods = METHODS(1), separable_conv2d_methods = METHODS(2);
 
 TW_CLASS(
     layers_separable_conv1d,
@@ -138,7 +110,7 @@ TW_CLASS(
     "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
     "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = separable_conv1d_init, .methods = &separable_methods,
+    TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv1d_methods,
     .doc = "A convolution of every channel for itself, then one that mixes the channels.");
 
 TW_CLASS(
@@ -152,5 +124,5 @@ TW_CLASS(
     "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
     "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = separable_conv2d_init, .methods = &separable_methods,
+    TW_CONV_CLASS, .settle = separable_settle, .methods = &separable_conv2d_methods,
     .doc = "A convolution of every channel for itself, then one that mixes the channels.");

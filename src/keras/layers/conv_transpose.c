@@ -4,16 +4,19 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-static tw_status init(tw__conv *layer, int axes, int64_t filters, tw_ints output_padding, const tw__conv_options *options)
+static tw_status transposed_settle(void *self, const void *given)
 {
-    layer->axes = axes;
-    layer->filters = filters;
-    TW_TRY(tw__conv_check_positive("filters", filters));
-    TW_TRY(tw__conv_init(layer, options));
-    if (output_padding.given)
-        TW_TRY(tw__layer_sizes("output_padding", output_padding, axes, true, layer->output_padding));
-    for (int i = 0; i < axes; i++) {
-        if (output_padding.given && layer->output_padding[i] >= layer->stride[i])
+    (void)given;
+    tw__conv *layer = self;
+    tw_layers_conv2d_transpose_args own;
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_conv2d_transpose, &own);
+    TW_TRY(tw__conv_check_positive("filters", own.filters));
+    TW_TRY(tw__conv_settle(layer, false));
+    if (!own.output_padding.given)
+        return TW_OK;
+    TW_TRY(tw__layer_sizes("output_padding", own.output_padding, tw__conv_axes(layer), true, layer->output_padding));
+    for (int i = 0; i < tw__conv_axes(layer); i++) {
+        if (layer->output_padding[i] >= layer->stride[i])
             return tw__fail(TW_VALUE_ERROR,
                             "Strides must be greater than output padding. Received strides=%lld, output_padding=%lld.",
                             (long long)layer->stride[i], (long long)layer->output_padding[i]);
@@ -25,9 +28,9 @@ static tw_status transposed_build(tw_layer *self, const tw_shape *input)
 {
     tw__conv *layer = (tw__conv *)self;
     int64_t channels = 0;
-    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
     TW_TRY(tw__conv_channels(layer, input, tw_class_name(self), &channels));
-    TW_TRY(tw__conv_add_kernel(layer, "kernel", layer->size, layer->filters, channels, layer->initializers[0]));
+    TW_TRY(tw__conv_add_kernel(layer, "kernel", layer->size, layer->filters, channels));
     TW_TRY(tw__conv_add_bias(layer, layer->filters));
     if (!layer->channels_first)
         self->last_axis = channels;
@@ -58,11 +61,11 @@ static tw_tensor *sizes_tensor(const int64_t sizes[4], tw_tensor *images)
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_first)
 {
-    int first = (channels_first ? 2 : 1) + 2 - layer->axes;
+    int first = (channels_first ? 2 : 1) + 2 - tw__conv_axes(layer);
     tw_shape shape = { .rank = 4, .dims = { images->shape.dims[0], 1, 1, 1 } };
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, *sizes = shape.dims;
     sizes[channels_first ? 1 : 3] = layer->filters;
-    for (int i = 0; i < layer->axes; i++) {
+    for (int i = 0; i < tw__conv_axes(layer); i++) {
         strides[first + i] = layer->stride[i];
         dilations[first + i] = layer->dilation[i];
         sizes[first + i] = length_of(layer, images->shape.dims[first + i], i);
@@ -86,7 +89,7 @@ static tw_tensor *transposed_call(tw_layer *self, tw_tensor *input, int training
 {
     (void)training;
     tw__conv *layer = (tw__conv *)self;
-    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+    if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
         return NULL;
     bool turns = tw__conv_turns(layer);
     tw_auto tw_tensor *images = turns ? tw__conv_turned(tw_retain(input), false) : tw__conv_images(layer, input);
@@ -98,9 +101,9 @@ static tw_tensor *transposed_call(tw_layer *self, tw_tensor *input, int training
 static tw_status transposed_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     const tw__conv *layer = (tw__conv *)self;
-    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
     *output = *input;
-    for (int i = 0, first = tw__conv_first(layer, input->rank); i < layer->axes; i++)
+    for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
         output->dims[first + i] = length_of(layer, input->dims[first + i], i);
     output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->filters;
     return TW_OK;
@@ -113,36 +116,20 @@ static void transposed_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
     tw__dict_put(dict, "output_padding",
                  layer->output_padding[0] < 0 ? (tw_value){ .kind = TW_VALUE_NONE }
-                                              : tw__sizes_value(layer->output_padding, layer->axes));
+                                              : tw__sizes_value(layer->output_padding, tw__conv_axes(layer)));
 }
 
-static const tw__layer_methods transposed_methods = {
-    .build = transposed_build,
-    .call = transposed_call,
-    .output_shape = transposed_shape,
-    .config = transposed_config,
-    .own_config = " kernel_size strides dilation_rate padding data_format output_padding "
-};
-
-#define TRANSPOSED(id, axes)                                                                                                     \
-    static tw_status id##_init(void *self, const void *given)                                                                    \
-    {                                                                                                                            \
-        const tw_layers_##id##_args *args = given;                                                                               \
-        return init(self, axes, args->filters, args->output_padding,                                                             \
-                    &(tw__conv_options){ args->kernel_size,                                                                      \
-                                         args->strides,                                                                          \
-                                         args->dilation_rate,                                                                    \
-                                         args->padding,                                                                          \
-                                         args->data_format,                                                                      \
-                                         args->activation,                                                                       \
-                                         { args->kernel_initializer, NULL, args->bias_initializer },                             \
-                                         { args->kernel_regularizer, NULL, args->bias_regularizer, args->activity_regularizer }, \
-                                         { args->kernel_constraint, NULL, args->bias_constraint },                               \
-                                         args->use_bias,                                                                         \
-                                         false });                                                                               \
+#define METHODS(axes_)                                                                                       \
+    {                                                                                                        \
+        .layer = { .minimum_rank = axes_ + 2,                                                                \
+                   .build = transposed_build,                                                                \
+                   .call = transposed_call,                                                                  \
+                   .output_shape = transposed_shape,                                                         \
+                   .config = transposed_config,                                                              \
+                   .own_config = " kernel_size strides dilation_rate padding data_format output_padding " }, \
+        .axes = axes_                                                                                        \
     }
-TRANSPOSED(conv1d_transpose, 1)
-TRANSPOSED(conv2d_transpose, 2)
+static const tw__conv_methods conv1d_transpose_methods = METHODS(1), conv2d_transpose_methods = METHODS(2);
 
 TW_CLASS(
     layers_conv1d_transpose,
@@ -152,7 +139,7 @@ TW_CLASS(
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = conv1d_transpose_init, .methods = &transposed_methods,
+    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv1d_transpose_methods,
     .doc = "The opposite of a convolution's change of shape.");
 
 TW_CLASS(
@@ -163,5 +150,5 @@ TW_CLASS(
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, **layer) -> layer",
-    TW_CONV_CLASS, .init = conv2d_transpose_init, .methods = &transposed_methods,
+    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv2d_transpose_methods,
     .doc = "The opposite of a convolution's change of shape.");

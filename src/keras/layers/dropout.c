@@ -9,13 +9,14 @@ typedef struct dropout {
 
 static tw_status dropout_init(void *self, const void *given)
 {
-    dropout *layer = self;
-    const tw_layers_dropout_args *args = given;
-    if (!(args->rate >= 0 && args->rate <= 1))
-        return tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", args->rate);
-    layer->seed = args->seed;
-    layer->layer.supports_masking = true;
+    ((dropout *)self)->seed = ((const tw_layers_dropout_args *)given)->seed;
     return TW_OK;
+}
+
+static tw_status dropout_settle(void *self, const void *given)
+{
+    (void)self;
+    return tw__layer_check_rate(((const tw_layers_dropout_args *)given)->rate);
 }
 
 /* Every call has numbers of its own. */
@@ -30,15 +31,18 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
 {
     dropout *layer = (dropout *)self;
     const tw_layers_dropout_args *args = tw_object_config(self);
-    if (training != 1 || !args)
+    if (training != 1)
         return tw_retain(input);
     int64_t seed = layer->seed;
     dropout_count_call(self);
     return tw__dropout(input, args->rate, &args->noise_shape, seed, NULL);
 }
 
-static const tw__layer_methods dropout_methods = { .call = dropout_call, .count_call = dropout_count_call };
+static const tw__layer_methods dropout_methods = { .supports_masking = true,
+                                                   .call = dropout_call,
+                                                   .count_call = dropout_count_call };
 
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .methods = &dropout_methods,
+         .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .settle = dropout_settle,
+         .methods = &dropout_methods,
          .doc = "While training, sets elements to 0 with the probability rate and scales the others up.");

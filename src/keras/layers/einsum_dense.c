@@ -1,8 +1,6 @@
 /* keras.layers.EinsumDense: activation(einsum(equation, inputs, kernel) + bias). "...x,xy->...y" may leave out axes on the left.
  */
-#include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
-#include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
 #include "op/calls.h"
 
@@ -12,7 +10,6 @@ typedef struct einsum_dense {
     tw_layer layer;
     bool left; /* axes are left out on the left */
     char input[MOST + 1], kernel[MOST + 1], output[MOST + 1];
-    tw__activation activation;
 } einsum_dense;
 
 /* Letters up to `end`; false: something else, or too many. */
@@ -34,7 +31,7 @@ static bool skip(const char **at, const char *text)
     return there;
 }
 
-static tw_status einsum_init(void *self, const void *given)
+static tw_status einsum_settle(void *self, const void *given)
 {
     einsum_dense *layer = self;
     const tw_layers_einsum_dense_args *args = given;
@@ -46,25 +43,7 @@ static tw_status einsum_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Invalid einsum equation '%s'. Equations must be in the form [X],[Y]->[Z] or ...[X],[Y]->...[Z].",
                         args->equation);
-    TW_TRY(tw__layer_check_initializer(args->kernel_initializer));
-    TW_TRY(tw__layer_check_initializer(args->bias_initializer));
-    TW_TRY(tw__regularizer_check(args->kernel_regularizer));
-    TW_TRY(tw__regularizer_check(args->bias_regularizer));
-    TW_TRY(tw__regularizer_check(args->activity_regularizer));
-    TW_TRY(tw__constraint_check(args->kernel_constraint));
-    TW_TRY(tw__constraint_check(args->bias_constraint));
-    return tw__activation_find(&layer->activation, args->activation);
-}
-
-static void einsum_visit(void *self, tw__visitor visitor, void *context)
-{
-    if (((einsum_dense *)self)->activation.object)
-        visitor(context, ((einsum_dense *)self)->activation.object);
-}
-
-static void einsum_clear(void *self)
-{
-    tw__activation_free(&((einsum_dense *)self)->activation);
+    return TW_OK;
 }
 
 /* The whole output's shape: axes that are left out, then one per letter; -1: as said by None, and not known from the input. */
@@ -107,30 +86,25 @@ static tw_status einsum_build(tw_layer *self, const tw_shape *input)
                 "the weight must be fully specified.",
                 layer->kernel[i], layer->input, layer->output);
     }
-    if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, args->kernel_initializer, true))
-        return tw__error_status();
+    TW_TRY(tw__layer_add_part(self, "kernel", &kernel));
     for (size_t i = 0; args->bias_axes && layer->output[i]; i++) {
         bool has = strchr(args->bias_axes, layer->output[i]) != NULL;
         if (has || bias.rank)
             bias.dims[bias.rank++] = has ? output.dims[elided + (int)i] : 1;
     }
-    return !args->bias_axes || tw__layer_add_weight(self, "bias", &bias, self->dtype, args->bias_initializer, true)
-               ? TW_OK
-               : tw__error_status();
+    return args->bias_axes ? tw__layer_add_part(self, "bias", &bias) : TW_OK;
 }
 
 static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    einsum_dense *layer = (einsum_dense *)self;
     const tw_layers_einsum_dense_args *args = tw_object_config(self);
     tw_auto tw_tensor *kernel = tw__layer_read(self, "kernel");
-    tw_tensor *output = TW_CALL(Einsum, input, kernel, TW_A_STRING("equation", args->equation));
-    if (output && args->bias_axes)
+    tw_auto tw_tensor *output =
+        tw__call(&tw__op_Einsum, TW_IN(input, kernel), 2, TW_WITH(TW_A_STRING("equation", args->equation)), 1);
+    if (tw__tracked(&self->trackable, "bias"))
         output = TW_G2(AddV2, output, tw__layer_read(self, "bias"));
-    tw_tensor *result = output ? tw__activation_call(&layer->activation, output) : NULL;
-    tw_release(output);
-    return result;
+    return tw__activate(args->activation, output);
 }
 
 static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
@@ -141,5 +115,5 @@ TW_CLASS(
     "bias_axes: str = None, kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .destroy = einsum_clear, .visit = einsum_visit,
-    .clear = einsum_clear, .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");
+    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .settle = einsum_settle, .fixed = " output_shape ",
+    .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");

@@ -1,11 +1,19 @@
 /* keras.layers.Embedding: a row of a table for every index. */
 #include "graph/graph.h"
-#include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
-#include "keras/regularizers/regularizers.h"
 #include "op/calls.h"
 
 static tw_status embedding_init(void *self, const void *given)
+{
+    tw_layer *layer = self;
+    const tw_layers_embedding_args *args = given;
+    /* `input_dim` is not the inputs' size here, as it is with other layers. */
+    if (args->batch_input_shape.rank < 0 && args->input_shape.rank < 0)
+        layer->batch_input_shape = TW_SHAPE(-1, args->input_length == TW_NO_INT ? -1 : args->input_length);
+    return TW_OK;
+}
+
+static tw_status embedding_settle(void *self, const void *given)
 {
     tw_layer *layer = self;
     const tw_layers_embedding_args *args = given;
@@ -15,14 +23,7 @@ static tw_status embedding_init(void *self, const void *given)
                         (long long)args->input_dim, (long long)args->output_dim);
     const tw__unsupported refused[] = { { "sparse", args->sparse ? "" : NULL } };
     TW_TRY(tw__layer_refuse(layer, refused, 1));
-    TW_TRY(tw__regularizer_check(args->embeddings_regularizer));
-    TW_TRY(tw__regularizer_check(args->activity_regularizer));
     layer->supports_masking = args->mask_zero;
-    TW_TRY(tw__constraint_check(args->embeddings_constraint));
-    TW_TRY(tw__layer_check_initializer(args->embeddings_initializer));
-    /* `input_dim` is not the inputs' size here, as it is with other layers. */
-    if (args->batch_input_shape.rank < 0 && args->input_shape.rank < 0)
-        layer->batch_input_shape = TW_SHAPE(-1, args->input_length == TW_NO_INT ? -1 : args->input_length);
     return TW_OK;
 }
 
@@ -30,11 +31,7 @@ static tw_status embedding_build(tw_layer *self, const tw_shape *input_shape)
 {
     (void)input_shape;
     const tw_layers_embedding_args *args = tw_object_config(self);
-    if (!args)
-        return tw__fail(TW_INTERNAL, "Embedding \"%s\" has no config", self->name);
-    tw_shape shape = TW_SHAPE(args->input_dim, args->output_dim);
-    return tw__layer_add_weight(self, "embeddings", &shape, self->dtype, args->embeddings_initializer, true) ? TW_OK
-                                                                                                             : tw__error_status();
+    return tw__layer_add_part(self, "embeddings", &TW_SHAPE(args->input_dim, args->output_dim));
 }
 
 static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
@@ -67,7 +64,7 @@ static tw_tensor *embedding_mask(tw_layer *self, tw_tensor *input, tw_tensor *ma
 static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     const tw_layers_embedding_args *args = tw_object_config(self);
-    if (input->rank < 0 || input->rank >= TW_MAX_RANK || !args)
+    if (input->rank < 0 || input->rank >= TW_MAX_RANK)
         return tw__fail(TW_VALUE_ERROR, "Embedding \"%s\": an input of shape %s", self->name, tw__shape_text(input));
     *output = *input;
     output->dims[output->rank++] = args->output_dim;
@@ -77,7 +74,7 @@ static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, t
 static void embedding_config(tw_layer *self, tw__dict *dict)
 {
     const tw_layers_embedding_args *args = tw_object_config(self);
-    tw__dict_put(dict, "input_dim", (tw_value){ .kind = TW_VALUE_INT, .i = args ? args->input_dim : 0 });
+    tw__dict_put(dict, "input_dim", (tw_value){ .kind = TW_VALUE_INT, .i = args->input_dim });
 }
 
 static const tw__layer_methods embedding_methods = { .build = embedding_build,
@@ -94,5 +91,5 @@ TW_CLASS(
     "embeddings_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
     "embeddings_constraint: named<constraint> = None, mask_zero: bool = False, input_length: int = None, sparse: bool = False, "
     "**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = embedding_init, .methods = &embedding_methods,
-    .doc = "Turns indices into rows of a table that is learnt.");
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = embedding_init, .settle = embedding_settle,
+    .methods = &embedding_methods, .doc = "Turns indices into rows of a table that is learnt.");

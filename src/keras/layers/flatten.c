@@ -6,13 +6,6 @@
 
 /* ---- Flatten ---- */
 
-static tw_status flatten_init(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->minimum_rank = 1;
-    return TW_OK;
-}
-
 static tw_status flatten_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     (void)self;
@@ -71,15 +64,25 @@ tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last)
     return TW_G2(Reshape, tw_retain(input), leading);
 }
 
+typedef struct flatten {
+    tw_layer layer;
+    bool channels_first; /* as in Keras it is not read again */
+} flatten;
+
+static tw_status flatten_init(void *self, const void *given)
+{
+    const char *format = ((const tw_layers_flatten_args *)given)->data_format;
+    ((flatten *)self)->channels_first = format && strcmp(format, "channels_first") == 0;
+    return TW_OK;
+}
+
 static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     tw_shape shape;
     if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
         return NULL;
-    const tw_layers_flatten_args *args = tw_object_config(self);
-    if (args && args->data_format && strcmp(args->data_format, "channels_first") == 0 &&
-        input->shape.rank > 2) { /* the channels go last */
+    if (((flatten *)self)->channels_first && input->shape.rank > 2) { /* the channels go last */
         int64_t order[TW_MAX_RANK] = { 0 };
         for (int i = 1; i < input->shape.rank; i++)
             order[i] = i + 1 < input->shape.rank ? i + 1 : 1;
@@ -89,11 +92,13 @@ static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
     return unknown_dims(&shape) < 2 ? tw__reshape(input, &shape) : reshape_batch(input, &shape.dims[1], 1);
 }
 
-static const tw__layer_methods flatten_methods = { .call = flatten_call, .output_shape = flatten_output_shape };
+static const tw__layer_methods flatten_methods = { .minimum_rank = 1,
+                                                   .call = flatten_call,
+                                                   .output_shape = flatten_output_shape };
 
 TW_CLASS(layers_flatten,
          "keras.layers.Flatten(data_format: str {channels_last, channels_first} = channels_last, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = flatten_init, .methods = &flatten_methods,
+         .parent = &tw__class_layer, .size = sizeof(flatten), .init = flatten_init, .methods = &flatten_methods,
          .doc = "All axes but the first become one.");
 
 /* ---- Reshape ---- */
@@ -147,51 +152,19 @@ TW_CLASS(layers_reshape, "keras.layers.Reshape(target_shape: ints, **layer) -> l
 
 /* ---- Activation ---- */
 
-typedef struct activation_layer {
-    tw_layer layer;
-    tw__activation activation;
-} activation_layer;
-
-static tw_status activation_init(void *self, const void *given)
-{
-    const tw_layers_activation_args *args = given;
-    ((tw_layer *)self)->supports_masking = true;
-    return tw__activation_find(&((activation_layer *)self)->activation, args->activation);
-}
-
-static void activation_visit(void *self, tw__visitor visitor, void *context)
-{
-    activation_layer *layer = self;
-    if (layer->activation.object)
-        visitor(context, layer->activation.object);
-}
-
-static void activation_clear(void *self)
-{
-    tw__activation_free(&((activation_layer *)self)->activation);
-}
-
 static tw_tensor *activation_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    return tw__activation_call(&((activation_layer *)self)->activation, input);
+    return tw__activate(((const tw_layers_activation_args *)tw_object_config(self))->activation, input);
 }
 
-static const tw__layer_methods activation_methods = { .call = activation_call };
+static const tw__layer_methods activation_methods = { .supports_masking = true, .call = activation_call };
 
 TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(activation_layer), .init = activation_init, .destroy = activation_clear,
-         .visit = activation_visit, .clear = activation_clear, .methods = &activation_methods,
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &activation_methods,
          .doc = "Applies a function to its input.");
 
 /* ---- Softmax ---- */
-
-static tw_status softmax_init(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->supports_masking = true;
-    return TW_OK;
-}
 
 /* Where the mask is false, the input is moved far down. */
 static tw_value softmax_call(tw_layer *self, const tw_value *given, int training)
@@ -218,8 +191,9 @@ static tw_value softmax_call(tw_layer *self, const tw_value *given, int training
     return tw__tensor_value(tw__softmax_along(&tw__op_Softmax, x, axis < 0 ? axis + rank : axis));
 }
 
-static const tw__layer_methods softmax_methods = { .arguments = "inputs mask", .call_values = softmax_call };
+static const tw__layer_methods softmax_methods = { .supports_masking = true,
+                                                   .arguments = "inputs mask",
+                                                   .call_values = softmax_call };
 
 TW_CLASS(layers_softmax, "keras.layers.Softmax(axis: int = -1, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .init = softmax_init, .methods = &softmax_methods,
-         .doc = "exp(x) / sum(exp(x)) along an axis.");
+         .size = sizeof(tw_layer), .methods = &softmax_methods, .doc = "exp(x) / sum(exp(x)) along an axis.");

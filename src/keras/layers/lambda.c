@@ -5,32 +5,10 @@
 #include "keras/layers/layers.h"
 #include "keras/safe_mode.h"
 
-typedef struct lambda {
-    tw_layer layer;
-    tw__activation function;
-} lambda;
-
-static tw_status lambda_init(void *self, const void *given)
-{
-    ((tw_layer *)self)->supports_masking = true;
-    return tw__activation_find(&((lambda *)self)->function, ((const tw_layers_lambda_args *)given)->function);
-}
-
-static void lambda_visit(void *self, tw__visitor visitor, void *context)
-{
-    if (((lambda *)self)->function.object)
-        visitor(context, ((lambda *)self)->function.object);
-}
-
-static void lambda_clear(void *self)
-{
-    tw__activation_free(&((lambda *)self)->function);
-}
-
 static tw_tensor *lambda_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
-    return tw__activation_call(&((lambda *)self)->function, input);
+    return tw__activate(((const tw_layers_lambda_args *)tw_object_config(self))->function, input);
 }
 
 static tw_status lambda_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -48,11 +26,10 @@ static tw_status lambda_shape(tw_layer *self, const tw_shape *input, tw_shape *o
 /* As Keras writes it: the function as code, which only its own language reads. */
 static void lambda_config(tw_layer *self, tw__dict *dict)
 {
-    const lambda *layer = (const lambda *)self;
     const tw_layers_lambda_args *args = tw_object_config(self);
     tw_value both = { .kind = TW_VALUE_NONE }, none = { .kind = TW_VALUE_NONE };
-    bool code = layer->function.object && tw__is_callable(layer->function.object) && tw__language.code;
-    if (code && !tw__language.code(layer->function.object, &both))
+    bool code = tw__named_is_object(args->function) && tw__is_callable(args->function) && tw__language.code;
+    if (code && !tw__language.code((void *)(uintptr_t)args->function, &both))
         dict->failed = true;
     else if (code && both.kind == TW_VALUE_TUPLE && both.list.count == 2) {
         tw__dict_put(dict, "function", tw__value_copy(&both.list.items[0]));
@@ -133,12 +110,13 @@ static void *lambda_from_config(const tw_value *config)
     return layer;
 }
 
-static const tw__layer_methods lambda_methods = { .call = lambda_call,
+static const tw__layer_methods lambda_methods = { .supports_masking = true,
+                                                  .call = lambda_call,
                                                   .output_shape = lambda_shape,
                                                   .own_config = "function output_shape ",
                                                   .config = lambda_config,
                                                   .from_config = lambda_from_config };
 
 TW_CLASS(layers_lambda, "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(lambda), .init = lambda_init, .destroy = lambda_clear, .visit = lambda_visit,
-         .clear = lambda_clear, .methods = &lambda_methods, .doc = "A function of a tensor as a layer.");
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &lambda_methods,
+         .doc = "A function of a tensor as a layer.");

@@ -12,6 +12,7 @@
 #include "keras/keras.h"
 #include "keras/layers/allowance.h"
 #include "keras/models/functional.h"
+#include "keras/regularizers/regularizers.h"
 #include "op/calls.h"
 
 static tw_status layer_init(void *self, const void *given)
@@ -24,6 +25,11 @@ static tw_status layer_init(void *self, const void *given)
     layer->dtype = args->dtype ? args->dtype : TW_FLOAT32;
     layer->trainable = args->trainable;
     layer->last_axis = -1;
+    if (!tw__is(layer, &tw__class_metric)) { /* whose methods are others */
+        const tw__layer_methods *methods = tw__methods(layer);
+        layer->supports_masking = methods->supports_masking;
+        layer->minimum_rank = methods->minimum_rank;
+    }
     layer->batch_input_shape = args->batch_input_shape;
     if (args->dynamic)
         return tw__fail(TW_UNIMPLEMENTED, "Layer %s: dynamic=True is not supported", layer->name);
@@ -39,6 +45,29 @@ static tw_status layer_init(void *self, const void *given)
         }
     }
     return TW_OK;
+}
+
+/* Names of initializers, regularizers, constraints and activations that are wrong are told here, not at the first call. */
+static tw_status layer_settle(void *self, const void *given)
+{
+    (void)given;
+    const tw_signature *signature = tw_class_signature(tw_class_of(self));
+    const char *config = tw_object_config(self);
+    static const struct {
+        const char *word;
+        tw_status (*check)(tw_named named);
+    } kinds[] = { { "initializer", tw__initializer_check },
+                  { "regularizer", tw__regularizer_check },
+                  { "constraint", tw__constraint_check },
+                  { "activation", tw__activation_check } };
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && field->kind == TW_KIND_NAMED; k++) {
+            if (field->word && strcmp(field->word, kinds[k].word) == 0)
+                TW_TRY(kinds[k].check(*(const tw_named *)(config + field->offset)));
+        }
+    }
+    return tw__layer_find_activity_regularizer(self);
 }
 
 static void layer_visit(void *self, tw__visitor visitor, void *context)
@@ -84,8 +113,8 @@ TW_CLASS(
     layer,
     "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
     "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None)",
-    .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
-    .clear = layer_clear, .methods = &layer_methods,
+    .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .settle = layer_settle, .destroy = layer_destroy,
+    .visit = layer_visit, .clear = layer_clear, .methods = &layer_methods,
     .doc = "Weights and a function of tensors that uses them; the base of all layers.");
 
 /* ---- calling ---- */
@@ -171,7 +200,6 @@ static tw_status build(tw_layer *layer, const tw_shape *input_shape)
     const tw__layer_methods *methods = tw__methods(layer);
     if (methods->build)
         TW_TRY(methods->build(layer, input_shape));
-    TW_TRY(tw__layer_find_activity_regularizer(layer));
     tw__layer_built_for(layer, tw__shape_value(input_shape));
     TW_TRY(tw__layer_take_weights(layer));
     layer->built = true;
@@ -387,6 +415,13 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         status = track_weight(layer, name, variable);
     tw_release(variable);
     return status == TW_OK ? variable : NULL;
+}
+
+tw_status tw__layer_add_part(tw_layer *layer, const char *name, const tw_shape *shape)
+{
+    return tw__layer_add_weight(layer, name, shape, layer->dtype, named_for(layer, name, "_initializer"), true)
+               ? TW_OK
+               : tw__error_status();
 }
 
 TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, training: value = None) -> tensor",

@@ -14,36 +14,21 @@ typedef struct norm {
     int64_t groups;
     int axis_count;
     int64_t axes[TW_MAX_RANK]; /* as given; from the build on not negative */
-    tw_named initializers[2];  /* of gamma and beta; of its arguments */
+    int rank;                  /* of the inputs it was built for */
 } norm;
 
-typedef struct options {
-    tw_ints axis;
-    double epsilon;
-    bool center, scale;
-    tw_named initializers[2], regularizers[2], constraints[2];
-} options;
-
-static tw_status init(norm *layer, const options *o)
+static tw_status settle(norm *layer, tw_ints axis)
 {
-    layer->layer.supports_masking = true;
-    layer->epsilon = o->epsilon;
-    layer->center = o->center;
-    layer->scale = o->scale;
-    for (int i = 0; i < 2; i++) {
-        TW_TRY(tw__layer_check_initializer(o->initializers[i]));
-        TW_TRY(tw__regularizer_check(o->regularizers[i]));
-        TW_TRY(tw__constraint_check(o->constraints[i]));
-        layer->initializers[i] = o->initializers[i];
+    tw_layers_layer_normalization_args o; /* by name */
+    tw__args_project(tw_class_signature(tw_class_of(layer)), tw_object_config(layer), &tw__signature_layers_layer_normalization,
+                     &o);
+    layer->epsilon = o.epsilon;
+    if (!layer->layer.built || layer->by_groups) { /* as in Keras */
+        layer->center = o.center;
+        layer->scale = o.scale;
     }
-    if (o->axis.count < 1 || o->axis.count > TW_MAX_RANK)
-        return tw__fail(TW_TYPE_ERROR,
-                        "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
-                        (long long)o->axis.count);
-    layer->axis_count = (int)o->axis.count;
-    layer->axis_single = o->axis.single;
-    memcpy(layer->axes, o->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
-    return TW_OK;
+    layer->axis_single = axis.single;
+    return tw__layer_take_axes(&layer->layer, axis, layer->axes, &layer->axis_count, layer->rank);
 }
 
 static tw_status settle_axes(norm *layer, const tw_shape *input)
@@ -64,6 +49,7 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
 {
     norm *layer = (norm *)self;
     TW_TRY(settle_axes(layer, input));
+    layer->rank = input->rank;
     tw_shape shape = { .rank = layer->axis_count };
     for (int i = 0; i < layer->axis_count; i++) {
         shape.dims[i] = input->dims[layer->axes[i]];
@@ -80,11 +66,8 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
             return tw__fail(TW_VALUE_ERROR, "Number of groups (%lld) must be a divisor of the number of channels (%lld).",
                             (long long)layer->groups, (long long)channels);
     }
-    if (layer->scale && !tw__layer_add_weight(self, "gamma", &shape, self->dtype, layer->initializers[0], true))
-        return tw__error_status();
-    if (layer->center && !tw__layer_add_weight(self, "beta", &shape, self->dtype, layer->initializers[1], true))
-        return tw__error_status();
-    return TW_OK;
+    TW_TRY(layer->scale ? tw__layer_add_part(self, "gamma", &shape) : TW_OK);
+    return layer->center ? tw__layer_add_part(self, "beta", &shape) : TW_OK;
 }
 
 /* gamma or beta in a shape that stretches over the input; NULL without an error: there is none. */
@@ -180,19 +163,12 @@ static void norm_config(tw_layer *self, tw__dict *dict)
 }
 
 static const tw__layer_methods norm_methods = {
-    .build = norm_build, .call = norm_call, .config = norm_config, .own_config = " axis "
+    .supports_masking = true, .build = norm_build, .call = norm_call, .config = norm_config, .own_config = " axis "
 };
 
-static tw_status layer_norm_init(void *self, const void *given)
+static tw_status layer_norm_settle(void *self, const void *given)
 {
-    const tw_layers_layer_normalization_args *args = given;
-    return init(self, &(options){ args->axis,
-                                  args->epsilon,
-                                  args->center,
-                                  args->scale,
-                                  { args->gamma_initializer, args->beta_initializer },
-                                  { args->gamma_regularizer, args->beta_regularizer },
-                                  { args->gamma_constraint, args->beta_constraint } });
+    return settle(self, ((const tw_layers_layer_normalization_args *)given)->axis);
 }
 
 TW_CLASS(
@@ -201,26 +177,21 @@ TW_CLASS(
     "beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, beta_regularizer: named<regularizer> = None, "
     "gamma_regularizer: named<regularizer> = None, beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, "
     "**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(norm), .init = layer_norm_init, .methods = &norm_methods,
+    .parent = &tw__class_layer, .size = sizeof(norm), .settle = layer_norm_settle, .methods = &norm_methods,
     .doc = "Gives every example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
 
 static const tw__layer_methods group_methods = {
-    .build = norm_build, .call = group_call, .config = norm_config, .own_config = " axis groups "
+    .supports_masking = true, .build = norm_build, .call = group_call, .config = norm_config, .own_config = " axis groups "
 };
 
-static tw_status group_norm_init(void *self, const void *given)
+static tw_status group_norm_settle(void *self, const void *given)
 {
     const tw_layers_group_normalization_args *args = given;
     norm *layer = self;
     layer->by_groups = true;
-    layer->groups = args->groups;
-    return init(layer, &(options){ { &args->axis, 1, true, true },
-                                   args->epsilon,
-                                   args->center,
-                                   args->scale,
-                                   { args->gamma_initializer, args->beta_initializer },
-                                   { args->gamma_regularizer, args->beta_regularizer },
-                                   { args->gamma_constraint, args->beta_constraint } });
+    if (args->groups != -1 || !layer->layer.built) /* -1 was settled by the build */
+        layer->groups = args->groups;
+    return settle(layer, (tw_ints){ &args->axis, 1, true, true });
 }
 
 TW_CLASS(
@@ -229,7 +200,7 @@ TW_CLASS(
     "beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, beta_regularizer: named<regularizer> = None, "
     "gamma_regularizer: named<regularizer> = None, beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, "
     "**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(norm), .init = group_norm_init, .methods = &group_methods,
+    .parent = &tw__class_layer, .size = sizeof(norm), .settle = group_norm_settle, .methods = &group_methods,
     .doc =
         "Gives every group of channels of an example the mean 0 and the variance 1, then a scale and an offset that are learnt.");
 
@@ -240,10 +211,10 @@ typedef struct unit {
     int rank; /* of the inputs it was built for */
 } unit;
 
-static tw_status unit_init(void *self, const void *given)
+static tw_status unit_settle(void *self, const void *given)
 {
     const tw_layers_unit_normalization_args *args = given;
-    ((tw_layer *)self)->supports_masking = true;
+    (void)self;
     if (args->axis.count < 1 || args->axis.count > TW_MAX_RANK)
         return tw__fail(TW_TYPE_ERROR,
                         "Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received %lld of them",
@@ -284,9 +255,9 @@ static tw_status unit_build(tw_layer *self, const tw_shape *input)
 }
 
 static const tw__layer_methods unit_methods = {
-    .build = unit_build, .call = unit_call, .config = unit_config, .own_config = " axis "
+    .supports_masking = true, .build = unit_build, .call = unit_call, .config = unit_config, .own_config = " axis "
 };
 
 TW_CLASS(layers_unit_normalization, "keras.layers.UnitNormalization(axis: ints = -1, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(unit), .init = unit_init, .methods = &unit_methods,
+         .parent = &tw__class_layer, .size = sizeof(unit), .settle = unit_settle, .methods = &unit_methods,
          .doc = "Gives inputs the length 1 along an axis.");

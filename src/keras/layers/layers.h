@@ -17,8 +17,10 @@ typedef struct tw__unsupported {
     tw_named given;
 } tw__unsupported;
 tw_status tw__layer_refuse(const tw_layer *layer, const tw__unsupported *arguments, int count);
-/* A wrong name of an initializer is told at construction, not at the first call. */
-tw_status tw__layer_check_initializer(tw_named initializer);
+/* The axes of a normalization, which are settled once it is built for inputs of a rank. */
+tw_status tw__layer_take_axes(const tw_layer *layer, tw_ints given, int64_t *axes, int *count, int rank);
+/* Between 0 and 1. */
+tw_status tw__layer_check_rate(double rate);
 /* "expected ndim=4, found ndim=3"; an unknown rank passes. */
 tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int rank);
 /* The value of the layer's variable of that name, read through dispatch. NULL if there is none. */

@@ -206,14 +206,14 @@ TW_METHOD(layer_add_loss, "keras.layers.Layer.add_loss(self: layer, losses: valu
 tw_status tw__layer_find_activity_regularizer(tw_layer *layer)
 {
     const tw_signature *signature = tw_class_signature(tw_class_of(layer));
-    const void *config = tw_object_config(layer);
-    for (int i = 0; signature && config && i < signature->field_count; i++) {
+    for (int i = 0; i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
-        tw_named named = field->kind == TW_KIND_NAMED ? *(const tw_named *)((const char *)config + field->offset) : NULL;
-        if (!named || layer->activity_regularizer || strcmp(field->name, "activity_regularizer") != 0)
+        if (field->kind != TW_KIND_NAMED || strcmp(field->name, "activity_regularizer") != 0)
             continue;
-        layer->activity_regularizer = tw__regularizer_get(named);
-        return layer->activity_regularizer ? TW_OK : tw__error_status();
+        tw_named named = *(const tw_named *)((const char *)tw_object_config(layer) + field->offset);
+        tw_auto tw_callable *function = named ? tw__regularizer_get(named) : NULL;
+        tw__set(&layer->activity_regularizer, function);
+        return function || !named ? TW_OK : tw__error_status();
     }
     return TW_OK;
 }
@@ -221,7 +221,7 @@ tw_status tw__layer_find_activity_regularizer(tw_layer *layer)
 /* Per example of the batch, as the loss is. */
 tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output)
 {
-    tw_callable *regularizer = layer->activity_regularizer;
+    tw_auto tw_callable *regularizer = tw_retain(layer->activity_regularizer);
     tw_auto tw_tensor *penalty = regularizer->call(regularizer, output);
     tw_auto tw_tensor *batch = penalty ? TW_G3(GatherV2, TW_CALL(Shape, output), tw_tensor_int(0), tw_tensor_int(0)) : NULL;
     tw_tensor *count = batch ? TW_CALL(Cast, batch, TW_A_TYPE("DstT", penalty->dtype)) : NULL;

@@ -1,6 +1,5 @@
 /* keras.layers.SimpleRNN, LSTM, GRU: RNN with a cell of their own, made of the same arguments. */
 #include "keras/layers/recurrent.h"
-#include "keras/regularizers/regularizers.h"
 #include "spec/spec.h"
 
 /* The cell's arguments are those of the layer that it has too; its name is always the same. */
@@ -15,38 +14,28 @@
         tw_class_make(&tw__class_layers_##id, &own_);                                                                    \
     })
 
-#define OPTIONS(rnn, args)                                      \
-    (rnn)->return_sequences = (args)->return_sequences;         \
-    (rnn)->return_state = (args)->return_state;                 \
-    (rnn)->go_backwards = (args)->go_backwards;                 \
-    (rnn)->stateful = (args)->stateful;                         \
-    (rnn)->unroll = (args)->unroll;                             \
-    (rnn)->time_major = (args)->time_major;                     \
-    (rnn)->zero_output_for_mask = (args)->zero_output_for_mask; \
-    TW_TRY(tw__regularizer_check((args)->activity_regularizer))
+/* As in Keras these are the cell's, and are changed there. */
+#define CELLS                                                                                                           \
+    " units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer "        \
+    "kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint " \
+    "dropout recurrent_dropout unit_forget_bias reset_after implementation "
 
 static tw_status simple_init(void *self, const void *given)
 {
     const tw_layers_simple_rnn_args *args = given;
-    tw__rnn *rnn = self;
-    OPTIONS(rnn, args);
-    return tw__rnn_setup(rnn, OWN_CELL(rnn, args, simple_rnn_cell, "simple_rnn_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, simple_rnn_cell, "simple_rnn_cell"));
 }
 
 static tw_status lstm_init(void *self, const void *given)
 {
     const tw_layers_lstm_args *args = given;
-    tw__rnn *rnn = self;
-    OPTIONS(rnn, args);
-    return tw__rnn_setup(rnn, OWN_CELL(rnn, args, lstm_cell, "lstm_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, lstm_cell, "lstm_cell"));
 }
 
 static tw_status gru_init(void *self, const void *given)
 {
     const tw_layers_gru_args *args = given;
-    tw__rnn *rnn = self;
-    OPTIONS(rnn, args);
-    return tw__rnn_setup(rnn, OWN_CELL(rnn, args, gru_cell, "gru_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, gru_cell, "gru_cell"));
 }
 
 TW_CLASS(
@@ -59,7 +48,7 @@ TW_CLASS(
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = simple_init,
+    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = simple_init,
     .doc = "A recurrent layer whose output is its state: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
 TW_CLASS(
@@ -72,7 +61,8 @@ TW_CLASS(
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, time_major: bool = False, unroll: bool = False, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = lstm_init, .doc = "Long short-term memory.");
+    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = lstm_init,
+    .doc = "Long short-term memory.");
 
 TW_CLASS(
     layers_gru,
@@ -84,4 +74,4 @@ TW_CLASS(
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, reset_after: bool = True, implementation: int = 2, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .init = gru_init, .doc = "Gated recurrent units.");
+    .parent = &tw__class_layers_rnn, .size = sizeof(tw__rnn), .fixed = CELLS, .init = gru_init, .doc = "Gated recurrent units.");

@@ -7,13 +7,6 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-static tw_status supports_masks(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->supports_masking = true;
-    return TW_OK;
-}
-
 static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype) /* takes it */
 {
     tw_auto tw_tensor *taken = x;
@@ -49,10 +42,10 @@ static tw_tensor *masking_call(tw_layer *self, tw_tensor *input, int training)
     return TW_G2(Mul, tw_retain(input), as_dtype(other_steps(self, input, true), input->dtype));
 }
 
-static const tw__layer_methods masking_methods = { .call = masking_call, .mask = masking_mask };
+static const tw__layer_methods masking_methods = { .supports_masking = true, .call = masking_call, .mask = masking_mask };
 
 TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .init = supports_masks, .methods = &masking_methods,
+         .size = sizeof(tw_layer), .methods = &masking_methods,
          .doc = "Steps whose elements all have the value are left out by the layers behind.");
 
 /* ---- ELU, ThresholdedReLU, PReLU ---- */
@@ -74,11 +67,12 @@ static void elu_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "alpha", narrow(((const tw_layers_elu_args *)tw_object_config(self))->alpha));
 }
 
-static const tw__layer_methods elu_methods = { .call = elu_call, .config = elu_config, .own_config = " alpha " };
+static const tw__layer_methods elu_methods = {
+    .supports_masking = true, .call = elu_call, .config = elu_config, .own_config = " alpha "
+};
 
 TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .init = supports_masks, .methods = &elu_methods,
-         .doc = "x above 0, alpha * (exp(x) - 1) below.");
+         .size = sizeof(tw_layer), .methods = &elu_methods, .doc = "x above 0, alpha * (exp(x) - 1) below.");
 
 static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -93,22 +87,13 @@ static void threshold_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "theta", narrow(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta));
 }
 
-static const tw__layer_methods threshold_methods = { .call = threshold_call,
-                                                     .config = threshold_config,
-                                                     .own_config = " theta " };
+static const tw__layer_methods threshold_methods = {
+    .supports_masking = true, .call = threshold_call, .config = threshold_config, .own_config = " theta "
+};
 
 TW_CLASS(layers_thresholded_re_lu, "keras.layers.ThresholdedReLU(theta: float = 1.0, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &threshold_methods,
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &threshold_methods,
          .doc = "x above theta, 0 elsewhere.");
-
-static tw_status prelu_init(void *self, const void *given)
-{
-    const tw_layers_p_re_lu_args *args = given;
-    ((tw_layer *)self)->supports_masking = true;
-    TW_TRY(tw__layer_check_initializer(args->alpha_initializer));
-    TW_TRY(tw__regularizer_check(args->alpha_regularizer));
-    return tw__constraint_check(args->alpha_constraint);
-}
 
 static tw_status prelu_build(tw_layer *self, const tw_shape *input)
 {
@@ -124,7 +109,7 @@ static tw_status prelu_build(tw_layer *self, const tw_shape *input)
                             input->rank - 1);
         shape.dims[axis - 1] = 1;
     }
-    return tw__layer_add_weight(self, "alpha", &shape, self->dtype, args->alpha_initializer, true) ? TW_OK : tw__error_status();
+    return tw__layer_add_part(self, "alpha", &shape);
 }
 
 static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
@@ -134,12 +119,12 @@ static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
     return TW_G2(AddV2, TW_CALL(Relu, input), TW_G2(Mul, TW_G1(Neg, alpha), negative));
 }
 
-static const tw__layer_methods prelu_methods = { .build = prelu_build, .call = prelu_call };
+static const tw__layer_methods prelu_methods = { .supports_masking = true, .build = prelu_build, .call = prelu_call };
 
 TW_CLASS(layers_p_re_lu,
          "keras.layers.PReLU(alpha_initializer: named<initializer> = zeros, alpha_regularizer: named<regularizer> = None, "
          "alpha_constraint: named<constraint> = None, shared_axes: ints = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = prelu_init, .methods = &prelu_methods,
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &prelu_methods,
          .doc = "x above 0, alpha * x below, with an alpha that is learnt.");
 
 /* ---- ActivityRegularization ---- */
@@ -201,7 +186,7 @@ static tw_status resizing_shape(tw_layer *self, const tw_shape *input, tw_shape 
     return TW_OK;
 }
 
-static tw_status resizing_init(void *self, const void *given)
+static tw_status resizing_settle(void *self, const void *given)
 {
     const tw_layers_resizing_args *args = given;
     if (args->crop_to_aspect_ratio)
@@ -229,5 +214,6 @@ TW_CLASS(
     layers_resizing,
     "keras.layers.Resizing(height: int, width: int, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, lanczos5, mitchellcubic, nearest} "
     "= bilinear, crop_to_aspect_ratio: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = resizing_init, .methods = &resizing_methods,
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = resizing_settle,
+    .refused = " interpolation crop_to_aspect_ratio ", .methods = &resizing_methods,
     .doc = "Gives images another height and width.");

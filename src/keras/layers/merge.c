@@ -107,13 +107,6 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
     return tw__tensor_value(sum);
 }
 
-static tw_status merge_init(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->supports_masking = true;
-    return TW_OK;
-}
-
 /* True where all masks are. */
 static tw_tensor *all_masks(tw_layer *self, const tw_value *inputs, const tw_value *masks)
 {
@@ -131,15 +124,15 @@ static tw_tensor *all_masks(tw_layer *self, const tw_value *inputs, const tw_val
     return all;
 }
 
-#define MERGE(name_, op_, least_, most_, mean_)                                         \
-    static tw_value name_##_values(tw_layer *self, const tw_value *given, int training) \
-    {                                                                                   \
-        (void)training;                                                                 \
-        return merge_pairwise(self, given, &tw__op_##op_, least_, most_, mean_);        \
-    }                                                                                   \
-    static const tw__layer_methods name_##_methods = { .arguments = "inputs",           \
-                                                       .call_values = name_##_values,   \
-                                                       .merge_masks = all_masks }
+#define MERGE(name_, op_, least_, most_, mean_)                                                                  \
+    static tw_value name_##_values(tw_layer *self, const tw_value *given, int training)                          \
+    {                                                                                                            \
+        (void)training;                                                                                          \
+        return merge_pairwise(self, given, &tw__op_##op_, least_, most_, mean_);                                 \
+    }                                                                                                            \
+    static const tw__layer_methods name_##_methods = {                                                           \
+        .supports_masking = true, .arguments = "inputs", .call_values = name_##_values, .merge_masks = all_masks \
+    }
 MERGE(add, AddV2, 1, 0, false);
 MERGE(subtract, Sub, 2, 2, false);
 MERGE(multiply, Mul, 1, 0, false);
@@ -147,25 +140,25 @@ MERGE(average, AddV2, 1, 0, true);
 MERGE(maximum, Maximum, 1, 0, false);
 MERGE(minimum, Minimum, 1, 0, false);
 
-TW_CLASS(layers_add, "keras.layers.Add(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init,
+TW_CLASS(layers_add, "keras.layers.Add(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
          .methods = &add_methods, .doc = "The sum of its inputs.");
 TW_CLASS(layers_subtract, "keras.layers.Subtract(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
-         .init = merge_init, .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
+         .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
 TW_CLASS(layers_multiply, "keras.layers.Multiply(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
-         .init = merge_init, .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
+         .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
 TW_CLASS(layers_average, "keras.layers.Average(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
-         .init = merge_init, .methods = &average_methods, .doc = "The mean of its inputs.");
+         .methods = &average_methods, .doc = "The mean of its inputs.");
 TW_CLASS(layers_maximum, "keras.layers.Maximum(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
-         .init = merge_init, .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
+         .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
 TW_CLASS(layers_minimum, "keras.layers.Minimum(**layer) -> layer", .parent = &tw__class_layer, .size = sizeof(merge),
-         .init = merge_init, .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
+         .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
 
 /* ---- Concatenate ---- */
 
-static tw_status concatenate_init(void *self, const void *given)
+static tw_status concatenate_settle(void *self, const void *given)
 {
     ((merge *)self)->axis = ((const tw_layers_concatenate_args *)given)->axis;
-    return merge_init(self, given);
+    return TW_OK;
 }
 
 /* The mask of one input with the input's rank; inputs without one are true everywhere. */
@@ -240,17 +233,17 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
     return tw__tensor_value(out);
 }
 
-static const tw__layer_methods concatenate_methods = { .arguments = "inputs",
-                                                       .call_values = concatenate_values,
-                                                       .merge_masks = concatenated_masks };
+static const tw__layer_methods concatenate_methods = {
+    .supports_masking = true, .arguments = "inputs", .call_values = concatenate_values, .merge_masks = concatenated_masks
+};
 
 TW_CLASS(layers_concatenate, "keras.layers.Concatenate(axis: int = -1, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(merge), .init = concatenate_init, .methods = &concatenate_methods,
+         .size = sizeof(merge), .settle = concatenate_settle, .methods = &concatenate_methods,
          .doc = "Its inputs one behind the other along an axis.");
 
 /* ---- Dot ---- */
 
-static tw_status dot_init(void *self, const void *given)
+static tw_status dot_settle(void *self, const void *given)
 {
     merge *layer = self;
     const tw_layers_dot_args *args = given;
@@ -346,7 +339,7 @@ static const tw__layer_methods dot_methods = {
 };
 
 TW_CLASS(layers_dot, "keras.layers.Dot(axes: ints, normalize: bool = False, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(merge), .init = dot_init, .methods = &dot_methods,
+         .size = sizeof(merge), .settle = dot_settle, .methods = &dot_methods,
          .doc = "Products of two inputs over an axis of each, for every element of the batch.");
 
 /* ---- as functions ---- */

@@ -11,14 +11,24 @@ typedef struct noise {
     int64_t seed; /* of the next call; TW_NO_INT: none was given */
 } noise;
 
-static tw_status init(void *self, double rate, int64_t seed)
+static tw_status noise_init(void *self, const void *given)
 {
-    noise *layer = self;
-    layer->layer.supports_masking = true;
-    layer->seed = seed;
-    if (rate >= 0 && rate <= 1)
-        return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", rate);
+    (void)given;
+    tw_layers_dropout_args own; /* by name */
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_dropout, &own);
+    ((noise *)self)->seed = own.seed;
+    return TW_OK;
+}
+
+static tw_status noise_settle(void *self, const void *given)
+{
+    (void)given;
+    tw_layers_spatial_dropout2d_args own;
+    bool first;
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_spatial_dropout2d,
+                     &own);
+    TW_TRY(tw__layer_channels_first(own.data_format, &first));
+    return tw__layer_check_rate(own.rate);
 }
 
 /* Every call has numbers of its own. */
@@ -47,31 +57,21 @@ static tw_tensor *normal_like(tw_layer *self, tw_tensor *input, double mean, dou
 
 /* ---- GaussianNoise ---- */
 
-static tw_status gaussian_noise_init(void *self, const void *given)
-{
-    const tw_layers_gaussian_noise_args *args = given;
-    return init(self, 0, args->seed);
-}
-
 static tw_tensor *gaussian_noise_call(tw_layer *self, tw_tensor *input, int training)
 {
     const tw_layers_gaussian_noise_args *args = tw_object_config(self);
     return training == 1 ? TW_G2(AddV2, tw_retain(input), normal_like(self, input, 0, args->stddev)) : tw_retain(input);
 }
 
-static const tw__layer_methods gaussian_noise_methods = { .call = gaussian_noise_call, .count_call = count_call };
+static const tw__layer_methods gaussian_noise_methods = { .supports_masking = true,
+                                                          .call = gaussian_noise_call,
+                                                          .count_call = count_call };
 
 TW_CLASS(layers_gaussian_noise, "keras.layers.GaussianNoise(stddev: float, seed: int = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_noise_init, .methods = &gaussian_noise_methods,
-         .doc = "While training, adds normal noise.");
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
+         .methods = &gaussian_noise_methods, .doc = "While training, adds normal noise.");
 
 /* ---- GaussianDropout ---- */
-
-static tw_status gaussian_dropout_init(void *self, const void *given)
-{
-    const tw_layers_gaussian_dropout_args *args = given;
-    return init(self, args->rate, args->seed);
-}
 
 static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -81,19 +81,15 @@ static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int tr
     return TW_G2(Mul, tw_retain(input), normal_like(self, input, 1, sqrt(args->rate / (1 - args->rate))));
 }
 
-static const tw__layer_methods gaussian_dropout_methods = { .call = gaussian_dropout_call, .count_call = count_call };
+static const tw__layer_methods gaussian_dropout_methods = { .supports_masking = true,
+                                                            .call = gaussian_dropout_call,
+                                                            .count_call = count_call };
 
 TW_CLASS(layers_gaussian_dropout, "keras.layers.GaussianDropout(rate: float, seed: int = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_dropout_init, .methods = &gaussian_dropout_methods,
-         .doc = "While training, multiplies by normal values around 1.");
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
+         .methods = &gaussian_dropout_methods, .doc = "While training, multiplies by normal values around 1.");
 
 /* ---- AlphaDropout ---- */
-
-static tw_status alpha_dropout_init(void *self, const void *given)
-{
-    const tw_layers_alpha_dropout_args *args = given;
-    return init(self, args->rate, args->seed);
-}
 
 /* Dropped elements become selu's lower limit; then scale and offset bring mean and variance back. */
 static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int training)
@@ -111,14 +107,14 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     return TW_GN(AddV2, offset, TW_GN(Mul, scale, chosen));
 }
 
-static const tw__layer_methods alpha_dropout_methods = { .call = alpha_dropout_call,
-                                                         .count_call = count_call,
-                                                         .own_config = " noise_shape " };
+static const tw__layer_methods alpha_dropout_methods = {
+    .supports_masking = true, .call = alpha_dropout_call, .count_call = count_call, .own_config = " noise_shape "
+};
 
 TW_CLASS(layers_alpha_dropout,
          "keras.layers.AlphaDropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(noise), .init = alpha_dropout_init, .methods = &alpha_dropout_methods,
-         .doc = "Dropout that keeps the mean and the variance of selu's outputs.");
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
+         .methods = &alpha_dropout_methods, .doc = "Dropout that keeps the mean and the variance of selu's outputs.");
 
 /* ---- SpatialDropout ---- */
 
@@ -136,32 +132,18 @@ static tw_tensor *drop_channels(tw_layer *self, tw_tensor *input, double rate, i
     return tw__dropout(input, rate, &shape, seed, NULL);
 }
 
-static tw_status spatial1d_init(void *self, const void *given)
-{
-    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate,
-                ((const tw_layers_spatial_dropout1d_args *)given)->seed);
-}
-
 static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
 {
     const tw_layers_spatial_dropout1d_args *args = tw_object_config(self);
     return drop_channels(self, input, args->rate, 1, false, training);
 }
 
-static const tw__layer_methods spatial1d_methods = { .call = spatial1d_call, .count_call = count_call };
+static const tw__layer_methods spatial1d_methods = { .supports_masking = true, .call = spatial1d_call, .count_call = count_call };
 
 TW_CLASS(layers_spatial_dropout1d,
          "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial1d_init, .methods = &spatial1d_methods,
-         .doc = "Dropout of whole channels of sequences.");
-
-static tw_status spatial2d_init(void *self, const void *given)
-{
-    const tw_layers_spatial_dropout2d_args *args = given;
-    bool first;
-    TW_TRY(tw__layer_channels_first(args->data_format, &first));
-    return init(self, args->rate, args->seed);
-}
+         .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
+         .methods = &spatial1d_methods, .doc = "Dropout of whole channels of sequences.");
 
 static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -172,12 +154,12 @@ static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
                : NULL;
 }
 
-static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call,
-                                                     .count_call = count_call,
-                                                     .own_config = " data_format " };
+static const tw__layer_methods spatial2d_methods = {
+    .supports_masking = true, .call = spatial2d_call, .count_call = count_call, .own_config = " data_format "
+};
 
 TW_CLASS(
     layers_spatial_dropout2d,
     "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial2d_init, .methods = &spatial2d_methods,
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial2d_methods,
     .doc = "Dropout of whole channels of images.");

@@ -14,8 +14,8 @@ typedef struct pooling {
 
 /* ---- windows ---- */
 
-static tw_status init(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding,
-                      const char *format)
+static tw_status settle(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding,
+                        const char *format)
 {
     layer->op = op;
     layer->axes = axes;
@@ -91,11 +91,11 @@ static const tw__layer_methods pool_methods = { .call = pool_call,
                                                 .config = pool_config,
                                                 .own_config = " pool_size padding strides data_format " };
 
-#define POOLING(id, op_name, axes)                                                                                    \
-    static tw_status id##_init(void *self, const void *given)                                                         \
-    {                                                                                                                 \
-        const tw_layers_##id##_args *args = given;                                                                    \
-        return init(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format); \
+#define POOLING(id, op_name, axes)                                                                                      \
+    static tw_status id##_settle(void *self, const void *given)                                                         \
+    {                                                                                                                   \
+        const tw_layers_##id##_args *args = given;                                                                      \
+        return settle(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format); \
     }
 POOLING(max_pooling2d, MaxPool, 2)
 POOLING(average_pooling2d, AvgPool, 2)
@@ -107,27 +107,28 @@ POOLING(average_pooling1d, AvgPool, 1)
 TW_CLASS(layers_max_pooling2d,
          "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
          "data_format: str = None, **layer) -> layer",
-         CLASS, .init = max_pooling2d_init, .methods = &pool_methods, .doc = "The greatest value of each window of images.");
+         CLASS, .settle = max_pooling2d_settle, .methods = &pool_methods, .doc = "The greatest value of each window of images.");
 
 TW_CLASS(
     layers_average_pooling2d,
     "keras.layers.AveragePooling2D|keras.layers.AvgPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
     "data_format: str = None, **layer) -> layer",
-    CLASS, .init = average_pooling2d_init, .methods = &pool_methods, .doc = "The mean of each window of images.");
+    CLASS, .settle = average_pooling2d_settle, .methods = &pool_methods, .doc = "The mean of each window of images.");
 
 TW_CLASS(layers_max_pooling1d,
          "keras.layers.MaxPooling1D|keras.layers.MaxPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
          "data_format: str = channels_last, **layer) -> layer",
-         CLASS, .init = max_pooling1d_init, .methods = &pool_methods, .doc = "The greatest value of each window of sequences.");
+         CLASS, .settle = max_pooling1d_settle, .methods = &pool_methods,
+         .doc = "The greatest value of each window of sequences.");
 
 TW_CLASS(layers_average_pooling1d,
          "keras.layers.AveragePooling1D|keras.layers.AvgPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
          "data_format: str = channels_last, **layer) -> layer",
-         CLASS, .init = average_pooling1d_init, .methods = &pool_methods, .doc = "The mean of each window of sequences.");
+         CLASS, .settle = average_pooling1d_settle, .methods = &pool_methods, .doc = "The mean of each window of sequences.");
 
 /* ---- the whole of every channel ---- */
 
-static tw_status init_global(pooling *layer, bool mean, int axes, const char *format, bool keepdims)
+static tw_status settle_global(pooling *layer, bool mean, int axes, const char *format, bool keepdims)
 {
     layer->op = mean ? &tw__op_Mean : &tw__op_Max;
     layer->axes = axes;
@@ -202,11 +203,11 @@ static const tw__layer_methods masked_methods = { .arguments = "inputs mask",
                                                   .config = global_config,
                                                   .own_config = " data_format " };
 
-#define GLOBAL(id, mean, axes)                                                   \
-    static tw_status id##_init(void *self, const void *given)                    \
-    {                                                                            \
-        const tw_layers_##id##_args *args = given;                               \
-        return init_global(self, mean, axes, args->data_format, args->keepdims); \
+#define GLOBAL(id, mean, axes)                                                     \
+    static tw_status id##_settle(void *self, const void *given)                    \
+    {                                                                              \
+        const tw_layers_##id##_args *args = given;                                 \
+        return settle_global(self, mean, axes, args->data_format, args->keepdims); \
     }
 GLOBAL(global_max_pooling2d, false, 2)
 GLOBAL(global_average_pooling2d, true, 2)
@@ -216,23 +217,24 @@ GLOBAL(global_average_pooling1d, true, 1)
 TW_CLASS(layers_global_max_pooling2d,
          "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .init = global_max_pooling2d_init, .methods = &global_methods,
+         CLASS, .settle = global_max_pooling2d_settle, .methods = &global_methods,
          .doc = "The greatest value of every channel of an image.");
 
 TW_CLASS(layers_global_average_pooling2d,
          "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, "
          "**layer) -> layer",
-         CLASS, .init = global_average_pooling2d_init, .methods = &global_methods,
+         CLASS, .settle = global_average_pooling2d_settle, .methods = &global_methods,
          .doc = "The mean of every channel of an image.");
 
 TW_CLASS(layers_global_max_pooling1d,
          "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, "
          "keepdims: bool = False, **layer) -> layer",
-         CLASS, .init = global_max_pooling1d_init, .methods = &global_methods,
+         CLASS, .settle = global_max_pooling1d_settle, .methods = &global_methods,
          .doc = "The greatest value of every channel of a sequence.");
 
 TW_CLASS(
     layers_global_average_pooling1d,
     "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
     "**layer) -> layer",
-    CLASS, .init = global_average_pooling1d_init, .methods = &masked_methods, .doc = "The mean of every channel of a sequence.");
+    CLASS, .settle = global_average_pooling1d_settle, .methods = &masked_methods,
+    .doc = "The mean of every channel of a sequence.");

@@ -14,10 +14,9 @@ typedef struct tw__cell {
     tw__cell_kind kind;
     int64_t units;
     bool has_bias, reset_after, unit_forget_bias;
-    tw__activation activation, recurrent_activation;
     double dropout, recurrent_dropout;
-    tw_named kernel_initializer, recurrent_initializer, bias_initializer; /* of its arguments */
-    bool per_gate; /* Keras's implementation 1: dropout has a mask for each gate */
+    tw_named activation, recurrent_activation, bias_initializer; /* of its arguments */
+    bool per_gate;                                               /* Keras's implementation 1: dropout has a mask for each gate */
     /* While training: what inputs and states are multiplied by, for each gate. As in TensorFlow they are the same for all steps
      * of a sequence that runs at once or is unrolled; a traced loop makes new ones in each step. Made in `masks_graph`. */
     tw_tensor *masks[2][TW_MOST_GATES];
@@ -33,8 +32,6 @@ tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *stat
 int tw__cell_state_count(const tw__cell *cell);
 /* How many masks of dropout Keras draws for its input. */
 int tw__cell_mask_count(const tw__cell *cell);
-/* What a config says of `implementation`, if it is not what was given. */
-void tw__cell_put_implementation(const tw__cell *cell, tw__dict *dict);
 /* Forgets the masks of dropout; makes those for inputs like this. */
 void tw__cell_reset_masks(tw__cell *cell);
 tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training);
@@ -42,6 +39,9 @@ tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state
 /* ---- any layer that is a cell (rnn_sequence.c) ---- */
 /* The sizes of its states, in its structure: a number, a shape, or a list of such; None with the error set. */
 tw_value tw__cell_state_sizes(tw_layer *cell);
+int64_t tw__cell_output_size(tw_layer *cell); /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
+/* Zeros [batch, size…]; the batch as in the inputs. */
+tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype);
 
 /* ---- structures of states, and going through a sequence (rnn_sequence.c) ---- */
 enum { TW_MOST_STATES = 256 };
@@ -86,8 +86,8 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
 /* ---- RNN (rnn.c) ---- */
 typedef struct tw__rnn {
     tw_layer layer;
-    tw_layer *cell; /* borrowed: the child "cell" */
     bool return_sequences, return_state, go_backwards, stateful, unroll, time_major, zero_output_for_mask;
+    bool zero_forced;     /* by Bidirectional: as if zero_output_for_mask were set */
     tw_variable **states; /* stateful: references */
     int64_t state_count;
 } tw__rnn;

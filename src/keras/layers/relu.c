@@ -6,10 +6,9 @@
 
 /* ---- ReLU ---- */
 
-static tw_status relu_init(void *self, const void *given)
+static tw_status relu_settle(void *self, const void *given)
 {
     const tw_layers_re_lu_args *args = given;
-    ((tw_layer *)self)->supports_masking = true;
     const char *wrong = args->max_value < 0            ? "max_value"
                         : !(args->negative_slope >= 0) ? "negative_slope"
                         : !(args->threshold >= 0)      ? "threshold"
@@ -87,23 +86,16 @@ static void relu_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "threshold", narrow(args ? args->threshold : 0));
 }
 
-static const tw__layer_methods relu_methods = { .call = relu_call,
-                                                .config = relu_config,
-                                                .own_config = " max_value negative_slope threshold " };
+static const tw__layer_methods relu_methods = {
+    .supports_masking = true, .call = relu_call, .config = relu_config, .own_config = " max_value negative_slope threshold "
+};
 
 TW_CLASS(layers_re_lu,
          "keras.layers.ReLU(max_value: float = None, negative_slope: float = 0.0, threshold: float = 0.0, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = relu_init, .methods = &relu_methods,
+         .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = relu_settle, .methods = &relu_methods,
          .doc = "max(x, 0), with an upper bound, a slope below and a threshold if wanted.");
 
 /* ---- LeakyReLU ---- */
-
-static tw_status leaky_init(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->supports_masking = true;
-    return TW_OK;
-}
 
 static tw_tensor *leaky_call(tw_layer *self, tw_tensor *input, int training)
 {
@@ -118,7 +110,9 @@ static void leaky_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "alpha", narrow(args ? args->alpha : 0));
 }
 
-static const tw__layer_methods leaky_methods = { .call = leaky_call, .config = leaky_config, .own_config = " alpha " };
+static const tw__layer_methods leaky_methods = {
+    .supports_masking = true, .call = leaky_call, .config = leaky_config, .own_config = " alpha "
+};
 
 TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .init = leaky_init, .methods = &leaky_methods, .doc = "x above 0, alpha * x below.");
+         .size = sizeof(tw_layer), .methods = &leaky_methods, .doc = "x above 0, alpha * x below.");

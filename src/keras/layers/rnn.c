@@ -1,4 +1,4 @@
-/* keras.layers.RNN: a cell, step by step over a sequence; StackedRNNCells: cells one above the other.
+/* keras.layers.RNN: a cell, step by step over a sequence.
  *
  * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by
  * step, one of unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2.
@@ -10,6 +10,23 @@
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
 #include "op/calls.h"
+
+/* ---- the cell ---- */
+
+static tw_layer *cell_in(const tw__rnn *rnn) /* borrowed; NULL: a program put something else in its place */
+{
+    tw_trackable *cell = tw__tracked((tw_trackable *)(uintptr_t)rnn, "cell");
+    return tw__is(cell, &tw__class_layer) ? (tw_layer *)cell : NULL;
+}
+
+static tw_status check_cell(const tw__rnn *rnn)
+{
+    if (cell_in(rnn) && rnn->stateful && rnn->layer.built && !rnn->states)
+        return tw__fail(TW_VALUE_ERROR, "%s \"%s\": it was not stateful when it was built and has no states", tw_class_name(rnn),
+                        rnn->layer.name);
+    return cell_in(rnn) ? TW_OK
+                        : tw__fail(TW_VALUE_ERROR, "%s \"%s\": its `cell` is no layer", tw_class_name(rnn), rnn->layer.name);
+}
 
 /* ---- calling ---- */
 
@@ -27,22 +44,6 @@ static tw_tensor *swap(tw_tensor *x)
 static tw_tensor *reversed(tw_tensor *x) /* takes it */
 {
     return TW_G2(ReverseV2, x, tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32));
-}
-
-/* Zeros [batch, size…]; the batch as in the inputs. */
-static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype)
-{
-    tw_shape shape = { .rank = size->rank + 1, .dims = { inputs->shape.dims[batch_axis] } };
-    memcpy(shape.dims + 1, size->dims, (size_t)size->rank * sizeof *shape.dims);
-    if (shape.dims[0] >= 0)
-        return tw_tensor_new(dtype, shape, NULL);
-    tw_auto tw_tensor *batch =
-        TW_G3(GatherV2, TW_CALL(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
-    tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *dims = TW_CALL(ConcatV2, batch, rest, axis);
-    tw_auto tw_tensor *filled = TW_CALL(Fill, dims, zero);
-    return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 
 /* Given states count only while those that are kept are all zero. Takes `given`. */
@@ -93,7 +94,7 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
                         rnn->layer.name);
     for (int i = 0; i < s->count; i++) {
         states[i] = rnn->stateful ? tw__variable_read(rnn->states[i])
-                                  : zeros_for(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
+                                  : tw__cell_zeros(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
         if (!states[i])
             return tw__error_status();
     }
@@ -136,7 +137,7 @@ static bool drops(tw_layer *cell)
 /* Keras computes LSTM and GRU with the usual settings by one function for all steps, and drops whole elements of the sequence. */
 static bool drops_inputs(const tw__rnn *rnn)
 {
-    const tw__cell *cell = tw__cell_of(rnn->cell);
+    const tw__cell *cell = tw__cell_of(cell_in(rnn));
     bool lstm = tw__is(rnn, &tw__class_layers_lstm), gru = tw__is(rnn, &tw__class_layers_gru);
     return cell && (lstm || (gru && cell->reset_after)) && cell->dropout > 0 && cell->recurrent_dropout == 0 && !rnn->unroll &&
            cell->has_bias && tw__cell_has_usual_functions(cell);
@@ -154,8 +155,8 @@ static tw_tensor *drop_inputs(const tw__cell *cell, tw_tensor *x)
 
 static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states, tw_tensor **outputs)
 {
-    tw__cell *own = tw__cell_of(rnn->cell);
-    reset_masks(rnn->cell);
+    tw__cell *own = tw__cell_of(cell_in(rnn));
+    reset_masks(cell_in(rnn));
     int64_t length = s->inputs->shape.dims[0];
     bool block = tw__sequence_fits_block(own, s);
     if (length == 0 || (length < 0 && rnn->unroll && !block))
@@ -163,7 +164,7 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
                         rnn->layer.name);
     if (block)
         return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
-    bool loops = s->training == 1 && drops(rnn->cell); /* each step has masks of its own: see tw__cell */
+    bool loops = s->training == 1 && drops(cell_in(rnn)); /* each step has masks of its own: see tw__cell */
     if (length > 0 && (!tw__tracing || rnn->unroll || (length <= 64 && !loops)))
         return tw__sequence_steps(s, length, rnn->return_sequences, states, outputs);
     return tw__sequence_loop(s, rnn->return_sequences, states, outputs);
@@ -178,6 +179,8 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]),
               *mask = tw__value_first_tensor(&given[MASK]);
     tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none();
+    if (check_cell(rnn) != TW_OK)
+        return result;
     if (given[CONSTANTS].kind != TW_VALUE_NONE) {
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported", tw_class_name(self), self->name);
         return result;
@@ -195,15 +198,15 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
         tw__free(text);
         return result;
     }
-    tw__sequence s = { .cell = rnn->cell,
-                       .sizes = tw__cell_state_sizes(rnn->cell),
+    tw__sequence s = { .cell = cell_in(rnn),
+                       .sizes = tw__cell_state_sizes(cell_in(rnn)),
                        .training = training,
-                       .zero_masked = rnn->zero_output_for_mask };
+                       .zero_masked = rnn->zero_output_for_mask || rnn->zero_forced };
     s.count = tw__states_count(&s.sizes);
     if (s.count > TW_MOST_STATES)
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name,
                  s.count, TW_MOST_STATES);
-    tw_auto tw_tensor *kept = training == 1 && drops_inputs(rnn) ? drop_inputs(tw__cell_of(rnn->cell), x) : NULL;
+    tw_auto tw_tensor *kept = training == 1 && drops_inputs(rnn) ? drop_inputs(tw__cell_of(cell_in(rnn)), x) : NULL;
     if (kept)
         s.training = 0;
     tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(kept ? kept : x) : swap(tw_retain(kept ? kept : x));
@@ -251,7 +254,7 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
 
 static tw_status make_states(tw__rnn *rnn, int64_t batch)
 {
-    tw_value sizes = tw__cell_state_sizes(rnn->cell);
+    tw_value sizes = tw__cell_state_sizes(cell_in(rnn));
     tw_shape flat[TW_MOST_STATES];
     int count = tw__states_sizes(&sizes, flat, 0);
     tw_value_free(&sizes);
@@ -284,6 +287,7 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
 static tw_status rnn_build(tw_layer *self, const tw_shape *input)
 {
     tw__rnn *rnn = (tw__rnn *)self;
+    TW_TRY(check_cell(rnn));
     if (input->rank < 3) {
         char *text = tw__shape_tuple(input);
         tw__fail(
@@ -295,41 +299,22 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
     }
     tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->time_major ? 1 : 0] } };
     memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);
-    if (!rnn->cell->foreign_call) { /* cells of an embedding language are built by their first call */
-        TW_TRY(tw__layer_begin(rnn->cell));
-        tw_status status = tw__layer_build(rnn->cell, &step);
-        tw__layer_end(rnn->cell);
+    if (!cell_in(rnn)->foreign_call) { /* cells of an embedding language are built by their first call */
+        TW_TRY(tw__layer_begin(cell_in(rnn)));
+        tw_status status = tw__layer_build(cell_in(rnn), &step);
+        tw__layer_end(cell_in(rnn));
         TW_TRY(status);
-        if (tw__is(rnn->cell, &tw__class_layers_stacked_rnn_cells))
-            tw__layer_built_for(rnn->cell, tw__value_none()); /* as in Keras, whose configs show it */
+        if (tw__is(cell_in(rnn), &tw__class_layers_stacked_rnn_cells))
+            tw__layer_built_for(cell_in(rnn), tw__value_none()); /* as in Keras, whose configs show it */
     }
     return rnn->stateful && !rnn->states ? make_states(rnn, step.dims[0]) : TW_OK;
-}
-
-/* The size of the last cell's output: its first state's. */
-static int64_t output_size(tw_layer *cell)
-{
-    if (tw__is(cell, &tw__class_layers_stacked_rnn_cells)) {
-        const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
-        return args->cells.count ? output_size(args->cells.items[args->cells.count - 1]) : -1;
-    }
-    tw_value size = tw__value_none();
-    if (!tw__cell_of(cell) && cell->foreign_attribute && cell->foreign_attribute(cell, "output_size", &size) &&
-        size.kind == TW_VALUE_INT)
-        return size.i;
-    tw_value_free(&size);
-    tw_clear_error();
-    tw_value sizes = tw__cell_state_sizes(cell);
-    tw_shape flat[TW_MOST_STATES];
-    int count = tw__states_sizes(&sizes, flat, 0);
-    tw_value_free(&sizes);
-    return count > 0 && flat[0].rank ? flat[0].dims[flat[0].rank - 1] : -1;
 }
 
 static tw_status rnn_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     tw__rnn *rnn = (tw__rnn *)self;
-    int64_t size = output_size(rnn->cell), first = input->dims[0], second = input->dims[1];
+    TW_TRY(check_cell(rnn));
+    int64_t size = tw__cell_output_size(cell_in(rnn)), first = input->dims[0], second = input->dims[1];
     *output = rnn->return_sequences ? TW_SHAPE(first, second, size) : TW_SHAPE(rnn->time_major ? second : first, size);
     return TW_OK;
 }
@@ -342,8 +327,6 @@ static tw_tensor *rnn_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
 
 tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell)
 {
-    rnn->layer.supports_masking = true;
-    rnn->cell = cell;
     tw_status status = cell ? tw__track(&rnn->layer.trackable, "cell", cell) : tw__error_status();
     tw_release(cell);
     return status;
@@ -370,10 +353,22 @@ static void rnn_clear(void *self)
 
 static tw_status rnn_init(void *self, const void *given)
 {
-    tw__rnn *rnn = self;
     const tw_layers_rnn_args *args = given;
     if (tw_class_of(self) != &tw__class_layers_rnn)
         return TW_OK; /* LSTM and the others make their cell */
+    if (args->cell.count < 1)
+        return tw__fail(TW_VALUE_ERROR, "RNN \"%s\": no cell was given", ((tw_layer *)self)->name);
+    tw_layers_stacked_rnn_cells_args several = TW_ARGS(layers_stacked_rnn_cells, args->cell);
+    if (args->cell.count == 1)
+        return tw__rnn_setup(self, tw_retain(args->cell.items[0]));
+    tw_args_complete(tw_class_signature(&tw__class_layers_stacked_rnn_cells), &several);
+    return tw__rnn_setup(self, tw_class_make(&tw__class_layers_stacked_rnn_cells, &several));
+}
+
+static tw_status rnn_settle(void *self, const void *given)
+{
+    tw__rnn *rnn = self;
+    const tw_layers_rnn_args *args = given;
     rnn->return_sequences = args->return_sequences;
     rnn->return_state = args->return_state;
     rnn->go_backwards = args->go_backwards;
@@ -381,27 +376,45 @@ static tw_status rnn_init(void *self, const void *given)
     rnn->unroll = args->unroll;
     rnn->time_major = args->time_major;
     rnn->zero_output_for_mask = args->zero_output_for_mask;
-    if (args->cell.count < 1)
-        return tw__fail(TW_VALUE_ERROR, "RNN \"%s\": no cell was given", rnn->layer.name);
-    tw_layers_stacked_rnn_cells_args several = TW_ARGS(layers_stacked_rnn_cells, args->cell);
-    if (args->cell.count == 1)
-        return tw__rnn_setup(rnn, tw_retain(args->cell.items[0]));
-    tw_args_complete(tw_class_signature(&tw__class_layers_stacked_rnn_cells), &several);
-    return tw__rnn_setup(rnn, tw_class_make(&tw__class_layers_stacked_rnn_cells, &several));
+    return TW_OK;
+}
+
+/* The cell's settings are the layer's: they may have been changed there. */
+static void take_settings_of(tw_layer *layer, const tw_layer *cell)
+{
+    const tw_signature *own = tw_class_signature(tw_class_of(layer)), *from = tw_class_signature(tw_class_of(cell));
+    char *args = tw__alloc_zero(own->args_size);
+    if (!args)
+        return;
+    tw__args_project(from, tw_object_config(cell), own, args);
+    for (int i = 0; i < own->field_count; i++) {
+        const tw_field *field;
+        bool shared = false;
+        for (int k = 0; k < from->field_count && !shared; k++)
+            shared = strcmp(own->fields[i].name, from->fields[k].name) == 0;
+        if (shared && tw__object_setting(layer, own->fields[i].name, &field) == TW_FIXED_SETTING)
+            tw__object_change(layer, field, args);
+    }
+    tw__free(args);
 }
 
 static void rnn_config(tw_layer *self, tw__dict *dict)
 {
     const tw__rnn *rnn = (tw__rnn *)self;
-    if (tw_class_of(self) == &tw__class_layers_rnn)
-        tw__dict_put(dict, "cell", tw__serialize(rnn->cell, "keras.layers"));
-    else if (tw__cell_of(rnn->cell))
-        tw__cell_put_implementation(tw__cell_of(rnn->cell), dict);
-    if (rnn->zero_output_for_mask)
+    tw_layer *cell = cell_in(rnn);
+    if (!cell)
+        return;
+    if (tw_class_of(self) == &tw__class_layers_rnn) {
+        tw__dict_put(dict, "cell", tw__serialize(cell, "keras.layers"));
+    } else if (tw__cell_of(cell)) {
+        take_settings_of(self, cell);
+    }
+    if (rnn->zero_output_for_mask || rnn->zero_forced)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }
 
-static const tw__layer_methods rnn_methods = { .build = rnn_build,
+static const tw__layer_methods rnn_methods = { .supports_masking = true,
+                                               .build = rnn_build,
                                                .arguments = rnn_arguments,
                                                .call_values = rnn_call,
                                                .output_shape = rnn_output_shape,
@@ -413,8 +426,9 @@ TW_CLASS(
     layers_rnn,
     "keras.layers.RNN(cell: list<layer>, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
     "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .destroy = rnn_clear, .visit = rnn_visit,
-    .clear = rnn_clear, .methods = &rnn_methods, .doc = "A recurrent layer made of a cell, or of several one above the other.");
+    .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .settle = rnn_settle, .destroy = rnn_clear,
+    .visit = rnn_visit, .clear = rnn_clear, .methods = &rnn_methods,
+    .doc = "A recurrent layer made of a cell, or of several one above the other.");
 
 TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>", "The states of a stateful layer.")
 {
@@ -457,142 +471,4 @@ TW_METHOD(model_reset_states, "keras.Model.reset_states(self: layer)", "Sets the
     }
     tw__free(layers);
     return status;
-}
-
-/* ---- cells one above the other ---- */
-
-static tw_status stacked_init(void *self, const void *given)
-{
-    tw_layer *layer = self;
-    const tw_layers_stacked_rnn_cells_args *args = given;
-    tw_auto tw_trackable *list = tw__container_new();
-    if (!list)
-        return tw__error_status();
-    for (int64_t i = 0; i < args->cells.count; i++)
-        TW_TRY(tw__container_append(list, args->cells.items[i]));
-    return tw__track(&layer->trackable, "cells", list);
-}
-
-static tw_status stacked_build(tw_layer *self, const tw_shape *input)
-{
-    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
-    tw_shape shape = *input;
-    for (int64_t i = 0; i < args->cells.count; i++) {
-        tw_layer *cell = args->cells.items[i];
-        if (!cell->foreign_call) {
-            TW_TRY(tw__layer_begin(cell));
-            tw_status status = tw__layer_build(cell, &shape);
-            tw__layer_end(cell);
-            TW_TRY(status);
-        }
-        shape.dims[shape.rank - 1] = output_size(cell);
-    }
-    return TW_OK;
-}
-
-static tw_value stacked_call(tw_layer *self, const tw_value *given, int training)
-{
-    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
-    tw_tensor *states[TW_MOST_STATES], *made[TW_MOST_STATES] = { 0 },
-                                       *x = given[0].kind == TW_VALUE_TENSOR ? tw_retain(given[0].tensor) : NULL;
-    tw_value sizes = tw__cell_state_sizes(self), result = tw__value_none();
-    int count = tw__states_flatten(&given[1], states, 0), at = 0;
-    if (!x || sizes.kind == TW_VALUE_NONE || count != tw__states_count(&sizes))
-        tw__fail(TW_VALUE_ERROR, "StackedRNNCells \"%s\": states must be as many as the cells have together", self->name);
-    bool good = tw_error_code() == TW_OK;
-    for (int64_t i = 0; good && i < args->cells.count; i++) {
-        tw__sequence one = { .cell = args->cells.items[i], .sizes = sizes.list.items[i], .training = training };
-        one.count = tw__states_count(&one.sizes);
-        tw_tensor *output = NULL;
-        good = tw__cell_step_any(&one, x, states + at, &output, made + at) == TW_OK;
-        at += one.count;
-        if (good) {
-            tw_release(x);
-            x = output;
-        }
-    }
-    int from = 0;
-    tw_value *items = good ? tw__alloc_array(2, sizeof *items) : NULL;
-    if (items) {
-        items[0] = tw__tensor_value(tw_retain(x));
-        items[1] = tw__states_restore(&sizes, made, &from);
-        result = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
-    }
-    tw__tensors_release(made, TW_MOST_STATES);
-    tw_release(x);
-    tw_value_free(&sizes);
-    return result;
-}
-
-static void stacked_config(tw_layer *self, tw__dict *dict)
-{
-    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
-    tw_value *items = tw__alloc_array((size_t)args->cells.count + 1, sizeof *items);
-    for (int64_t i = 0; items && i < args->cells.count; i++)
-        items[i] = tw__serialize(args->cells.items[i], "keras.layers");
-    tw__dict_put(dict, "cells", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? args->cells.count : 0 } });
-}
-
-static const tw__layer_methods stacked_methods = { .build = stacked_build,
-                                                   .arguments = "inputs states constants training",
-                                                   .call_values = stacked_call,
-                                                   .config = stacked_config,
-                                                   .own_config = " cells " };
-
-TW_CLASS(layers_stacked_rnn_cells, "keras.layers.StackedRNNCells(cells: list<layer>, **layer) -> layer",
-         .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw_layer), .init = stacked_init,
-         .methods = &stacked_methods, .doc = "Cells that work as one: each takes the output of the one below.");
-
-TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer),
-         .doc = "A cell to be subclassed: it has state_size and output_size, and call(inputs, states) gives (output, states).");
-
-/* ---- what cells answer ---- */
-
-TW_PROPERTY(cell_state_size, "keras.layers.AbstractRNNCell.state_size(self: layer) -> value", "The sizes of the states.")
-{
-    return tw__cell_state_sizes(args->self);
-}
-
-TW_PROPERTY(cell_output_size, "keras.layers.AbstractRNNCell.output_size(self: layer) -> int", "The size of the output.")
-{
-    return output_size(args->self);
-}
-
-TW_METHOD(
-    cell_get_initial_state,
-    "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
-    "States of zeros.")
-{
-    tw_value sizes = tw__cell_state_sizes(args->self), result = tw__value_none();
-    tw_shape flat[TW_MOST_STATES];
-    tw_tensor *zeros[TW_MOST_STATES] = { 0 };
-    int count = tw__states_sizes(&sizes, flat, 0), at = 0;
-    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->dtype;
-    bool good = count > 0;
-    if (!args->inputs && args->batch_size == TW_NO_INT)
-        good = tw__fail(TW_VALUE_ERROR,
-                        "batch_size and dtype are required while constructing initial state. Received: batch_size=None") == TW_OK;
-    for (int i = 0; good && i < count; i++) {
-        tw_shape shape = { .rank = flat[i].rank + 1, .dims = { args->batch_size } };
-        memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
-        zeros[i] = args->inputs ? zeros_for(args->inputs, 0, &flat[i], dtype) : tw_tensor_new(dtype, shape, NULL);
-        good = zeros[i] != NULL;
-    }
-    if (good)
-        result = tw__states_restore(&sizes, zeros, &at);
-    tw__tensors_release(zeros, count < 0 ? 0 : count);
-    tw_value_free(&sizes);
-    return result;
-}
-
-TW_METHOD(
-    cell_reset_masks,
-    "keras.layers.AbstractRNNCell.reset_dropout_mask|keras.layers.AbstractRNNCell.reset_recurrent_dropout_mask(self: layer)",
-    "Forgets which elements dropout takes away.")
-{
-    tw__cell *cell = tw__cell_of(args->self);
-    if (cell)
-        tw__cell_reset_masks(cell);
-    return TW_OK;
 }

@@ -3,10 +3,8 @@
  * choice between two ways to the same values; here there is one. */
 #include "api/nn/nn.h"
 #include "graph/graph.h"
-#include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/layers/recurrent.h"
-#include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
 #include "op/calls.h"
 
@@ -81,9 +79,8 @@ static tw_status cell_build(tw_layer *self, const tw_shape *input)
         return tw__fail(TW_VALUE_ERROR, "%s \"%s\": the last dimension of the inputs is not known, the shape is %s",
                         tw_class_name(self), self->name, tw__shape_text(input));
     tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->units, wide);
-    if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, cell->kernel_initializer, true) ||
-        !tw__layer_add_weight(self, "recurrent_kernel", &recurrent, self->dtype, cell->recurrent_initializer, true))
-        return tw__error_status();
+    TW_TRY(tw__layer_add_part(self, "kernel", &kernel));
+    TW_TRY(tw__layer_add_part(self, "recurrent_kernel", &recurrent));
     return cell->has_bias ? add_bias(cell) : TW_OK;
 }
 
@@ -143,11 +140,10 @@ static tw_status split(tw_tensor *x, int count, tw_tensor **parts)
                      : tw__error_status();
 }
 
-static tw_tensor *activate(const tw__activation *function, tw_tensor *x) /* takes it */
+static tw_tensor *activate(tw_named function, tw_tensor *x) /* takes it */
 {
-    tw_tensor *y = x ? tw__activation_call(function, x) : NULL;
-    tw_release(x);
-    return y;
+    tw_auto tw_tensor *taken = x;
+    return tw__activate(function, x);
 }
 
 /* Columns [from, from + count) of a matrix, or such elements of a vector. */
@@ -197,7 +193,7 @@ static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tens
     if (!kernel || !recurrent)
         return tw__error_status();
     tw_auto tw_tensor *from_x = dropped(cell, INPUT, 0, x), *from_h = dropped(cell, STATE, 0, h);
-    next[0] = activate(&cell->activation, TW_G2(AddV2, with_bias(cell, times(from_x, kernel)), times(from_h, recurrent)));
+    next[0] = activate(cell->activation, TW_G2(AddV2, with_bias(cell, times(from_x, kernel)), times(from_h, recurrent)));
     return next[0] ? TW_OK : tw__error_status();
 }
 
@@ -224,11 +220,11 @@ static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor
         tw_auto tw_tensor *masked = dropped(cell, INPUT, 0, x);
         TW_TRY(split(with_bias(cell, TW_G2(AddV2, times(masked, kernel), times(h, recurrent))), 4, z));
     }
-    tw_tensor *input = activate(&cell->recurrent_activation, z[0]), *forget = activate(&cell->recurrent_activation, z[1]);
-    tw_tensor *kept = TW_G2(Mul, forget, tw_retain(c)), *added = TW_G2(Mul, input, activate(&cell->activation, z[2]));
-    tw_tensor *cell_state = TW_G2(AddV2, kept, added), *output = activate(&cell->recurrent_activation, z[3]);
+    tw_tensor *input = activate(cell->recurrent_activation, z[0]), *forget = activate(cell->recurrent_activation, z[1]);
+    tw_tensor *kept = TW_G2(Mul, forget, tw_retain(c)), *added = TW_G2(Mul, input, activate(cell->activation, z[2]));
+    tw_tensor *cell_state = TW_G2(AddV2, kept, added), *output = activate(cell->recurrent_activation, z[3]);
     next[1] = cell_state;
-    next[0] = TW_G2(Mul, output, activate(&cell->activation, tw_retain(cell_state)));
+    next[0] = TW_G2(Mul, output, activate(cell->activation, tw_retain(cell_state)));
     return next[0] && next[1] ? TW_OK : tw__error_status();
 }
 
@@ -252,7 +248,7 @@ static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor 
     tw_tensor *from_x[3] = { 0 }, *from_h[3] = { 0 };
     if (!kernel || !recurrent || (cell->has_bias && !bias))
         return tw__error_status();
-    const tw__activation *gate = &cell->recurrent_activation;
+    tw_named gate = cell->recurrent_activation;
     bool after = cell->reset_after;
     tw_auto tw_tensor *first = after && bias ? row_of(bias, 0) : tw_retain(bias),
                       *second = after && bias ? row_of(bias, 1) : NULL;
@@ -273,7 +269,7 @@ static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor 
                           *kept = TW_G2(Mul, reset, dropped(cell, STATE, last, h));
         candidate = times(kept, third);
     }
-    candidate = activate(&cell->activation, TW_G2(AddV2, from_x[2], candidate));
+    candidate = activate(cell->activation, TW_G2(AddV2, from_x[2], candidate));
     tw_tensor *old = TW_G2(Mul, tw_retain(update), tw_retain(h)), *rest = TW_G2(Sub, tw__grad_constant(1, h), tw_retain(update));
     next[0] = TW_G2(AddV2, old, TW_G2(Mul, rest, candidate));
     return next[0] ? TW_OK : tw__error_status();
@@ -330,87 +326,68 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
 }
 
-void tw__cell_put_implementation(const tw__cell *cell, tw__dict *dict)
-{
-    if (cell->kind != TW_CELL_SIMPLE && cell->recurrent_dropout > 0) /* as in Keras, whose other one can't do that */
-        tw__dict_put(dict, "implementation", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
-}
-
-static void cell_config(tw_layer *self, tw__dict *dict)
-{
-    tw__cell_put_implementation((tw__cell *)self, dict);
-}
-
-static const tw__layer_methods cell_methods = {
-    .build = cell_build, .arguments = "inputs states training", .call_values = cell_call, .config = cell_config
-};
+static const tw__layer_methods cell_methods = { .build = cell_build,
+                                                .arguments = "inputs states training",
+                                                .call_values = cell_call };
 
 /* ---- the classes ---- */
 
-typedef struct options {
-    tw_named activation, recurrent_activation, initializers[3], regularizers[3], constraints[3];
-    double dropout, recurrent_dropout;
-    bool use_bias;
-    int64_t implementation;
-} options;
-
-static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const options *o)
+static double within_one(double rate)
 {
-    cell->kind = kind;
-    cell->units = units;
-    cell->has_bias = o->use_bias;
-    if (units <= 0)
-        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.",
-                        (long long)units);
-    for (int i = 0; i < 3; i++) {
-        TW_TRY(tw__layer_check_initializer(o->initializers[i]));
-        TW_TRY(tw__regularizer_check(o->regularizers[i]));
-        TW_TRY(tw__constraint_check(o->constraints[i]));
-    }
-    cell->kernel_initializer = o->initializers[0];
-    cell->recurrent_initializer = o->initializers[1];
-    cell->bias_initializer = o->initializers[2];
-    cell->dropout = o->dropout < 0 ? 0 : o->dropout > 1 ? 1 : o->dropout;
-    cell->recurrent_dropout = o->recurrent_dropout < 0 ? 0 : o->recurrent_dropout > 1 ? 1 : o->recurrent_dropout;
-    cell->per_gate = kind != TW_CELL_SIMPLE && (o->implementation == 1 || cell->recurrent_dropout > 0);
-    TW_TRY(tw__activation_find(&cell->activation, o->activation));
-    return tw__activation_find(&cell->recurrent_activation, o->recurrent_activation);
+    return rate < 0 ? 0 : rate > 1 ? 1 : rate;
 }
 
-static void cell_visit(void *self, tw__visitor visitor, void *context)
+static tw_status cell_settle(void *self, const void *given)
 {
+    (void)given;
     tw__cell *cell = self;
-    if (cell->activation.object)
-        visitor(context, cell->activation.object);
-    if (cell->recurrent_activation.object)
-        visitor(context, cell->recurrent_activation.object);
+    const tw_class *class_row = tw_class_of(self);
+    tw_layers_lstm_cell_args o; /* by name; what a class does not have is as in LSTMCell */
+    tw__args_project(class_row->signature, tw_object_config(self), &tw__signature_layers_lstm_cell, &o);
+    if (o.units <= 0)
+        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.",
+                        (long long)o.units);
+    cell->kind = class_row == &tw__class_layers_lstm_cell  ? TW_CELL_LSTM
+                 : class_row == &tw__class_layers_gru_cell ? TW_CELL_GRU
+                                                           : TW_CELL_SIMPLE;
+    cell->units = o.units;
+    if (!cell->layer.built || cell->kind != TW_CELL_SIMPLE) /* as in Keras */
+        cell->has_bias = o.use_bias;
+    cell->unit_forget_bias = o.unit_forget_bias;
+    cell->reset_after = cell->kind == TW_CELL_GRU && ((const tw_layers_gru_cell_args *)tw_object_config(self))->reset_after;
+    cell->bias_initializer = o.bias_initializer;
+    cell->dropout = within_one(o.dropout);
+    cell->recurrent_dropout = within_one(o.recurrent_dropout);
+    /* As in Keras the implementation is settled by the constructor. */
+    cell->per_gate =
+        cell->kind == TW_CELL_LSTM
+            ? o.implementation == 1
+            : cell->kind == TW_CELL_GRU && ((const tw_layers_gru_cell_args *)tw_object_config(self))->implementation == 1;
+    cell->activation = o.activation;
+    cell->recurrent_activation = o.recurrent_activation;
+    return TW_OK;
+}
+
+/* As in Keras, whose other implementation can't do that. */
+static tw_status cell_init(void *self, const void *given)
+{
+    (void)given;
+    void *config = ((tw_object *)self)->config;
+    if (tw_class_of(self) == &tw__class_layers_lstm_cell && ((tw_layers_lstm_cell_args *)config)->recurrent_dropout > 0)
+        ((tw_layers_lstm_cell_args *)config)->implementation = 1;
+    if (tw_class_of(self) == &tw__class_layers_gru_cell && ((tw_layers_gru_cell_args *)config)->recurrent_dropout > 0)
+        ((tw_layers_gru_cell_args *)config)->implementation = 1;
+    return TW_OK;
 }
 
 static void cell_clear(void *self)
 {
-    tw__cell *cell = self;
-    tw__activation_free(&cell->activation);
-    tw__activation_free(&cell->recurrent_activation);
-    tw__cell_reset_masks(cell);
+    tw__cell_reset_masks(self);
 }
 
-#define OPTIONS(args, gate, implementation_)                                                                               \
-    &(options)                                                                                                             \
-    {                                                                                                                      \
-        (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer }, \
-            { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                       \
-            { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint }, (args)->dropout,         \
-            (args)->recurrent_dropout, (args)->use_bias, implementation_                                                   \
-    }
-#define CLASS                                                                                                            \
-    .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, \
-    .clear = cell_clear, .methods = &cell_methods
-
-static tw_status simple_init(void *self, const void *given)
-{
-    const tw_layers_simple_rnn_cell_args *args = given;
-    return init(self, TW_CELL_SIMPLE, args->units, OPTIONS(args, NULL, 2));
-}
+#define CLASS                                                                                                          \
+    .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .init = cell_init, .settle = cell_settle, \
+    .destroy = cell_clear, .clear = cell_clear, .methods = &cell_methods
 
 TW_CLASS(
     layers_simple_rnn_cell,
@@ -419,14 +396,7 @@ TW_CLASS(
     "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
     "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
-    CLASS, .init = simple_init, .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
-
-static tw_status lstm_init(void *self, const void *given)
-{
-    const tw_layers_lstm_cell_args *args = given;
-    ((tw__cell *)self)->unit_forget_bias = args->unit_forget_bias;
-    return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation, args->implementation));
-}
+    CLASS, .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
 
 TW_CLASS(
     layers_lstm_cell,
@@ -436,14 +406,7 @@ TW_CLASS(
     "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
     "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
     "recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
-    CLASS, .init = lstm_init, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
-
-static tw_status gru_init(void *self, const void *given)
-{
-    const tw_layers_gru_cell_args *args = given;
-    ((tw__cell *)self)->reset_after = args->reset_after;
-    return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation, args->implementation));
-}
+    CLASS, .doc = "A step of LSTM; the states are the hidden value and the cell's.");
 
 TW_CLASS(
     layers_gru_cell,
@@ -453,4 +416,4 @@ TW_CLASS(
     "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
     "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, "
     "implementation: int = 2, **layer) -> layer",
-    CLASS, .init = gru_init, .doc = "A step of GRU.");
+    CLASS, .doc = "A step of GRU.");

@@ -336,14 +336,9 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
 
 /* ---- LSTM in one op ---- */
 
-static bool is(const tw__activation *activation, const tw_op *op)
-{
-    return activation->op == op;
-}
-
 bool tw__cell_has_usual_functions(const tw__cell *cell)
 {
-    return is(&cell->activation, &tw__op_Tanh) && is(&cell->recurrent_activation, &tw__op_Sigmoid);
+    return tw__activation_is(cell->activation, &tw__op_Tanh) && tw__activation_is(cell->recurrent_activation, &tw__op_Sigmoid);
 }
 
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s)

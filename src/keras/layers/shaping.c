@@ -19,7 +19,7 @@ static int first_axis(const shaping *layer)
 
 /* ---- Permute ---- */
 
-static tw_status permute_init(void *self, const void *given)
+static tw_status permute_settle(void *self, const void *given)
 {
     const tw_layers_permute_args *args = given;
     bool seen[TW_MAX_RANK + 1] = { 0 };
@@ -72,7 +72,7 @@ static const tw__layer_methods permute_methods = {
 };
 
 TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(tw_layer), .init = permute_init, .methods = &permute_methods,
+         .size = sizeof(tw_layer), .settle = permute_settle, .methods = &permute_methods,
          .doc = "Exchanges axes; 1 is the first one behind the batch.");
 
 /* ---- RepeatVector ---- */
@@ -172,7 +172,7 @@ static tw_status up_shape(tw_layer *self, const tw_shape *input, tw_shape *outpu
     return TW_OK;
 }
 
-static tw_status up1d_init(void *self, const void *given)
+static tw_status up1d_settle(void *self, const void *given)
 {
     shaping *layer = self;
     layer->axes = 1;
@@ -183,14 +183,14 @@ static tw_status up1d_init(void *self, const void *given)
 static const tw__layer_methods up1d_methods = { .call = up_call, .output_shape = up_shape };
 
 TW_CLASS(layers_up_sampling1d, "keras.layers.UpSampling1D(size: int > 0 = 2, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(shaping), .init = up1d_init, .methods = &up1d_methods, .doc = "Repeats every step of a sequence.");
+         .size = sizeof(shaping), .settle = up1d_settle, .methods = &up1d_methods, .doc = "Repeats every step of a sequence.");
 
 static void put_format(const shaping *layer, tw__dict *dict)
 {
     tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
 }
 
-static tw_status up2d_init(void *self, const void *given)
+static tw_status up2d_settle(void *self, const void *given)
 {
     shaping *layer = self;
     const tw_layers_up_sampling2d_args *args = given;
@@ -214,7 +214,7 @@ TW_CLASS(
     layers_up_sampling2d,
     "keras.layers.UpSampling2D(size: ints = (2, 2), data_format: str = None, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, "
     "lanczos5, mitchellcubic, nearest} = nearest, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .init = up2d_init, .methods = &up2d_methods,
+    .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up2d_settle, .methods = &up2d_methods,
     .doc = "Makes images larger.");
 
 /* ---- padding and cropping ---- */
@@ -330,7 +330,7 @@ static const tw__layer_methods crop_methods = {
 };
 
 #define EDGES(id, count, field, format)                                   \
-    static tw_status id##_init(void *self, const void *given)             \
+    static tw_status id##_settle(void *self, const void *given)           \
     {                                                                     \
         shaping *layer = self;                                            \
         const tw_layers_##id##_args *args = given;                        \
@@ -344,17 +344,17 @@ EDGES(cropping1d, 1, cropping, NULL)
 EDGES(cropping2d, 2, cropping, args->data_format)
 
 TW_CLASS(layers_zero_padding1d, "keras.layers.ZeroPadding1D(padding: ints = 1, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(shaping), .init = zero_padding1d_init, .methods = &pad_methods,
+         .size = sizeof(shaping), .settle = zero_padding1d_settle, .methods = &pad_methods,
          .doc = "Zeros before and after a sequence.");
 
 TW_CLASS(layers_zero_padding2d, "keras.layers.ZeroPadding2D(padding: ints = (1, 1), data_format: str = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding2d_init, .methods = &pad_methods,
+         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = zero_padding2d_settle, .methods = &pad_methods,
          .doc = "Zeros around images.");
 
 TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(shaping), .init = cropping1d_init, .methods = &crop_methods,
+         .size = sizeof(shaping), .settle = cropping1d_settle, .methods = &crop_methods,
          .doc = "Takes steps away at both ends of a sequence.");
 
 TW_CLASS(layers_cropping2d, "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0), data_format: str = None, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping2d_init, .methods = &crop_methods,
+         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping2d_settle, .methods = &crop_methods,
          .doc = "Takes rows and columns away at the edges of images.");

@@ -108,7 +108,6 @@ static tw_status build_of_values(tw_layer *layer, const tw_value *given)
 {
     const tw__layer_methods *methods = tw__methods(layer);
     TW_TRY(methods->build_values(layer, given));
-    TW_TRY(tw__layer_find_activity_regularizer(layer));
     TW_TRY(tw__layer_take_weights(layer));
     layer->built = true;
     return TW_OK;

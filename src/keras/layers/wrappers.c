@@ -8,19 +8,23 @@
 
 typedef struct wrapper {
     tw_layer layer;
-    tw_layer *inner;              /* borrowed: the child "layer", or of the arguments */
-    tw_layer *forward, *backward; /* of Bidirectional: children */
-    char merge;                   /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
+    tw_layer *inner; /* borrowed: the child "layer", or of the arguments */
+    char merge;      /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
 } wrapper;
 
 static tw_status wrapper_init(void *self, const void *given)
 {
     wrapper *w = self;
     const tw_layers_wrapper_args *args = given;
-    w->inner = args->layer;
     if (!args->layer)
         return tw__fail(TW_VALUE_ERROR, "%s \"%s\": layer must not be None", tw_class_name(self), w->layer.name);
     return tw__is(self, &tw__class_layers_bidirectional) ? TW_OK : tw__track(&w->layer.trackable, "layer", args->layer);
+}
+
+static tw_status wrapper_settle(void *self, const void *given)
+{
+    ((wrapper *)self)->inner = ((const tw_layers_wrapper_args *)given)->layer;
+    return TW_OK;
 }
 
 static tw_status wrapper_build(tw_layer *self, const tw_shape *input)
@@ -43,18 +47,10 @@ static const tw__layer_methods wrapper_methods = {
 };
 
 TW_CLASS(layers_wrapper, "keras.layers.Wrapper(layer: layer, **layer) -> layer", .parent = &tw__class_layer,
-         .size = sizeof(wrapper), .init = wrapper_init, .methods = &wrapper_methods,
+         .size = sizeof(wrapper), .init = wrapper_init, .settle = wrapper_settle, .methods = &wrapper_methods,
          .doc = "A layer that holds another one; to be subclassed.");
 
 /* ---- TimeDistributed ---- */
-
-static tw_status distributed_init(void *self, const void *given)
-{
-    (void)given;
-    ((tw_layer *)self)->supports_masking = true;
-    ((tw_layer *)self)->minimum_rank = 3;
-    return TW_OK;
-}
 
 /* [batch, time, …] -> [batch * time, …] */
 static void join(const tw_shape *input, tw_shape *joined)
@@ -137,7 +133,9 @@ static void distributed_count_call(tw_layer *self)
     tw__layer_count_call(((wrapper *)self)->inner);
 }
 
-static const tw__layer_methods distributed_methods = { .build = distributed_build,
+static const tw__layer_methods distributed_methods = { .supports_masking = true,
+                                                       .minimum_rank = 3,
+                                                       .build = distributed_build,
                                                        .count_call = distributed_count_call,
                                                        .call = distributed_call,
                                                        .output_shape = distributed_output_shape,
@@ -145,7 +143,7 @@ static const tw__layer_methods distributed_methods = { .build = distributed_buil
                                                        .own_config = " layer " };
 
 TW_CLASS(layers_time_distributed, "keras.layers.TimeDistributed(layer: layer, **layer) -> layer",
-         .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = distributed_init, .methods = &distributed_methods,
+         .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .methods = &distributed_methods,
          .doc = "Applies a layer to every step of a sequence.");
 
 /* ---- Bidirectional ---- */
@@ -185,55 +183,67 @@ static tw_status both_init(void *self, const void *given)
 {
     wrapper *w = self;
     const tw_layers_bidirectional_args *args = given;
-    static const char *const modes[] = { "concat", "sum", "ave", "mul" };
-    w->layer.supports_masking = true;
-    if (args->weights.count)
-        return tw__fail(TW_UNIMPLEMENTED, "Bidirectional \"%s\": the argument `weights` is not supported", w->layer.name);
-    for (int i = 0; args->merge_mode && i < 4; i++)
-        w->merge = strcmp(args->merge_mode, modes[i]) == 0 ? modes[i][0] : w->merge;
-    if (args->merge_mode && !w->merge)
-        return tw__fail(
-            TW_VALUE_ERROR,
-            "Invalid merge mode. Received: %s. Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", None}",
-            args->merge_mode);
     if (!tw__is(args->layer, &tw__class_layers_rnn))
         return tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": the layer is a %s, expected a recurrent layer", w->layer.name,
                         tw_class_name(args->layer));
     tw__rnn *rnn = (tw__rnn *)args->layer;
-    bool backwards = rnn->go_backwards;
-    w->forward = copy_of(args->layer, "forward", args->layer->name, backwards);
-    w->backward = !w->forward            ? NULL
-                  : args->backward_layer ? tw_retain(args->backward_layer)
-                                         : copy_of(args->layer, "backward", args->layer->name, !backwards);
-    tw_status status = w->forward && w->backward ? TW_OK : tw__error_status();
-    bool fits = tw__is(w->forward, &tw__class_layers_rnn) && tw__is(w->backward, &tw__class_layers_rnn);
-    if (fits) /* as in Keras: steps that do not count are zero in both directions */
-        ((tw__rnn *)w->forward)->zero_output_for_mask = ((tw__rnn *)w->backward)->zero_output_for_mask = rnn->return_sequences;
-    if (status == TW_OK && !fits)
-        status = tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s",
-                          tw_class_name(w->backward));
-    if (status == TW_OK && args->backward_layer) { /* the layer itself, under a name of its own */
-        char *name = tw__format(BACKWARD "%s", w->backward->name);
-        status = name ? TW_OK : tw__error_status();
-        if (name) {
-            tw__free(w->backward->name);
-            w->backward->name = name;
-        }
+    tw_auto tw_layer *forward = copy_of(args->layer, "forward", args->layer->name, rnn->go_backwards);
+    tw_auto tw_layer *backward = !forward               ? NULL
+                                 : args->backward_layer ? tw_retain(args->backward_layer)
+                                                        : copy_of(args->layer, "backward", args->layer->name, !rnn->go_backwards);
+    if (!forward || !backward)
+        return tw__error_status();
+    if (!tw__is(forward, &tw__class_layers_rnn) || !tw__is(backward, &tw__class_layers_rnn))
+        return tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s",
+                        tw_class_name(backward));
+    /* As in Keras: steps that do not count are zero in both directions. */
+    ((tw__rnn *)forward)->zero_forced = ((tw__rnn *)backward)->zero_forced = rnn->return_sequences;
+    if (args->backward_layer) { /* the layer itself, under a name of its own */
+        char *name = tw__format(BACKWARD "%s", backward->name);
+        if (!name)
+            return tw__error_status();
+        tw__free(backward->name);
+        backward->name = name;
     }
-    if (status == TW_OK)
-        status = tw__track(&w->layer.trackable, "forward_layer", w->forward);
-    if (status == TW_OK)
-        status = tw__track(&w->layer.trackable, "backward_layer", w->backward);
-    tw_release(w->forward);
-    tw_release(w->backward);
-    return status;
+    TW_TRY(tw__track(&w->layer.trackable, "forward_layer", forward));
+    return tw__track(&w->layer.trackable, "backward_layer", backward);
+}
+
+static tw_status both_settle(void *self, const void *given)
+{
+    wrapper *w = self;
+    const tw_layers_bidirectional_args *args = given;
+    static const char *const modes[] = { "concat", "sum", "ave", "mul" };
+    if (args->weights.count)
+        return tw__fail(TW_UNIMPLEMENTED, "Bidirectional \"%s\": the argument `weights` is not supported", w->layer.name);
+    w->merge = 0;
+    for (int i = 0; args->merge_mode && i < 4; i++)
+        w->merge = strcmp(args->merge_mode, modes[i]) == 0 ? modes[i][0] : w->merge;
+    return !args->merge_mode || w->merge
+               ? TW_OK
+               : tw__fail(TW_VALUE_ERROR,
+                          "Invalid merge mode. Received: %s. Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", "
+                          "None}",
+                          args->merge_mode);
+}
+
+/* One of the two, borrowed: its child. */
+static tw_layer *direction(const tw_layer *self, const char *name)
+{
+    tw_trackable *layer = tw__tracked((tw_trackable *)(uintptr_t)self, name);
+    if (!tw__is(layer, &tw__class_layers_rnn)) {
+        tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": its `%s` is no recurrent layer", self->name, name);
+        return NULL;
+    }
+    return (tw_layer *)layer;
 }
 
 static tw_status both_build(tw_layer *self, const tw_shape *input)
 {
-    wrapper *w = (wrapper *)self;
-    tw_layer *layers[2] = { w->forward, w->backward };
+    tw_layer *layers[2] = { direction(self, "forward_layer"), direction(self, "backward_layer") };
     for (int i = 0; i < 2; i++) {
+        if (!layers[i])
+            return tw__error_status();
         TW_TRY(tw__layer_begin(layers[i]));
         tw_status status = tw__layer_build(layers[i], input);
         tw__layer_end(layers[i]);
@@ -270,11 +280,13 @@ static tw_value half_of(const tw_value *states, int which)
 static tw_value both_call(tw_layer *self, const tw_value *given, int training)
 {
     wrapper *w = (wrapper *)self;
-    const tw__rnn *rnn = (tw__rnn *)w->forward;
-    tw_layer *layers[2] = { w->forward, w->backward };
+    tw_layer *layers[2] = { direction(self, "forward_layer"), direction(self, "backward_layer") };
+    const tw__rnn *rnn = (tw__rnn *)layers[0];
     tw_value parts[2] = { { .kind = TW_VALUE_NONE }, { .kind = TW_VALUE_NONE } }, result = { .kind = TW_VALUE_NONE };
     tw_tensor *outputs[2] = { 0 };
     int64_t more = 0;
+    if (!layers[0] || !layers[1])
+        return result;
     for (int i = 0; i < 2; i++) {
         tw_value call[4] = { given[0], half_of(&given[1], i), given[2], given[3] };
         parts[i] = tw__layer_call_values(layers[i], call, 4, training);
@@ -325,7 +337,8 @@ end:
 static tw_status both_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     wrapper *w = (wrapper *)self;
-    TW_TRY(tw__layer_output_shape(w->forward, input, output));
+    tw_layer *forward = direction(self, "forward_layer");
+    TW_TRY(forward ? tw__layer_output_shape(forward, input, output) : tw__error_status());
     if (w->merge == 'c')
         output->dims[output->rank - 1] *= 2;
     return TW_OK;
@@ -334,7 +347,8 @@ static tw_status both_output_shape(tw_layer *self, const tw_shape *input, tw_sha
 static tw_tensor *both_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
 {
     (void)input;
-    return ((tw__rnn *)((wrapper *)self)->forward)->return_sequences ? tw_retain(mask) : NULL;
+    tw_layer *forward = direction(self, "forward_layer");
+    return forward && ((tw__rnn *)forward)->return_sequences ? tw_retain(mask) : NULL;
 }
 
 static void both_config(tw_layer *self, tw__dict *dict)
@@ -352,7 +366,8 @@ static void both_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "backward_layer", entry);
 }
 
-static const tw__layer_methods both_methods = { .build = both_build,
+static const tw__layer_methods both_methods = { .supports_masking = true,
+                                                .build = both_build,
                                                 .arguments = "inputs initial_state constants mask training",
                                                 .call_values = both_call,
                                                 .output_shape = both_output_shape,
@@ -363,5 +378,5 @@ static const tw__layer_methods both_methods = { .build = both_build,
 TW_CLASS(
     layers_bidirectional,
     "keras.layers.Bidirectional(layer: layer, merge_mode: str = concat, weights: tensors = None, backward_layer: layer = None, **layer) -> layer",
-    .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = both_init, .methods = &both_methods,
-    .doc = "A recurrent layer forwards and another one backwards, their outputs joined.");
+    .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = both_init, .settle = both_settle, .fixed = " weights ",
+    .methods = &both_methods, .doc = "A recurrent layer forwards and another one backwards, their outputs joined.");

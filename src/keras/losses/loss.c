@@ -7,10 +7,11 @@
 
 _Thread_local bool tw__losses_of_parts;
 
-static tw_status loss_init(void *self, const void *given)
+static tw_status loss_settle(void *self, const void *given)
 {
     tw_loss *loss = self;
     const tw_loss_args *args = given;
+    loss->reduction = TW_MEAN_LOSS;
     if (strcmp(args->reduction, "sum") == 0)
         loss->reduction = TW_SUM_LOSS;
     else if (strcmp(args->reduction, "none") == 0)
@@ -19,7 +20,8 @@ static tw_status loss_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Invalid Reduction Key: %s. Expected keys are \"('auto', 'none', 'sum', 'sum_over_batch_size')\"",
                         args->reduction);
-    loss->name = args->name ? tw__strdup(args->name) : NULL;
+    tw__free(loss->name);
+    loss->name = tw__strdup(args->name);
     return args->name && !loss->name ? tw__error_status() : TW_OK;
 }
 
@@ -28,7 +30,8 @@ static void loss_destroy(void *self)
     tw__free(((tw_loss *)self)->name);
 }
 
-TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .init = loss_init,
+TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .settle = loss_settle,
+         .inert = " axis label_smoothing from_logits delta ignore_class alpha gamma apply_class_balancing ",
          .destroy = loss_destroy, .doc = "The base of losses; a subclass gives `call(y_true, y_pred)`.");
 
 /* What the class in C gives, also where a subclass overrides it: that one may ask for it. */

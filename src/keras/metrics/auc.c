@@ -213,5 +213,7 @@ TW_CLASS(
     "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
     "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
     "label_weights: tensor = None, from_logits: bool = False) -> metric",
-    TW_CONFUSION_CLASS, .init = auc_init, .methods = &auc_methods,
+    .parent = &tw__class_counting_metric, .size = sizeof(tw__confusion), .visit = tw__confusion_visit,
+    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy, .fixed = " thresholds ", .inert = " from_logits ",
+    .refused = " num_thresholds multi_label num_labels label_weights ", .init = auc_init, .methods = &auc_methods,
     .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -235,37 +235,45 @@ static tw_tensor *share_result(tw_metric *metric)
 
 static const tw__metric_methods share_methods = { .update = tw__confusion_update, .result = share_result };
 
-static tw_status share_init(tw__confusion *self, tw_tensor *thresholds, int64_t top_k, int64_t class_id, bool precision)
+static tw_status share_init(tw__confusion *self, tw_tensor *thresholds, int64_t top_k, bool precision)
 {
     const char *names[TW_CONFUSIONS] = { [TW_TRUE_POSITIVES] = "true_positives" };
     int other = precision ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES;
     names[other] = tw__confusion_names[other];
-    self->top_k = top_k;
-    self->class_id = class_id;
     return tw__confusion_setup(self, thresholds, top_k == TW_NO_INT ? 0.5 : -1e10, names);
+}
+
+static tw_status share_settle(void *self, const void *given)
+{
+    (void)given;
+    tw_metrics_precision_args args; /* by name: Recall's too */
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_metrics_precision, &args);
+    ((tw__confusion *)self)->top_k = args.top_k;
+    ((tw__confusion *)self)->class_id = args.class_id;
+    return TW_OK;
 }
 
 static tw_status precision_init(void *self, const void *given)
 {
     const tw_metrics_precision_args *args = given;
-    return share_init(self, args->thresholds, args->top_k, args->class_id, true);
+    return share_init(self, args->thresholds, args->top_k, true);
 }
 
 static tw_status recall_init(void *self, const void *given)
 {
     const tw_metrics_recall_args *args = given;
-    return share_init(self, args->thresholds, args->top_k, args->class_id, false);
+    return share_init(self, args->thresholds, args->top_k, false);
 }
 
 TW_CLASS(
     metrics_precision,
     "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    TW_CONFUSION_CLASS, .init = precision_init, .methods = &share_methods,
+    TW_CONFUSION_CLASS, .init = precision_init, .settle = share_settle, .methods = &share_methods,
     .doc = "The part of the positive predictions that is right.");
 TW_CLASS(
     metrics_recall,
     "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    TW_CONFUSION_CLASS, .init = recall_init, .methods = &share_methods,
+    TW_CONFUSION_CLASS, .init = recall_init, .settle = share_settle, .methods = &share_methods,
     .doc = "The part of the positive labels that is predicted.");

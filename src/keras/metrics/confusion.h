@@ -30,6 +30,6 @@ tw_tensor *tw__confusion_share(const tw__confusion *self, int a, int b);
 
 #define TW_CONFUSION_CLASS                                                                             \
     .parent = &tw__class_counting_metric, .size = sizeof(tw__confusion), .visit = tw__confusion_visit, \
-    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy
+    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy, .refused = " thresholds "
 
 #endif

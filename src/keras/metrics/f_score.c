@@ -15,7 +15,7 @@ typedef struct f_score {
     double beta, threshold;  /* a NAN: the greatest prediction of a row counts */
 } f_score;
 
-static tw_status f_score_init(f_score *self, const char *average, double beta, double threshold)
+static tw_status f_score_settle(f_score *self, const char *average, double beta, double threshold)
 {
     if (average && strcmp(average, "micro") != 0 && strcmp(average, "macro") != 0 && strcmp(average, "weighted") != 0)
         return tw__fail(TW_VALUE_ERROR,
@@ -136,25 +136,25 @@ static const tw__metric_methods f_score_methods = { .update = f_score_update, .r
 
 /* ---- the classes ---- */
 
-static tw_status fbeta_init(void *self, const void *given)
+static tw_status fbeta_settle(void *self, const void *given)
 {
     const tw_metrics_fbeta_score_args *args = given;
-    return f_score_init(self, args->average, args->beta, args->threshold);
+    return f_score_settle(self, args->average, args->beta, args->threshold);
 }
 
-static tw_status f1_init(void *self, const void *given)
+static tw_status f1_settle(void *self, const void *given)
 {
     const tw_metrics_f1_score_args *args = given;
-    return f_score_init(self, args->average, 1, args->threshold);
+    return f_score_settle(self, args->average, 1, args->threshold);
 }
 
 TW_CLASS(metrics_fbeta_score,
          "keras.metrics.FBetaScore(average: str = None, beta: float = 1.0, threshold: float = None, name: str = fbeta_score, "
          "dtype: dtype = None) -> metric",
-         .parent = &tw__class_counting_metric, .size = sizeof(f_score), .init = fbeta_init, .methods = &f_score_methods,
+         .parent = &tw__class_counting_metric, .size = sizeof(f_score), .settle = fbeta_settle, .methods = &f_score_methods,
          .doc = "Precision and recall as one number, recall beta times as important.");
 TW_CLASS(
     metrics_f1_score,
     "keras.metrics.F1Score(average: str = None, threshold: float = None, name: str = f1_score, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_fbeta_score, .size = sizeof(f_score), .init = f1_init, .methods = &f_score_methods,
+    .parent = &tw__class_metrics_fbeta_score, .size = sizeof(f_score), .settle = f1_settle, .methods = &f_score_methods,
     .doc = "The harmonic mean of precision and recall.");

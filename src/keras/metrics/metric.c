@@ -45,8 +45,8 @@ TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", 
          .size = sizeof(tw_layer), .methods = &base_methods, .doc = "The base of metrics.");
 
 TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
-         .size = sizeof(tw_metric), .init = metric_init, .destroy = metric_clear, .visit = metric_visit, .clear = metric_clear,
-         .doc = "The mean of all values so far.");
+         .size = sizeof(tw_metric), .fixed = " name dtype ", .init = metric_init, .destroy = metric_clear, .visit = metric_visit,
+         .clear = metric_clear, .doc = "The mean of all values so far.");
 
 /* ---- updating ---- */
 
@@ -303,7 +303,7 @@ static tw_status wrapper_init(void *self, const void *given)
 }
 
 TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
-         .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init,
+         .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init, .inert = " *",
          .doc = "The mean of a function of labels and predictions; the base of such metrics.");
 
 /* Both in the metric's dtype, and of ranks that fit: two new references. */

@@ -10,7 +10,7 @@ typedef struct point {
 } point;
 
 /* Thresholds from 0 to 1 at equal distances; one alone is 0.5. */
-static tw_status point_init(point *self, const char *name, double value, int64_t thresholds, int64_t class_id)
+static tw_status point_init(point *self, const char *name, double value, int64_t thresholds)
 {
     if (!(value >= 0 && value <= 1))
         return tw__fail(TW_VALUE_ERROR, "Argument `%s` must be in the range [0, 1]. Received: %s=%g", name, name, value);
@@ -24,7 +24,6 @@ static tw_status point_init(point *self, const char *name, double value, int64_t
         ((float *)all->data)[i] = thresholds == 1 ? 0.5f : (float)((double)i / (double)(thresholds - 1));
     self->value = value;
     self->confusion.top_k = TW_NO_INT;
-    self->confusion.class_id = class_id;
     return tw__confusion_setup(&self->confusion, all, 0, tw__confusion_names);
 }
 
@@ -52,17 +51,27 @@ static tw_tensor *precision(const tw__confusion *self)
     return tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES);
 }
 
-#define POINT(id, kept_name, rate, kept)                                                            \
-    static tw_status id##_init(void *self, const void *given)                                       \
-    {                                                                                               \
-        const tw_metrics_##id##_args *args = given;                                                 \
-        return point_init(self, #kept_name, args->kept_name, args->num_thresholds, args->class_id); \
-    }                                                                                               \
-    static tw_tensor *id##_result(tw_metric *metric)                                                \
-    {                                                                                               \
-        const point *self = (point *)metric;                                                        \
-        return greatest(self, kept(&self->confusion), rate(&self->confusion));                      \
-    }                                                                                               \
+static tw_status point_settle(void *self, const void *given)
+{
+    (void)given;
+    tw_metrics_recall_at_precision_args args; /* by name */
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_metrics_recall_at_precision,
+                     &args);
+    ((point *)self)->confusion.class_id = args.class_id;
+    return TW_OK;
+}
+
+#define POINT(id, kept_name, rate, kept)                                            \
+    static tw_status id##_init(void *self, const void *given)                       \
+    {                                                                               \
+        const tw_metrics_##id##_args *args = given;                                 \
+        return point_init(self, #kept_name, args->kept_name, args->num_thresholds); \
+    }                                                                               \
+    static tw_tensor *id##_result(tw_metric *metric)                                \
+    {                                                                               \
+        const point *self = (point *)metric;                                        \
+        return greatest(self, kept(&self->confusion), rate(&self->confusion));      \
+    }                                                                               \
     static const tw__metric_methods id##_methods = { .update = tw__confusion_update, .result = id##_result };
 
 POINT(sensitivity_at_specificity, specificity, sensitivity, specificity)
@@ -72,7 +81,7 @@ POINT(recall_at_precision, precision, sensitivity, precision)
 
 #define CLASS(id)                                                                                                            \
     .parent = &tw__class_counting_metric, .size = sizeof(point), .visit = tw__confusion_visit, .clear = tw__confusion_clear, \
-    .destroy = tw__confusion_destroy, .init = id##_init, .methods = &id##_methods
+    .destroy = tw__confusion_destroy, .init = id##_init, .settle = point_settle, .methods = &id##_methods
 
 TW_CLASS(metrics_sensitivity_at_specificity,
          "keras.metrics.SensitivityAtSpecificity(specificity: float, num_thresholds: int = 200, class_id: int = None, "

@@ -21,28 +21,34 @@ static void overlap_destroy(void *self)
     tw__set(&((overlap *)self)->targets, NULL);
 }
 
-static tw_status overlap_init(overlap *self, int64_t classes, const tw_ints *targets)
+static tw_status overlap_init(overlap *self, int64_t classes)
 {
     if (classes < 1 || classes > 1 << 15)
         return tw__fail(TW_VALUE_ERROR, "%s: num_classes must be from 1 to 32768, got %lld", tw_class_name(self),
                         (long long)classes);
+    self->classes = classes;
+    self->metric.layer.built = true;
+    self->matrix = tw__layer_add_weight(&self->metric.layer, "total_confusion_matrix", &TW_SHAPE(classes, classes), TW_DTYPE_NONE,
+                                        "zeros", false);
+    return self->matrix ? TW_OK : tw__error_status();
+}
+
+static tw_status take_targets(overlap *self, const tw_ints *targets)
+{
     for (int64_t i = 0, most = 0; targets && i < targets->count; i++) {
         most = targets->items[i] > most ? targets->items[i] : most;
         if (targets->items[i] < 0)
             return tw__fail(TW_VALUE_ERROR, "%s: the target class id %lld is below 0", tw_class_name(self),
                             (long long)targets->items[i]);
-        if (i == targets->count - 1 && most >= classes)
+        if (i == targets->count - 1 && most >= self->classes)
             return tw__fail(TW_VALUE_ERROR, "Target class id %lld is out of range, which is [0, %lld).", (long long)most,
-                            (long long)classes);
+                            (long long)self->classes);
     }
     if (targets && !targets->count)
         return tw__fail(TW_VALUE_ERROR, "%s: target_class_ids is empty", tw_class_name(self));
-    self->classes = classes;
-    self->targets = targets ? tw__ints_tensor(targets->items, targets->count, TW_INT32) : NULL;
-    self->metric.layer.built = true;
-    self->matrix = tw__layer_add_weight(&self->metric.layer, "total_confusion_matrix", &TW_SHAPE(classes, classes), TW_DTYPE_NONE,
-                                        "zeros", false);
-    return self->matrix && (!targets || self->targets) ? TW_OK : tw__error_status();
+    tw_auto tw_tensor *numbers = targets ? tw__ints_tensor(targets->items, targets->count, TW_INT32) : NULL;
+    tw__set(&self->targets, numbers);
+    return numbers || !targets ? TW_OK : tw__error_status();
 }
 
 /* ---- a batch ---- */
@@ -118,36 +124,46 @@ static const tw__metric_methods overlap_methods = { .update = overlap_update, .r
 /* ---- the classes ---- */
 
 /* What all but BinaryIoU are told; a class without the argument sparse_y_true has labels with a value per class. */
-#define INIT(id, labels, predictions, targets)                      \
-    static tw_status id##_init(void *given_self, const void *given) \
-    {                                                               \
-        const tw_metrics_##id##_args *args = given;                 \
-        overlap *self = given_self;                                 \
-        self->axis = args->axis;                                    \
-        self->ignored = args->ignore_class;                         \
-        self->labels_are_numbers = labels;                          \
-        self->predictions_are_numbers = predictions;                \
-        self->threshold = NAN;                                      \
-        return overlap_init(self, args->num_classes, targets);      \
+#define SETTINGS(id, labels, predictions, targets)                                       \
+    static tw_status id##_init(void *self, const void *given)                            \
+    {                                                                                    \
+        return overlap_init(self, ((const tw_metrics_##id##_args *)given)->num_classes); \
+    }                                                                                    \
+    static tw_status id##_settle(void *given_self, const void *given)                    \
+    {                                                                                    \
+        const tw_metrics_##id##_args *args = given;                                      \
+        overlap *self = given_self;                                                      \
+        self->axis = args->axis;                                                         \
+        self->ignored = args->ignore_class;                                              \
+        self->labels_are_numbers = labels;                                               \
+        self->predictions_are_numbers = predictions;                                     \
+        self->threshold = NAN;                                                           \
+        return take_targets(self, targets);                                              \
     }
-INIT(iou, args->sparse_y_true, args->sparse_y_pred, &args->target_class_ids)
-INIT(mean_iou, args->sparse_y_true, args->sparse_y_pred, NULL)
-INIT(one_hot_iou, false, args->sparse_y_pred, &args->target_class_ids)
-INIT(one_hot_mean_iou, false, args->sparse_y_pred, NULL)
+SETTINGS(iou, args->sparse_y_true, args->sparse_y_pred, &args->target_class_ids)
+SETTINGS(mean_iou, args->sparse_y_true, args->sparse_y_pred, NULL)
+SETTINGS(one_hot_iou, false, args->sparse_y_pred, &args->target_class_ids)
+SETTINGS(one_hot_mean_iou, false, args->sparse_y_pred, NULL)
 
 static tw_status binary_iou_init(void *self, const void *given)
+{
+    (void)given;
+    return overlap_init(self, 2);
+}
+
+static tw_status binary_iou_settle(void *self, const void *given)
 {
     const tw_metrics_binary_iou_args *args = given;
     overlap *binary = self;
     binary->labels_are_numbers = binary->predictions_are_numbers = true;
     binary->threshold = args->threshold;
     binary->ignored = TW_NO_INT;
-    return overlap_init(self, 2, &args->target_class_ids);
+    return take_targets(binary, &args->target_class_ids);
 }
 
 #define CLASS(id)                                                                                                 \
     .parent = &tw__class_counting_metric, .size = sizeof(overlap), .destroy = overlap_destroy, .init = id##_init, \
-    .methods = &overlap_methods
+    .settle = id##_settle, .refused = " num_classes ", .methods = &overlap_methods
 
 TW_CLASS(metrics_iou,
          "keras.metrics.IoU(num_classes: int, target_class_ids: ints, name: str = None, dtype: dtype = None, "

@@ -17,7 +17,7 @@ typedef struct r2 {
     int64_t regressors;
 } r2;
 
-static tw_status r2_init(void *self, const void *given)
+static tw_status r2_settle(void *self, const void *given)
 {
     const tw_metrics_r2_score_args *args = given;
     r2 *metric = self;
@@ -33,6 +33,13 @@ static tw_status r2_init(void *self, const void *given)
                         (long long)args->num_regressors);
     metric->aggregation = how;
     metric->regressors = args->num_regressors;
+    return TW_OK;
+}
+
+static tw_status r2_init(void *self, const void *given)
+{
+    (void)given;
+    r2 *metric = self;
     metric->samples = tw__layer_add_weight(&metric->metric.layer, "num_samples", &TW_SCALAR, TW_INT32, "zeros", false);
     return metric->samples ? TW_OK : tw__error_status();
 }
@@ -137,7 +144,7 @@ static const tw__metric_methods r2_methods = { .update = r2_update, .result = r2
 TW_CLASS(metrics_r2_score,
          "keras.metrics.R2Score(class_aggregation: str? = uniform_average, num_regressors: int = 0, name: str = r2_score, "
          "dtype: dtype = None) -> metric",
-         .parent = &tw__class_counting_metric, .size = sizeof(r2), .init = r2_init, .methods = &r2_methods,
+         .parent = &tw__class_counting_metric, .size = sizeof(r2), .init = r2_init, .settle = r2_settle, .methods = &r2_methods,
          .doc = "How much of the labels' variance the predictions explain.");
 
 /* ---- MeanRelativeError ---- */
@@ -158,7 +165,7 @@ static const tw__metric_methods relative_methods = { .values = relative_values }
 
 TW_CLASS(metrics_mean_relative_error,
          "keras.metrics.MeanRelativeError(normalizer: tensor, name: str = None, dtype: dtype = None) -> metric",
-         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &relative_methods,
+         .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .inert = " ", .methods = &relative_methods,
          .doc = "The mean of absolute errors, each divided by a number.");
 
 /* ---- MeanTensor ---- */
@@ -225,8 +232,8 @@ static const tw__metric_methods mean_tensor_methods = { .layer = { .own_config =
 
 TW_CLASS(metrics_mean_tensor,
          "keras.metrics.MeanTensor(name: str = mean_tensor, dtype: dtype = None, shape: shape = None) -> metric",
-         .parent = &tw__class_metric, .size = sizeof(mean_tensor), .init = mean_tensor_init, .methods = &mean_tensor_methods,
-         .doc = "The mean of each element over all calls.");
+         .parent = &tw__class_metric, .size = sizeof(mean_tensor), .init = mean_tensor_init, .inert = " shape ",
+         .methods = &mean_tensor_methods, .doc = "The mean of each element over all calls.");
 
 TW_METHOD(mean_tensor_update_state,
           "keras.metrics.MeanTensor.update_state(self: metric, values: tensor, sample_weight: tensor = None)",

@@ -1,20 +1,6 @@
 /* Adadelta: steps as large as the running means of earlier steps and gradients say. */
 #include "keras/optimizers/step.h"
 
-typedef struct adadelta {
-    tw_optimizer optimizer;
-    double rho, epsilon;
-} adadelta;
-
-static tw_status adadelta_init(void *self, const void *given)
-{
-    adadelta *optimizer = self;
-    const tw_optimizers_adadelta_args *args = given;
-    optimizer->rho = args->rho;
-    optimizer->epsilon = args->epsilon;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
-}
-
 static tw_status adadelta_build(tw_optimizer *optimizer)
 {
     static const tw__slot_kind kinds[] = { { "_accumulated_grads", "accumulated_grad", 0 },
@@ -34,7 +20,7 @@ static tw_tensor *mean_of_squares(tw_variable *mean, tw_tensor *x, double rho)
 
 static tw_status adadelta_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    const adadelta *self = (adadelta *)optimizer;
+    const tw_optimizers_adadelta_args *self = tw_object_config(optimizer);
     tw_variable *grads = optimizer->slots[0][index], *changes = optimizer->slots[1][index];
     ASSIGN(grads, mean_of_squares(grads, G, self->rho));
     tw_tensor *size = TW_G1(Sqrt, TW_G2(AddV2, V(changes), N(self->epsilon)));
@@ -54,5 +40,5 @@ TW_CLASS(
     "keras.optimizers.Adadelta(learning_rate: number = 0.001, rho: float = 0.95, epsilon: float = 1e-07, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adadelta) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adadelta), .init = adadelta_init, .methods = &adadelta_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adadelta_methods,
     .doc = "Steps as large as the running means of earlier steps and gradients say.");

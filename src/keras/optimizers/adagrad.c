@@ -1,23 +1,10 @@
 /* Adagrad: steps divided by the root of the sum of the gradient's squares so far. */
 #include "keras/optimizers/step.h"
 
-typedef struct adagrad {
-    tw_optimizer optimizer;
-    double initial, epsilon;
-} adagrad;
-
-static tw_status adagrad_init(void *self, const void *given)
-{
-    adagrad *optimizer = self;
-    const tw_optimizers_adagrad_args *args = given;
-    optimizer->initial = args->initial_accumulator_value;
-    optimizer->epsilon = args->epsilon;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
-}
-
 static tw_status adagrad_build(tw_optimizer *optimizer)
 {
-    tw__slot_kind kind = { "_accumulators", "accumulator", ((adagrad *)optimizer)->initial };
+    tw__slot_kind kind = { "_accumulators", "accumulator",
+                           ((const tw_optimizers_adagrad_args *)tw_object_config(optimizer))->initial_accumulator_value };
     return tw__optimizer_add_slots(optimizer, 0, 1, &kind);
 }
 
@@ -25,8 +12,9 @@ static tw_status adagrad_step(tw_optimizer *optimizer, int64_t index, tw_variabl
 {
     tw_variable *sum = optimizer->slots[0][index];
     ADD(sum, TW_G2(Mul, G, G));
-    SUBTRACT(variable,
-             TW_G2(RealDiv, TW_G2(Mul, RATE, G), TW_G1(Sqrt, TW_G2(AddV2, V(sum), N(((adagrad *)optimizer)->epsilon)))));
+    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, RATE, G),
+                             TW_G1(Sqrt, TW_G2(AddV2, V(sum),
+                                               N(((const tw_optimizers_adagrad_args *)tw_object_config(optimizer))->epsilon)))));
     return TW_OK;
 }
 
@@ -37,5 +25,5 @@ TW_CLASS(
     "keras.optimizers.Adagrad(learning_rate: number = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adagrad) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adagrad), .init = adagrad_init, .methods = &adagrad_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adagrad_methods,
     .doc = "Steps divided by the root of the sum of the gradient's squares so far.");

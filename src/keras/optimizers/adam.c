@@ -23,21 +23,28 @@ typedef struct adam {
     bool amsgrad;
 } adam;
 
-static tw_status adam_init(void *self, const void *given)
+static tw_status adam_settle(void *self, const void *given)
 {
+    (void)given;
     adam *optimizer = self;
-    const tw_optimizers_adam_args *args = given;
-    optimizer->beta_1 = args->beta_1;
-    optimizer->beta_2 = args->beta_2;
-    optimizer->epsilon = args->epsilon;
-    optimizer->amsgrad = args->amsgrad;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    tw_optimizers_adam_args args; /* by name: AdamW's too */
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_adam, &args);
+    optimizer->beta_1 = args.beta_1;
+    optimizer->beta_2 = args.beta_2;
+    optimizer->epsilon = args.epsilon;
+    optimizer->amsgrad = args.amsgrad;
+    return TW_OK;
 }
 
 static tw_status adam_build(tw_optimizer *self)
 {
     TW_TRY(tw__optimizer_add_slots(self, MOMENTUM, 2, kinds));
     return ((adam *)self)->amsgrad ? tw__optimizer_add_slots(self, LARGEST, 1, &kinds[LARGEST]) : TW_OK;
+}
+
+static tw_status need_largest(const adam *self)
+{
+    return self->amsgrad ? tw__optimizer_need_slots(&self->optimizer, LARGEST, kinds[LARGEST].list) : TW_OK;
 }
 
 static double alpha_of(const adam *self, tw_dtype dtype)
@@ -96,6 +103,7 @@ static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw
 
 static tw_status adam_update(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TRY(need_largest((adam *)optimizer));
     bool plain = gradient->dtype == TW_FLOAT32 || gradient->dtype == TW_FLOAT64;
     return plain ? step((adam *)optimizer, index, variable, gradient) : step_small((adam *)optimizer, index, variable, gradient);
 }
@@ -125,6 +133,7 @@ static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable 
     adam *self = (adam *)optimizer;
     tw_dtype dtype = gradient->dtype;
     tw_variable *m = optimizer->slots[MOMENTUM][index], *v = optimizer->slots[VELOCITY][index];
+    TW_TRY(need_largest(self));
     tw_tensor *alpha = traced_alpha(self, dtype);
     if (!alpha)
         return tw__error_status();
@@ -146,6 +155,7 @@ static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable 
 static tw_status adam_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
 {
     const adam *self = (const adam *)optimizer;
+    TW_TRY(need_largest(self));
     tw_variable *slots[] = { optimizer->slots[MOMENTUM][index], optimizer->slots[VELOCITY][index],
                              self->amsgrad ? optimizer->slots[LARGEST][index] : NULL };
     return tw__adam_rows(optimizer, slots, variable, indices, values, self->beta_1, self->beta_2, self->epsilon);
@@ -161,22 +171,16 @@ TW_CLASS(
     "amsgrad: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adam) "
     "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adam), .init = adam_init, .methods = &adam_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(adam), .settle = adam_settle, .methods = &adam_methods,
     .doc = "Steps scaled by moments of the gradient and of its square.");
 
 /* ---- AdamW: the same, and decay of the weights by default ---- */
 
-static tw_status adamw_init(void *self, const void *given)
+static tw_status adamw_settle(void *self, const void *given)
 {
-    adam *optimizer = self;
-    const tw_optimizers_adam_w_args *args = given;
-    optimizer->beta_1 = args->beta_1;
-    optimizer->beta_2 = args->beta_2;
-    optimizer->epsilon = args->epsilon;
-    optimizer->amsgrad = args->amsgrad;
-    if (isnan(args->weight_decay))
+    if (isnan(((const tw_optimizers_adam_w_args *)given)->weight_decay))
         return tw__fail(TW_VALUE_ERROR, "Missing value of `weight_decay` which is required and must be a float value.");
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    return adam_settle(self, given);
 }
 
 TW_CLASS(
@@ -185,5 +189,5 @@ TW_CLASS(
     "epsilon: float = 1e-07, amsgrad: bool = False, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = AdamW) "
     "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adam), .init = adamw_init, .methods = &adam_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(adam), .settle = adamw_settle, .methods = &adam_methods,
     .doc = "Adam with decay of the weights.");

@@ -1,21 +1,6 @@
 /* Adamax: Adam with the greatest gradient so far in the place of the mean square. */
 #include "keras/optimizers/step.h"
 
-typedef struct adamax {
-    tw_optimizer optimizer;
-    double beta_1, beta_2, epsilon;
-} adamax;
-
-static tw_status adamax_init(void *self, const void *given)
-{
-    adamax *optimizer = self;
-    const tw_optimizers_adamax_args *args = given;
-    optimizer->beta_1 = args->beta_1;
-    optimizer->beta_2 = args->beta_2;
-    optimizer->epsilon = args->epsilon;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
-}
-
 static tw_status adamax_build(tw_optimizer *optimizer)
 {
     static const tw__slot_kind kinds[] = { { "_m", "m", 0 }, { "_u", "u", 0 } };
@@ -24,7 +9,7 @@ static tw_status adamax_build(tw_optimizer *optimizer)
 
 static tw_status adamax_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    const adamax *self = (adamax *)optimizer;
+    const tw_optimizers_adamax_args *self = tw_object_config(optimizer);
     tw_variable *m = optimizer->slots[0][index], *u = optimizer->slots[1][index];
     ADD(m, TW_G2(Mul, TW_G2(Sub, G, V(m)), N(1 - self->beta_1)));
     ASSIGN(u, TW_G2(Maximum, TW_G2(Mul, N(self->beta_2), V(u)), TW_G1(Abs, G)));
@@ -41,5 +26,5 @@ TW_CLASS(
     "keras.optimizers.Adamax(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adamax) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(adamax), .init = adamax_init, .methods = &adamax_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &adamax_methods,
     .doc = "Adam with the greatest gradient so far in the place of the mean square.");

@@ -1,11 +1,6 @@
 /* Ftrl: follow the regularized leader. */
 #include "keras/optimizers/step.h"
 
-typedef struct ftrl {
-    tw_optimizer optimizer;
-    double power, initial, l1, l2, shrinkage, beta;
-} ftrl;
-
 static tw_status need_sign(const char *name, const char *sign, double value, bool good)
 {
     tw__text text = { 0 };
@@ -18,9 +13,9 @@ static tw_status need_sign(const char *name, const char *sign, double value, boo
     return status;
 }
 
-static tw_status ftrl_init(void *self, const void *given)
+static tw_status ftrl_settle(void *self, const void *given)
 {
-    ftrl *optimizer = self;
+    (void)self;
     const tw_optimizers_ftrl_args *args = given;
     TW_TRY(need_sign("initial_accumulator_value", "positive", args->initial_accumulator_value,
                      args->initial_accumulator_value >= 0));
@@ -31,33 +26,29 @@ static tw_status ftrl_init(void *self, const void *given)
                      args->l2_regularization_strength >= 0));
     TW_TRY(need_sign("l2_shrinkage_regularization_strength", "positive", args->l2_shrinkage_regularization_strength,
                      args->l2_shrinkage_regularization_strength >= 0));
-    optimizer->power = args->learning_rate_power;
-    optimizer->initial = args->initial_accumulator_value;
-    optimizer->l1 = args->l1_regularization_strength;
-    optimizer->l2 = args->l2_regularization_strength;
-    optimizer->shrinkage = args->l2_shrinkage_regularization_strength;
-    optimizer->beta = args->beta;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    return TW_OK;
 }
 
 static tw_status ftrl_build(tw_optimizer *optimizer)
 {
-    tw__slot_kind kinds[] = { { "_accumulators", "accumulator", ((ftrl *)optimizer)->initial }, { "_linears", "linear", 0 } };
+    tw__slot_kind kinds[] = { { "_accumulators", "accumulator",
+                                ((const tw_optimizers_ftrl_args *)tw_object_config(optimizer))->initial_accumulator_value },
+                              { "_linears", "linear", 0 } };
     return tw__optimizer_add_slots(optimizer, 0, 2, kinds);
 }
 
 static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    const ftrl *self = (ftrl *)optimizer;
+    const tw_optimizers_ftrl_args *self = tw_object_config(optimizer);
     tw_variable *sum = optimizer->slots[0][index], *linear = optimizer->slots[1][index];
     tw_auto tw_tensor *next = TW_G2(AddV2, V(sum), TW_G2(Pow, G, N(2)));
-    tw_auto tw_tensor *root = TW_G2(Pow, tw_retain(next), N(-self->power));
-    tw_tensor *l2 = TW_G2(AddV2, N(self->l2), TW_G2(RealDiv, N(self->beta), TW_G2(Mul, N(2), RATE)));
-    tw_tensor *used = TW_G2(AddV2, G, TW_G2(Mul, N(2 * self->shrinkage), V(variable)));
-    tw_tensor *change = TW_G2(RealDiv, TW_G2(Sub, tw_retain(root), TW_G2(Pow, V(sum), N(-self->power))), RATE);
+    tw_auto tw_tensor *root = TW_G2(Pow, tw_retain(next), N(-self->learning_rate_power));
+    tw_tensor *l2 = TW_G2(AddV2, N(self->l2_regularization_strength), TW_G2(RealDiv, N(self->beta), TW_G2(Mul, N(2), RATE)));
+    tw_tensor *used = TW_G2(AddV2, G, TW_G2(Mul, N(2 * self->l2_shrinkage_regularization_strength), V(variable)));
+    tw_tensor *change = TW_G2(RealDiv, TW_G2(Sub, tw_retain(root), TW_G2(Pow, V(sum), N(-self->learning_rate_power))), RATE);
     ADD(linear, TW_G2(Sub, used, TW_G2(Mul, change, V(variable))));
     tw_tensor *under = TW_G2(AddV2, TW_G2(RealDiv, tw_retain(root), RATE), TW_G2(Mul, N(2), l2));
-    tw_tensor *clipped = TW_G3(ClipByValue, V(linear), N(-self->l1), N(self->l1));
+    tw_tensor *clipped = TW_G3(ClipByValue, V(linear), N(-self->l1_regularization_strength), N(self->l1_regularization_strength));
     ASSIGN(variable, TW_G2(RealDiv, TW_G2(Sub, clipped, V(linear)), under));
     ASSIGN(sum, tw_retain(next));
     return TW_OK;
@@ -72,5 +63,5 @@ TW_CLASS(
     "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Ftrl) "
     "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(ftrl), .init = ftrl_init, .methods = &ftrl_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = ftrl_settle, .methods = &ftrl_methods,
     .doc = "Follow the regularized leader: weights that are seldom needed become zero.");

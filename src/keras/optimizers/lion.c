@@ -1,21 +1,14 @@
 /* Lion: steps by the sign of a mixture of gradient and momentum. */
 #include "keras/optimizers/step.h"
 
-typedef struct lion {
-    tw_optimizer optimizer;
-    double beta_1, beta_2;
-} lion;
-
-static tw_status lion_init(void *self, const void *given)
+static tw_status lion_settle(void *self, const void *given)
 {
-    lion *optimizer = self;
+    (void)self;
     const tw_optimizers_lion_args *args = given;
-    optimizer->beta_1 = args->beta_1;
-    optimizer->beta_2 = args->beta_2;
     if (args->beta_1 <= 0 || args->beta_1 > 1)
         return tw__fail(TW_VALUE_ERROR, "`beta_1`=%g must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD.",
                         args->beta_1);
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    return TW_OK;
 }
 
 static tw_status lion_build(tw_optimizer *optimizer)
@@ -32,7 +25,7 @@ static tw_tensor *mixed(tw_variable *m, tw_tensor *gradient, double beta)
 
 static tw_status lion_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    const lion *self = (lion *)optimizer;
+    const tw_optimizers_lion_args *self = tw_object_config(optimizer);
     tw_variable *m = optimizer->slots[0][index];
     SUBTRACT(variable, TW_G2(Mul, RATE, TW_G1(Sign, mixed(m, gradient, self->beta_1))));
     ASSIGN(m, mixed(m, gradient, self->beta_2));
@@ -46,5 +39,5 @@ TW_CLASS(
     "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Lion) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(lion), .init = lion_init, .methods = &lion_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = lion_settle, .methods = &lion_methods,
     .doc = "Steps of one size along the sign of a running mean of the gradient.");

@@ -11,14 +11,14 @@ typedef struct nadam {
     uint64_t round;       /* the step that it was computed for; the former class does so once for all variables */
 } nadam;
 
-static tw_status nadam_init(void *self, const void *given)
+static tw_status nadam_settle(void *self, const void *given)
 {
     nadam *optimizer = self;
     const tw_optimizers_nadam_args *args = given;
     optimizer->beta_1 = args->beta_1;
     optimizer->beta_2 = args->beta_2;
     optimizer->epsilon = args->epsilon;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    return TW_OK;
 }
 
 static void nadam_visit(void *self, tw__visitor visitor, void *context)
@@ -135,5 +135,5 @@ TW_CLASS(
     "keras.optimizers.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Nadam) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(nadam), .init = nadam_init, .methods = &nadam_methods, .destroy = nadam_clear,
-    .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");
+    .parent = &tw__class_optimizer, .size = sizeof(nadam), .settle = nadam_settle, .methods = &nadam_methods,
+    .destroy = nadam_clear, .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");

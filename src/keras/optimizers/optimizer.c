@@ -27,38 +27,7 @@ static tw_variable *new_scalar(tw_tensor *value, const char *name)
     return variable;
 }
 
-static tw_status optimizer_init(void *self, const void *given)
-{
-    tw_optimizer *optimizer = self;
-    const tw_optimizer_args *args = given;
-    optimizer->weight_decay = args->weight_decay;
-    optimizer->clip_norm = args->clipnorm;
-    optimizer->clip_value = args->clipvalue;
-    optimizer->global_clip_norm = args->global_clipnorm;
-    if (!isnan(args->clipnorm) && !isnan(args->global_clipnorm)) {
-        tw__text text = { 0 };
-        tw__text_add(&text, "At most one of `clipnorm` and `global_clipnorm` can be set. Received: clipnorm=");
-        tw__print_float(&text, args->clipnorm, TW_FLOAT64);
-        tw__text_add(&text, ", global_clipnorm=");
-        tw__print_float(&text, args->global_clipnorm, TW_FLOAT64);
-        tw_status status = tw__fail(TW_VALUE_ERROR, "%s.", text.data ? text.data : "");
-        tw__text_free(&text);
-        return status;
-    }
-    if (args->use_ema)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self));
-    optimizer->name = tw__strdup(args->name ? args->name : tw_class_name(self));
-    optimizer->all = tw__container_new();
-    optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
-    optimizer->one = tw_tensor_int64(1);
-    if (!optimizer->name || !optimizer->all || !optimizer->iterations || !optimizer->one)
-        return tw__error_status();
-    TW_TRY(tw__track(&optimizer->trackable, "_variables", optimizer->all));
-    TW_TRY(tw__container_append(optimizer->all, optimizer->iterations));
-    return tw__track(&optimizer->trackable, "_iterations", optimizer->iterations);
-}
-
-tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *object)
+static tw_status make_rate(tw_optimizer *optimizer, double number, void *object)
 {
     if (object && !tw__is(object, &tw__class_schedule))
         return tw__fail(TW_TYPE_ERROR, "%s: the argument `learning_rate` is a %s, expected a number or a LearningRateSchedule",
@@ -76,6 +45,47 @@ tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *o
     if (!optimizer->rate)
         return tw__error_status();
     return tw__track(&optimizer->trackable, object ? "_current_learning_rate" : "_learning_rate", optimizer->rate);
+}
+
+static tw_status optimizer_init(void *self, const void *given)
+{
+    tw_optimizer *optimizer = self;
+    const tw_optimizer_args *args = given;
+    if (!isnan(args->clipnorm) && !isnan(args->global_clipnorm)) {
+        tw__text text = { 0 };
+        tw__text_add(&text, "At most one of `clipnorm` and `global_clipnorm` can be set. Received: clipnorm=");
+        tw__print_float(&text, args->clipnorm, TW_FLOAT64);
+        tw__text_add(&text, ", global_clipnorm=");
+        tw__print_float(&text, args->global_clipnorm, TW_FLOAT64);
+        tw_status status = tw__fail(TW_VALUE_ERROR, "%s.", text.data ? text.data : "");
+        tw__text_free(&text);
+        return status;
+    }
+    optimizer->name = tw__strdup(args->name ? args->name : tw_class_name(self));
+    optimizer->all = tw__container_new();
+    optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
+    optimizer->one = tw_tensor_int64(1);
+    if (!optimizer->name || !optimizer->all || !optimizer->iterations || !optimizer->one)
+        return tw__error_status();
+    TW_TRY(tw__track(&optimizer->trackable, "_variables", optimizer->all));
+    TW_TRY(tw__container_append(optimizer->all, optimizer->iterations));
+    TW_TRY(tw__track(&optimizer->trackable, "_iterations", optimizer->iterations));
+    if (tw_class_of(self) == &tw__class_optimizer)
+        return TW_OK;
+    tw_optimizers_sgd_args own; /* by name */
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_sgd, &own);
+    return make_rate(optimizer, own.learning_rate, own.learning_rate_object);
+}
+
+static tw_status optimizer_settle(void *self, const void *given)
+{
+    tw_optimizer *optimizer = self;
+    const tw_optimizer_args *args = given;
+    optimizer->weight_decay = args->weight_decay;
+    optimizer->clip_norm = args->clipnorm;
+    optimizer->clip_value = args->clipvalue;
+    optimizer->global_clip_norm = args->global_clipnorm;
+    return args->use_ema ? tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self)) : TW_OK;
 }
 
 static void optimizer_visit(void *self, tw__visitor visitor, void *context)
@@ -128,8 +138,9 @@ TW_CLASS(optimizer,
          "keras.optimizers.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
          "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
          "jit_compile: bool = True)",
-         .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .destroy = optimizer_destroy,
-         .visit = optimizer_visit, .clear = optimizer_clear, .doc = "The base of optimizers.");
+         .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .settle = optimizer_settle,
+         .refused = " use_ema ", .fixed = " name jit_compile ", .destroy = optimizer_destroy, .visit = optimizer_visit,
+         .clear = optimizer_clear, .doc = "The base of optimizers.");
 
 /* ---- scalars ---- */
 
@@ -183,6 +194,13 @@ static tw_status fill(tw_tensor *tensor, double value)
     tw_status status = tw__fill_elements(tensor->dtype, tensor->data, number->data, tensor->count);
     tw_release(number);
     return status;
+}
+
+tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, const char *list)
+{
+    return optimizer->slots[kind]
+               ? TW_OK
+               : tw__fail(TW_ATTRIBUTE_ERROR, "'%s' object has no attribute '%s'", tw_class_name(optimizer), list);
 }
 
 tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds)

@@ -68,8 +68,8 @@ tw_status tw__traced_clip(const tw_optimizer *optimizer, tw_tensor **gradients, 
 tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable);
 void tw__traced_end(tw_optimizer *optimizer);
 
-/* The learning rate at construction: a number, or a schedule (retained). */
-tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *object);
+/* Slots that a setting asks for which was not so when the slots were made. */
+tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, const char *list);
 /* Makes slots of `count` kinds for every variable, kinds of one variable side by side. */
 tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds);
 /* The learning rate now. */

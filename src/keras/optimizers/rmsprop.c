@@ -3,29 +3,12 @@
 
 enum { VELOCITY, MOMENTUM, AVERAGE };
 
-typedef struct rmsprop {
-    tw_optimizer optimizer;
-    double rho, momentum, epsilon;
-    bool centered;
-} rmsprop;
-
-static tw_status rmsprop_init(void *self, const void *given)
-{
-    rmsprop *optimizer = self;
-    const tw_optimizers_rmsprop_args *args = given;
-    optimizer->rho = args->rho;
-    optimizer->momentum = args->momentum;
-    optimizer->epsilon = args->epsilon;
-    optimizer->centered = args->centered;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
-}
-
 static tw_status rmsprop_build(tw_optimizer *optimizer)
 {
     static const tw__slot_kind kinds[] = { { "_velocities", "velocity", 0 },
                                            { "_momentums", "momentum", 0 },
                                            { "_average_gradients", "average_gradient", 0 } };
-    const rmsprop *self = (rmsprop *)optimizer;
+    const tw_optimizers_rmsprop_args *self = tw_object_config(optimizer);
     bool has[] = { true, self->momentum > 0, self->centered };
     for (int i = 0; i < 3; i++)
         TW_TRY(has[i] ? tw__optimizer_add_slots(optimizer, i, 1, &kinds[i])
@@ -35,8 +18,10 @@ static tw_status rmsprop_build(tw_optimizer *optimizer)
 
 static tw_status rmsprop_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    const rmsprop *self = (rmsprop *)optimizer;
+    const tw_optimizers_rmsprop_args *self = tw_object_config(optimizer);
     double rho = self->rho;
+    TW_TRY(self->momentum > 0 ? tw__optimizer_need_slots(optimizer, 1, "_momentums") : TW_OK);
+    TW_TRY(self->centered ? tw__optimizer_need_slots(optimizer, 2, "_average_gradients") : TW_OK);
     tw_variable *velocity = optimizer->slots[VELOCITY][index];
     ASSIGN(velocity, TW_G2(AddV2, TW_G2(Mul, N(rho), V(velocity)), TW_G2(Mul, N(1 - rho), TW_G1(Square, G))));
     tw_tensor *under = NULL;
@@ -65,5 +50,5 @@ TW_CLASS(
     "centered: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = 100, jit_compile: bool = True, name: str = RMSprop) "
     "-> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(rmsprop), .init = rmsprop_init, .methods = &rmsprop_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .methods = &rmsprop_methods,
     .doc = "Steps divided by the root of a running mean of the gradient's square.");

@@ -126,23 +126,33 @@ static tw_status piecewise_init(void *self, const void *given)
     return TW_OK;
 }
 
+/* Behind the last boundary the last value counts, and where there is none, as when one of both lists was set to a shorter one,
+ * the first. */
+static double piece_value(const tw_schedules_piecewise_constant_decay_args *args, int64_t piece)
+{
+    int64_t last = args->values->count - 1;
+    if (last < 0)
+        return NAN;
+    return tw_tensor_double_at(args->values, piece == args->boundaries->count ? last : piece < last ? piece : 0);
+}
+
 static float piecewise_rate(const tw_schedule *self, float step)
 {
     const tw_schedules_piecewise_constant_decay_args *args = tw_object_config(self);
     int64_t piece = 0;
     while (piece < args->boundaries->count && step > (float)tw_tensor_double_at(args->boundaries, piece))
         piece++;
-    return (float)tw_tensor_double_at(args->values, piece);
+    return (float)piece_value(args, piece);
 }
 
 static tw_tensor *piecewise_trace(const tw_schedule *self, tw_tensor *step)
 {
     const tw_schedules_piecewise_constant_decay_args *args = tw_object_config(self);
     int64_t piece = args->boundaries->count;
-    tw_tensor *rate = constant(tw_tensor_double_at(args->values, piece));
+    tw_tensor *rate = constant(piece_value(args, piece));
     while (piece-- > 0) {
         tw_tensor *behind = TW_G2(Greater, tw_retain(step), constant(tw_tensor_double_at(args->boundaries, piece)));
-        rate = choose(behind, rate, constant(tw_tensor_double_at(args->values, piece)));
+        rate = choose(behind, rate, constant(piece_value(args, piece)));
     }
     return rate;
 }
@@ -317,6 +327,6 @@ TW_CLASS(
     schedules_cosine_decay_restarts,
     "keras.optimizers.schedules.CosineDecayRestarts(initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, "
     "m_mul: float = 1.0, alpha: float = 0.0, name: str = None) -> schedule",
-    .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &restarts_methods,
+    .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .inert = " t_mul m_mul ", .methods = &restarts_methods,
     .doc =
         "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.");

@@ -8,21 +8,13 @@ enum { RATE, MOMENTUM, SCALARS };
 
 static const tw__slot_kind kinds[] = { { "momentums", "m", 0 } };
 
-typedef struct sgd {
-    tw_optimizer optimizer;
-    double momentum;
-    bool nesterov;
-} sgd;
-
-static tw_status sgd_init(void *self, const void *given)
+static tw_status sgd_settle(void *self, const void *given)
 {
-    sgd *optimizer = self;
+    (void)self;
     const tw_optimizers_sgd_args *args = given;
     if (args->momentum < 0 || args->momentum > 1)
         return tw__fail(TW_VALUE_ERROR, "`momentum` must be between [0, 1].");
-    optimizer->momentum = args->momentum;
-    optimizer->nesterov = args->nesterov;
-    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+    return TW_OK;
 }
 
 static tw_status sgd_build(tw_optimizer *self)
@@ -32,7 +24,7 @@ static tw_status sgd_build(tw_optimizer *self)
 
 static tw_status sgd_update(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    sgd *self = (sgd *)optimizer;
+    const tw_optimizers_sgd_args *self = tw_object_config(optimizer);
     bool fresh;
     tw__scalars *set = tw__optimizer_scalars(optimizer, gradient->dtype, SCALARS, &fresh);
     if (!set)
@@ -50,7 +42,7 @@ static tw_status sgd_update(tw_optimizer *optimizer, int64_t index, tw_variable 
 
 static tw_status sgd_trace(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    sgd *self = (sgd *)optimizer;
+    const tw_optimizers_sgd_args *self = tw_object_config(optimizer);
     tw_tensor *rate = tw__traced_rate(optimizer, gradient->dtype);
     tw_auto tw_tensor *momentum = tw__float_scalar(gradient->dtype, self->momentum);
     if (!rate || !momentum)
@@ -64,7 +56,7 @@ static tw_status sgd_trace(tw_optimizer *optimizer, int64_t index, tw_variable *
 
 static tw_status sgd_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
 {
-    const sgd *self = (const sgd *)optimizer;
+    const tw_optimizers_sgd_args *self = tw_object_config(optimizer);
     return tw__sgd_rows(optimizer, &optimizer->slots[0][index], variable, indices, values, self->momentum, self->nesterov);
 }
 
@@ -77,5 +69,5 @@ TW_CLASS(
     "keras.optimizers.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "
     "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
     "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = SGD) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(sgd), .init = sgd_init, .methods = &sgd_methods,
+    .parent = &tw__class_optimizer, .size = sizeof(tw_optimizer), .settle = sgd_settle, .methods = &sgd_methods,
     .doc = "Steps along the gradient, with momentum if asked.");

@@ -1,4 +1,4 @@
-"""Makes tests/golden/layers_more/layers_more.json: what TensorFlow's layers give for the cases of tests/python/layer_cases.py."""
+"""Makes tests/golden/layer_values/layer_values.json: what TensorFlow's layers give for the cases of tests/python/layer_cases.py."""
 import json
 import os
 import sys
@@ -15,5 +15,5 @@ for name in layer_cases.cases(tf):
         out[name] = layer_cases.run(tf, name)
     except Exception as error:
         print(name, type(error).__name__, str(error)[:300], file=sys.stderr)
-with open(golden.path(__file__, "layers_more.json"), "w") as f:
+with open(golden.path(__file__, "layer_values.json"), "w") as f:
     f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in out.items()) + "\n}\n")

@@ -1,4 +1,4 @@
-"""Recurrent layers, attention, padding, normalization …: values, gradients, configs and names as TensorFlow's (tests/golden/layers_more.py)."""
+"""Recurrent layers, attention, padding, normalization …: values, gradients, configs and names as TensorFlow's (tests/golden/layer_values.py)."""
 import json
 
 import numpy as np
@@ -8,7 +8,7 @@ import thalweg as tf
 
 import layer_cases
 
-EXPECTED = json.load(open(golden_file("layers_more", "layers_more.json")))
+EXPECTED = json.load(open(golden_file("layer_values", "layer_values.json")))
 
 
 def same(got, expected):

@@ -182,12 +182,14 @@ int main(int count, char **arguments)
     if (!kept)
         return perror(kept_path), 1;
     pid_t child = fork();
+    int result = 0;
     if (child != 0)
-        return watch(child);
-    try_all(memory, seconds);
+        result = watch(child);
+    else
+        try_all(memory, seconds);
     fclose(kept);
     for (int i = 0; i < seed_count; i++)
         free(seeds[i].data);
     free(memory);
-    return 0;
+    return result;
 }

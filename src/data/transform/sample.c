@@ -122,11 +122,23 @@ static tw_tensor *even_weights(int64_t count)
     return weights;
 }
 
+/* Whether a list has nothing but integers beside its zeros: TensorFlow drops the zeros before it asks for the dtype. */
+static bool are_integers(const tw_value *given)
+{
+    bool integers = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
+    for (int64_t i = 0; integers && i < given->list.count; i++) {
+        const tw_value *item = &given->list.items[i];
+        integers = item->kind == TW_VALUE_INT || (item->kind == TW_VALUE_FLOAT && !(item->f > 0));
+    }
+    return integers;
+}
+
 /* The weights as a tensor; NULL: an error. */
-static tw_tensor *read_weights(const tw_value *given, int64_t count)
+static tw_tensor *read_weights(const tw_value *given, int64_t count, bool drops_zeros)
 {
     if (given->kind == TW_VALUE_NONE)
         return even_weights(count);
+    tw_dtype dtype = drops_zeros && are_integers(given) ? TW_INT32 : TW_DTYPE_NONE;
     tw_auto tw_tensor *weights = tw__value_tensor(given, TW_DTYPE_NONE, "weights");
     if (!weights)
         return NULL;
@@ -136,10 +148,10 @@ static tw_tensor *read_weights(const tw_value *given, int64_t count)
                  "Invalid `weights`. `weights` should have the same length as `datasets` but got `len(weights)=%lld` vs. "
                  "`len(datasets)=%lld`.",
                  (long long)length, (long long)count);
-    else if (weights->dtype != TW_FLOAT32 && weights->dtype != TW_FLOAT64)
+    else if (dtype == TW_INT32 || (weights->dtype != TW_FLOAT32 && weights->dtype != TW_FLOAT64))
         tw__fail(TW_TYPE_ERROR,
                  "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is <dtype: '%s'>.",
-                 tw_dtype_name(weights->dtype));
+                 tw_dtype_name(dtype == TW_INT32 ? dtype : weights->dtype));
     else
         return tw_retain(weights);
     return NULL;
@@ -168,7 +180,7 @@ static struct tw_dataset *sample_by(tw_tensor *weights, const tw_dataset_sample_
 }
 
 TW_API(dataset_sample_from,
-       "data.Dataset.sample_from_datasets(datasets: list<dataset>, weights: value<element> = None, seed: int = None, "
+       "data.Dataset.sample_from_datasets(datasets: list<dataset>, weights: value = None, seed: int = None, "
        "stop_on_empty_dataset: bool = False, rerandomize_each_iteration: bool = None) -> dataset",
        "Elements of datasets that chance chooses: by weights, or by weights that a dataset gives anew for every element.")
 {
@@ -184,6 +196,6 @@ TW_API(dataset_sample_from,
         tw_auto struct tw_dataset *choice = selector(NULL, given->object, pairs);
         return interleave(choice, args->datasets, args->stop_on_empty_dataset);
     }
-    tw_auto tw_tensor *weights = read_weights(given, args->datasets.count);
+    tw_auto tw_tensor *weights = read_weights(given, args->datasets.count, !args->stop_on_empty_dataset);
     return weights ? sample_by(weights, args) : NULL;
 }

@@ -317,12 +317,7 @@ def load(export_dir, tags=None, options=None):
     export_dir = _path(export_dir)
     if isinstance(tags, (set, frozenset)):
         tags = sorted(tags)
-    try:
-        root = thalweg.saved_model._load(export_dir, tags, bool(getattr(options, "trusted", False)))
-    except thalweg.errors.NotFoundError as error:
-        if "SavedModel file does not exist" in str(error):
-            raise OSError(str(error)) from None
-        raise
+    root = thalweg.saved_model._load(export_dir, tags, bool(getattr(options, "trusted", False)))
     made = _revive(root, {})
     if root._session is not None:
         from thalweg._graph_mode import wrapped

@@ -301,8 +301,8 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kw
         options = LoadOptions(trusted=not safe_mode)
         try:
             return _keras_saving.load_directory(filepath, compile, options)
-        except ValueError as error:
-            if "lacks the Keras metadata file" in str(error) and not _has_keras_objects(filepath):
+        except ValueError:
+            if not thalweg.io.gfile.exists(filepath + "/keras_metadata.pb") and not _has_keras_objects(filepath):
                 return load(filepath, options=options)
             raise
 

@@ -38,12 +38,22 @@ tw_status tw__fail(tw_status code, const char *format, ...) __attribute__((forma
 tw_status tw__no_memory(size_t size);
 /* The same, by an op: who runs ops says which one failed (tw__error_at_op), others say it here. */
 tw_status tw__fail_op(const char *op, tw_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same, with why it failed, for those who can do without (tw__error_now()->reason). */
+typedef enum tw__reason {
+    TW_REASON_NONE,
+    TW_REASON_UNKNOWN_NAME, /* a config names a class or function that nobody knows */
+    TW_REASON_CODE,         /* a config brings code along */
+    TW_REASON_INPUTS,       /* a layer does not take such inputs: told before it is called */
+    TW_REASON_LAYER,        /* it says already which layer failed */
+} tw__reason;
+tw_status tw__fail_because(tw__reason reason, tw_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same of a node that has no name yet: tw__error_fill puts it in at these places of the text, which are in order. */
 tw_status tw__fail_unnamed(tw_status code, const char *text, const size_t *gaps, size_t count);
 void tw__error_fill(const char *name);
 /* What is known of the thread's error beside its text; without an effect if there is none. */
 void tw__error_at_op(const char *op); /* unless an op or a node inside of it is told */
 void tw__error_call_name(const char *name);
+void tw__error_because(tw__reason reason);
 void tw__error_at_node(const char *name,
                        tw_object *origin); /* the innermost first; `origin`: where the program made it, or NULL */
 void tw__error_in_function(const char *name, const char *where); /* the function that was called at once; the origin's lines */
@@ -66,6 +76,7 @@ void tw__at_shutdown(tw__ending *ending);
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;
+    tw__reason reason;
     char *text;
     char *op, *call_name;   /* that failed, and the name its call was given; told of errors outside of graphs */
     char *node;             /* of a graph, "while/body/MatMul" */

@@ -69,6 +69,23 @@ tw_status tw__fail_op(const char *op, tw_status code, const char *format, ...)
     return code;
 }
 
+tw_status tw__fail_because(tw__reason reason, tw_status code, const char *format, ...)
+{
+    if (now.code != TW_OK)
+        return now.code;
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, format, arguments);
+    va_end(arguments);
+    now.reason = reason;
+    return code;
+}
+
+void tw__error_because(tw__reason reason)
+{
+    now.reason = reason;
+}
+
 tw_status tw__no_memory(size_t size)
 {
     return tw__fail(TW_RESOURCE_EXHAUSTED, "out of memory: could not allocate %zu bytes", size);

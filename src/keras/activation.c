@@ -83,7 +83,8 @@ static const tw_signature *find_function(const char *name)
         signature = tw_signature_find(name);
     if (!signature || signature->role != TW_ROLE_FUNCTION || !signature->field_count ||
         signature->fields[0].kind != TW_KIND_TENSOR || signature->result != TW_KIND_TENSOR) {
-        tw__fail(TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.", name);
+        tw__fail_because(TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR, "Unknown activation function '%s' cannot be deserialized.",
+                         name);
         return NULL;
     }
     return signature;

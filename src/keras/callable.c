@@ -23,8 +23,8 @@ tw_callable *tw__callable_get(tw_named named, const char *kind, const tw__callab
         if (strcmp(named, names[i].name) == 0)
             return tw__class_make_default(tw_class_find(names[i].class_id));
     }
-    tw__fail(
-        TW_VALUE_ERROR,
+    tw__fail_because(
+        TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
         "Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included in "
         "the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
         kind, named ? (const char *)named : "None");

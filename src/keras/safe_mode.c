@@ -30,8 +30,8 @@ void tw__safe_end(tw__safe_scope scope)
 
 tw_status tw__refuse_code(const char *what, const char *loading)
 {
-    return tw__fail(
-        TW_VALUE_ERROR,
+    return tw__fail_because(
+        TW_REASON_CODE, TW_VALUE_ERROR,
         "Requested the deserialization of %s. This carries a potential risk of arbitrary code execution and thus it is disallowed by default. "
         "If you trust the source of the saved model, you can pass `safe_mode=False` to the loading function in order to allow %s loading.",
         what, loading);

@@ -196,8 +196,8 @@ void *tw__deserialize(const tw_value *value, const char *word)
     if (!class) {
         if (strcmp(name, "function") == 0 && config->kind == TW_VALUE_STR)
             name = config->s.data;
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
             "Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included "
             "in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
             word ? word : "object", name);

@@ -333,7 +333,7 @@ tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *d
         status =
             bytes ? tw__saved_model_message_parse(m, bytes, size, binary ? path : text, tags, tag_count) : tw__error_status();
     } else if (text) {
-        status = tw__fail(TW_NOT_FOUND, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", directory);
+        status = tw__fail(TW_OS_ERROR, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", directory);
     }
     tw__free(path);
     tw__free(text);

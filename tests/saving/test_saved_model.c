@@ -121,7 +121,7 @@ static void test_damage(void **state)
     assert_non_null(strstr(tw_error_message(), "variables/variables"));
     tw_clear_error();
     assert_null(tw_saved_model_load(in_directory("nothing")));
-    expect_error(TW_NOT_FOUND, "SavedModel file does not exist at: ");
+    expect_error(TW_OS_ERROR, "SavedModel file does not exist at: ");
     tw__free(bytes);
 }
 

@@ -89,10 +89,11 @@ tw_initializer *tw__initializer_get(tw_named named)
     }
     const tw_class *class = named ? class_of_name(named) : NULL;
     if (!class) {
-        tw__fail(TW_VALUE_ERROR,
-                 "Unknown initializer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this "
-                 "object is included in the scope.",
-                 named ? (const char *)named : "None");
+        tw__fail_because(
+            TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
+            "Unknown initializer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this "
+            "object is included in the scope.",
+            named ? (const char *)named : "None");
         return NULL;
     }
     return tw__class_make_default(class);

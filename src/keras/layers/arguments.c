@@ -109,9 +109,10 @@ tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int 
     if (shape->rank < 0 || shape->rank == rank)
         return TW_OK;
     char *text = tw__shape_tuple(shape);
-    tw__fail(TW_VALUE_ERROR,
-             "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
-             layer->name, rank, shape->rank, text ? text : "");
+    tw__fail_because(
+        TW_REASON_INPUTS, TW_VALUE_ERROR,
+        "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
+        layer->name, rank, shape->rank, text ? text : "");
     tw__free(text);
     return tw__error_status();
 }

@@ -67,9 +67,9 @@ static tw_status resolve_axes(batch_normalization *layer, const tw_shape *input)
                 return tw__fail(TW_VALUE_ERROR, "Duplicate axis: %lld", (long long)axis);
         }
         if (input->dims[axis] < 0)
-            return tw__fail(TW_VALUE_ERROR,
-                            "Input has undefined `axis` dimension. Received input with shape %s. Axis value: %lld",
-                            tw__shape_text(input), (long long)axis);
+            return tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                                    "Input has undefined `axis` dimension. Received input with shape %s. Axis value: %lld",
+                                    tw__shape_text(input), (long long)axis);
         layer->axes[i] = axis;
         layer->sizes[i] = input->dims[axis];
     }
@@ -89,7 +89,7 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
     batch_normalization *layer = (batch_normalization *)self;
     const tw_layers_batch_normalization_args *args = tw_object_config(self);
     if (input->rank < 0 || !args)
-        return tw__fail(TW_VALUE_ERROR, "Input has undefined rank. Received: input_shape=<unknown>.");
+        return tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR, "Input has undefined rank. Received: input_shape=<unknown>.");
     TW_TRY(resolve_axes(layer, input));
     TW_TRY(track_axis(layer));
     layer->rank = input->rank;
@@ -136,10 +136,11 @@ static tw_status check_input(const batch_normalization *layer, const tw_shape *s
         if (size < 0 || size == layer->sizes[i])
             continue;
         char *text = tw__shape_tuple(shape);
-        tw__fail(TW_VALUE_ERROR,
-                 "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
-                 "but received input with shape %s",
-                 layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
+        tw__fail_because(
+            TW_REASON_INPUTS, TW_VALUE_ERROR,
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
+            "but received input with shape %s",
+            layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
         tw__free(text);
         return tw__error_status();
     }

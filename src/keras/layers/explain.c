@@ -7,8 +7,6 @@
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
 
-static const char beginning[] = "Exception encountered when calling layer '";
-
 static void add_value(tw__text *text, const tw_value *value, bool inside)
 {
     bool pairs = value->kind == TW_VALUE_DICT, list = value->kind == TW_VALUE_LIST;
@@ -70,21 +68,17 @@ static char *tail_of(const char *whose, const char *names, const tw_value *given
 }
 
 /* What a layer further inside has told already, and what Keras says of inputs before it calls a layer, stays as it is. */
-static bool is_plain(const char *message)
+static bool is_told(void)
 {
-    static const char *const plain[] = { beginning, "Input ", "Inputs have incompatible", "Layer \"", "A merge layer", "A `" };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (strncmp(message, plain[i], strlen(plain[i])) == 0)
-            return true;
-    }
-    return false;
+    tw__reason reason = tw__error_now()->reason;
+    return reason == TW_REASON_LAYER || reason == TW_REASON_INPUTS;
 }
 
 void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given, int count)
 {
     tw_status code = tw_error_code();
     if (code == TW_OK || code == TW_RESOURCE_EXHAUSTED || code == TW_CANCELLED || code == TW_ABORTED ||
-        (code != TW_FOREIGN_ERROR && is_plain(tw_error_message())))
+        (code != TW_FOREIGN_ERROR && is_told()))
         return;
     tw__saved_error error = tw__error_take();
     tw_value own = { .kind = TW_VALUE_NONE };
@@ -95,6 +89,7 @@ void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given
     if (tail && head && code != TW_FOREIGN_ERROR) {
         tw__error_restore(error);
         tw__error_wrap(head, tail);
+        tw__error_because(TW_REASON_LAYER);
     } else {
         tw__error_restore(error);
         if (tail && head && tw__language.error_words)

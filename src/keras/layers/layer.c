@@ -151,8 +151,9 @@ static char *told_shape(const tw_shape *shape)
 tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found)
 {
     char *wanted = tw__shape_tuple(expected), *given = told_shape(found);
-    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at,
-             layer->name, wanted ? wanted : "", given ? given : "");
+    tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                     "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at,
+                     layer->name, wanted ? wanted : "", given ? given : "");
     tw__free(wanted);
     tw__free(given);
     return tw__error_status();
@@ -170,15 +171,16 @@ static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
         return TW_OK;
     char *text = told_shape(shape);
     if (*expected == 'r')
-        tw__fail(TW_VALUE_ERROR,
-                 "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
-                 "Full shape received: %s",
-                 layer->name, layer->minimum_rank, shape->rank, text ? text : "");
+        tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                         "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
+                         "Full shape received: %s",
+                         layer->name, layer->minimum_rank, shape->rank, text ? text : "");
     else
-        tw__fail(TW_VALUE_ERROR,
-                 "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
-                 "but received input with shape %s",
-                 layer->name, (long long)layer->last_axis, text ? text : "");
+        tw__fail_because(
+            TW_REASON_INPUTS, TW_VALUE_ERROR,
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
+            "but received input with shape %s",
+            layer->name, (long long)layer->last_axis, text ? text : "");
     tw__free(text);
     return tw__error_status();
 }

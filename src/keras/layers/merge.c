@@ -22,9 +22,9 @@ static tw_status read_parts(const tw_layer *self, const tw_value *given, int64_t
 {
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
     if (!list || given->list.count < least)
-        return tw__fail(TW_VALUE_ERROR,
-                        "A merge layer should be called on a list of at least %lld input%s. Received: %s (layer \"%s\")",
-                        (long long)least, least == 1 ? "" : "s", list ? "fewer" : "not a list of tensors", self->name);
+        return tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                                "A merge layer should be called on a list of at least %lld input%s. Received: %s (layer \"%s\")",
+                                (long long)least, least == 1 ? "" : "s", list ? "fewer" : "not a list of tensors", self->name);
     out->count = given->list.count;
     out->items = tw__alloc_array((size_t)out->count + 1, sizeof *out->items);
     for (int64_t i = 0; out->items && i < out->count; i++) {
@@ -72,8 +72,9 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
     for (int64_t i = 0; i < p.count; i++)
         rank = p.items[i]->shape.rank > rank ? p.items[i]->shape.rank : rank;
     if (most && p.count > most) {
-        tw__fail(TW_VALUE_ERROR, "A `%s` layer should be called on exactly %lld inputs. Received: %lld inputs",
-                 tw_class_name(self), (long long)most, (long long)p.count);
+        tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                         "A `%s` layer should be called on exactly %lld inputs. Received: %lld inputs", tw_class_name(self),
+                         (long long)most, (long long)p.count);
         tw__free(p.items);
         return none;
     }
@@ -82,7 +83,8 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
         tw_shape a = shape, b = p.items[i]->shape, all;
         if (a.rank == b.rank && !tw__shape_broadcast(&a, &b, &all)) {
             char *text = shapes_text(&p);
-            tw__fail(TW_VALUE_ERROR, "Inputs have incompatible shapes. Received shapes %s", text ? text : "");
+            tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR, "Inputs have incompatible shapes. Received shapes %s",
+                             text ? text : "");
             tw__free(text);
             tw__free(p.items);
             return none;
@@ -213,8 +215,8 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
     tw_tensor *out = NULL;
     if (!fits) {
         char *text = shapes_text(&p);
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_INPUTS, TW_VALUE_ERROR,
             "A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: input_shape=%s",
             text ? text : "");
         tw__free(text);
@@ -305,8 +307,8 @@ static tw_value dot_values(tw_layer *self, const tw_value *given, int training)
     b += b < 0 ? y->shape.rank : 0;
     if (count != 2 || x->shape.rank < 2 || y->shape.rank < 2 || x->shape.rank > 6 || y->shape.rank > 6 || a < 1 || b < 1 ||
         a >= x->shape.rank || b >= y->shape.rank) {
-        tw__fail(TW_VALUE_ERROR, "A `Dot` layer should be called on a list of 2 inputs with axes of theirs (layer \"%s\")",
-                 self->name);
+        tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                         "A `Dot` layer should be called on a list of 2 inputs with axes of theirs (layer \"%s\")", self->name);
         return none;
     }
     int64_t left = x->shape.dims[a], right = y->shape.dims[b];

@@ -191,8 +191,8 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     }
     if (!x || x->shape.rank < 3) {
         char *text = x ? tw__shape_tuple(&x->shape) : NULL;
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_INPUTS, TW_VALUE_ERROR,
             "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
             self->name, x ? x->shape.rank : 0, text ? text : "");
         tw__free(text);
@@ -290,8 +290,8 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
     TW_TRY(check_cell(rnn));
     if (input->rank < 3) {
         char *text = tw__shape_tuple(input);
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_INPUTS, TW_VALUE_ERROR,
             "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
             self->name, input->rank, text ? text : "");
         tw__free(text);

@@ -239,9 +239,10 @@ static tw_status flat_items(const tw__functional *model, const tw_value *given, 
     bool by_name = given->kind == TW_VALUE_DICT, is_dict = wanted->kind == TW_VALUE_DICT;
     int64_t items = is_dict ? wanted->list.count / 2 : wanted->list.count;
     if (!by_name && (given->kind < TW_VALUE_LIST || given->list.count != items))
-        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.",
-                        model->model.layer.name, (long long)items,
-                        (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
+        return tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                                "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.",
+                                model->model.layer.name, (long long)items,
+                                (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
     int64_t *order = is_dict ? tw__alloc_array((size_t)items + 1, sizeof *order) : NULL;
     tw_status status = is_dict && !order ? TW_RESOURCE_EXHAUSTED : TW_OK;
     if (order)
@@ -286,8 +287,9 @@ static tw_status set_inputs(run *r, const tw_value *given)
     size_t count = 0;
     tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && count != model->input_count)
-        status = tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.",
-                          model->model.layer.name, model->input_count, count);
+        status = tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                                  "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.",
+                                  model->model.layer.name, model->input_count, count);
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         bool variable = flat[i]->kind == TW_VALUE_OBJECT && tw__is(flat[i]->object, &tw__class_variable);
         tw_tensor *tensor = flat[i]->kind == TW_VALUE_TENSOR ? tw_retain(flat[i]->tensor)

@@ -72,8 +72,8 @@ tw_loss *tw__loss_get(const tw_value *value)
     } else if (signature && signature->role == TW_ROLE_CLASS) {
         loss = tw__class_make_default(signature->class_row);
     } else {
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
             "Unknown loss function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
             "included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
             value->s.data);
@@ -95,8 +95,8 @@ tw_metric *tw__metric_get(const char *name, const char *called)
     } else if (signature && !other && signature->role == TW_ROLE_CLASS) {
         metric = tw__class_make_default(signature->class_row);
     } else {
-        tw__fail(
-            TW_VALUE_ERROR,
+        tw__fail_because(
+            TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
             "Unknown metric function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object "
             "is included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
             name);

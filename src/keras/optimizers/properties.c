@@ -138,9 +138,10 @@ TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> op
         tw__free(given);
         return made;
     }
-    tw__fail(TW_VALUE_ERROR,
-             "Unknown optimizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
-             "included in the scope.",
-             (const char *)args->identifier);
+    tw__fail_because(
+        TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR,
+        "Unknown optimizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
+        "included in the scope.",
+        (const char *)args->identifier);
     return NULL;
 }

@@ -144,7 +144,7 @@ static tw_layer *model_of_config(const tw_value *metadata)
     }
     tw_layer *model = made;
     if (model && tw_class_of(model) == &tw__class_model && !model->foreign_call && !((const tw__model *)model)->call) {
-        tw__fail(TW_VALUE_ERROR, "Unknown model: its class says nothing of what it does");
+        tw__fail_because(TW_REASON_UNKNOWN_NAME, TW_VALUE_ERROR, "Unknown model: its class says nothing of what it does");
         tw_release(model);
         return NULL;
     }
@@ -418,8 +418,7 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training)
         if (model && restore_weights(model, directory) != TW_OK) {
             tw_release(model);
             model = NULL;
-        } else if (!model && tw_error_code() == TW_VALUE_ERROR &&
-                   (strstr(tw_error_message(), "Unknown ") || strstr(tw_error_message(), "safe_mode"))) {
+        } else if (!model && (tw__error_now()->reason == TW_REASON_UNKNOWN_NAME || tw__error_now()->reason == TW_REASON_CODE)) {
             /* Its functions are in the file, too: they need neither classes nor code. */
             tw_clear_error();
             model = revive(&metadata, directory);

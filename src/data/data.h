@@ -58,7 +58,7 @@ struct tw__cursor {
     tw__dataset *dataset; /* a reference */
     tw__cursor *input;
     bool ended;
-    tw__streams *streams; /* of random ops in functions that steps call: one for all cursors of an iteration; a reference */
+    tw__stream_set *streams; /* of random ops in functions that steps call: one for all cursors of an iteration; a reference */
 };
 
 extern const tw_class tw__dataset_class;

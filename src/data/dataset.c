@@ -121,8 +121,10 @@ tw__cursor *tw__cursor_new(tw__dataset *dataset)
     if (!cursor)
         return NULL;
     cursor->dataset = tw_retain(dataset);
-    tw__streams *outer = tw__streams_now;
-    cursor->streams = tw__streams_now = outer ? tw_retain(outer) : tw__streams_new();
+    tw__stream_set *outer = tw__streams_now;
+    cursor->streams = tw__streams_now = outer && outer->of_iteration ? tw_retain(outer) : tw__streams_new();
+    if (cursor->streams)
+        cursor->streams->of_iteration = true;
     tw_status status = cursor->streams ? cursor_start(cursor) : tw__error_status();
     tw__streams_now = outer;
     if (status == TW_OK)
@@ -149,10 +151,13 @@ tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     *end = cursor->ended;
     if (cursor->ended)
         return TW_OK;
-    tw__streams *outer = tw__streams_now;
+    tw__stream_set *outer = tw__streams_now;
+    uint64_t path = tw__streams_path;
     tw__streams_now = cursor->streams;
+    tw__streams_path = 0;
     tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
     tw__streams_now = outer;
+    tw__streams_path = path;
     *end = status == TW_OK && *end; /* a step may have met the end of one dataset, and an error in the next one */
     cursor->ended = *end;
     return status;

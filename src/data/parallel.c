@@ -47,7 +47,7 @@ struct tw__workers {
     int active;               /* threads that fetch or work */
     bool taker_waits, fetching, ended, sloppy;
     bool started, paused;
-    tw__streams *streams; /* those of the cursor that it works for; a reference */
+    tw__stream_set *streams; /* those of the cursor that it works for; a reference */
     tw__workers *next_paused;
     _Atomic bool cancelled;
 };

@@ -16,6 +16,7 @@
 #define TW_EXEC_INTERNAL_H
 
 #include "exec/exec.h"
+#include "op/streams.h"
 
 enum { TW_SPARE_FRAMES = 4, TW_INLINE_DEPTH = 16, TW_MOST_LANES = 4 };
 
@@ -63,7 +64,7 @@ struct tw__step {
     bool gone;           /* taken away; its place in the list is closed when the pass is done */
     uint32_t overwrites; /* bit k: output 0 may be written where input k lies, if that has its size and is needed no more */
     int8_t lanes;        /* this step and the ones behind it, so many, may run side by side (beside.c); 0: it is no first one */
-    int32_t state;       /* of the general plan's states, if the op has some */
+    uint64_t key;        /* tells the step from others with the same node, that of a function which is called twice */
     /* layout.c: */
     bool fixed; /* every output is kept by the frame: nothing is made */
     bool large; /* takes long enough to ask whether the user wants to stop */
@@ -73,12 +74,6 @@ struct tw__step {
     int32_t *dying; /* places of the frame that end with this step: their memory is used anew */
     int32_t dying_count;
 };
-
-/* What the kernel of a node keeps from run to run: a random stream. */
-typedef struct tw__kernel_state {
-    const tw__node *node;
-    void *state;
-} tw__kernel_state;
 
 struct tw__specials;
 
@@ -105,9 +100,8 @@ struct tw__plan {
     bool takes_long;          /* some of its steps are large, or there are many */
     bool shapes_known;        /* of all arguments: there will be no special plans */
     struct tw__plan *general; /* the plan that it is a special one of; itself if it is none */
-    tw__kernel_state *states; /* of a general plan; special ones go on with them */
-    size_t state_count, state_capacity;
-    _Atomic uint32_t lock; /* of a general plan: of kernels' state, and of the making of specials */
+    tw__stream_set *streams;  /* of a general plan; special ones go on with them */
+    _Atomic uint32_t lock;    /* of a general plan: of the making of specials */
     _Atomic(void *) spare[TW_SPARE_FRAMES];
     struct tw__specials *specials; /* of a general plan */
 };

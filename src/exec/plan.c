@@ -103,17 +103,12 @@ static bool shapes_known(const tw__plan *plan, const tw__step *step)
 
 /* ---- steps ---- */
 
-static tw_status find_state(tw__plan *general, tw__step *step)
+static uint64_t key_of(const tw__step *step)
 {
-    size_t i = 0;
-    while (i < general->state_count && general->states[i].node != step->node)
-        i++;
-    if (i == general->state_count) {
-        TW_TRY(TW_GROW(general->states, general->state_capacity, i + 1));
-        general->states[general->state_count++] = (tw__kernel_state){ .node = step->node };
-    }
-    step->state = (int32_t)i;
-    return TW_OK;
+    uint64_t key = step->name ? 14695981039346656037u : (uint64_t)(uintptr_t)step->node;
+    for (const char *c = step->name; c && *c; c++)
+        key = (key ^ (uint8_t)*c) * 1099511628211u;
+    return key;
 }
 
 static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t *inputs)
@@ -136,8 +131,7 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     for (int k = 0; k < node->output_count; k++)
         step->outputs[k] = draft->first_place[node->id] + k;
     TW_TRY(tw__step_set_inputs(step, inputs, node->input_count));
-    if (step->op->free_state)
-        TW_TRY(find_state(plan->general, step));
+    step->key = key_of(step);
     step->known = shapes_known(plan, step) && computes(plan, step);
     return TW_OK;
 }
@@ -270,6 +264,10 @@ tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argume
     plan->graph = tw_retain(graph);
     tw__lock_prepare();
     plan->general = general ? general : plan;
+    if (!general && !(plan->streams = tw__streams_new())) {
+        tw__plan_free(plan);
+        return NULL;
+    }
     plan->argument_count = argument_count;
     plan->output_count = output_count;
     tw__draft draft = { .plan = plan, .special = values != NULL };
@@ -311,17 +309,13 @@ void tw__plan_free(tw__plan *plan)
         tw__step_end(&plan->steps[i]);
     for (int32_t i = 0; i < plan->place_count; i++)
         tw_release(plan->places[i].constant);
-    for (size_t i = 0; i < plan->state_count; i++) {
-        if (plan->states[i].state)
-            plan->states[i].node->op->free_state(plan->states[i].state);
-    }
+    tw_release(plan->streams);
     for (size_t i = 0; i < plan->name_count; i++)
         tw__free(plan->names[i]);
     for (size_t i = 0; i < plan->owner_count; i++)
         tw_release(plan->owners[i]);
     tw__free(plan->names);
     tw__free(plan->owners);
-    tw__free(plan->states);
     tw__free(plan->places);
     tw__free(plan->constant_places);
     tw__free(plan->steps);

@@ -232,22 +232,31 @@ static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *
     return TW_OK;
 }
 
-static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
+/* By a kernel that goes on where its last run ended. Copies of a node in several graphs have one stream; else the call that the
+ * program made has them all, one for each way to the node. */
+static tw_status compute_stream(const tw__step *now, tw__kernel *kernel)
+{
+    tw__kernel_stream *shared = now->node->stream;
+    tw__stream_set *streams = tw__streams_now;
+    _Atomic uint32_t *lock = shared ? &shared->lock : &streams->lock;
+    tw__hold_take(lock);
+    kernel->state = shared ? &shared->state : tw__stream_of(streams, now->op, tw__streams_path);
+    tw_status status = kernel->state ? now->op->compute(kernel) : tw__error_status();
+    tw__hold_give(lock);
+    return status;
+}
+
+static tw_status compute(tw__step *now, frame *f)
 {
     tw__kernel kernel = {
         now->op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, now->out_dtypes, NULL
     };
-    if (!now->op->free_state)
+    if (!now->op->free_state && !now->effects)
         return now->op->compute(&kernel);
-    tw__kernel_stream *shared = now->node->stream;
-    tw__streams *own = tw__streams_now;
-    _Atomic uint32_t *lock = shared ? &shared->lock : own ? &own->lock : &plan->general->lock;
-    tw__hold_take(lock);
-    kernel.state = shared ? &shared->state
-                   : own  ? tw__stream_of(own, now->op, now->node)
-                          : &plan->general->states[now->state].state;
-    tw_status status = kernel.state ? now->op->compute(&kernel) : tw__error_status();
-    tw__hold_give(lock);
+    uint64_t outer = tw__streams_path;
+    tw__streams_path = outer * 31 + now->key;
+    tw_status status = now->op->free_state ? compute_stream(now, &kernel) : now->op->compute(&kernel);
+    tw__streams_path = outer;
     return status;
 }
 
@@ -298,7 +307,7 @@ static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
     if (__builtin_expect(now->fixed, 1)) {
         for (int k = 0; k < now->output_count; k++)
             f->outputs[k] = f->values[now->outputs[k]];
-        tw_status status = now->run ? now->run(now, f->inputs, f->outputs) : compute(plan, now, f);
+        tw_status status = now->run ? now->run(now, f->inputs, f->outputs) : compute(now, f);
         bool same = true;
         for (int k = 0; k < now->output_count; k++)
             same &= f->outputs[k] == f->values[now->outputs[k]];
@@ -306,7 +315,7 @@ static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
     }
     tw_status status = make_outputs(plan, now, f);
     if (status == TW_OK)
-        status = now->run ? now->run(now, f->inputs, f->outputs) : compute(plan, now, f);
+        status = now->run ? now->run(now, f->inputs, f->outputs) : compute(now, f);
     return store(plan, now, f, status);
 }
 
@@ -472,9 +481,20 @@ bool tw__plan_fits(const tw__plan *plan, tw_tensor *const *values)
     return true;
 }
 
-tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
+static tw_status run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
 {
     if (__builtin_expect(tw__plan_fits(plan, values), 1))
         return tw__plan_execute(plan, values, outputs);
     return tw__specials_run(plan, values, outputs);
+}
+
+tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
+{
+    if (tw__streams_now) /* called by another plan, or by a step of a dataset */
+        return run(plan, values, outputs);
+    tw__streams_now = plan->general->streams;
+    tw__streams_path = 0;
+    tw_status status = run(plan, values, outputs);
+    tw__streams_now = NULL;
+    return status;
 }

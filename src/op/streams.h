@@ -1,23 +1,27 @@
-/* What kernels keep from run to run (random streams), where it is not the plan's own: each iteration through a dataset begins the
- * streams of the functions that its steps call anew, as TensorFlow does. */
+/* What kernels keep from run to run: random streams. They belong to a plan that a program runs, or to an iteration through a
+ * dataset, which begins anew with each iteration. A node has one for each way from there to it: a function that is called twice
+ * has two. */
 #ifndef TW_STREAMS_H
 #define TW_STREAMS_H
 
 #include "op/op.h"
 
-typedef struct tw__streams {
+typedef struct tw__stream_set {
     tw_object object;
     struct tw__stream *items;
     size_t count, capacity;
     _Atomic uint32_t lock; /* tw__hold_take: while a kernel uses one of them */
-} tw__streams;
+    bool of_iteration;     /* through a dataset: datasets below it use them, too */
+} tw__stream_set;
 
-tw__streams *tw__streams_new(void);
+tw__stream_set *tw__streams_new(void);
 
-/* The state of the kernel of a node; empty at first. NULL: an error. The lock is held. */
-void **tw__stream_of(tw__streams *streams, const tw_op *op, const void *node);
+/* The state of the kernel at the end of that path; empty at first. NULL: an error. The lock is held. */
+void **tw__stream_of(tw__stream_set *streams, const tw_op *op, uint64_t path);
 
-/* What plans use that this thread runs; NULL: their own. Who sets it puts back what was there. */
-extern _Thread_local tw__streams *tw__streams_now;
+/* Those of what this thread runs, and the way to the step that runs. NULL: it runs none. Who sets them puts back what was there.
+ */
+extern _Thread_local tw__stream_set *tw__streams_now;
+extern _Thread_local uint64_t tw__streams_path;
 
 #endif

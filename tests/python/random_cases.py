@@ -75,6 +75,38 @@ def functions(tf):
     }
 
 
+def programs(tf):
+    """Functions that call functions, loop and branch: each way to an op has numbers of its own."""
+    def inner(seed):
+        return tf.function(lambda: tf.random.uniform([], seed=seed))
+
+    def twice(seed):
+        g = inner(seed)
+        f = tf.function(lambda: (g(), g()))
+        return [f(), f(), g()]
+
+    def loop(seed):
+        f = tf.function(lambda n: tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s * 10 + tf.random.uniform([], seed=seed)), (0, 0.), parallel_iterations=1)[1])
+        return [f(tf.constant(3)), f(tf.constant(2))]
+
+    def branch(seed):
+        f = tf.function(lambda p: tf.cond(p, lambda: tf.random.uniform([], seed=seed), lambda: tf.random.uniform([], seed=seed)))
+        return [f(tf.constant(p)) for p in (True, False, True)]
+
+    def called_in_a_loop(seed):
+        g = inner(seed)
+        f = tf.function(lambda n: tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s * 10 + g()), (0, 0.), parallel_iterations=1)[1] + g())
+        return [f(tf.constant(2)), f(tf.constant(2))]
+
+    def iterated(seed):
+        dataset = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([], seed=seed))
+        f = tf.function(lambda: dataset.reduce(0., lambda s, x: s * 10 + x))
+        first, second = iter(dataset), iter(dataset)
+        return [f(), f(), next(first), next(second), next(first), next(second)]
+
+    return {"twice": twice, "loop": loop, "branch": branch, "called in a loop": called_in_a_loop, "iterated": iterated}
+
+
 def cases(tf):
     k, out = tf.keras, {}
 
@@ -144,6 +176,8 @@ def cases(tf):
         for name, function in functions(tf).items():
             for mode in ("eager", "function", "twice"):
                 out["function %s %s %s" % (name, seed, mode)] = fresh(lambda f=function, seed=seed, mode=mode: called(f, seed, mode))
+        for name, program in programs(tf).items():
+            out["program %s %s" % (name, seed)] = fresh(lambda program=program, seed=seed: program(seed))
     for name in ("RandomNormal", "RandomUniform", "TruncatedNormal", "GlorotUniform", "GlorotNormal", "HeNormal", "HeUniform", "LecunNormal", "LecunUniform",
                  "Orthogonal", "VarianceScaling"):
         make = getattr(k.initializers, name)

@@ -89,11 +89,13 @@ const char *tw__host_token(const tw__host_function *function)
 tw_status tw__host_run(const tw__host_function *function, bool arrays, tw_tensor *const *inputs, int input_count,
                        tw_tensor **outputs, int output_count)
 {
-    tw__streams *outer = tw__streams_now;
+    tw__stream_set *outer = tw__streams_now;
+    uint64_t path = tw__streams_path;
     tw__streams_now = NULL; /* functions that the program calls have streams of their own */
     tw_status status = function->body ? function->body(function->user, inputs, input_count, outputs, output_count)
                                       : tw__language.host_call(function->user, function->token, arrays, inputs, input_count,
                                                                outputs, output_count);
     tw__streams_now = outer;
+    tw__streams_path = path;
     return status;
 }

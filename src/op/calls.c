@@ -36,7 +36,14 @@ tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw_
 
 tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count)
 {
-    tw_tensor *output = NULL;
+    tw_tensor *output = NULL, *inputs[TW_MAX_OPERANDS];
+    int tensors = 0; /* the usual call has nothing else */
+    while (tensors < count && operands[tensors].kind == TW_OPERAND_TENSOR && operands[tensors].tensor) {
+        inputs[tensors] = operands[tensors].tensor;
+        tensors++;
+    }
+    if (tensors == count)
+        return tw__call(op, inputs, count, NULL, 0);
     return tw__call_all(op, &output, 1, operands, count) == TW_OK ? output : NULL;
 }
 

@@ -29,8 +29,8 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
     tw_auto tw_tensor *left = conjugate_a ? tw__grad_conj(a) : tw_retain(a);
     tw_auto tw_tensor *right = conjugate_b ? tw__grad_conj(b) : tw_retain(b);
     bool turn_a = of_a.transpose || of_a.adjoint, turn_b = of_b.transpose || of_b.adjoint;
-    if (!batched && !turn_a && !turn_b)
-        return TW_CALL(MatMul, left, right);
+    if (!batched && !turn_a && !turn_b) /* small products are called often: without operands in between */
+        return tw__call(&tw__op_MatMul, TW_IN(left, right), 2, NULL, 0);
     if (!batched)
         return TW_CALL(MatMul, left, right, TW_A_BOOL("transpose_a", turn_a), TW_A_BOOL("transpose_b", turn_b));
     if (other_dtype)

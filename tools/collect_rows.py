@@ -203,6 +203,10 @@ class Field:
         out += "".join(", .%s = true" % f for f in flags)
         if self.word:
             out += ", .word = " + c_string(self.word)
+        if self.kind in ("TENSOR", "TENSORS") and self.word in DTYPES:
+            out += ", .word_dtype = %d" % DTYPES[self.word]
+        if self.kind in ("TENSOR", "TENSORS") and self.word in ("dtype", "self"):
+            out += ", .forces = true"
         word = self.owner or self.word
         if self.kind in ("HANDLE", "HANDLES", "PAIRS") and word and word not in ANY:
             out += ", .class_row = &" + (INNER_CLASS % word if word in INNER else "tw__class_" + word)

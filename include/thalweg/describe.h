@@ -128,6 +128,7 @@ typedef struct tw_field {
         int64_t default_int;       /* INT, BOOL, DTYPE */
         double default_float;      /* FLOAT, NUMBER */
         const tw_class *class_row; /* HANDLE, HANDLES, PAIRS: what the objects must be; NULL: any object */
+        tw_dtype word_dtype;       /* TENSOR, TENSORS: the dtype that the word names, if it names one */
     };
     float minimum;   /* value >= minimum; exclusive_minimum: value > minimum */
     uint16_t offset; /* in the argument struct */
@@ -141,6 +142,7 @@ typedef struct tw_field {
     bool inherited : 1; /* an argument of the parent class ("**layer") */
     bool has_minimum : 1;
     bool exclusive_minimum : 1;
+    bool forces : 1; /* TENSOR, TENSORS: the word is "dtype" or "self", the dtype of another argument that tensors are cast to */
     bool ragged : 1; /* a ragged tensor may stand here for its flat values; */
     bool sparse : 1; /* a sparse one too */
 } tw_field;

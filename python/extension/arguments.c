@@ -299,29 +299,29 @@ static int find_field(const tw_signature *signature, const char *name)
 }
 
 /* The dtype that an argument "tensor<WORD>" has to have or should have. */
-static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how)
+static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_how *how)
 {
+    const char *word = wanting->word;
     *how = TW_HINT;
     if (!word)
         return TW_DTYPE_NONE;
-    if (strcmp(word, "dtype") == 0) {
+    if (wanting->word_dtype != TW_DTYPE_NONE) {
+        *how = TW_DEFAULT;
+        return wanting->word_dtype;
+    }
+    if (wanting->forces && strcmp(word, "dtype") == 0) {
         int at = find_field(c->signature, "dtype");
         tw_dtype dtype = at >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[at].offset) : TW_DTYPE_NONE;
         int hint = dtype == TW_DTYPE_NONE ? find_field(c->signature, "dtype_hint") : -1;
         *how = hint >= 0 ? TW_HINT : TW_FORCE;
         return hint >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[hint].offset) : dtype;
     }
-    if (strcmp(word, "self") == 0) {
+    if (wanting->forces) {
         *how = TW_FORCE;
         return tw__py_dtype_of_value(c->given[0]);
     }
     if (strcmp(word, "own") == 0)
         return tw__py_dtype_of_value(c->given[0]);
-    tw_dtype named = tw_dtype_from_name(word);
-    if (named != TW_DTYPE_NONE) {
-        *how = TW_DEFAULT;
-        return named;
-    }
     /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first
      * member alone, which is made a tensor without looking at the others. */
     bool first = strcmp(word, "first") == 0;
@@ -368,7 +368,7 @@ static tw_dtype dtype_of_all(PyObject *list)
 static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_tensors *out, tw_dtype *group)
 {
     tw__py_how how;
-    tw_dtype dtype = wanted_dtype(c, field->word, &how);
+    tw_dtype dtype = wanted_dtype(c, field, &how);
     if (dtype == TW_DTYPE_NONE)
         dtype = *group;
     bool whole = TW_IS_TENSOR(value) || tw__py_is_variable(value) || tw__py_composite(value);
@@ -412,13 +412,17 @@ static bool same_kind(tw_dtype is, tw_dtype wanted)
 
 static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_tensor **out, tw_dtype *group)
 {
+    if (TW_IS_TENSOR(value) && !field->forces) {
+        *out = TW_TENSOR(value);
+        return true;
+    }
     tw__py_how how;
-    tw_dtype dtype = wanted_dtype(c, field->word, &how);
+    tw_dtype dtype = wanted_dtype(c, field, &how);
     if (TW_IS_TENSOR(value) && (how != TW_FORCE || dtype == TW_DTYPE_NONE || TW_TENSOR(value)->dtype == dtype)) {
         *out = TW_TENSOR(value);
         return true;
     }
-    bool grouped = field->word && how != TW_FORCE && tw_dtype_from_name(field->word) == TW_DTYPE_NONE;
+    bool grouped = field->word && how != TW_FORCE && field->word_dtype == TW_DTYPE_NONE;
     if (dtype == TW_DTYPE_NONE && grouped)
         dtype = *group;
     void *composite = tw__py_composite(value);

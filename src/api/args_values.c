@@ -231,7 +231,7 @@ static tw_dtype dtype_for(const filling *f, const tw_field *field, const tw_valu
 {
     if (!field->word)
         return TW_DTYPE_NONE;
-    tw_dtype named = tw_dtype_from_name(field->word);
+    tw_dtype named = field->word_dtype;
     for (int i = 0; !named && i < f->signature->field_count; i++) {
         const tw_field *other = &f->signature->fields[i];
         bool dtype_field = other->kind == TW_KIND_DTYPE && strcmp(field->word, "dtype") == 0 && strcmp(other->name, "dtype") == 0;

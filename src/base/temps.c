@@ -56,11 +56,16 @@ void *tw__keep(tw__temps *t, void *what)
     return what ? tw_retain(what) : NULL;
 }
 
+void tw__temps_back(tw__temps *t, size_t count)
+{
+    while (t->count > count)
+        end_item(&t->items[--t->count]);
+}
+
 void tw__temps_end(void *list)
 {
     tw__temps *t = list;
-    while (t->count)
-        end_item(&t->items[--t->count]);
+    tw__temps_back(t, 0);
     if (t->items != t->room)
         tw__free(t->items);
     t->items = t->room;

@@ -30,6 +30,7 @@ void *tw__temp_by(tw__temps *t, void *what, void (*end)(void *what)); /* the sam
 void *tw__temp_memory(tw__temps *t, void *memory);                    /* for tw__free: texts, arrays */
 /* Takes the result out of the list. An object that is not in it is given as a new reference. */
 void *tw__keep(tw__temps *t, void *what);
-void tw__temps_end(void *t); /* what the end of the block does; the list is empty then */
+void tw__temps_end(void *t);                     /* what the end of the block does; the list is empty then */
+void tw__temps_back(tw__temps *t, size_t count); /* the same of what came after the first `count` */
 
 #endif

@@ -131,7 +131,7 @@ static tw_status restore_weights(watcher *w)
     tw_status status =
         count == w->weight_count ? TW_OK : tw__fail(TW_VALUE_ERROR, "EarlyStopping: the model's weights are others than before");
     for (int64_t i = 0; status == TW_OK && i < count; i++)
-        status = tw__traced_assign(&tw__op_AssignVariableOp, variables[i], tw_retain(w->weights[i]));
+        status = tw__traced_assign(&tw__op_AssignVariableOp, variables[i], w->weights[i]);
     tw__free(variables);
     return status;
 }
@@ -265,7 +265,8 @@ static tw_status plateau_on(tw_callback *self, tw_event event, int64_t index, tw
     if (w->cooldown > 0 || ++w->wait < args->patience || !((float)old > (float)args->min_lr))
         return TW_OK;
     double product = old * args->factor, rate = product > args->min_lr ? product : args->min_lr;
-    TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw_tensor_float((float)rate)));
+    tw_auto tw_tensor *next = tw_tensor_float((float)rate);
+    TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, next));
     if (args->verbose > 0) {
         tw__text number = { 0 };
         tw__print_float(&number, rate, TW_FLOAT64);

@@ -8,26 +8,25 @@ static tw_status adadelta_build(tw_optimizer *optimizer)
     return tw__optimizer_add_slots(optimizer, 0, 2, kinds);
 }
 
-/* rho mean + (1 - rho) x x; takes x. */
-static tw_tensor *mean_of_squares(tw_variable *mean, tw_tensor *x, double rho)
+/* mean = rho mean + (1 - rho) x x */
+static tw_status follow_squares(tw_variable *mean, tw_tensor *x, double rho)
 {
-    if (!x)
-        return NULL;
-    tw_auto tw_tensor *value = x, *left = tw__float_scalar(x->dtype, 1 - rho);
-    return TW_G2(AddV2, TW_G2(Mul, tw__float_scalar(value->dtype, rho), V(mean)),
-                 TW_G2(Mul, TW_G2(Mul, tw_retain(left), tw_retain(value)), tw_retain(value)));
+    TW_TEMPS(t);
+    ASSIGN(mean, AddV2, TW_TEMP(Mul, rho, V(mean)), TW_TEMP(Mul, TW_TEMP(Mul, 1 - rho, x), x));
+    return TW_OK;
 }
 
 static tw_status adadelta_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     const tw_optimizers_adadelta_args *self = tw_object_config(optimizer);
     tw_variable *grads = optimizer->slots[0][index], *changes = optimizer->slots[1][index];
-    ASSIGN(grads, mean_of_squares(grads, G, self->rho));
-    tw_tensor *size = TW_G1(Sqrt, TW_G2(AddV2, V(changes), N(self->epsilon)));
-    tw_auto tw_tensor *change =
-        TW_G2(RealDiv, TW_G2(Mul, TW_G1(Neg, size), G), TW_G1(Sqrt, TW_G2(AddV2, V(grads), N(self->epsilon))));
-    ASSIGN(changes, mean_of_squares(changes, tw_retain(change), self->rho));
-    ADD(variable, TW_G2(Mul, RATE, tw_retain(change)));
+    TW_TRY(follow_squares(grads, gradient, self->rho));
+    tw_tensor *size = TW_TEMP(Sqrt, TW_TEMP(AddV2, V(changes), self->epsilon));
+    tw_tensor *change =
+        TW_TEMP(RealDiv, TW_TEMP(Mul, TW_TEMP(Neg, size), gradient), TW_TEMP(Sqrt, TW_TEMP(AddV2, V(grads), self->epsilon)));
+    TW_TRY(follow_squares(changes, change, self->rho));
+    ADD(variable, Mul, RATE, change);
     return TW_OK;
 }
 

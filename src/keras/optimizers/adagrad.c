@@ -10,11 +10,11 @@ static tw_status adagrad_build(tw_optimizer *optimizer)
 
 static tw_status adagrad_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
+    const tw_optimizers_adagrad_args *self = tw_object_config(optimizer);
     tw_variable *sum = optimizer->slots[0][index];
-    ADD(sum, TW_G2(Mul, G, G));
-    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, RATE, G),
-                             TW_G1(Sqrt, TW_G2(AddV2, V(sum),
-                                               N(((const tw_optimizers_adagrad_args *)tw_object_config(optimizer))->epsilon)))));
+    ADD(sum, Mul, gradient, gradient);
+    SUBTRACT(variable, RealDiv, TW_TEMP(Mul, RATE, gradient), TW_TEMP(Sqrt, TW_TEMP(AddV2, V(sum), self->epsilon)));
     return TW_OK;
 }
 

@@ -9,50 +9,43 @@
 #include <math.h>
 
 #include "kernel/adam.h"
-#include "keras/optimizers/optimizers.h"
-#include "op/calls.h"
+#include "keras/optimizers/step.h"
 
 enum { MOMENTUM, VELOCITY, LARGEST };
-enum { BETA_1_POWER, BETA_2_POWER, RATE, BETA_1, BETA_2, EPSILON, SCALARS };
+enum { BETA_1_POWER, BETA_2_POWER, STEP_RATE, BETA_1, BETA_2, EPSILON, SCALARS };
 
 static const tw__slot_kind kinds[] = { { "_momentums", "m", 0 }, { "_velocities", "v", 0 }, { "_velocity_hats", "vhat", 0 } };
 
 typedef struct adam {
     tw_optimizer optimizer;
-    double beta_1, beta_2, epsilon;
-    bool amsgrad;
+    tw_optimizers_adam_args settings; /* by name: AdamW's too */
 } adam;
 
 static tw_status adam_settle(void *self, const void *given)
 {
     (void)given;
-    adam *optimizer = self;
-    tw_optimizers_adam_args args; /* by name: AdamW's too */
-    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_adam, &args);
-    optimizer->beta_1 = args.beta_1;
-    optimizer->beta_2 = args.beta_2;
-    optimizer->epsilon = args.epsilon;
-    optimizer->amsgrad = args.amsgrad;
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_adam,
+                     &((adam *)self)->settings);
     return TW_OK;
 }
 
 static tw_status adam_build(tw_optimizer *self)
 {
     TW_TRY(tw__optimizer_add_slots(self, MOMENTUM, 2, kinds));
-    return ((adam *)self)->amsgrad ? tw__optimizer_add_slots(self, LARGEST, 1, &kinds[LARGEST]) : TW_OK;
+    return ((adam *)self)->settings.amsgrad ? tw__optimizer_add_slots(self, LARGEST, 1, &kinds[LARGEST]) : TW_OK;
 }
 
 static tw_status need_largest(const adam *self)
 {
-    return self->amsgrad ? tw__optimizer_need_slots(&self->optimizer, LARGEST, kinds[LARGEST].list) : TW_OK;
+    return self->settings.amsgrad ? tw__optimizer_need_slots(&self->optimizer, LARGEST, kinds[LARGEST].list) : TW_OK;
 }
 
 static double alpha_of(const adam *self, tw_dtype dtype)
 {
     double step = (double)(tw__optimizer_step(&self->optimizer) + 1), rate = tw__optimizer_rate(&self->optimizer);
     if (dtype == TW_FLOAT64)
-        return rate * sqrt(1 - pow(self->beta_2, step)) / (1 - pow(self->beta_1, step));
-    float power_1 = powf((float)self->beta_1, (float)step), power_2 = powf((float)self->beta_2, (float)step);
+        return rate * sqrt(1 - pow(self->settings.beta_2, step)) / (1 - pow(self->settings.beta_1, step));
+    float power_1 = powf((float)self->settings.beta_1, (float)step), power_2 = powf((float)self->settings.beta_2, (float)step);
     return (double)((float)rate * sqrtf(1 - power_2) / (1 - power_1));
 }
 
@@ -61,16 +54,17 @@ static tw_status step(adam *self, int64_t index, tw_variable *variable, const tw
     tw_optimizer *optimizer = &self->optimizer;
     tw__resource *slots[] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource,
                               optimizer->slots[VELOCITY][index]->resource,
-                              self->amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
-    tw__adam numbers = { alpha_of(self, gradient->dtype), 1 - self->beta_1, 1 - self->beta_2, self->epsilon };
-    return tw__adam_update(slots, self->amsgrad ? 4 : 3, gradient, &numbers);
+                              self->settings.amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
+    tw__adam numbers = { alpha_of(self, gradient->dtype), 1 - self->settings.beta_1, 1 - self->settings.beta_2,
+                         self->settings.epsilon };
+    return tw__adam_update(slots, self->settings.amsgrad ? 4 : 3, gradient, &numbers);
 }
 
 static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
     tw_optimizer *optimizer = &self->optimizer;
     bool fresh;
-    if (self->amsgrad)
+    if (self->settings.amsgrad)
         return tw__fail(TW_UNIMPLEMENTED, "%s: amsgrad with variables of dtype %s is not supported", optimizer->name,
                         tw_dtype_name(gradient->dtype));
     tw__scalars *set = tw__optimizer_scalars(optimizer, gradient->dtype, SCALARS, &fresh);
@@ -78,12 +72,12 @@ static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw
         return tw__error_status();
     if (fresh) {
         float time = (float)(tw__optimizer_step(optimizer) + 1);
-        const double numbers[SCALARS] = { powf((float)self->beta_1, time),
-                                          powf((float)self->beta_2, time),
+        const double numbers[SCALARS] = { powf((float)self->settings.beta_1, time),
+                                          powf((float)self->settings.beta_2, time),
                                           tw__optimizer_rate(optimizer),
-                                          self->beta_1,
-                                          self->beta_2,
-                                          self->epsilon };
+                                          self->settings.beta_1,
+                                          self->settings.beta_2,
+                                          self->settings.epsilon };
         for (int i = 0; i < SCALARS; i++)
             tw__scalar_set(set->values[i], numbers[i]);
     }
@@ -92,7 +86,7 @@ static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw
                             optimizer->slots[VELOCITY][index]->handle,
                             set->values[BETA_1_POWER],
                             set->values[BETA_2_POWER],
-                            set->values[RATE],
+                            set->values[STEP_RATE],
                             set->values[BETA_1],
                             set->values[BETA_2],
                             set->values[EPSILON],
@@ -108,48 +102,41 @@ static tw_status adam_update(tw_optimizer *optimizer, int64_t index, tw_variable
     return plain ? step((adam *)optimizer, index, variable, gradient) : step_small((adam *)optimizer, index, variable, gradient);
 }
 
-/* rate · sqrt(1 - beta_2^t) / (1 - beta_1^t); borrowed. */
-static tw_tensor *traced_alpha(adam *self, tw_dtype dtype)
+tw_tensor *tw__adam_alpha(tw__temps *t, tw_tensor *time, tw_tensor *rate, double beta_1, double beta_2)
+{
+    tw_tensor *rest_1 = TW_TEMP(Sub, 1.0, TW_TEMP(Pow, beta_1, time)), *rest_2 = TW_TEMP(Sub, 1.0, TW_TEMP(Pow, beta_2, time));
+    return TW_TEMP(RealDiv, TW_TEMP(Mul, rate, TW_TEMP(Sqrt, rest_2)), rest_1);
+}
+
+/* The same for all variables; borrowed. */
+static tw_tensor *traced_alpha(tw__temps *t, adam *self, tw_dtype dtype)
 {
     tw_optimizer *optimizer = &self->optimizer;
     tw_tensor *rate = tw__traced_rate(optimizer, dtype);
-    if (!rate || optimizer->traced_number)
-        return optimizer->traced_number;
-    tw_auto tw_tensor *count = TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(1));
-    tw_auto tw_tensor *time = tw__cast(count, dtype);
-    if (!time)
-        return NULL;
-    tw_tensor *rest_1 =
-        TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_1), tw_retain(time)));
-    tw_tensor *rest_2 =
-        TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_2), tw_retain(time)));
-    optimizer->traced_number = TW_G2(RealDiv, TW_G2(Mul, tw_retain(rate), TW_G1(Sqrt, rest_2)), rest_1);
+    if (rate && !optimizer->traced_number)
+        optimizer->traced_number = tw_retain(
+            tw__adam_alpha(t, tw__step_time(t, optimizer, dtype, 1), rate, self->settings.beta_1, self->settings.beta_2));
     return optimizer->traced_number;
 }
 
 /* Keras's own ops, in its order. */
 static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     adam *self = (adam *)optimizer;
-    tw_dtype dtype = gradient->dtype;
     tw_variable *m = optimizer->slots[MOMENTUM][index], *v = optimizer->slots[VELOCITY][index];
     TW_TRY(need_largest(self));
-    tw_tensor *alpha = traced_alpha(self, dtype);
-    if (!alpha)
-        return tw__error_status();
-    tw_tensor *change = TW_G2(Sub, tw_retain(gradient), tw__variable_read(m));
-    TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, m, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_1))));
-    change = TW_G2(Sub, TW_CALL(Square, gradient), tw__variable_read(v));
-    TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, v, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_2))));
-    if (self->amsgrad) {
+    tw_tensor *alpha = traced_alpha(t, self, gradient->dtype);
+    TW_NEED(alpha);
+    ADD(m, Mul, TW_TEMP(Sub, gradient, V(m)), 1 - self->settings.beta_1);
+    ADD(v, Mul, TW_TEMP(Sub, TW_TEMP(Square, gradient), V(v)), 1 - self->settings.beta_2);
+    if (self->settings.amsgrad) {
         tw_variable *largest = optimizer->slots[LARGEST][index];
-        TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, largest,
-                                 TW_G2(Maximum, tw__variable_read(largest), tw__variable_read(v))));
+        ASSIGN(largest, Maximum, V(largest), V(v));
         v = largest;
     }
-    tw_tensor *over = TW_G2(Mul, tw__variable_read(m), tw_retain(alpha));
-    tw_tensor *under = TW_G2(AddV2, TW_G1(Sqrt, tw__variable_read(v)), tw__float_scalar(dtype, self->epsilon));
-    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, TW_G2(RealDiv, over, under));
+    SUBTRACT(variable, RealDiv, TW_TEMP(Mul, V(m), alpha), TW_TEMP(AddV2, TW_TEMP(Sqrt, V(v)), self->settings.epsilon));
+    return TW_OK;
 }
 
 static tw_status adam_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
@@ -157,8 +144,9 @@ static tw_status adam_rows(tw_optimizer *optimizer, int64_t index, tw_variable *
     const adam *self = (const adam *)optimizer;
     TW_TRY(need_largest(self));
     tw_variable *slots[] = { optimizer->slots[MOMENTUM][index], optimizer->slots[VELOCITY][index],
-                             self->amsgrad ? optimizer->slots[LARGEST][index] : NULL };
-    return tw__adam_rows(optimizer, slots, variable, indices, values, self->beta_1, self->beta_2, self->epsilon);
+                             self->settings.amsgrad ? optimizer->slots[LARGEST][index] : NULL };
+    return tw__adam_rows(optimizer, slots, variable, indices, values, self->settings.beta_1, self->settings.beta_2,
+                         self->settings.epsilon);
 }
 
 static const tw__optimizer_methods adam_methods = {

@@ -9,13 +9,14 @@ static tw_status adamax_build(tw_optimizer *optimizer)
 
 static tw_status adamax_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     const tw_optimizers_adamax_args *self = tw_object_config(optimizer);
     tw_variable *m = optimizer->slots[0][index], *u = optimizer->slots[1][index];
-    ADD(m, TW_G2(Mul, TW_G2(Sub, G, V(m)), N(1 - self->beta_1)));
-    ASSIGN(u, TW_G2(Maximum, TW_G2(Mul, N(self->beta_2), V(u)), TW_G1(Abs, G)));
-    tw_tensor *power = TW_G2(Pow, N(self->beta_1), tw__step_time(optimizer, gradient->dtype, 1));
-    tw_tensor *under = TW_G2(Mul, TW_G2(Sub, N(1), power), TW_G2(AddV2, V(u), N(self->epsilon)));
-    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, RATE, V(m)), under));
+    ADD(m, Mul, TW_TEMP(Sub, gradient, V(m)), 1 - self->beta_1);
+    ASSIGN(u, Maximum, TW_TEMP(Mul, self->beta_2, V(u)), TW_TEMP(Abs, gradient));
+    tw_tensor *power = TW_TEMP(Pow, self->beta_1, tw__step_time(t, optimizer, gradient->dtype, 1));
+    tw_tensor *under = TW_TEMP(Mul, TW_TEMP(Sub, 1.0, power), TW_TEMP(AddV2, V(u), self->epsilon));
+    SUBTRACT(variable, RealDiv, TW_TEMP(Mul, RATE, V(m)), under);
     return TW_OK;
 }
 

@@ -39,19 +39,19 @@ static tw_status ftrl_build(tw_optimizer *optimizer)
 
 static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     const tw_optimizers_ftrl_args *self = tw_object_config(optimizer);
     tw_variable *sum = optimizer->slots[0][index], *linear = optimizer->slots[1][index];
-    tw_auto tw_tensor *next = TW_G2(AddV2, V(sum), TW_G2(Pow, G, N(2)));
-    tw_auto tw_tensor *root = TW_G2(Pow, tw_retain(next), N(-self->learning_rate_power));
-    tw_tensor *l2 = TW_G2(AddV2, N(self->l2_regularization_strength), TW_G2(RealDiv, N(self->beta), TW_G2(Mul, N(2), RATE)));
-    tw_tensor *used = TW_G2(AddV2, G, TW_G2(Mul, N(2 * self->l2_shrinkage_regularization_strength), V(variable)));
-    tw_tensor *change = TW_G2(RealDiv, TW_G2(Sub, tw_retain(root), TW_G2(Pow, V(sum), N(-self->learning_rate_power))), RATE);
-    ADD(linear, TW_G2(Sub, used, TW_G2(Mul, change, V(variable))));
-    tw_tensor *under = TW_G2(AddV2, TW_G2(RealDiv, tw_retain(root), RATE), TW_G2(Mul, N(2), l2));
-    tw_tensor *clipped = TW_G3(ClipByValue, V(linear), N(-self->l1_regularization_strength), N(self->l1_regularization_strength));
-    ASSIGN(variable, TW_G2(RealDiv, TW_G2(Sub, clipped, V(linear)), under));
-    ASSIGN(sum, tw_retain(next));
-    return TW_OK;
+    double power = -self->learning_rate_power, l1 = self->l1_regularization_strength;
+    tw_tensor *next = TW_TEMP(AddV2, V(sum), TW_TEMP(Pow, gradient, 2.0));
+    tw_tensor *root = TW_TEMP(Pow, next, power);
+    tw_tensor *l2 = TW_TEMP(AddV2, self->l2_regularization_strength, TW_TEMP(RealDiv, self->beta, TW_TEMP(Mul, 2.0, RATE)));
+    ADD(linear, Sub, TW_TEMP(AddV2, gradient, TW_TEMP(Mul, 2 * self->l2_shrinkage_regularization_strength, V(variable))),
+        TW_TEMP(Mul, TW_TEMP(RealDiv, TW_TEMP(Sub, root, TW_TEMP(Pow, V(sum), power)), RATE), V(variable)));
+    tw_tensor *under = TW_TEMP(AddV2, TW_TEMP(RealDiv, root, RATE), TW_TEMP(Mul, 2.0, l2));
+    tw_tensor *clipped = TW_TEMP(ClipByValue, V(linear), -l1, l1);
+    ASSIGN(variable, RealDiv, TW_TEMP(Sub, clipped, V(linear)), under);
+    return tw__traced_assign(&tw__op_AssignVariableOp, sum, next);
 }
 
 static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update = ftrl_step, .trace = ftrl_step };

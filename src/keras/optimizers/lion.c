@@ -17,19 +17,19 @@ static tw_status lion_build(tw_optimizer *optimizer)
     return tw__optimizer_add_slots(optimizer, 0, 1, kinds);
 }
 
-/* m beta + g (1 - beta) */
-static tw_tensor *mixed(tw_variable *m, tw_tensor *gradient, double beta)
+/* m beta + g (1 - beta), left to t */
+static tw_tensor *mixed(tw__temps *t, tw_variable *m, tw_tensor *gradient, double beta)
 {
-    return TW_G2(AddV2, TW_G2(Mul, V(m), N(beta)), TW_G2(Mul, G, TW_G2(Sub, N(1), N(beta))));
+    return TW_TEMP(AddV2, TW_TEMP(Mul, V(m), beta), TW_TEMP(Mul, gradient, TW_TEMP(Sub, N(1), N(beta))));
 }
 
 static tw_status lion_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     const tw_optimizers_lion_args *self = tw_object_config(optimizer);
     tw_variable *m = optimizer->slots[0][index];
-    SUBTRACT(variable, TW_G2(Mul, RATE, TW_G1(Sign, mixed(m, gradient, self->beta_1))));
-    ASSIGN(m, mixed(m, gradient, self->beta_2));
-    return TW_OK;
+    SUBTRACT(variable, Mul, RATE, TW_TEMP(Sign, mixed(t, m, gradient, self->beta_1)));
+    return tw__traced_assign(&tw__op_AssignVariableOp, m, mixed(t, m, gradient, self->beta_2));
 }
 
 static const tw__optimizer_methods lion_methods = { .build = lion_build, .update = lion_step, .trace = lion_step };

@@ -4,22 +4,11 @@
 
 typedef struct nadam {
     tw_optimizer optimizer;
-    double beta_1, beta_2, epsilon;
     double pace; /* how fast the momentum comes near beta_1: that of the former class (`decay`, 0.004); 0: today's, which is 1 */
     tw_variable *product; /* of the momentum's factors so far; a reference */
     int64_t counter;      /* how often it was computed, and 1: Keras's _u_product_counter, which counts traces of functions too */
     uint64_t round;       /* the step that it was computed for; the former class does so once for all variables */
 } nadam;
-
-static tw_status nadam_settle(void *self, const void *given)
-{
-    nadam *optimizer = self;
-    const tw_optimizers_nadam_args *args = given;
-    optimizer->beta_1 = args->beta_1;
-    optimizer->beta_2 = args->beta_2;
-    optimizer->epsilon = args->epsilon;
-    return TW_OK;
-}
 
 static void nadam_visit(void *self, tw__visitor visitor, void *context)
 {
@@ -67,17 +56,18 @@ static void nadam_add_config(const tw_optimizer *optimizer, tw__dict *config)
         tw__dict_put(config, "decay", (tw_value){ .kind = TW_VALUE_FLOAT, .f = ((const nadam *)optimizer)->pace });
 }
 
-/* beta_1 (1 - 0.96^(pace time) / 2), and takes the time. */
-static tw_tensor *momentum_at(const nadam *self, tw_tensor *time, tw_dtype dtype)
+/* beta_1 (1 - 0.96^(pace time) / 2), of a time so many steps ahead; left to t. */
+static tw_tensor *momentum_at(tw__temps *t, nadam *self, int ahead, tw_dtype dtype)
 {
+    tw_tensor *time = tw__step_time(t, &self->optimizer, dtype, ahead);
     if (self->pace != 0)
-        time = TW_G2(Mul, tw__float_scalar(dtype, self->pace), time);
-    tw_tensor *half = TW_G2(Mul, tw__float_scalar(dtype, 0.5), TW_G2(Pow, tw__float_scalar(dtype, 0.96), time));
-    return TW_G2(Mul, tw__float_scalar(dtype, self->beta_1), TW_G2(Sub, tw__float_scalar(dtype, 1), half));
+        time = TW_TEMP(Mul, self->pace, time);
+    tw_tensor *half = TW_TEMP(Mul, 0.5, TW_TEMP(Pow, 0.96, time));
+    return TW_TEMP(Mul, ((const tw_optimizers_nadam_args *)tw_object_config(self))->beta_1, TW_TEMP(Sub, 1.0, half));
 }
 
-/* The product of all factors up to now; the first variable of a step brings it forward. */
-static tw_tensor *product_now(nadam *self, tw_tensor *factor)
+/* The product of all factors up to now, left to t; the first variable of a step brings it forward. */
+static tw_tensor *product_now(tw__temps *t, nadam *self, tw_tensor *factor)
 {
     tw_optimizer *optimizer = &self->optimizer;
     int64_t counter = self->counter;
@@ -86,40 +76,34 @@ static tw_tensor *product_now(nadam *self, tw_tensor *factor)
         return V(self->product);
     self->counter++;
     self->round = optimizer->round;
-    tw_tensor *next = TW_G2(Mul, V(self->product), tw_retain(factor));
+    tw_tensor *next = TW_TEMP(Mul, V(self->product), factor);
     if (tw__tracing && !once) {
-        tw_tensor *done =
-            TW_G2(Equal, tw_tensor_int64(counter), TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(2)));
-        next = TW_G3(SelectV2, done, V(self->product), next);
+        tw_tensor *done = TW_TEMP(Equal, counter, TW_TEMP(AddV2, V(optimizer->iterations), (int64_t)2));
+        next = TW_TEMP(SelectV2, done, V(self->product), next);
     }
-    if (!next || tw__traced_assign(&tw__op_AssignVariableOp, self->product, tw_retain(next)) != TW_OK) {
-        tw_release(next);
-        return NULL;
-    }
-    return next;
+    return tw__traced_assign(&tw__op_AssignVariableOp, self->product, next) == TW_OK ? next : NULL;
 }
 
 static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
+    TW_TEMPS(t);
     nadam *self = (nadam *)optimizer;
+    const tw_optimizers_nadam_args *args = tw_object_config(self);
     tw_dtype dtype = gradient->dtype;
     tw_variable *m = optimizer->slots[0][index], *v = optimizer->slots[1][index];
     if (self->product->resource->dtype != dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variables of several dtypes (%s and %s) are not supported", optimizer->name,
                         tw_dtype_name(self->product->resource->dtype), tw_dtype_name(dtype));
-    tw_auto tw_tensor *now = momentum_at(self, tw__step_time(optimizer, dtype, 1), dtype);
-    tw_auto tw_tensor *later = momentum_at(self, tw__step_time(optimizer, dtype, 2), dtype);
-    tw_auto tw_tensor *product = now ? product_now(self, now) : NULL;
-    if (!product || !later)
-        return tw__error_status();
-    ADD(m, TW_G2(Mul, TW_G2(Sub, G, V(m)), TW_G2(Sub, N(1), N(self->beta_1))));
-    ADD(v, TW_G2(Mul, TW_G2(Sub, TW_G1(Square, G), V(v)), TW_G2(Sub, N(1), N(self->beta_2))));
-    tw_tensor *old =
-        TW_G2(RealDiv, TW_G2(Mul, tw_retain(later), V(m)), TW_G2(Sub, N(1), TW_G2(Mul, tw_retain(product), tw_retain(later))));
-    tw_tensor *fresh = TW_G2(RealDiv, TW_G2(Mul, TW_G2(Sub, N(1), tw_retain(now)), G), TW_G2(Sub, N(1), tw_retain(product)));
-    tw_tensor *power = TW_G2(Pow, N(self->beta_2), tw__step_time(optimizer, dtype, 1));
-    tw_tensor *size = TW_G1(Sqrt, TW_G2(RealDiv, V(v), TW_G2(Sub, N(1), power)));
-    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, TW_G2(AddV2, old, fresh), RATE), TW_G2(AddV2, size, N(self->epsilon))));
+    tw_tensor *now = momentum_at(t, self, 1, dtype), *later = momentum_at(t, self, 2, dtype);
+    tw_tensor *product = now && later ? product_now(t, self, now) : NULL;
+    TW_NEED(product);
+    ADD(m, Mul, TW_TEMP(Sub, gradient, V(m)), TW_TEMP(Sub, N(1), N(args->beta_1)));
+    ADD(v, Mul, TW_TEMP(Sub, TW_TEMP(Square, gradient), V(v)), TW_TEMP(Sub, N(1), N(args->beta_2)));
+    tw_tensor *old = TW_TEMP(RealDiv, TW_TEMP(Mul, later, V(m)), TW_TEMP(Sub, 1.0, TW_TEMP(Mul, product, later)));
+    tw_tensor *fresh = TW_TEMP(RealDiv, TW_TEMP(Mul, TW_TEMP(Sub, 1.0, now), gradient), TW_TEMP(Sub, 1.0, product));
+    tw_tensor *power = TW_TEMP(Pow, args->beta_2, tw__step_time(t, optimizer, dtype, 1));
+    tw_tensor *size = TW_TEMP(Sqrt, TW_TEMP(RealDiv, V(v), TW_TEMP(Sub, 1.0, power)));
+    SUBTRACT(variable, RealDiv, TW_TEMP(Mul, TW_TEMP(AddV2, old, fresh), RATE), TW_TEMP(AddV2, size, args->epsilon));
     return TW_OK;
 }
 
@@ -135,5 +119,5 @@ TW_CLASS(
     "keras.optimizers.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
     "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Nadam) -> optimizer",
-    .parent = &tw__class_optimizer, .size = sizeof(nadam), .settle = nadam_settle, .methods = &nadam_methods,
-    .destroy = nadam_clear, .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");
+    .parent = &tw__class_optimizer, .size = sizeof(nadam), .methods = &nadam_methods, .destroy = nadam_clear,
+    .visit = nadam_visit, .clear = nadam_clear, .doc = "Adam with Nesterov's momentum.");

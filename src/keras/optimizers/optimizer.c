@@ -18,10 +18,9 @@
 
 static tw_variable *new_scalar(tw_tensor *value, const char *name)
 {
-    char *full = value ? tw__format("%s%s", tw__variable_scope(), name) : NULL;
+    TW_TEMPS(t);
+    char *full = tw__temp(t, value) ? tw__temp_memory(t, tw__format("%s%s", tw__variable_scope(), name)) : NULL;
     tw_variable *variable = full ? tw__variable_new(value, full, false, NULL) : NULL;
-    tw__free(full);
-    tw_release(value);
     if (variable)
         variable->aggregation = TW_AGGREGATE_ONLY_FIRST;
     return variable;
@@ -42,8 +41,7 @@ static tw_status make_rate(tw_optimizer *optimizer, double number, void *object)
         return tw__error_status();
     const char *name = object ? "current_learning_rate" : "learning_rate";
     optimizer->rate = new_scalar(tw_tensor_float((float)number), name);
-    if (!optimizer->rate)
-        return tw__error_status();
+    TW_NEED(optimizer->rate);
     return tw__track(&optimizer->trackable, object ? "_current_learning_rate" : "_learning_rate", optimizer->rate);
 }
 
@@ -79,12 +77,8 @@ static tw_status optimizer_init(void *self, const void *given)
 
 static tw_status optimizer_settle(void *self, const void *given)
 {
-    tw_optimizer *optimizer = self;
     const tw_optimizer_args *args = given;
-    optimizer->weight_decay = args->weight_decay;
-    optimizer->clip_norm = args->clipnorm;
-    optimizer->clip_value = args->clipvalue;
-    optimizer->global_clip_norm = args->global_clipnorm;
+    ((tw_optimizer *)self)->settings = *args;
     return args->use_ema ? tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self)) : TW_OK;
 }
 
@@ -177,23 +171,18 @@ tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int 
 
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name)
 {
-    tw_trackable *list = tw__container_new();
-    tw_status status = list ? tw__track(&optimizer->trackable, name, list) : tw__error_status();
-    tw_release(list);
-    return status;
+    tw_auto tw_trackable *list = tw__container_new();
+    TW_NEED(list);
+    return tw__track(&optimizer->trackable, name, list);
 }
 
 static tw_status fill(tw_tensor *tensor, double value)
 {
     if (!tw__cast_has(TW_FLOAT64, tensor->dtype))
         return tw__fail(TW_TYPE_ERROR, "Cannot convert %g to a slot variable of dtype %s", value, tw_dtype_name(tensor->dtype));
-    tw_tensor *number = tw_tensor_new(tensor->dtype, TW_SCALAR, NULL);
-    if (!number)
-        return tw__error_status();
-    tw__scalar_set(number, value);
-    tw_status status = tw__fill_elements(tensor->dtype, tensor->data, number->data, tensor->count);
-    tw_release(number);
-    return status;
+    tw_auto tw_tensor *number = tw__grad_constant(value, tensor);
+    TW_NEED(number);
+    return tw__fill_elements(tensor->dtype, tensor->data, number->data, tensor->count);
 }
 
 tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, const char *list)
@@ -203,38 +192,40 @@ tw_status tw__optimizer_need_slots(const tw_optimizer *optimizer, int kind, cons
                : tw__fail(TW_ATTRIBUTE_ERROR, "'%s' object has no attribute '%s'", tw_class_name(optimizer), list);
 }
 
+/* A slot beside one variable, in the list of its kind and in that of all. */
+static tw_status add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, int64_t index, tw_trackable *list,
+                          tw_variable **slot)
+{
+    TW_TEMPS(t);
+    const tw__resource *resource = optimizer->trained[index]->resource;
+    tw_tensor *value = tw__temp(t, tw_tensor_new(resource->dtype, resource->shape, NULL));
+    char *name = tw__temp_memory(t, tw__format("%s%s/%s", tw__variable_scope(), kind->prefix, resource->name));
+    if (!value || !name)
+        return tw__error_status();
+    if (kind->initial != 0)
+        TW_TRY(fill(value, kind->initial));
+    *slot = tw__temp(t, tw__variable_new(value, name, false, NULL));
+    TW_NEED(*slot);
+    TW_TRY(tw__container_append(optimizer->all, *slot));
+    return tw__container_append(list, *slot);
+}
+
 tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds)
 {
-    tw_trackable *lists[TW_MAX_SLOTS] = { 0 };
-    tw_status status = TW_OK;
-    for (int k = 0; status == TW_OK && k < count; k++) {
-        lists[k] = tw__container_new();
+    TW_TEMPS(t);
+    tw_trackable *lists[TW_MAX_SLOTS];
+    for (int k = 0; k < count; k++) {
+        lists[k] = tw__temp(t, tw__container_new());
         optimizer->slots[first + k] = tw__alloc_array((size_t)optimizer->trained_count + 1, sizeof(tw_variable *));
         if (!lists[k] || !optimizer->slots[first + k])
-            status = tw__error_status();
-        else
-            status = tw__track(&optimizer->trackable, kinds[k].list, lists[k]);
+            return tw__error_status();
+        TW_TRY(tw__track(&optimizer->trackable, kinds[k].list, lists[k]));
     }
-    for (int64_t i = 0; status == TW_OK && i < optimizer->trained_count; i++) {
-        tw_variable *variable = optimizer->trained[i];
-        for (int k = 0; status == TW_OK && k < count; k++) {
-            tw_tensor *zeros = tw_tensor_new(variable->resource->dtype, variable->resource->shape, NULL);
-            if (zeros && kinds[k].initial != 0)
-                status = fill(zeros, kinds[k].initial);
-            char *name = zeros ? tw__format("%s%s/%s", tw__variable_scope(), kinds[k].prefix, variable->resource->name) : NULL;
-            tw_variable *slot = name && status == TW_OK ? tw__variable_new(zeros, name, false, NULL) : NULL;
-            status = slot ? tw__container_append(optimizer->all, slot) : tw__error_status();
-            if (status == TW_OK)
-                status = tw__container_append(lists[k], slot);
-            optimizer->slots[first + k][i] = slot;
-            tw_release(slot);
-            tw_release(zeros);
-            tw__free(name);
-        }
+    for (int64_t i = 0; i < optimizer->trained_count; i++) {
+        for (int k = 0; k < count; k++)
+            TW_TRY(add_slot(optimizer, &kinds[k], i, lists[k], &optimizer->slots[first + k][i]));
     }
-    for (int k = 0; k < count; k++)
-        tw_release(lists[k]);
-    return status;
+    return TW_OK;
 }
 
 static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
@@ -246,19 +237,17 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
         return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no update of its own", optimizer->name,
                         tw_class_name(optimizer));
     optimizer->trained = tw__alloc_array((size_t)variables->count + 1, sizeof(tw_variable *));
-    if (!optimizer->trained)
-        return tw__error_status();
+    TW_NEED(optimizer->trained);
     for (int64_t i = 0; i < variables->count; i++) {
         tw_variable *variable = variables->items[i];
         TW_TRY(tw__pointer_map_put(&optimizer->places, variable, i));
         optimizer->trained[i] = tw_retain(variable);
         optimizer->trained_count = i + 1;
     }
-    tw_status status = tw__optimizer_add_empty_list(optimizer, "_index_dict");
-    if (status == TW_OK)
-        status = methods->build(optimizer);
-    optimizer->built = status == TW_OK;
-    return status;
+    TW_TRY(tw__optimizer_add_empty_list(optimizer, "_index_dict"));
+    TW_TRY(methods->build(optimizer));
+    optimizer->built = true;
+    return TW_OK;
 }
 
 TW_METHOD(optimizer_build, "keras.optimizers.Optimizer.build(self: optimizer, var_list: list<variable>)",
@@ -269,46 +258,24 @@ TW_METHOD(optimizer_build, "keras.optimizers.Optimizer.build(self: optimizer, va
 
 /* ---- applying ---- */
 
-static tw_status scale(tw_tensor **gradient, double factor)
+tw_status tw__gradient_replace(tw_tensor **gradient, tw_tensor *value)
 {
-    tw_tensor *number = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL);
-    if (number)
-        tw__scalar_set(number, factor);
-    tw_tensor *scaled = TW_CALL(Mul, *gradient, number);
-    tw_release(number);
-    if (!scaled)
-        return tw__error_status();
+    TW_NEED(value);
     tw_release(*gradient);
-    *gradient = scaled;
+    *gradient = value;
     return TW_OK;
 }
 
-static tw_status clip_values(tw_tensor **gradient, double limit)
+static tw_status scale(tw_tensor **gradient, double factor)
 {
-    tw_tensor *low = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL),
-              *high = low ? tw_tensor_new(low->dtype, TW_SCALAR, NULL) : NULL;
-    tw_tensor *clipped = NULL;
-    if (high) {
-        tw__scalar_set(low, -limit);
-        tw__scalar_set(high, limit);
-        clipped = TW_CALL(ClipByValue, *gradient, low, high);
-    }
-    tw_release(low);
-    tw_release(high);
-    if (!clipped)
-        return tw__error_status();
-    tw_release(*gradient);
-    *gradient = clipped;
-    return TW_OK;
+    return tw__gradient_replace(gradient, TW_CALL(Mul, *gradient, factor));
 }
 
 /* Half the sum of squares; NaN and an error if it fails. */
 static double half_squares(tw_tensor *gradient)
 {
-    tw_tensor *half = TW_CALL(L2Loss, gradient);
-    double value = half ? tw_tensor_double_at(half, 0) : NAN;
-    tw_release(half);
-    return value;
+    tw_auto tw_tensor *half = TW_CALL(L2Loss, gradient);
+    return half ? tw_tensor_double_at(half, 0) : NAN;
 }
 
 static bool is_set(double limit)
@@ -319,24 +286,26 @@ static bool is_set(double limit)
 /* Gradients are owned here and may be replaced. */
 static tw_status clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count)
 {
+    const tw_optimizer_args *limits = &optimizer->settings;
     double total = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!gradients[i])
             continue;
-        if (is_set(optimizer->clip_norm)) {
+        if (is_set(limits->clipnorm)) {
             double norm = sqrt(2 * half_squares(gradients[i]));
             TW_TRY(tw_error_code());
-            TW_TRY(scale(&gradients[i], optimizer->clip_norm / fmax(norm, optimizer->clip_norm)));
-        } else if (is_set(optimizer->global_clip_norm)) {
+            TW_TRY(scale(&gradients[i], limits->clipnorm / fmax(norm, limits->clipnorm)));
+        } else if (is_set(limits->global_clipnorm)) {
             total += half_squares(gradients[i]);
             TW_TRY(tw_error_code());
-        } else if (is_set(optimizer->clip_value)) {
-            TW_TRY(clip_values(&gradients[i], optimizer->clip_value));
+        } else if (is_set(limits->clipvalue)) {
+            TW_TRY(
+                tw__gradient_replace(&gradients[i], TW_CALL(ClipByValue, gradients[i], -limits->clipvalue, limits->clipvalue)));
         }
     }
-    if (is_set(optimizer->clip_norm) || !is_set(optimizer->global_clip_norm))
+    if (is_set(limits->clipnorm) || !is_set(limits->global_clipnorm))
         return TW_OK;
-    double norm = sqrt(2 * total), limit = optimizer->global_clip_norm;
+    double norm = sqrt(2 * total), limit = limits->global_clipnorm;
     double factor = isfinite(norm) ? limit * fmin(1 / norm, 1 / limit) : NAN;
     for (int64_t i = 0; i < count; i++) {
         if (gradients[i])
@@ -347,18 +316,11 @@ static tw_status clip(const tw_optimizer *optimizer, tw_tensor **gradients, int6
 
 static tw_status decay(const tw_optimizer *optimizer, tw_variable *variable)
 {
-    tw_tensor *value = tw__resource_read(variable->resource);
-    if (!value)
-        return tw__error_status();
-    tw_status status = scale(&value, optimizer->weight_decay);
-    if (status == TW_OK)
-        status = scale(&value, tw__optimizer_rate(optimizer));
-    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
-    int outputs = 0;
-    if (status == TW_OK)
-        status = tw__apply(&tw__op_AssignSubVariableOp, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
-    tw_release(value);
-    return status;
+    tw_auto tw_tensor *value = tw__resource_read(variable->resource);
+    TW_NEED(value);
+    TW_TRY(scale(&value, optimizer->settings.weight_decay));
+    TW_TRY(scale(&value, tw__optimizer_rate(optimizer)));
+    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, value);
 }
 
 static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient)
@@ -409,10 +371,7 @@ static tw_status follow_schedule(tw_optimizer *optimizer)
 
 static tw_status count_step(tw_optimizer *optimizer)
 {
-    tw_attr dtype = TW_A_TYPE("dtype", TW_INT64);
-    int outputs = 0;
-    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(optimizer->iterations->handle, optimizer->one), 2, &dtype, 1, NULL,
-                     &outputs);
+    return tw__traced_assign(&tw__op_AssignAddVariableOp, optimizer->iterations, optimizer->one);
 }
 
 static tw_status no_gradients(const tw_objects *variables)
@@ -429,7 +388,7 @@ static tw_status no_gradients(const tw_objects *variables)
 static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_objects *variables)
 {
     optimizer->round++;
-    for (int64_t i = 0; !isnan(optimizer->weight_decay) && i < variables->count; i++) {
+    for (int64_t i = 0; !isnan(optimizer->settings.weight_decay) && i < variables->count; i++) {
         if (gradients[i])
             TW_TRY(tw__tracing ? tw__traced_decay(optimizer, variables->items[i]) : decay(optimizer, variables->items[i]));
     }
@@ -449,33 +408,26 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
  */
 static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables, bool clips)
 {
-    tw_tensor **own = tw__alloc_array((size_t)variables->count, sizeof *own);
-    if (!own)
-        return tw__error_status();
-    for (int64_t i = 0; i < variables->count; i++) {
+    TW_TEMPS(t);
+    bool by_rows = ((const tw__optimizer_methods *)tw__methods(optimizer))->rows;
+    tw_tensors own = { tw__alloc_array((size_t)variables->count, sizeof *own.items), variables->count };
+    TW_NEED(tw__temp_by(t, own.items ? &own : NULL, (void (*)(void *))tw_tensors_free));
+    for (int64_t i = 0; i < own.count; i++) {
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
-        own[i] = tw_retain(slices ? slices->values : gradients[i]);
+        own.items[i] = tw_retain(slices ? slices->values : gradients[i]);
     }
-    tw_status status = !clips        ? TW_OK
-                       : tw__tracing ? tw__traced_clip(optimizer, own, variables->count)
-                                     : clip(optimizer, own, variables->count);
-    for (int64_t i = 0; status == TW_OK && i < variables->count; i++) {
+    if (clips)
+        TW_TRY((tw__tracing ? tw__traced_clip : clip)(optimizer, own.items, own.count));
+    for (int64_t i = 0; i < own.count; i++) {
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
         if (!slices)
             continue;
-        tw_auto tw_tensor *values = own[i];
-        bool by_rows = ((const tw__optimizer_methods *)tw__methods(optimizer))->rows;
-        tw_auto tw_tensor *rows =
-            by_rows ? tw__slices_summed(slices, values) : tw__slices_make(values, slices->indices, slices->dense_shape);
-        own[i] = !rows ? NULL : by_rows ? tw_retain(rows) : tw__slices_dense(rows);
-        status = own[i] ? TW_OK : tw__error_status();
+        tw_tensor *rows = tw__temp(t, by_rows ? tw__slices_summed(slices, own.items[i])
+                                              : tw__slices_make(own.items[i], slices->indices, slices->dense_shape));
+        TW_NEED(rows);
+        TW_TRY(tw__gradient_replace(&own.items[i], by_rows ? tw_retain(rows) : tw__slices_dense(rows)));
     }
-    if (status == TW_OK)
-        status = apply(optimizer, own, variables);
-    for (int64_t i = 0; i < variables->count; i++)
-        tw_release(own[i]);
-    tw__free(own);
-    return status;
+    return apply(optimizer, own.items, variables);
 }
 
 static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
@@ -507,7 +459,8 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
         if (status != TW_OK)
             return NULL;
     }
-    bool clips = is_set(optimizer->clip_norm) || is_set(optimizer->clip_value) || is_set(optimizer->global_clip_norm);
+    bool clips = is_set(optimizer->settings.clipnorm) || is_set(optimizer->settings.clipvalue) ||
+                 is_set(optimizer->settings.global_clipnorm);
     tw_status status = !any              ? no_gradients(variables)
                        : clips || sliced ? apply_prepared(optimizer, gradients.items, variables, clips)
                                          : apply(optimizer, gradients.items, variables);

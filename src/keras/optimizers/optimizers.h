@@ -6,6 +6,7 @@
 #ifndef TW_OPTIMIZERS_H
 #define TW_OPTIMIZERS_H
 
+#include "base/temps.h"
 #include "keras/keras.h"
 
 enum { TW_MAX_SLOTS = 4, TW_MAX_SCALARS = 8 };
@@ -47,22 +48,23 @@ struct tw_optimizer {
     bool built;
     tw_variable **trained; /* what build() was given; references */
     int64_t trained_count;
-    tw__pointer_map places;                                       /* variable -> index */
-    tw_variable **slots[TW_MAX_SLOTS];                            /* [kind][index]; held by `all` */
-    double weight_decay, clip_norm, clip_value, global_clip_norm; /* NaN: none */
-    tw__scalars scalars[4];                                       /* one per float dtype in use */
-    uint64_t round;                                               /* counts the calls of apply */
-    tw_tensor *one;                                               /* int64 1 */
-    tw_tensor *traced_rate;                                       /* while apply is traced: the learning rate, and */
+    tw__pointer_map places;            /* variable -> index */
+    tw_variable **slots[TW_MAX_SLOTS]; /* [kind][index]; held by `all` */
+    tw_optimizer_args settings;
+    tw__scalars scalars[4]; /* one per float dtype in use */
+    uint64_t round;         /* counts the calls of apply */
+    tw_tensor *one;         /* int64 1 */
+    tw_tensor *traced_rate; /* while apply is traced: the learning rate, and */
     tw_tensor
         *traced_number; /* a number that the class computes once for all variables; both of the dtype of the last variable */
 };
 
 /* ---- while a function is traced (traced.c) ---- */
 tw_tensor *tw__traced_rate(tw_optimizer *optimizer, tw_dtype dtype); /* borrowed */
-tw_tensor *tw__traced_read(tw_variable *variable, tw_dtype dtype);   /* a new reference */
-/* One of the ops AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp; takes the value (NULL: the error is set). */
+/* One of the ops AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp. */
 tw_status tw__traced_assign(const tw_op *op, tw_variable *variable, tw_tensor *value);
+/* Puts another tensor, which it takes, in the place of a gradient; NULL, after a failure, gives the failure. */
+tw_status tw__gradient_replace(tw_tensor **gradient, tw_tensor *value);
 tw_status tw__traced_schedule(tw_optimizer *optimizer);
 tw_status tw__traced_clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count);
 tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable);
@@ -84,9 +86,9 @@ tw_variable *tw__nadam_product(tw_optimizer *optimizer);
 /* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);
 
-/* ---- for classes whose step is ops, eagerly and traced alike (traced.c) ---- */
-tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);            /* a new reference */
-tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead); /* iterations + ahead; a new reference */
+/* ---- for classes whose step is ops, eagerly and traced alike; left to t (traced.c) ---- */
+tw_tensor *tw__step_rate(tw__temps *t, tw_optimizer *optimizer, tw_dtype dtype);
+tw_tensor *tw__step_time(tw__temps *t, tw_optimizer *optimizer, tw_dtype dtype, int ahead); /* iterations + ahead */
 
 /* ---- gradients of which some rows are there (rows.c) ---- */
 struct tw_indexed_slices;
@@ -94,6 +96,8 @@ struct tw_indexed_slices;
 tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *values);
 tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices,
                        tw_tensor *gradient, double momentum, bool nesterov);
+/* rate · sqrt(1 - beta_2^time) / (1 - beta_1^time), left to t. */
+tw_tensor *tw__adam_alpha(tw__temps *t, tw_tensor *time, tw_tensor *rate, double beta_1, double beta_2);
 /* slots: moments of the gradient and of its square, and the largest of those or NULL. */
 tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices,
                         tw_tensor *gradient, double beta_1, double beta_2, double epsilon);

@@ -50,7 +50,8 @@ TW_METHOD(optimizer_set_learning_rate,
             "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` constructor argument, "
             "hence its learning rate is not settable. If you need the learning rate to be settable, you should instantiate the optimizer "
             "with a float `learning_rate` argument.");
-    return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw_tensor_float((float)args->value));
+    tw_auto tw_tensor *rate = tw_tensor_float((float)args->value);
+    return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, rate);
 }
 
 TW_PROPERTY(optimizer_name, "keras.optimizers.Optimizer.name(self: optimizer) -> str",

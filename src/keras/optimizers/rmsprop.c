@@ -20,25 +20,24 @@ static tw_status rmsprop_step(tw_optimizer *optimizer, int64_t index, tw_variabl
 {
     const tw_optimizers_rmsprop_args *self = tw_object_config(optimizer);
     double rho = self->rho;
+    TW_TEMPS(t);
     TW_TRY(self->momentum > 0 ? tw__optimizer_need_slots(optimizer, 1, "_momentums") : TW_OK);
     TW_TRY(self->centered ? tw__optimizer_need_slots(optimizer, 2, "_average_gradients") : TW_OK);
     tw_variable *velocity = optimizer->slots[VELOCITY][index];
-    ASSIGN(velocity, TW_G2(AddV2, TW_G2(Mul, N(rho), V(velocity)), TW_G2(Mul, N(1 - rho), TW_G1(Square, G))));
-    tw_tensor *under = NULL;
+    ASSIGN(velocity, AddV2, TW_TEMP(Mul, rho, V(velocity)), TW_TEMP(Mul, 1 - rho, TW_TEMP(Square, gradient)));
+    tw_tensor *under = V(velocity);
     if (self->centered) {
         tw_variable *average = optimizer->slots[AVERAGE][index];
-        ASSIGN(average, TW_G2(AddV2, TW_G2(Mul, N(rho), V(average)), TW_G2(Mul, N(1 - rho), G)));
-        under = TW_G2(Sub, V(velocity), TW_G1(Square, V(average)));
-    } else {
-        under = V(velocity);
+        ASSIGN(average, AddV2, TW_TEMP(Mul, rho, V(average)), TW_TEMP(Mul, 1 - rho, gradient));
+        under = TW_TEMP(Sub, under, TW_TEMP(Square, V(average)));
     }
-    tw_tensor *change = TW_G2(Mul, TW_G2(Mul, RATE, G), TW_G1(Rsqrt, TW_G2(AddV2, under, N(self->epsilon))));
+    tw_tensor *change = TW_TEMP(Mul, TW_TEMP(Mul, RATE, gradient), TW_TEMP(Rsqrt, TW_TEMP(AddV2, under, self->epsilon)));
     if (self->momentum > 0) {
         tw_variable *momentum = optimizer->slots[MOMENTUM][index];
-        ASSIGN(momentum, TW_G2(AddV2, TW_G2(Mul, N(self->momentum), V(momentum)), change));
+        ASSIGN(momentum, AddV2, TW_TEMP(Mul, self->momentum, V(momentum)), change);
         change = V(momentum);
     }
-    ADD(variable, TW_G1(Neg, change));
+    ADD(variable, Neg, change);
     return TW_OK;
 }
 

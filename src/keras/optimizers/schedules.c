@@ -19,12 +19,9 @@ double tw__schedule_rate(tw_schedule *schedule, int64_t step)
                  tw_class_name(schedule));
         return NAN;
     }
-    tw_tensor *number = tw_tensor_int64(step);
-    tw_tensor *rate = number ? schedule->foreign_call(schedule, number) : NULL;
-    double value = rate ? tw_tensor_double_at(rate, 0) : NAN;
-    tw_release(number);
-    tw_release(rate);
-    return value;
+    tw_auto tw_tensor *number = tw_tensor_int64(step);
+    tw_auto tw_tensor *rate = number ? schedule->foreign_call(schedule, number) : NULL;
+    return rate ? tw_tensor_double_at(rate, 0) : NAN;
 }
 
 tw_tensor *tw__schedule_trace(tw_schedule *schedule, tw_tensor *step)
@@ -39,21 +36,6 @@ tw_tensor *tw__schedule_trace(tw_schedule *schedule, tw_tensor *step)
     }
     tw_auto tw_tensor *number = tw__cast(step, TW_FLOAT32);
     return number ? methods->trace(schedule, number) : NULL;
-}
-
-static tw_tensor *constant(double value)
-{
-    return tw_tensor_float((float)value);
-}
-
-/* condition ? a : b, taking all three. */
-static tw_tensor *choose(tw_tensor *condition, tw_tensor *a, tw_tensor *b)
-{
-    tw_tensor *output = condition && a && b ? TW_CALL(SelectV2, condition, a, b) : NULL;
-    tw_release(condition);
-    tw_release(a);
-    tw_release(b);
-    return output;
 }
 
 TW_METHOD(schedule_call, "keras.optimizers.schedules.LearningRateSchedule.__call__(self: schedule, step: tensor) -> tensor",
@@ -81,6 +63,13 @@ TW_METHOD(schedule_get_config, "keras.optimizers.schedules.LearningRateSchedule.
     return tw__dict_take(&dict);
 }
 
+/* The part of the steps that are done, left to t. */
+static tw_tensor *part_done(tw__temps *t, tw_tensor *step, int64_t steps, bool staircase)
+{
+    tw_tensor *part = TW_TEMP(RealDiv, step, (double)steps);
+    return staircase ? TW_TEMP(Floor, part) : part;
+}
+
 /* ---- exponential ---- */
 
 static float exponential_rate(const tw_schedule *self, float step)
@@ -94,11 +83,10 @@ static float exponential_rate(const tw_schedule *self, float step)
 
 static tw_tensor *exponential_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_exponential_decay_args *args = tw_object_config(self);
-    tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps));
-    if (args->staircase)
-        part = TW_G1(Floor, part);
-    return TW_G2(Mul, constant(args->initial_learning_rate), TW_G2(Pow, constant(args->decay_rate), part));
+    tw_tensor *part = part_done(t, step, args->decay_steps, args->staircase);
+    return TW_CALL(Mul, args->initial_learning_rate, TW_TEMP(Pow, args->decay_rate, part));
 }
 
 static const tw__schedule_methods exponential_methods = { exponential_rate, exponential_trace };
@@ -147,14 +135,15 @@ static float piecewise_rate(const tw_schedule *self, float step)
 
 static tw_tensor *piecewise_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_piecewise_constant_decay_args *args = tw_object_config(self);
     int64_t piece = args->boundaries->count;
-    tw_tensor *rate = constant(piece_value(args, piece));
+    tw_tensor *rate = tw__temp(t, tw__grad_constant(piece_value(args, piece), step));
     while (piece-- > 0) {
-        tw_tensor *behind = TW_G2(Greater, tw_retain(step), constant(tw_tensor_double_at(args->boundaries, piece)));
-        rate = choose(behind, rate, constant(piece_value(args, piece)));
+        tw_tensor *behind = TW_TEMP(Greater, step, tw_tensor_double_at(args->boundaries, piece));
+        rate = TW_TEMP(SelectV2, behind, rate, tw__temp(t, tw__grad_constant(piece_value(args, piece), step)));
     }
-    return rate;
+    return tw__keep(t, rate);
 }
 
 static const tw__schedule_methods piecewise_methods = { piecewise_rate, piecewise_trace };
@@ -179,19 +168,18 @@ static float polynomial_rate(const tw_schedule *self, float step)
 
 static tw_tensor *polynomial_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_polynomial_decay_args *args = tw_object_config(self);
-    tw_tensor *steps = constant((double)args->decay_steps), *now = tw_retain(step);
+    tw_tensor *steps = tw__temp(t, tw_tensor_float((float)args->decay_steps)), *now = step;
     if (args->cycle) {
-        tw_tensor *first = TW_G2(Equal, tw_retain(step), constant(0));
-        tw_tensor *cycles = TW_G1(Ceil, TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps)));
-        steps = TW_G2(Mul, steps, choose(first, constant(1), cycles));
+        tw_tensor *cycles = TW_TEMP(Ceil, TW_TEMP(RealDiv, step, steps));
+        steps = TW_TEMP(Mul, steps, TW_TEMP(SelectV2, TW_TEMP(Equal, step, 0.0), tw__temp(t, tw_tensor_float(1)), cycles));
     } else {
-        now = TW_G2(Minimum, now, tw_retain(steps));
+        now = TW_TEMP(Minimum, step, steps);
     }
     float last = (float)args->end_learning_rate, range = (float)args->initial_learning_rate - last;
-    tw_tensor *left = TW_G2(Sub, constant(1), TW_G2(RealDiv, now, steps));
-    tw_tensor *power = TW_G2(Pow, left, constant(args->power));
-    return TW_G2(AddV2, TW_G2(Mul, constant((double)range), power), constant((double)last));
+    tw_tensor *power = TW_TEMP(Pow, TW_TEMP(Sub, 1.0, TW_TEMP(RealDiv, now, steps)), args->power);
+    return TW_CALL(AddV2, TW_TEMP(Mul, (double)range, power), (double)last);
 }
 
 static const tw__schedule_methods polynomial_methods = { polynomial_rate, polynomial_trace };
@@ -224,21 +212,22 @@ static float cosine_rate(const tw_schedule *self, float step)
 
 static tw_tensor *cosine_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_cosine_decay_args *args = tw_object_config(self);
     float steps = (float)args->decay_steps, warm = (float)args->warmup_steps, first = (float)args->initial_learning_rate;
     bool warms = !isnan(args->warmup_target);
     float top = warms ? (float)args->warmup_target : first, alpha = (float)args->alpha;
-    tw_tensor *now = TW_G2(Minimum, tw_retain(step), constant((double)(warms ? steps + warm : steps)));
+    tw_tensor *now = TW_TEMP(Minimum, step, (double)(warms ? steps + warm : steps));
     if (warms)
-        now = TW_G2(Sub, now, constant((double)warm));
-    tw_tensor *turn = TW_G2(Mul, constant((double)(float)M_PI), TW_G2(RealDiv, now, constant((double)steps)));
-    tw_tensor *wave = TW_G2(Mul, constant(0.5), TW_G2(AddV2, constant(1), TW_G1(Cos, turn)));
-    tw_tensor *part = TW_G2(AddV2, TW_G2(Mul, constant((double)(1 - alpha)), wave), constant((double)alpha));
-    tw_tensor *rate = TW_G2(Mul, constant((double)top), part);
+        now = TW_TEMP(Sub, now, (double)warm);
+    tw_tensor *turn = TW_TEMP(Mul, M_PI, TW_TEMP(RealDiv, now, (double)steps));
+    tw_tensor *wave = TW_TEMP(Mul, 0.5, TW_TEMP(AddV2, 1.0, TW_TEMP(Cos, turn)));
+    tw_tensor *part = TW_TEMP(AddV2, TW_TEMP(Mul, (double)(1 - alpha), wave), (double)alpha);
+    tw_tensor *rate = TW_TEMP(Mul, (double)top, part);
     if (!warms)
-        return rate;
-    tw_tensor *way = TW_G2(Mul, constant((double)(top - first)), TW_G2(RealDiv, tw_retain(step), constant((double)warm)));
-    return choose(TW_G2(Less, tw_retain(step), constant((double)warm)), TW_G2(AddV2, way, constant((double)first)), rate);
+        return tw__keep(t, rate);
+    tw_tensor *way = TW_TEMP(Mul, (double)(top - first), TW_TEMP(RealDiv, step, (double)warm));
+    return TW_CALL(SelectV2, TW_TEMP(Less, step, (double)warm), TW_TEMP(AddV2, way, (double)first), rate);
 }
 
 static const tw__schedule_methods cosine_methods = { cosine_rate, cosine_trace };
@@ -263,12 +252,10 @@ static float inverse_rate(const tw_schedule *self, float step)
 
 static tw_tensor *inverse_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_inverse_time_decay_args *args = tw_object_config(self);
-    tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps));
-    if (args->staircase)
-        part = TW_G1(Floor, part);
-    tw_tensor *under = TW_G2(AddV2, constant(1), TW_G2(Mul, constant(args->decay_rate), part));
-    return TW_G2(RealDiv, constant(args->initial_learning_rate), under);
+    tw_tensor *part = part_done(t, step, args->decay_steps, args->staircase);
+    return TW_CALL(RealDiv, args->initial_learning_rate, TW_TEMP(AddV2, 1.0, TW_TEMP(Mul, args->decay_rate, part)));
 }
 
 static const tw__schedule_methods inverse_methods = { inverse_rate, inverse_trace };
@@ -300,25 +287,23 @@ static float restarts_rate(const tw_schedule *self, float step)
 
 static tw_tensor *restarts_trace(const tw_schedule *self, tw_tensor *step)
 {
+    TW_TEMPS(t);
     const tw_schedules_cosine_decay_restarts_args *args = tw_object_config(self);
     float longer = (float)args->t_mul, alpha = (float)args->alpha;
-    tw_auto tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->first_decay_steps));
-    tw_auto tw_tensor *restart = NULL;
-    tw_tensor *rest;
+    tw_tensor *part = TW_TEMP(RealDiv, step, (double)args->first_decay_steps), *restart, *rest;
     if (longer == 1) {
-        restart = TW_G1(Floor, tw_retain(part));
-        rest = TW_G2(Sub, tw_retain(part), tw_retain(restart));
+        restart = TW_TEMP(Floor, part);
+        rest = TW_TEMP(Sub, part, restart);
     } else {
-        tw_tensor *inside = TW_G2(Sub, constant(1), TW_G2(Mul, tw_retain(part), constant((double)(1 - longer))));
-        restart = TW_G1(Floor, TW_G2(RealDiv, TW_G1(Log, inside), constant((double)logf(longer))));
-        tw_auto tw_tensor *power = TW_G2(Pow, constant((double)longer), tw_retain(restart));
-        tw_tensor *before = TW_G2(RealDiv, TW_G2(Sub, constant(1), tw_retain(power)), constant((double)(1 - longer)));
-        rest = TW_G2(RealDiv, TW_G2(Sub, tw_retain(part), before), tw_retain(power));
+        tw_tensor *inside = TW_TEMP(Sub, 1.0, TW_TEMP(Mul, part, (double)(1 - longer)));
+        restart = TW_TEMP(Floor, TW_TEMP(RealDiv, TW_TEMP(Log, inside), (double)logf(longer)));
+        tw_tensor *power = TW_TEMP(Pow, (double)longer, restart);
+        tw_tensor *before = TW_TEMP(RealDiv, TW_TEMP(Sub, 1.0, power), (double)(1 - longer));
+        rest = TW_TEMP(RealDiv, TW_TEMP(Sub, part, before), power);
     }
-    tw_tensor *factor = TW_G2(Mul, constant(0.5), TW_G2(Pow, constant(args->m_mul), tw_retain(restart)));
-    tw_tensor *wave = TW_G2(Mul, factor, TW_G2(AddV2, constant(1), TW_G1(Cos, TW_G2(Mul, constant((double)(float)M_PI), rest))));
-    tw_tensor *scale = TW_G2(AddV2, TW_G2(Mul, constant((double)(1 - alpha)), wave), constant((double)alpha));
-    return TW_G2(Mul, constant(args->initial_learning_rate), scale);
+    tw_tensor *factor = TW_TEMP(Mul, 0.5, TW_TEMP(Pow, args->m_mul, restart));
+    tw_tensor *wave = TW_TEMP(Mul, factor, TW_TEMP(AddV2, 1.0, TW_TEMP(Cos, TW_TEMP(Mul, M_PI, rest))));
+    return TW_CALL(Mul, args->initial_learning_rate, TW_TEMP(AddV2, TW_TEMP(Mul, (double)(1 - alpha), wave), (double)alpha));
 }
 
 static const tw__schedule_methods restarts_methods = { restarts_rate, restarts_trace };

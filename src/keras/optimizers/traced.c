@@ -7,165 +7,117 @@
 #include "keras/optimizers/optimizers.h"
 #include "op/calls.h"
 
-tw_tensor *tw__traced_read(tw_variable *variable, tw_dtype dtype)
-{
-    tw_tensor *value = tw__variable_read(variable), *cast = tw__cast(value, dtype);
-    tw_release(value);
-    return cast;
-}
-
 tw_status tw__traced_assign(const tw_op *op, tw_variable *variable, tw_tensor *value)
 {
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     int outputs = 0;
-    if (!value)
-        return tw__error_status();
-    tw_status status = tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
-    tw_release(value);
-    return status;
+    TW_NEED(value);
+    return tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
 }
 
 tw_tensor *tw__traced_rate(tw_optimizer *optimizer, tw_dtype dtype)
 {
     if (optimizer->traced_rate && optimizer->traced_rate->dtype != dtype)
         tw__traced_end(optimizer);
-    if (!optimizer->traced_rate)
-        optimizer->traced_rate = tw__traced_read(optimizer->rate, dtype);
+    if (!optimizer->traced_rate) {
+        tw_auto tw_tensor *rate = tw__variable_read(optimizer->rate);
+        optimizer->traced_rate = tw__cast(rate, dtype);
+    }
     return optimizer->traced_rate;
 }
 
 void tw__traced_end(tw_optimizer *optimizer)
 {
-    tw_release(optimizer->traced_rate);
-    tw_release(optimizer->traced_number);
-    optimizer->traced_rate = optimizer->traced_number = NULL;
+    tw__set(&optimizer->traced_rate, NULL);
+    tw__set(&optimizer->traced_number, NULL);
 }
 
 tw_status tw__traced_schedule(tw_optimizer *optimizer)
 {
+    TW_TEMPS(t);
     if (!optimizer->schedule)
         return TW_OK;
-    tw_auto tw_tensor *step = tw__variable_read(optimizer->iterations);
-    tw_auto tw_tensor *rate = step ? tw__schedule_trace(optimizer->schedule, step) : NULL;
-    return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw__cast(rate, TW_FLOAT32));
+    tw_tensor *step = tw__temp(t, tw__variable_read(optimizer->iterations));
+    TW_NEED(step);
+    tw_tensor *rate = tw__temp(t, tw__schedule_trace(optimizer->schedule, step));
+    return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw__temp_cast(t, rate, TW_FLOAT32));
 }
 
 /* ---- clipping ---- */
 
-static tw_tensor *number(double value)
+/* The factor is a double. */
+static tw_status scale(tw__temps *t, tw_tensor **gradient, tw_tensor *factor)
 {
-    return tw_tensor_double(value);
+    return tw__gradient_replace(gradient, TW_CALL(Mul, *gradient, tw__temp_cast(t, factor, (*gradient)->dtype)));
 }
 
-/* Takes the factor, a double. */
-static tw_status scale(tw_tensor **gradient, tw_tensor *factor)
+static tw_tensor *half_squares(tw__temps *t, tw_tensor *gradient)
 {
-    tw_tensor *scaled = TW_G2(Mul, tw_retain(*gradient), tw__cast(factor, (*gradient)->dtype));
-    tw_release(factor);
-    if (!scaled)
-        return tw__error_status();
-    tw_release(*gradient);
-    *gradient = scaled;
-    return TW_OK;
+    return tw__temp_cast(t, TW_TEMP(L2Loss, gradient), TW_FLOAT64);
 }
 
-static tw_tensor *half_squares(tw_tensor *gradient)
+static tw_tensor *norm_of(tw__temps *t, tw_tensor *half)
 {
-    tw_auto tw_tensor *half = TW_CALL(L2Loss, gradient);
-    return tw__cast(half, TW_FLOAT64);
-}
-
-/* sqrt(2 half), taking it. */
-static tw_tensor *norm_of(tw_tensor *half)
-{
-    return TW_G1(Sqrt, TW_G2(Mul, number(2), half));
-}
-
-static tw_status clip_value(tw_tensor **gradient, double limit)
-{
-    tw_auto tw_tensor *low = tw__float_scalar((*gradient)->dtype, -limit);
-    tw_auto tw_tensor *high = tw__float_scalar((*gradient)->dtype, limit);
-    tw_tensor *clipped = TW_CALL(ClipByValue, *gradient, low, high);
-    if (!clipped)
-        return tw__error_status();
-    tw_release(*gradient);
-    *gradient = clipped;
-    return TW_OK;
+    return TW_TEMP(Sqrt, TW_TEMP(Mul, 2.0, half));
 }
 
 /* All by one factor: limit · min(1 / norm, 1 / limit), NaN if the norm is not finite. */
 static tw_status clip_together(double limit, tw_tensor **gradients, int64_t count)
 {
-    tw_tensor *total = number(0);
+    TW_TEMPS(t);
+    tw_tensor *total = tw__temp(t, tw_tensor_double(0));
     for (int64_t i = 0; i < count; i++) {
         if (gradients[i])
-            total = TW_G2(AddV2, total, half_squares(gradients[i]));
+            total = TW_TEMP(AddV2, total, half_squares(t, gradients[i]));
     }
-    tw_auto tw_tensor *norm = norm_of(total);
-    if (!norm)
-        return tw__error_status();
-    tw_auto tw_tensor *usual =
-        TW_G2(Mul, number(limit), TW_G2(Minimum, TW_G2(RealDiv, number(1), tw_retain(norm)), number(1 / limit)));
-    tw_auto tw_tensor *finite = TW_CALL(IsFinite, norm);
-    tw_auto tw_tensor *nan = number(NAN);
-    tw_auto tw_tensor *factor = usual && finite && nan ? TW_CALL(SelectV2, finite, usual, nan) : NULL;
-    if (!factor)
-        return tw__error_status();
+    tw_tensor *norm = norm_of(t, total);
+    tw_tensor *usual = TW_TEMP(Mul, limit, TW_TEMP(Minimum, TW_TEMP(RealDiv, 1.0, norm), 1 / limit));
+    tw_tensor *factor = TW_TEMP(SelectV2, TW_TEMP(IsFinite, norm), usual, tw__temp(t, tw_tensor_double(NAN)));
     for (int64_t i = 0; i < count; i++) {
         if (gradients[i])
-            TW_TRY(scale(&gradients[i], tw_retain(factor)));
+            TW_TRY(scale(t, &gradients[i], factor));
     }
     return TW_OK;
 }
 
 tw_status tw__traced_clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count)
 {
-    bool each = optimizer->clip_norm > 0, together = !each && optimizer->global_clip_norm > 0;
+    TW_TEMPS(t);
+    const tw_optimizer_args *limits = &optimizer->settings;
+    bool each = limits->clipnorm > 0, together = !each && limits->global_clipnorm > 0;
     if (together)
-        return clip_together(optimizer->global_clip_norm, gradients, count);
+        return clip_together(limits->global_clipnorm, gradients, count);
     for (int64_t i = 0; i < count; i++) {
-        if (!gradients[i])
-            continue;
-        if (!each) {
-            TW_TRY(clip_value(&gradients[i], optimizer->clip_value));
-            continue;
+        tw_tensor *gradient = gradients[i];
+        if (gradient && each) {
+            tw_tensor *norm = norm_of(t, half_squares(t, gradient));
+            TW_TRY(scale(t, &gradients[i], TW_TEMP(RealDiv, limits->clipnorm, TW_TEMP(Maximum, norm, limits->clipnorm))));
+        } else if (gradient) {
+            TW_TRY(tw__gradient_replace(&gradients[i], TW_CALL(ClipByValue, gradient, -limits->clipvalue, limits->clipvalue)));
         }
-        tw_tensor *norm = norm_of(half_squares(gradients[i])), *limit = number(optimizer->clip_norm);
-        tw_tensor *factor = TW_G2(RealDiv, limit, TW_G2(Maximum, norm, tw_retain(limit)));
-        if (!factor)
-            return tw__error_status();
-        TW_TRY(scale(&gradients[i], factor));
     }
     return TW_OK;
 }
 
 tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable)
 {
-    tw_dtype dtype = variable->resource->dtype;
-    tw_tensor *decayed = TW_G2(Mul, tw__variable_read(variable), tw__float_scalar(dtype, optimizer->weight_decay));
+    TW_TEMPS(t);
+    tw_tensor *decayed = TW_TEMP(Mul, tw__temp(t, tw__variable_read(variable)), optimizer->settings.weight_decay);
     return tw__traced_assign(&tw__op_AssignSubVariableOp, variable,
-                             TW_G2(Mul, decayed, tw_retain(tw__traced_rate(optimizer, dtype))));
+                             TW_TEMP(Mul, decayed, tw__traced_rate(optimizer, variable->resource->dtype)));
 }
 
 /* ---- for steps that are ops, eagerly and traced alike (step.h) ---- */
 
-tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype)
+tw_tensor *tw__step_rate(tw__temps *t, tw_optimizer *optimizer, tw_dtype dtype)
 {
-    return tw__tracing ? tw_retain(tw__traced_rate(optimizer, dtype)) : tw__float_scalar(dtype, tw__optimizer_rate(optimizer));
+    return tw__tracing ? tw__traced_rate(optimizer, dtype) : tw__temp(t, tw__float_scalar(dtype, tw__optimizer_rate(optimizer)));
 }
 
-tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead)
+tw_tensor *tw__step_time(tw__temps *t, tw_optimizer *optimizer, tw_dtype dtype, int ahead)
 {
     if (!tw__tracing)
-        return tw__float_scalar(dtype, (double)(tw__optimizer_step(optimizer) + ahead));
-    tw_auto tw_tensor *count = TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(ahead));
-    return count ? tw__cast(count, dtype) : NULL;
+        return tw__temp(t, tw__float_scalar(dtype, (double)(tw__optimizer_step(optimizer) + ahead)));
+    tw_tensor *step = tw__temp(t, tw__variable_read(optimizer->iterations));
+    return tw__temp_cast(t, TW_TEMP(AddV2, step, (int64_t)ahead), dtype);
 }
-
-/* ---- RMSprop ---- */
-
-/* ---- Adagrad ---- */
-
-/* ---- Adadelta ---- */
-
-/* ---- Adamax ---- */

@@ -58,8 +58,12 @@ static bool fail(tw__proto *proto)
     return false;
 }
 
-static bool read_varint(tw__proto *proto, uint64_t *value)
+static inline bool read_varint(tw__proto *proto, uint64_t *value)
 {
+    if (proto->at < proto->end && *proto->at < 0x80) { /* most tags and sizes are one byte */
+        *value = *proto->at++;
+        return true;
+    }
     size_t used = tw__varint_get(proto->at, (size_t)(proto->end - proto->at), value);
     proto->at += used;
     return used > 0;

@@ -253,9 +253,8 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         out_shapes[i].rank = -1;
         outputs[i] = NULL;
     }
-    tw__inference inference = { op, input_count, count, shapes, dtypes, values, complete, out_shapes, out_dtypes };
-    tw__partial_reader outer = tw__partial;
-    tw__partial = (tw__partial_reader){ tw__partial_of_tensors, inputs };
+    tw__inference inference = { op,     input_count, count,      shapes,     dtypes,
+                                values, complete,    out_shapes, out_dtypes, { tw__partial_of_tensors, inputs } };
     if (status == TW_OK) {
         status = op->shape(&inference);
         if (status == TW_OK)
@@ -265,7 +264,6 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
     }
     if (status != TW_OK)
         failed(op, status);
-    tw__partial = outer;
     if (values != few)
         tw__free(values);
     TW_TRY(status);
@@ -347,7 +345,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
         out_shapes[i].rank = -1;
         outputs[i] = NULL;
     }
-    tw__inference inference = { op, input_count, count, shapes, dtypes, inputs, complete, out_shapes, out_dtypes };
+    tw__inference inference = { op, input_count, count, shapes, dtypes, inputs, complete, out_shapes, out_dtypes, { 0 } };
     status = op->shape(&inference);
     if (__builtin_expect(status != TW_OK, 0))
         return failed(op, status);

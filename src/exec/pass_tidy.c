@@ -69,7 +69,7 @@ static void fold(tidying *t, tw__step *step)
     tw__place *to = &t->plan->places[step->outputs[0]];
     tw_dtype dtype = to->dtype;
     tw_shape shape = { .rank = -1 };
-    tw__inference inference = { step->op, step->input_count, 1, shapes, dtypes, values, step->attrs, &shape, &dtype };
+    tw__inference inference = { step->op, step->input_count, 1, shapes, dtypes, values, step->attrs, &shape, &dtype, { 0 } };
     tw__kernel kernel = { step->op, step->input_count, 1, values, &output, step->attrs, &dtype, NULL };
     tw_status status = step->op->shape(&inference); /* it also checks */
     if (status == TW_OK && !step->op->makes_outputs && tw__shape_known(&shape) && !(output = tw__tensor_empty(dtype, &shape)))

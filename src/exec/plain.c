@@ -76,8 +76,9 @@ static tw_status make_call(const call *made, tw_tensor *const *inputs, tw_tensor
         shapes[k] = &inputs[k]->shape;
         dtypes[k] = inputs[k]->dtype;
     }
-    tw__inference inference = { made->op, made->input_count, made->output_count, shapes, dtypes, inputs, made->attrs,
-                                &shape,   &out_dtype };
+    tw__inference inference = {
+        made->op, made->input_count, made->output_count, shapes, dtypes, inputs, made->attrs, &shape, &out_dtype, { 0 }
+    };
     TW_TRY(made->op->shape(&inference));
     if (made->output_count && !made->op->makes_outputs && tw__shape_known(&shape) &&
         !(*output = tw__tensor_empty(made->dtype, &shape)))

@@ -49,8 +49,8 @@ static void infer(tw__draft *draft, const tw__node *node, const int32_t *inputs)
         out_shapes[k].rank = -1;
         out_dtypes[k] = node->out_dtypes[k];
     }
-    tw__inference inference = { node->op, node->input_count, node->output_count, shapes,    dtypes,
-                                values,   node->attrs,       out_shapes,         out_dtypes };
+    tw__inference inference = { node->op, node->input_count, node->output_count, shapes,     dtypes,
+                                values,   node->attrs,       out_shapes,         out_dtypes, { 0 } };
     if (node->op->shape(&inference) != TW_OK) {
         tw_clear_error();
         for (int k = 0; k < node->output_count; k++)
@@ -77,7 +77,7 @@ static bool computes(const tw__plan *plan, const tw__step *step)
         values[i] = place->constant;
     }
     tw_dtype out = plan->places[step->outputs[0]].dtype;
-    tw__inference call = { op, step->input_count, step->output_count, shapes, dtypes, values, step->attrs, NULL, &out };
+    tw__inference call = { op, step->input_count, step->output_count, shapes, dtypes, values, step->attrs, NULL, &out, { 0 } };
     return !op->shows_input(&call);
 }
 

@@ -222,8 +222,8 @@ static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *
     }
     for (int k = 0; k < now->output_count; k++)
         f->out_shapes[k].rank = -1;
-    tw__inference inference = { op,        now->input_count, now->output_count, f->shapes,      f->dtypes,
-                                f->inputs, now->attrs,       f->out_shapes,     now->out_dtypes };
+    tw__inference inference = { op,        now->input_count, now->output_count, f->shapes,       f->dtypes,
+                                f->inputs, now->attrs,       f->out_shapes,     now->out_dtypes, { 0 } };
     TW_TRY(op->shape(&inference));
     for (int k = 0; k < now->output_count && !op->makes_outputs; k++) {
         if (tw__shape_known(&f->out_shapes[k]) && !(f->outputs[k] = tw__tensor_empty(now->out_dtypes[k], &f->out_shapes[k])))

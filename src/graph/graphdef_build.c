@@ -227,14 +227,9 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
                         tw_dtype_name(complete[0].tensor->dtype), tw_dtype_name(complete[1].type));
     for (int i = 0; i < count; i++)
         w->out_shapes[i].rank = -1;
-    tw__inference inference = {
-        op, w->input_count, count, w->shapes, w->dtypes, w->values, complete, w->out_shapes, w->out_dtypes
-    };
-    tw__partial_reader outer = tw__partial;
-    tw__partial = (tw__partial_reader){ tw__partial_of_edges, w->edges };
-    tw_status status = op->shape(&inference);
-    tw__partial = outer;
-    TW_TRY(status);
+    tw__inference inference = { op,        w->input_count, count,         w->shapes,     w->dtypes,
+                                w->values, complete,       w->out_shapes, w->out_dtypes, { tw__partial_of_edges, w->edges } };
+    TW_TRY(op->shape(&inference));
     tw__owned char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
     TW_NEED(name);
     *node = tw__graph_add(build->graph, op, name, w->edges, w->input_count, complete, signature->attr_count, w->out_dtypes,

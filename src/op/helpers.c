@@ -29,11 +29,10 @@ tw_status tw__output_take(tw__kernel *kernel, int index, tw_tensor *tensor)
     return TW_OK;
 }
 
-_Thread_local tw__partial_reader tw__partial;
-
 bool tw__partial_input(const tw__inference *inference, int input, tw_shape *shape)
 {
-    return !inference->values[input] && tw__partial.read && tw__partial.read(tw__partial.context, input, shape) &&
+    const tw__partial_reader *partial = &inference->partial;
+    return !inference->values[input] && partial->read && partial->read(partial->context, input, shape) &&
            shape->rank <= TW_MAX_RANK;
 }
 

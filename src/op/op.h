@@ -34,6 +34,13 @@
 
 typedef struct tw_op tw_op;
 
+/* While a graph is made: what is known of an integer vector among the inputs whose value is not, dimensions that are not known
+ * being -1. Who infers says how to ask; false: nothing is known. */
+typedef struct tw__partial_reader {
+    bool (*read)(const void *context, int input, tw_shape *shape);
+    const void *context;
+} tw__partial_reader;
+
 /* What the shape function sees. Lists of inputs and outputs are flat: a list input takes as many places as it has members. */
 typedef struct tw__inference {
     const tw_op *op;
@@ -44,15 +51,9 @@ typedef struct tw__inference {
     const tw_attr *attrs;          /* complete, in the row's order */
     tw_shape *out_shapes;          /* unknown to begin with */
     tw_dtype *out_dtypes;          /* filled in from the row beforehand */
+    tw__partial_reader partial;    /* while a graph is made */
 } tw__inference;
 
-/* While a graph is made: what is known of an integer vector among the inputs whose value is not, dimensions that are not known
- * being -1. Who infers says how to ask; false: nothing is known. */
-typedef struct tw__partial_reader {
-    bool (*read)(const void *context, int input, tw_shape *shape);
-    const void *context;
-} tw__partial_reader;
-extern _Thread_local tw__partial_reader tw__partial;
 bool tw__partial_input(const tw__inference *inference, int input, tw_shape *shape);
 
 /* What compute sees. */

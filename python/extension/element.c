@@ -100,6 +100,30 @@ static char *form_text(const tw_value *value)
     return out;
 }
 
+/* The form of an OrderedDict whose keys, texts, stand as they do in the dict. */
+static void *ordered_form(const tw_value *dict)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw_auto form *made = tw__object_new(&form_class);
+    tw__py_auto PyObject *module = made ? PyImport_ImportModule("collections") : NULL;
+    PyObject *order = module ? PyList_New(0) : NULL;
+    for (int64_t i = 0; order && i < dict->list.count; i += 2) {
+        tw_string key = dict->list.items[i].s;
+        tw__py_auto PyObject *text = PyUnicode_DecodeUTF8(key.data, (Py_ssize_t)key.size, "surrogateescape");
+        if (!text || PyList_Append(order, text) < 0)
+            Py_CLEAR(order);
+    }
+    if (made) {
+        made->order = order;
+        made->keys = order ? PySequence_List(order) : NULL;
+        made->type = module ? PyObject_GetAttrString(module, "OrderedDict") : NULL;
+    }
+    bool good = made && made->keys && made->type && PyList_Sort(made->keys) == 0;
+    if (!good)
+        tw__py_failed();
+    return good ? tw_retain(made) : NULL;
+}
+
 /* ---- reading ---- */
 
 static bool read_members(PyObject *members, PyObject *keys, tw__py_reading leaves, tw_value *out);
@@ -347,4 +371,5 @@ void *tw__py_element_function(PyObject *function)
 void tw__py_elements_start(void)
 {
     tw__language.structure_text = form_text;
+    tw__language.ordered_form = ordered_form;
 }

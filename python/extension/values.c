@@ -174,6 +174,9 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         Py_XDECREF(pairs);
         Py_LeaveRecursiveCall();
         return good;
+    } else if (PyObject_HasAttrString(value, "__fspath__")) {
+        tw__py_auto PyObject *path = PyOS_FSPath(value);
+        return path && tw__py_read_value(path, out);
     } else if (PyCallable_Check(value)) {
         void *made = tw__py_make_callable(value);
         *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = made };

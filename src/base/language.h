@@ -26,6 +26,7 @@ typedef struct tw__language_parts {
     /* ---- text ---- */
     void (*write)(const char *text, size_t size);            /* progress lines and summaries, instead of to stdout */
     bool (*error_words)(const char *head, const char *tail); /* puts words around those of the kept exception */
+    void *(*ordered_form)(const struct tw_value *dict);      /* the form of a dict that keeps its order; a new reference */
     char *(*structure_text)(const struct tw_value *value); /* a container with a form, as the language writes it; for tw__free */
 
     /* ---- exceptions that change threads ---- */

@@ -176,6 +176,8 @@ struct tw__element_function {
 extern const tw_class tw__element_function_class;
 /* Traces a `function` argument; that of a C program takes the flat tensors, and gives one leaf or a tuple. */
 tw_status tw__data_trace(void *function, const char *name, const tw_value *const *arguments, int count, tw__traced *traced);
+/* The flat specs of several structures, one behind the other; for tw__free. */
+tw_spec *tw__data_flat_specs(const tw_value *const *structures, int count, int *flat);
 #define TW_STRUCTURES(...) ((const tw_value *const[]){ __VA_ARGS__ })
 void tw__data_traced_end(tw__traced *traced);
 /* The same for a predicate of elements; `but` stands in the error before what it gives. */

@@ -12,8 +12,7 @@ void tw__data_traced_end(tw__traced *traced)
     *traced = (tw__traced){ 0 };
 }
 
-/* The flat specs of several structures, one behind the other; for tw__free. */
-static tw_spec *flat_arguments(const tw_value *const *arguments, int count, int *flat)
+tw_spec *tw__data_flat_specs(const tw_value *const *arguments, int count, int *flat)
 {
     tw_spec *all = tw__alloc_array(1, sizeof *all);
     *flat = 0;
@@ -45,7 +44,7 @@ tw_status tw__data_trace(void *function, const char *name, const tw_value *const
     char who[64];
     snprintf(who, sizeof who, "Dataset.%s", name);
     int flat = 0;
-    tw_spec *specs = flat_arguments(arguments, count, &flat), *results = NULL;
+    tw_spec *specs = tw__data_flat_specs(arguments, count, &flat), *results = NULL;
     traced->function = specs ? tw__data_function_for(function, specs, flat, who) : NULL;
     tw__free(specs);
     tw_status status = traced->function ? tw__data_results(traced->function, &results) : tw__error_status();

@@ -32,12 +32,6 @@ class Methods:
         return rows._RangeDataset(start, stop, step, spec.dtype)
 
     @staticmethod
-    def counter(start=0, step=1, dtype=tf.int64, name=None):
-        """Numbers that count, without end."""
-        start, step = tf.convert_to_tensor(start, dtype=dtype), tf.convert_to_tensor(step, dtype=dtype)
-        return tf.data.Dataset.from_tensors(0).repeat(None).scan(initial_state=start, scan_func=lambda state, _: (state + step, state))
-
-    @staticmethod
     def zip(*args, datasets=None, name=None):
         """Elements of several datasets side by side, in the structure in which the datasets are given."""
         if args and datasets is not None:
@@ -71,57 +65,6 @@ class Methods:
         if not isinstance(made, tf.data.Dataset):
             raise TypeError("`transformation_func` must return a `tf.data.Dataset` object. Got %s." % type(made))
         return made
-
-    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
-                                  pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
-        """Batches of elements of similar length."""
-        from thalweg._data import padding
-        return padding.bucket(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
-                              pad_to_bucket_boundary, no_padding, drop_remainder)
-
-    def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=tf.int64, name=None):
-        """Elements of different shapes stacked as ragged tensors."""
-        def spec_of(spec):
-            if not isinstance(spec, tf.TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
-                return spec
-            return tf.RaggedTensorSpec(spec.shape, spec.dtype, max(i for i, d in enumerate(spec.shape) if d is None), row_splits_dtype)
-        specs = structure.transform(spec_of, self.element_spec)
-
-        def as_variant(value, spec):
-            if not isinstance(spec, tf.RaggedTensorSpec) or not _core.is_tensor(value):
-                return value
-            if spec.ragged_rank:
-                value = tf.RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank, row_splits_dtype=row_splits_dtype)
-            return rows._tensors(value, spec)[0]
-
-        def as_variants(*element):
-            element = element if type(specs) is tuple else element[0]
-            found = iter(structure.flatten(specs))
-            return structure.transform(lambda value: as_variant(value, next(found)), element)
-        as_variants.autograph_do_not_convert = True
-        return finish(self.map(as_variants), specs, exact=True).batch(batch_size, drop_remainder)
-
-    def sparse_batch(self, batch_size, row_shape, name=None):
-        """Elements of different shapes stacked as sparse tensors with rows of one shape."""
-        shape = tf.TensorShape(row_shape)
-
-        def as_sparse(value):
-            dims = [-1 if d is None else d for d in shape.as_list()]
-            fits = tf.reduce_all(tf.shape(value, tf.int64) <= tf.where(tf.constant(dims, tf.int64) < 0, tf.int64.max, tf.constant(dims, tf.int64))) \
-                if value.shape.rank in (None, shape.rank) else tf.constant(False)
-            text = tf.strings.format("Input element had shape ({}) that is incompatible with the row shape (%s)." % dims, tf.shape(value))
-            with tf.control_dependencies([tf.debugging.Assert(fits, [text])]):
-                indices = tf.where(tf.ones(tf.shape(value), tf.bool))
-            return tf.SparseTensor(indices, tf.reshape(value, [-1]), tf.where(tf.constant(dims, tf.int64) < 0, tf.shape(value, tf.int64), dims))
-        if isinstance(self.element_spec, tf.TensorSpec) and self.element_spec.shape.rank not in (None, shape.rank):
-            raise tf.errors.InvalidArgumentError(None, None, "Input element had shape (%s) that is incompatible with the row shape (%s)." % (
-                self.element_spec.shape.as_list(), shape.as_list()))
-        return self.map(as_sparse).batch(batch_size)
-
-    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
-        """(class, element) pairs, elements left out by chance so that classes come as often as a distribution says."""
-        from thalweg._data import resample
-        return resample.resampled(self, class_func, target_dist, initial_dist, seed)
 
     def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
         """Writes the elements into files under a path, which Dataset.load reads."""

@@ -1,6 +1,5 @@
 """Fills tf.data."""
 import sys
-import types
 
 import thalweg as tf
 
@@ -24,8 +23,7 @@ def fill(found):
     _structure = structure
     data.NumpyIterator = iterators.NumpyIterator
     data.AUTOTUNE, data.INFINITE_CARDINALITY, data.UNKNOWN_CARDINALITY = -1, -1, -2
-    experimental = sys.modules["thalweg.data.experimental"] = types.ModuleType("thalweg.data.experimental")
-    data.experimental = experimental
+    experimental = sys.modules["thalweg.data.experimental"] = data.experimental
     experimental.AUTOTUNE, experimental.INFINITE_CARDINALITY, experimental.UNKNOWN_CARDINALITY = -1, -1, -2
     experimental.Optional = iterators.Optional
     experimental.cardinality = lambda dataset: dataset.cardinality()
@@ -34,7 +32,7 @@ def fill(found):
     experimental.RandomDataset = data.Dataset.random
     experimental.choose_from_datasets = data.Dataset.choose_from_datasets
     experimental.sample_from_datasets = data.Dataset.sample_from_datasets
-    experimental.CsvDataset, experimental.make_csv_dataset = files.CsvDataset, files.make_csv_dataset
+    experimental.CsvDataset = files.CsvDataset
     for name in ("AutotuneOptions", "DistributeOptions", "ExternalStatePolicy", "OptimizationOptions", "ThreadingOptions"):
         setattr(experimental, name, getattr(options, name))
 

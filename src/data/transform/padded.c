@@ -1,4 +1,5 @@
 /* padded_batch: elements of different shapes stacked, the smaller ones filled up. */
+#include "data/compose.h"
 #include "data/state.h"
 #include "op/calls.h"
 #include "op/list/list.h"
@@ -179,6 +180,7 @@ typedef struct padding {
     const struct tw_dataset *input;
     tw_tensor **shapes, **values; /* per component; references */
     int count;                    /* of the components that have been seen */
+    tw_tensor *filler;            /* the size of open dimensions, an int64 scalar; NULL: the largest of the batch */
 } padding;
 
 static tw_status not_nested_alike(const padding *p, const char *what)
@@ -242,6 +244,23 @@ static tw_tensor *shape_tensor(const tw_value *given, const tw_shape *own)
     return NULL;
 }
 
+/* The sizes with the filler in the place of open ones; takes them. */
+static tw_tensor *filled(tw_tensor *sizes, tw_tensor *filler)
+{
+    TW_TEMPS(t);
+    tw__temp(t, sizes);
+    if (!sizes || !filler || !sizes->data || !sizes->count)
+        return tw__keep(t, sizes);
+    tw_tensor *parts[TW_MAX_RANK];
+    for (int64_t d = 0; d < sizes->count; d++) {
+        int64_t size = tw_tensor_int_at(sizes, d);
+        parts[d] = size < 0 ? filler : tw__temp_int(t, size, TW_INT64);
+        if (!parts[d])
+            return NULL;
+    }
+    return tw__call(&tw__op_Pack, parts, (int)sizes->count, (tw_attr[]){ TW_A_INT("axis", 0) }, 1);
+}
+
 /* What a component is filled up with; None: zeros, or empty texts. */
 static tw_tensor *value_tensor(const tw_value *given, tw_dtype dtype)
 {
@@ -296,7 +315,7 @@ static tw_status read_given(padding *p, const tw_value *structure, const tw_valu
     bool all = given->kind == TW_VALUE_NONE || (values && given->kind != TW_VALUE_TUPLE && given->kind != TW_VALUE_DICT);
     if (!tw__is_nested(structure)) {
         const tw_tensor_spec *spec = structure->object;
-        tw_tensor *made = values ? value_tensor(given, spec->dtype) : shape_tensor(given, &spec->shape);
+        tw_tensor *made = values ? value_tensor(given, spec->dtype) : filled(shape_tensor(given, &spec->shape), p->filler);
         TW_NEED(made);
         (values ? p->values : p->shapes)[p->count++] = made;
         return TW_OK;
@@ -346,13 +365,7 @@ static tw_status apply_padded(struct tw_dataset *self, const padding *p, tw_tens
     tw_status status = drop && inputs && specs ? TW_OK : tw__error_status();
     int64_t known = drop_remainder && size->data ? tw_tensor_int_at(size, 0) : -1;
     for (int i = 0; status == TW_OK && i < count; i++) {
-        const tw_tensor *dims = p->shapes[i];
-        tw_shape shape = TW_UNKNOWN_SHAPE;
-        if (dims->data && dims->shape.rank == 1 && dims->count <= TW_MAX_RANK) {
-            shape.rank = (int32_t)dims->count;
-            for (int d = 0; d < shape.rank; d++)
-                shape.dims[d] = tw_tensor_int_at(dims, d);
-        }
+        tw_shape shape = tw__static_shape(p->shapes[i]);
         specs[i] = (tw_spec){ p->input->specs[i].dtype, tw__shape_stacked(&shape, known) };
         inputs[2 + i] = p->shapes[i];
         inputs[2 + count + i] = p->values[i];
@@ -366,10 +379,9 @@ static tw_status apply_padded(struct tw_dataset *self, const padding *p, tw_tens
     return tw__dataset_settle(self, status, tw__value_copy(&p->input->structure), false);
 }
 
-static tw_status padded_init(void *self, const void *arguments)
+static tw_status pad(void *self, const tw_dataset_padded_batch_args *args, tw_tensor *filler)
 {
-    const tw_dataset_padded_batch_args *args = arguments;
-    padding p = { .input = args->self };
+    padding p = { .input = args->self, .filler = filler };
     TW_TRY(check_components(p.input, &args->padded_shapes));
     tw_auto tw_tensor *size = tw__data_number(args->batch_size, args->batch_size_object, "batch_size");
     p.shapes = tw__alloc_array((size_t)p.input->count + 1, sizeof *p.shapes);
@@ -385,6 +397,20 @@ static tw_status padded_init(void *self, const void *arguments)
     tw__element_tensors_free(p.shapes, shapes);
     tw__element_tensors_free(p.values, p.count);
     return status;
+}
+
+static tw_status padded_init(void *self, const void *arguments)
+{
+    return pad(self, arguments, NULL);
+}
+
+struct tw_dataset *tw__data_padded(const tw_dataset_padded_batch_args *args, tw_tensor *filler)
+{
+    struct tw_dataset *made = tw__object_new(&tw__class_dataset_padded_batch);
+    if (made && pad(made, args, filler) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
 }
 
 TW_CLASS(

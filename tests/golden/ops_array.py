@@ -150,6 +150,17 @@ for axis in (i32(0), i32(0, 2), i64(-1), i32(), i32(0, 1, 2)):
 c.error("ReverseV2", tensor=x23, axis=i32(2), code=BAD, text="'axis'[0] = 2 is out of valid range [0, 1")
 c.error("ReverseV2", tensor=x23, axis=i32(0, -2), code=BAD, text="axis 0 specified more than once.")
 for x in kinds(2, 3):
+    c.add("ReverseSequence", input=x, seq_lengths=i64(2, 3), seq_dim=1)
+for lengths, axes in ((i32(0, 3), (1, 0)), (i64(1, 2, 0), (0, 1)), (i64(4, 2), (2, 0)), (i32(2, 1, 0, 2), (0, 2)), (i64(1, 3, 2, 0), (1, 2))):
+    c.add("ReverseSequence", input=x234, seq_lengths=lengths, seq_dim=axes[0], batch_dim=axes[1], gradient=True)
+c.add("ReverseSequence", input=count(0, 4), seq_lengths=i32(), seq_dim=1)
+for lengths, axes, text in ((i32(1), (1, 0), "Length of seq_lengths != input.dims(0), (1 vs. 2)"), (i32(1, 5), (1, 0), "seq_lens(1) > input.dims(1)"),
+                            (i32(1, -1), (1, 0), "seq_lens(1) < 0"), (i32(1, 1), (0, 0), "batch_dim == seq_dim == 0"),
+                            (i32(1, 1), (2, 0), "seq_dim must be < input rank ( 2 vs. 2)"), (i32(1, 1), (0, 2), "batch_dim must be < input rank ( 2 vs. 2)"),
+                            (i32(1, 1), (-1, 0), "Invalid seq_dim -1"), (i32(1, 1), (1, -1), "Invalid batch_dim -1"),
+                            (i32(1, 1)[None], (1, 0), "seq_lengths must be 1-dim, not 2")):
+    c.error("ReverseSequence", input=x23, seq_lengths=lengths, seq_dim=axes[0], batch_dim=axes[1], code=BAD, text=text)
+for x in kinds(2, 3):
     c.add("Roll", input=x, shift=i32(1, -1), axis=i32(0, 1))
 for shift in (-4, 0, 1, 5):
     c.add("Roll", input=x234, shift=np.int32(shift), axis=np.int32(-1), gradient=True)

@@ -35,6 +35,8 @@ def test_case(name):
     (lambda v1: v1.losses.cosine_distance([1.], [2.]), ValueError, "You must specify argument `axis`."),
     (lambda v1: v1.metrics.mean([1.]), RuntimeError, "tf.metrics.mean is not supported when eager execution is enabled."),
     (lambda v1: v1.metrics.mean_iou([1], [1], 2), RuntimeError, "tf.metrics.mean_iou is not supported when eager execution is enabled."),
+    (lambda v1: v1.reverse_sequence([[1.]], [1], seq_dim=0, seq_axis=1), ValueError, "Cannot specify both 'seq_dim' and 'seq_axis'."),
+    (lambda v1: v1.reverse_sequence([[1.]], [1]), TypeError, "Expected int for argument 'seq_dim' not None."),
     (lambda v1: v1.where([True], [1.]), ValueError, "x and y must both be non-None or both be None."),
 ])
 def test_errors(call, kind, words):

@@ -98,6 +98,8 @@ def functions(tf, p):
         "forms": lambda: (v1.reduce_sum(p(), reduction_indices=1, keep_dims=True), v1.argmin(p((3, 4)), 1), v1.zeros_like(tensor=p((2,))),
                           v1.gather(p((3, 4)), [1]), v1.shape(p((2,))),
                           v1.matrix_transpose(p((2, 3))), v1.verify_tensor_all_finite(p((2,)), "bad"), v1.arg_max(p((3, 4)), dimension=0)),
+        "reverse_sequence": lambda: (v1.reverse_sequence(p((3, 4)), [1, 0, 3], 1), v1.reverse_sequence(p((3, 4)), p((4,), "int64") % 3, seq_dim=0, batch_dim=1, name="mine"),
+                                     v1.reverse_sequence(p(), p((3,), "int32") % 3, seq_axis=1, batch_axis=0)),
         "texts": lambda: (v1.substr("hello", 1, 3), tf.identity(v1.reduce_join([["a", "b"]], 1), name="joined"), v1.string_to_number(["1.5"]), v1.decode_raw("ab", tf.uint8)),
         "dense in a scope": lambda: scoped(v1.layers.dense, p(), 2, activation="relu"),
         "conv2d in a scope": lambda: scoped(v1.layers.conv2d, p((3, 4, 4, 2)), 2, 3, bias_initializer="ones"),

@@ -248,6 +248,20 @@ TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor
 }
 
 TW_API(
+    reverse_sequence,
+    "reverse_sequence(input: tensor, seq_lengths: tensor<int64>, seq_axis: int = None, batch_axis: int = None, name: str = None) "
+    "-> tensor",
+    "Turns the beginning of every sequence of a batch round, by its own length.")
+{
+    if (args->seq_axis == TW_NO_INT) {
+        tw__fail(TW_TYPE_ERROR, "Expected int for argument 'seq_dim' not None.");
+        return NULL;
+    }
+    return TW_CALL(ReverseSequence, args->input, args->seq_lengths, TW_A_INT("seq_dim", args->seq_axis),
+                   TW_A_INT("batch_dim", args->batch_axis == TW_NO_INT ? 0 : args->batch_axis));
+}
+
+TW_API(
     pad,
     "pad(tensor: tensor<T>, paddings: tensor<int32>, mode: str = CONSTANT, constant_values: tensor<T> = None, name: str = None) -> tensor",
     "Puts a border around a tensor: zeros, a value, or a mirror image (mode REFLECT or SYMMETRIC).")

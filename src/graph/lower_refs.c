@@ -292,19 +292,39 @@ static void turn_placeholder(tw__low_graph *graph, tw__low_node *node)
     }
 }
 
+/* What today's gradient takes beside the mean and the variance: the last output of the op that gave them, or nothing, which is
+ * what it has in an empty vector. */
+static tw_status add_reserve(tw__low_graph *graph, int32_t index)
+{
+    const tw__low_node *node = &graph->nodes[index];
+    size_t data = 0;
+    while (data < node->input_count && node->inputs[data].port != TW_LOW_CONTROL)
+        data++;
+    if (data != 5)
+        return tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' (%.*s) has %zu inputs, expected 5", TW_SHOWN(node->name),
+                        TW_SHOWN(node->op), data);
+    tw__low_input first = node->inputs[3];
+    const tw__low_node *from = &graph->nodes[first.node];
+    if (first.port == 3 && (FIND(older, from->op) || tw__low_is(from, older[0].fresh)))
+        return tw__low_input_add(&graph->nodes[index], (tw__low_input){ first.node, 5 });
+    tw_string name = tw__low_text(graph->message, node->name, "/.reserve");
+    int32_t made = name.data ? tw__low_add(graph, name, "Const") : -1;
+    if (made < 0)
+        return TW_RESOURCE_EXHAUSTED;
+    TW_TRY(tw__low_attr_constant(graph, &graph->nodes[made], TW_FLOAT32, true, 0));
+    return tw__low_input_add(&graph->nodes[index], (tw__low_input){ made, 0 });
+}
+
 /* Today's forms have a further output, which their gradients take, and a type for the sums. */
 static tw_status turn_older(tw__low_graph *graph, int32_t index)
 {
-    tw__low_node *node = &graph->nodes[index];
-    const char *gradient = FIND(older_gradients, node->op), *fresh = gradient ? gradient : FIND(older, node->op);
+    const char *gradient = FIND(older_gradients, graph->nodes[index].op),
+               *fresh = gradient ? gradient : FIND(older, graph->nodes[index].op);
     if (!fresh)
         return TW_OK;
-    if (gradient && node->input_count >= 5 && node->inputs[3].port == 3)
-        TW_TRY(tw__low_input_add(node, (tw__low_input){ node->inputs[3].node, 5 }));
-    else if (gradient)
-        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its reserve_space_1 is no output of a FusedBatchNorm",
-                        TW_SHOWN(node->name), TW_SHOWN(node->op));
-    node = &graph->nodes[index];
+    if (gradient)
+        TW_TRY(add_reserve(graph, index));
+    tw__low_node *node = &graph->nodes[index];
     node->op = (tw_string){ fresh, strlen(fresh) };
     return tw__low_type(node, "U") == TW_DTYPE_NONE ? tw__low_attr_type(graph, node, "U", TW_FLOAT32) : TW_OK;
 }

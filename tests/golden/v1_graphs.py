@@ -321,6 +321,45 @@ def function_ops():
 
 
 @case
+def norm_gradients():
+    """What the gradient takes of the forward op may come from anywhere: an op of any form, a placeholder, another op's fourth output, an argument, a branch."""
+    raw, shape = tf.raw_ops, [2, 2, 2, 3]
+    dy, x, scale = place("dy", shape), place("x", shape), tf.constant([1.0, 2.0, 3.0])
+    mean, variance, wide = place("mean", [3]), place("variance"), place("wide", [15])
+    forms = [(raw.FusedBatchNorm, raw.FusedBatchNormGrad, {}), (raw.FusedBatchNormV2, raw.FusedBatchNormGradV2, {}),
+             (raw.FusedBatchNormV3, raw.FusedBatchNormGradV3, {"reserve_space_3": place("reserve")})]
+    for i, (norm, grad, more) in enumerate(forms):
+        for training in (True, False):
+            def named(source, first, second, name="", more=more, grad=grad, i=i, training=training):
+                made = grad(y_backprop=dy, x=x, scale=scale, reserve_space_1=first, reserve_space_2=second, is_training=training, epsilon=0.01, **more)
+                for k, value in enumerate(made[:3]):
+                    tf.identity(value, name="%s%d%d%d" % (source, i, training, k))
+            forward = norm(x=x, scale=scale, offset=scale, mean=[] if training else mean, variance=[] if training else variance, is_training=training)
+            named("own", forward[3], forward[4])
+            with tf.control_dependencies([v1.assert_positive(variance)]):
+                named("placed", mean, variance)
+            named("split", tf.split(wide, 5)[3], variance)
+            named("mixed", forward[3], variance)
+
+        @old_function((tf.float32, shape), (tf.float32, shape), (tf.float32, [3]), (tf.float32, [3]), (tf.bool, []))
+        def body(dy, x, mean, variance, p):
+            def one():
+                return grad(y_backprop=dy, x=x, scale=[1.0, 2.0, 3.0], reserve_space_1=mean, reserve_space_2=variance,
+                            **({"reserve_space_3": tf.zeros([0])} if more else {}))[0]
+            return one(), v1.cond(p, one, lambda: dy)
+        for k, value in enumerate(body(dy, x, mean, variance, place("p%d" % i, [], tf.bool))):
+            tf.identity(value, name="body%d%d" % (i, k))
+        tf.identity(v1.cond(tf.reduce_sum(dy) > 1.0, lambda: grad(y_backprop=dy, x=x, scale=scale, reserve_space_1=mean, reserve_space_2=variance, **more)[0],
+                            lambda: x), name="branch%d" % i)
+    yield {}, ["init"]
+    values = (np.arange(24.0) ** 1.5).reshape(shape)
+    feeds = {"dy:0": (values % 2 - 0.6).tolist(), "x:0": (values % 3).tolist(), "mean:0": [0.5, 1.0, 1.5], "variance:0": [1.0, 0.5, 2.0], "reserve:0": [],
+             "wide:0": (np.arange(15.0) / 10).tolist(), **{"p%d:0" % i: True for i in range(3)}}
+    yield feeds, ["%s%d%d%d:0" % (source, i, training, k) for source in ("own", "placed", "split", "mixed") for i in range(3) for training in (0, 1) for k in range(3)]
+    yield feeds, ["body%d%d:0" % (i, k) for i in range(3) for k in range(2)] + ["branch%d:0" % i for i in range(3)]
+
+
+@case
 def function_flow():
     @old_function((tf.float32, [3]), (tf.bool, []), (tf.int32, []))
     def body(x, p, n):

@@ -127,19 +127,22 @@ for make, shape in (("L.Conv2D(4, 3, strides=2)", (2, 3, 9, 8)), ("L.Conv1D(4, 3
                     ("L.SeparableConv2D(4, 3, strides=2, padding='same')", (2, 3, 9, 8)), ("L.SeparableConv2D(4, (3, 2), depth_multiplier=2)", (2, 3, 9, 8)),
                     ("L.SeparableConv1D(4, 3, padding='causal')", (2, 3, 9)), ("L.SeparableConv1D(4, 3, strides=2)", (2, 3, 9)),
                     ("L.Conv1DTranspose(4, 3, strides=2)", (2, 3, 9)), ("L.Conv2DTranspose(4, 3, strides=2, activation='relu')", (2, 3, 9, 8)),
-                    ("L.Conv2DTranspose(4, 3, strides=2, padding='same', output_padding=(1, 0), use_bias=False)", (2, 3, 9, 8))):
+                    ("L.Conv2DTranspose(4, 3, strides=2, padding='same', output_padding=(1, 0), use_bias=False)", (2, 3, 9, 8)),
+                    ("L.MaxPooling1D(2)", (2, 3, 9)), ("L.MaxPooling1D(3, 2, padding='same')", (2, 3, 9)), ("L.AveragePooling1D(2, 1)", (2, 3, 9)),
+                    ("L.AveragePooling1D(2, 3, padding='same')", (2, 3, 9))):
     make = make[:-1] + ", data_format='channels_first')"
     made = eval(make, NAMES)
     case = {"make": make, "shape": shape, "output_shape": list(made.compute_output_shape((None,) + shape[1:])),
             "symbolic": list(made(tf.keras.Input(shape[1:])).shape), "weights": [[w.name.split("/")[-1], list(w.shape)] for w in made.weights],
             "config": plain(made.get_config())}
     first.append(case)
-    if "Depthwise" in make or "Conv2DTranspose" in make:
+    if "Depthwise" in make or "Conv2DTranspose" in make or "Pooling" in make:
         made.set_weights([values(*w.shape) for w in made.weights])
         case["values"] = array(made(values(*shape)))
     else:
         error("%s(values(*%r))" % (make, shape))
-    error("%s.build((None, None) + (8,) * %d)" % (make, len(shape) - 2))
+    if "Pooling" not in make:
+        error("%s.build((None, None) + (8,) * %d)" % (make, len(shape) - 2))
 
 # ---- a model that learns ----
 tf.keras.utils.set_random_seed(9)

@@ -21,7 +21,7 @@ REFUSED = {"optimizers": ["use_ema"], "layers.Resizing": ["crop_to_aspect_ratio"
 # What is not compared.
 LEFT_OUT = {
     "layers.AlphaDropout": ["noise_shape", "rate", "seed"],  # TensorFlow's fails with that noise_shape
-    "layers.AveragePooling1D": ["data_format"], "layers.MaxPooling1D": ["data_format"], "layers.UpSampling2D": ["data_format"],  # refused by constructors, too
+    "layers.UpSampling2D": ["data_format"],  # refused by constructors, too
     "layers.BatchNormalization": ["axis"], "layers.LayerNormalization": ["axis"],  # TensorFlow's attribute is a list, which a number breaks
     "layers.Conv1D": ["padding", "strides", "data_format"], "layers.Conv2D": ["strides"],  # with groups TensorFlow traces a function, which keeps them
     "layers.GRUCell": ["units"], "layers.LSTMCell": ["units"],  # of a built cell TensorFlow's are no longer of one size

@@ -25,18 +25,33 @@ static tw_status settle(pooling *layer, const tw_op *op, int axes, tw_ints size,
     return tw__layer_channels_first(format, &layer->channels_first);
 }
 
-static tw_tensor *pool_images(pooling *layer, tw_tensor *images)
+static tw_tensor *pool_images(pooling *layer, tw_tensor *images, bool channels_first)
 {
     int64_t sizes[4] = { 1, 1, 1, 1 }, strides[4] = { 1, 1, 1, 1 };
-    int first = (layer->channels_first ? 2 : 1) + 2 - layer->axes;
+    int first = channels_first ? 2 : 1;
     for (int i = 0; i < layer->axes; i++) {
         sizes[first + i] = layer->size[i];
         strides[first + i] = layer->stride[i];
     }
     tw_attr attrs[] = { TW_A_INTS("ksize", sizes, 4), TW_A_INTS("strides", strides, 4),
                         TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"),
-                        TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC") };
+                        TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC") };
     return tw__call(layer->op, TW_IN(images), 1, attrs, 4);
+}
+
+/* Sequences are images one pixel wide. Those whose channels come first are turned around, as Keras does. */
+static tw_tensor *pool_sequences(pooling *layer, tw_tensor *input)
+{
+    TW_TEMPS(t);
+    bool turns = layer->channels_first;
+    int64_t wide = turns ? 3 : 2;
+    tw_tensor *images = TW_TEMP(ExpandDims, input, tw__temp_int(t, wide, TW_INT32));
+    if (turns)
+        images = TW_TEMP(Transpose, images, tw__temp_ints(t, (const int64_t[]){ 0, 2, 3, 1 }, 4, TW_INT32));
+    tw_tensor *pooled = images ? tw__temp(t, pool_images(layer, images, false)) : NULL;
+    if (turns)
+        pooled = TW_TEMP(Transpose, pooled, tw__temp_ints(t, (const int64_t[]){ 0, 3, 1, 2 }, 4, TW_INT32));
+    return TW_CALL(Squeeze, pooled, TW_A_INTS("squeeze_dims", &wide, 1));
 }
 
 static tw_tensor *pool_call(tw_layer *self, tw_tensor *input, int training)
@@ -45,22 +60,7 @@ static tw_tensor *pool_call(tw_layer *self, tw_tensor *input, int training)
     pooling *layer = (pooling *)self;
     if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
         return NULL;
-    if (layer->axes == 2)
-        return pool_images(layer, input);
-    int row = layer->channels_first ? 2 : 1; /* a sequence is an image of one row */
-    tw_shape image = input->shape;
-    for (int i = image.rank++; i > row; i--)
-        image.dims[i] = image.dims[i - 1];
-    image.dims[row] = 1;
-    tw_auto tw_tensor *images = tw__reshape(input, &image);
-    tw_auto tw_tensor *output = images ? pool_images(layer, images) : NULL;
-    if (!output)
-        return NULL;
-    tw_shape shape = output->shape;
-    for (int i = row; i < 3; i++)
-        shape.dims[i] = shape.dims[i + 1];
-    shape.rank = 3;
-    return tw__reshape(output, &shape);
+    return layer->axes == 2 ? pool_images(layer, input, layer->channels_first) : pool_sequences(layer, input);
 }
 
 static tw_status pool_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

@@ -188,8 +188,6 @@ class Methods:
             validation_batch_size=None, validation_freq=1, max_queue_size=10, workers=1, use_multiprocessing=False):
         """Trains the model; gives the History."""
         _check_compiled(self, "fit")
-        if isinstance(shuffle, str):
-            raise NotImplementedError("fit: shuffle=%r is not supported; True shuffles rows" % shuffle)
         data, validation = Source(self, x, y, sample_weight, shuffle), None
         parts = ()
         if validation_data is not None and (not hasattr(validation_data, "__len__") or isinstance(validation_data, tf.data.Dataset)
@@ -206,7 +204,7 @@ class Methods:
         return self._fit(data.x, y, sample_weight, _own(self), batch_size, int(epochs), _verbosity(verbose), callbacks,
                          float(validation_split or 0.0), *(tuple(parts) + (None,) * (3 - len(parts))), bool(shuffle), class_weight, int(initial_epoch),
                          data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps, validation_batch_size,
-                         list(validation_freq) if listed else [int(validation_freq)], listed)
+                         list(validation_freq) if listed else [int(validation_freq)], listed, isinstance(shuffle, str) and shuffle.lower() == "batch")
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
                  workers=1, use_multiprocessing=False, return_dict=False, **kwargs):

@@ -127,6 +127,38 @@ def test_orders_of_shuffled_datasets():
     assert first == (model.evaluate(cached, verbose=0, callbacks=[Watch()]), told())
 
 
+@pytest.mark.parametrize("rows, size, more", [(12, 3, {}), (10, 3, {}), (10, 20, {}), (7, 1, {}), (10, 3, {"validation_split": 0.2}), (10, 3, {"class_weight": {0: 2.0, 1: 3.0}}),
+                                              (10, None, {"steps_per_epoch": 4})])
+@pytest.mark.parametrize("shuffle", ["batch", "BATCH"])
+def test_shuffled_batches(rows, size, more, shuffle):
+    """shuffle="batch": whole batches in another order each epoch, every sample with its label."""
+    seen = []
+
+    class Model(tf.keras.Model):
+        def train_step(self, data):
+            seen.append([np.asarray(part).ravel().tolist() for part in data])
+            return {"a": 0.0}
+
+        def test_step(self, data):
+            return {"a": 0.0}
+
+    tf.keras.utils.set_random_seed(rows)
+    model = Model()
+    model.compile(run_eagerly=True)
+    x = np.arange(float(rows))[:, None]
+    model.fit(x, x % 2, batch_size=size, epochs=8, shuffle=shuffle, verbose=0, **more)
+    rows -= 2 if "validation_split" in more else 0
+    size = size or 3
+    wanted = [list(map(float, range(i, min(i + size, rows)))) for i in range(0, rows, size)]
+    orders = set()
+    for epoch in range(8):
+        part = seen[epoch * len(wanted):(epoch + 1) * len(wanted)]
+        assert sorted(p[0] for p in part) == wanted and all(p[1] == [v % 2 for v in p[0]] for p in part)
+        assert "class_weight" not in more or all(p[2] == [2 + v % 2 for v in p[0]] for p in part)
+        orders.add(tuple(p[0][0] for p in part))
+    assert len(seen) == 8 * len(wanted) and len(orders) > 3 or len(wanted) == 1
+
+
 def test_print_of_a_text(capfd):
     """One text alone is printed as it is, in other company in quotes."""
     import sys

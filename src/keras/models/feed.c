@@ -1,6 +1,7 @@
 /* Where the batches of fit, evaluate and predict come from: rows of arrays, shuffled or not, or a dataset's elements. Rows in
  * their order are views of the arrays. The order of shuffled rows is TensorFlow's: one RandomShuffle of the rows' numbers per
- * epoch, in a function of its own, so that its stream begins with each fit and goes on from epoch to epoch. */
+ * epoch, in a function of its own, so that its stream begins with each fit and goes on from epoch to epoch. Where the order of
+ * batches is shuffled instead, the numbers are theirs. */
 #include <math.h>
 
 #include "keras/models/training.h"
@@ -34,7 +35,8 @@ static tw_status shuffle_body(void *context, tw_tensor *const *arguments, int co
 static tw_status prepare_shuffle(tw__feed *f)
 {
     tw_dtype dtype = TW_INT64;
-    tw_shape shape = TW_SHAPE(f->rows);
+    int64_t count = f->batches ? f->steps : f->rows;
+    tw_shape shape = TW_SHAPE(count);
     f->shuffler = tw__function_trace("shuffle", &dtype, &shape, 1, shuffle_body, NULL);
     f->stream = f->shuffler ? tw__kernel_stream_new(&tw__op_RandomShuffle) : NULL;
     for (size_t i = 0; f->stream && i < f->shuffler->graph->node_count; i++) {
@@ -45,7 +47,7 @@ static tw_status prepare_shuffle(tw__feed *f)
     f->numbers = f->stream ? tw__tensor_empty(TW_INT64, &shape) : NULL;
     if (!f->numbers)
         return tw__error_status();
-    for (int64_t i = 0; i < f->rows; i++)
+    for (int64_t i = 0; i < count; i++)
         ((int64_t *)f->numbers->data)[i] = i;
     return TW_OK;
 }
@@ -93,6 +95,7 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
         f->specs[i].shape.dims[0] = f->rows % f->batch_size ? -1 : f->batch_size;
     }
     f->shuffles = o->shuffle;
+    f->batches = o->shuffle && o->batches;
     f->whole = o->whole;
     return f->shuffles ? prepare_shuffle(f) : TW_OK;
 }
@@ -255,23 +258,36 @@ static tw_status weigh_classes(tw__feed *f, bool had_weights)
     return weights ? TW_OK : tw__error_status();
 }
 
+/* Where the batch begins that is next: its number stands in the order, which may come from a file. */
+static tw_status next_batch(const tw__feed *f, int64_t *begin)
+{
+    int64_t number = ((const int64_t *)f->order->data)[f->at / f->batch_size];
+    if (number < 0 || number >= f->steps)
+        return tw__fail(TW_DATA_LOSS, "fit: batch %lld of %lld", (long long)number, (long long)f->steps);
+    *begin = number * f->batch_size;
+    return TW_OK;
+}
+
 static tw_status next_rows(tw__feed *f, bool *end)
 {
-    int64_t rows = f->rows - f->at < f->batch_size ? f->rows - f->at : f->batch_size;
-    if (rows <= 0) {
+    if (f->at >= f->rows) {
         *end = true;
         return TW_OK;
     }
-    tw_auto tw_tensor *numbers = f->shuffles ? view_rows(f->order, f->at, rows) : NULL,
-                      *axis = f->shuffles ? tw_tensor_int(0) : NULL;
-    if (f->shuffles && (!numbers || !axis))
+    int64_t begin = f->at;
+    if (f->batches)
+        TW_TRY(next_batch(f, &begin));
+    int64_t rows = f->rows - begin < f->batch_size ? f->rows - begin : f->batch_size;
+    bool gathers = f->shuffles && !f->batches;
+    tw_auto tw_tensor *numbers = gathers ? view_rows(f->order, begin, rows) : NULL, *axis = gathers ? tw_tensor_int(0) : NULL;
+    if (gathers && (!numbers || !axis))
         return tw__error_status();
     for (int i = 0; i < f->count; i++) {
-        f->batch[i] = f->shuffles ? TW_CALL(GatherV2, f->arrays[i], numbers, axis) : view_rows(f->arrays[i], f->at, rows);
+        f->batch[i] = gathers ? TW_CALL(GatherV2, f->arrays[i], numbers, axis) : view_rows(f->arrays[i], begin, rows);
         if (!f->batch[i])
             return tw__error_status();
     }
-    f->at += rows;
+    f->at += f->batches ? f->batch_size : rows;
     return TW_OK;
 }
 

@@ -54,7 +54,7 @@ TW_METHOD(
     "batch_size: int = None, epochs: int = 1, verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, "
     "validation_x: value<arrays> = None, validation_y: value<arrays> = None, validation_weights: value<arrays> = None, shuffle: bool = True, "
     "class_weight: value = None, initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, "
-    "validation_batch_size: int = None, validation_freq: ints = None, freq_is_list: bool = False) -> callback",
+    "validation_batch_size: int = None, validation_freq: ints = None, freq_is_list: bool = False, shuffle_batches: bool = False) -> callback",
     "Trains the model with structures of tensors, or with a dataset as x; gives the History.")
 {
     tw__fit fit = { .epochs = args->epochs,
@@ -90,6 +90,7 @@ TW_METHOD(
                                   .steps = args->steps_per_epoch,
                                   .rows = -1,
                                   .shuffle = args->shuffle,
+                                  .batches = args->shuffle_batches,
                                   .class_weight = &args->class_weight };
     tw__feed_options validation = {
         .arrays = other.dataset ? NULL : other.arrays, .dataset = other.dataset, .parts = other.parts, .rows = -1

@@ -101,13 +101,14 @@ static void streams_state(tw__state *state, tw__trainer *t)
 static void rows_state(tw__state *state, tw__feed *feed)
 {
     tw__state_same(state, "rows", feed->rows);
-    tw__state_same(state, "shuffle", feed->shuffles);
+    tw__state_same(state, "shuffle", feed->shuffles + feed->batches);
     tw__state_int(state, "at", &feed->at);
     if (feed->shuffles) {
         stream_state(state, feed->stream);
         tw__state_tensor(state, "order", &feed->order);
     }
-    if (tw__state_good(state) && (feed->at < 0 || (feed->shuffles && (!feed->order || feed->order->count != feed->rows))))
+    if (tw__state_good(state) &&
+        (feed->at < 0 || (feed->shuffles && (!feed->order || feed->order->count != feed->numbers->count))))
         tw__state_fail(state, TW_DATA_LOSS, "row %lld of %lld", (long long)feed->at, (long long)feed->rows);
 }
 

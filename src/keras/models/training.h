@@ -222,10 +222,11 @@ typedef struct tw__feed {
     tw_tensor **arrays; /* references */
     int64_t rows, batch_size, at;
     bool shuffles, whole; /* whole: they are one batch */
+    bool batches;         /* the order of batches is shuffled, not that of rows */
     bool even;            /* all batches have the size that was asked for */
     tw__function *shuffler;
     tw__kernel_stream *stream;  /* of the shuffler's random numbers */
-    tw_tensor *numbers, *order; /* 0 … rows - 1, and shuffled */
+    tw_tensor *numbers, *order; /* 0 … rows (or steps) - 1, and shuffled */
     /* of datasets */
     struct tw_dataset *dataset; /* a reference */
     tw__cursor *cursor;
@@ -242,6 +243,7 @@ typedef struct tw__feed_options {
     int64_t steps;       /* that are asked for; 0 or TW_NO_INT: none are */
     int64_t first, rows; /* of the arrays; rows -1: all */
     bool shuffle, whole; /* whole: the arrays are one batch, whose size errors tell */
+    bool batches;        /* shuffle: the order of batches */
     const tw_value *class_weight;
 } tw__feed_options;
 tw_status tw__feed_open(tw__feed *feed, const tw__feed_options *options, const char *who);

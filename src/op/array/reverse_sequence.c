@@ -48,7 +48,7 @@ static bool sequence_words(tw__wording *w)
     if (in->rank >= 0 && (batch >= in->rank || sequence >= in->rank)) {
         bool outside = batch >= in->rank;
         tw__text_format(&w->text, "%s must be < input rank: %lld vs. %d", outside ? "batch_dim" : "seq_dim",
-                     (long long)(outside ? batch : sequence), in->rank);
+                        (long long)(outside ? batch : sequence), in->rank);
         return true;
     }
     return in->rank >= 0 && batch >= 0 && lengths->rank == 1 && tw__sizes_differ(in->dims[batch], lengths->dims[0]) &&

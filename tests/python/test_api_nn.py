@@ -56,7 +56,21 @@ def replay(case):
         close(tape.gradient(total, watched[0]), case["gradient"], max(case.get("tolerance") or 0, 1e-5))
 
 
-def test_calls():
+def seeds():
+    tf.random.set_seed(5)
+    tf.random.uniform([2], seed=11)
+
+
+def functions():
+    traced = tf.function(lambda: tf.random.uniform([2], seed=11))
+    traced(), traced()
+
+
+@pytest.mark.parametrize("before", [lambda: None, seeds, functions, lambda: tf.random.uniform([2], seed=11), lambda: tf.keras.utils.set_random_seed(3)])
+def test_calls(before):
+    """Whatever was called before: without a seed everything is as in a new process."""
+    before()
+    tf.random.set_seed(None)
     problems = []
     for number, case in enumerate(CASES):
         try:

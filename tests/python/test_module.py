@@ -183,6 +183,7 @@ def test_rows_are_changed():
 
 
 def test_layers_are_modules():
+    tf.keras.backend.clear_session()  # names of models are counted in a process
     class Net(tf.keras.Model):
         def __init__(self):
             super().__init__()

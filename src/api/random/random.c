@@ -21,9 +21,10 @@ static int64_t reduce(int64_t seed)
 void tw__set_global_seed(int64_t seed)
 {
     tw__lock_take(&lock);
-    global_set = true;
+    global_set = seed != TW_NO_INT;
     global_seed = seed;
-    tw__mersenne_seed(&eager_generator, seed);
+    if (global_set)
+        tw__mersenne_seed(&eager_generator, seed);
     tw__lock_give(&lock);
     tw__kernel_states_clear();
 }
@@ -87,8 +88,10 @@ tw_tensor *tw__random_uniform(tw_tensor *dims, tw_dtype dtype, tw__seeds seeds)
     return tw__random_call(&tw__op_RandomUniform, TW_IN(dims), 1, seeds, &type, 1);
 }
 
-TW_API(random_set_seed, "random.set_seed(seed: int) -> none",
-       "Sets the global seed: every random op that follows is a function of it, of its own seed, and of those before it.")
+TW_API(
+    random_set_seed, "random.set_seed(seed: int?) -> none",
+    "Sets the global seed: every random op that follows is a function of it, of its own seed, and of those before it. None: there "
+    "is none, as in the beginning.")
 {
     tw__set_global_seed(args->seed);
     return TW_OK;

@@ -14,7 +14,7 @@ typedef struct tw__seeds {
 
 /* TensorFlow's rule for an op's seed argument; TW_NO_INT: none was given. */
 tw__seeds tw__seed_pair(int64_t op_seed);
-void tw__set_global_seed(int64_t seed);
+void tw__set_global_seed(int64_t seed); /* TW_NO_INT: none */
 
 /* Runs a random op with these seeds and its other attrs; the output, or NULL. */
 tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_count, tw__seeds seeds, const tw_attr *attrs,

@@ -377,8 +377,9 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
     if (training < 0)
         training = outer_training();
     if (PyUnicode_Check(value) || PyBytes_Check(value) || value == Py_None)
-        return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.",
-                            value, Py_TYPE(value), layer->name);
+        return tw__py_error(PyExc_TypeError,
+                            "Inputs to a layer should be tensors. Got '%S' (of type %R) as input for layer '%s'.", value,
+                            Py_TYPE(value), layer->name);
     tw_tensor *input = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
     if (input && given_mask) {
         tw_auto tw_tensor *plain = input, *mask = tw__py_to_tensor(given_mask, TW_BOOL, TW_HINT);

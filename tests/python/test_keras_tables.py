@@ -82,3 +82,20 @@ def test_weights_as_an_argument():
     assert [w.tolist() for w in lstm.get_weights()] == [[[1] * 4] * 2, [[1] * 4], [0] * 4]
     with pytest.raises(ValueError):
         tf.keras.layers.Dense(2, weights=[np.ones((3, 2))])(np.ones((1, 3)))
+
+
+LAYERS = ["Softmax()", "ReLU()", "LeakyReLU()", "ELU()", "PReLU()", "Dense(2)", "Flatten()", "Dropout(.5)", "Activation('relu')", "BatchNormalization()", "Add()", "Conv1D(2, 2)",
+          "Conv2D(2, 2)", "MaxPool2D()", "Embedding(2, 2)", "LSTM(2)", "LayerNormalization()", "Masking()", "Reshape((3,))", "RepeatVector(2)", "Permute((1,))",
+          "MultiHeadAttention(1, 2)", "Bidirectional(L.LSTM(2))", "TimeDistributed(L.Dense(2))"]
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_inputs_that_are_no_tensors(make):
+    """An error says what is wrong; Keras itself speaks of attributes that are missing. Elementwise layers take structures."""
+    for value in ({"a": tf.ones([2, 3]), "b": tf.ones([2, 3])}, None, "text", object()):
+        try:
+            eval("L." + make, {"L": tf.keras.layers})(value)
+        except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
+            assert len(str(error)) > 30, (make, value, error)
+        else:
+            assert isinstance(value, dict), (make, value)

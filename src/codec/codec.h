@@ -49,7 +49,8 @@ static inline void tw__swap_bytes(void *data, size_t size, size_t unit)
 /* ---- varints (proto.c) ---- */
 #define TW_VARINT_MAX 10
 size_t tw__varint_put(void *data, uint64_t value); /* room for TW_VARINT_MAX bytes; how many were used */
-/* How many bytes the number took; 0 if it is cut off or does not fit in 64 bits. */
+/* How many bytes the number took; 0 if it is cut off or has more than TW_VARINT_MAX. Bits beyond 64 do not count, as in protobuf.
+ */
 size_t tw__varint_get(const void *data, size_t size, uint64_t *value);
 void tw__varint_add(tw__text *text, uint64_t value);
 

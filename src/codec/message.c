@@ -25,6 +25,19 @@ const tw__message *tw__message_named(const char *name, size_t size)
 
 /* ---- reading ---- */
 
+/* A known field of another wire is an unknown one. Repeated numbers may be packed. */
+static bool fits(tw__field_type type, bool repeated, tw__wire wire)
+{
+    return wire == tw__field_wire(type) || (repeated && wire == TW_WIRE_BYTES);
+}
+
+const tw__message_field *tw__message_field_of(const tw__message *type, const tw__proto_field *f)
+{
+    uint8_t place = f->number < type->limit ? type->places[f->number] : 0;
+    const tw__message_field *field = place ? &type->fields[place - 1] : NULL;
+    return field && fits(field->type, field->repeated, f->wire) ? field : NULL;
+}
+
 /* A number as its type has it. */
 static uint64_t number_of(tw__field_type type, uint64_t value)
 {
@@ -63,31 +76,47 @@ static void store(tw__field_type type, const tw__proto_field *f, void *place)
     }
 }
 
+/* Of a oneof the last field counts: the one that was there before is absent again. */
+static void choose(const tw__message *type, const tw__message_field *field, char *view)
+{
+    uint32_t before, now = field->number;
+    memcpy(&before, view + field->which, sizeof before);
+    memcpy(view + field->which, &now, sizeof now);
+    if (!before || before == now)
+        return;
+    const tw__message_field *old = &type->fields[type->places[before] - 1];
+    size_t size = tw__field_wire(old->type) == TW_WIRE_BYTES ? sizeof(tw_string)
+                  : old->type == TW_FIELD_BOOL               ? sizeof(bool)
+                  : old->type == TW_FIELD_INT32 || old->type == TW_FIELD_UINT32 || old->type == TW_FIELD_ENUM ||
+                          tw__field_wire(old->type) == TW_WIRE_FIXED32
+                      ? sizeof(uint32_t)
+                      : sizeof(uint64_t);
+    memcpy(view + old->offset, (const char *)type->initial + old->offset, size);
+}
+
 bool tw__message_read(const tw__message *type, tw_string bytes, void *view)
 {
     char *base = memcpy(view, type->initial, type->size);
     tw__proto proto = tw__proto_read(bytes.data, bytes.size);
     const uint8_t *from = proto.at;
     for (tw__proto_field f; tw__proto_next(&proto, &f); from = proto.at) {
-        uint8_t place = f.number < type->limit ? type->places[f.number] : 0;
-        if (!place) {
-            *(uint32_t *)view = f.number;
+        const tw__message_field *field = tw__message_field_of(type, &f);
+        if (!field) {
+            if (f.number >= type->limit || !type->places[f.number])
+                *(uint32_t *)view = f.number;
             continue;
         }
-        const tw__message_field *field = &type->fields[place - 1];
         tw__many *many = (tw__many *)(base + field->offset);
-        if (f.wire != tw__field_wire(field->type) && !(field->repeated && f.wire == TW_WIRE_BYTES))
-            return false;
         if (field->repeated) {
             many->at = many->count++ ? many->at : from;
             many->end = proto.at;
             continue;
         }
+        if (field->oneof)
+            choose(type, field, base);
         if (field->type == TW_FIELD_MESSAGE && tw__has(*(tw_string *)(base + field->offset)))
             return false;
         store(field->type, &f, base + field->offset);
-        if (field->oneof)
-            memcpy(base + field->which, &f.number, sizeof f.number);
     }
     return !proto.failed;
 }
@@ -107,7 +136,7 @@ static bool next_field(tw__many *many, tw__proto_field *f)
             many->failed |= proto.failed;
             return false;
         }
-    } while (f->number != many->number);
+    } while (f->number != many->number || !fits(many->type, true, f->wire));
     many->at = proto.at;
     return true;
 }
@@ -118,8 +147,7 @@ bool tw__next_bytes(tw__many *many, tw_string *value)
     if (!next_field(many, &f))
         return false;
     *value = (tw_string){ (const char *)f.data, f.size };
-    many->failed |= f.wire != TW_WIRE_BYTES;
-    return f.wire == TW_WIRE_BYTES;
+    return true;
 }
 
 bool tw__next_message(tw__many *many, const tw__message *type, void *view)
@@ -143,8 +171,6 @@ bool tw__next_number(tw__numbers *numbers, uint64_t *bits)
             *bits = number_of(many->type, f.value);
             return true;
         }
-        if (f.wire != TW_WIRE_BYTES)
-            return !(many->failed = true);
         numbers->at = f.data;
         numbers->end = f.data + f.size;
     }

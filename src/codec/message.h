@@ -8,8 +8,8 @@
  * the message of an entry, with key and value
  *
  * Reading goes one level deep: no input makes it recurse, and nothing is copied. Bytes that are no message are refused, and so is
- * a known field of another wire, or a message that is there twice where one is meant. Fields that a table lacks are passed over.
- */
+ * a message that is there twice where one is meant: whoever gets bytes from outside makes one of them first (tw__message_merge).
+ * Fields that a table lacks, and known ones of another wire, are passed over. */
 #ifndef TW_MESSAGE_H
 #define TW_MESSAGE_H
 
@@ -100,6 +100,11 @@ static inline bool tw__has(tw_string value)
 /* False: the bytes are no such message; the caller, who knows the file, sets the error. Each struct begins with
  * `uint32_t unknown`, the number of a field that the table lacks, or 0. */
 bool tw__message_read(const tw__message *type, tw_string bytes, void *view);
+/* The field of a number; NULL: the table has none, or not of that wire. */
+const tw__message_field *tw__message_field_of(const tw__message *type, const tw__proto_field *f);
+/* Makes one of messages that stand several times where one is meant, at every level, as protobuf does (message_merge.c). *owned:
+ * the memory of the new bytes, for tw__free, or NULL if the bytes stay. False: an error is set. */
+bool tw__message_merge(const tw__message *type, tw_string *bytes, char **owned);
 /* All values of the field, also where one is meant: who merges messages reads each of them. */
 tw__many tw__many_of(const tw__message *type, uint32_t number, tw_string bytes);
 bool tw__next_bytes(tw__many *many, tw_string *value);                      /* of strings and messages */

@@ -8,6 +8,7 @@
 #include "codec/codec.h"
 
 #define GROUP_DEPTH 100
+#define TAG_MAX 5 /* bytes */
 
 size_t tw__varint_put(void *data, uint64_t value)
 {
@@ -26,8 +27,6 @@ size_t tw__varint_get(const void *data, size_t size, uint64_t *value)
     const uint8_t *bytes = data;
     uint64_t result = 0;
     for (size_t i = 0; i < size && i < TW_VARINT_MAX; i++) {
-        if (i == TW_VARINT_MAX - 1 && bytes[i] > 1)
-            return 0;
         result |= (uint64_t)(bytes[i] & 0x7f) << 7 * i;
         if (bytes[i] < 0x80) {
             *value = result;
@@ -73,7 +72,8 @@ static inline bool read_varint(tw__proto *proto, uint64_t *value)
 static bool read_tag(tw__proto *proto, uint32_t *number, unsigned *wire)
 {
     uint64_t tag;
-    if (!read_varint(proto, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
+    const uint8_t *from = proto->at;
+    if (!read_varint(proto, &tag) || tag >> 3 == 0 || tag > UINT32_MAX || proto->at - from > TAG_MAX)
         return false;
     *number = (uint32_t)(tag >> 3);
     *wire = tag & 7;

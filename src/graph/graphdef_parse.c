@@ -112,7 +112,19 @@ tw_status tw__graph_message_read(tw__graph_message *message, const void *data, s
     *message = (tw__graph_message){ 0 };
     tw__GraphDef graph;
     tw__VersionDef versions;
-    if (!tw__read_GraphDef((tw_string){ data, size }, &graph))
+    tw_string bytes = { data, size };
+    char *merged;
+    if (!tw__message_merge(&tw__type_GraphDef, &bytes, &merged))
+        return tw__error_status();
+    if (merged) {
+        char **owned = MORE(message->owned, message->owned_count, message->owned_capacity);
+        if (!owned) {
+            tw__free(merged);
+            return TW_RESOURCE_EXHAUSTED;
+        }
+        *owned = merged;
+    }
+    if (!tw__read_GraphDef(bytes, &graph))
         return bad("the message");
     if (graph.unknown)
         return bad("a field");

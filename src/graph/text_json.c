@@ -105,13 +105,22 @@ tw_status tw__graph_message_json(tw__text *text, const tw__graph_message *messag
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
-/* A SavedModel is told from a GraphDef by its first field, a number. Its first graph is meant. */
+/* A SavedModel is told from a GraphDef by its first field, a number. */
+static bool is_saved_model(tw_string bytes)
+{
+    tw__SavedModel model;
+    return tw__read_SavedModel(bytes, &model) && model.saved_model_schema_version;
+}
+
+/* Its first graph is meant. */
 static tw_string graph_of(tw_string bytes)
 {
     tw__SavedModel model;
     tw__MetaGraphDef meta;
-    bool saved_model = tw__read_SavedModel(bytes, &model) && model.saved_model_schema_version;
-    return saved_model && tw__next_message(&model.meta_graphs, &tw__type_MetaGraphDef, &meta) ? meta.graph_def : bytes;
+    return is_saved_model(bytes) && tw__read_SavedModel(bytes, &model) &&
+                   tw__next_message(&model.meta_graphs, &tw__type_MetaGraphDef, &meta)
+               ? meta.graph_def
+               : bytes;
 }
 
 char *tw_graph_file_text(const char *path, bool json)
@@ -126,7 +135,13 @@ char *tw_graph_file_text(const char *path, bool json)
     tw__free(inside);
     if (!bytes)
         return NULL;
-    tw_string graph = graph_of((tw_string){ bytes, size });
+    tw_string whole = { bytes, size };
+    tw__owned char *merged = NULL;
+    if (is_saved_model(whole) && !tw__message_merge(&tw__type_SavedModel, &whole, &merged)) {
+        tw__free(bytes);
+        return NULL;
+    }
+    tw_string graph = graph_of(whole);
     tw__graph_message message = { 0 };
     tw__text text = { 0 };
     tw_status status = tw__graph_message_read(&message, graph.data, graph.size);

@@ -59,8 +59,17 @@ tw_status tw__saved_graph_parse(tw__saved_graph *graph, const void *data, size_t
     if (!graph->bytes)
         return TW_RESOURCE_EXHAUSTED;
     memcpy(graph->bytes, data, size);
+    tw_string bytes = { graph->bytes, size };
+    char *merged;
+    if (!tw__message_merge(&tw__type_TrackableObjectGraph, &bytes, &merged))
+        return tw__error_status();
+    if (merged) {
+        tw__free(graph->bytes);
+        graph->bytes = merged;
+        graph->size = bytes.size;
+    }
     tw__TrackableObjectGraph from;
-    bool good = tw__read_TrackableObjectGraph((tw_string){ graph->bytes, size }, &from);
+    bool good = tw__read_TrackableObjectGraph(bytes, &from);
     if (good)
         TW_TRY(TW_GROW(graph->nodes, graph->capacity, from.nodes.count));
     for (tw__TrackableObjectGraph_TrackableObject node;

@@ -314,6 +314,15 @@ tw_status tw__saved_model_message_parse(tw__saved_model_message *m, char *bytes,
     };
     if (!m->path)
         return TW_RESOURCE_EXHAUSTED;
+    tw_string whole = { m->bytes, m->size };
+    char *merged;
+    if (!tw__message_merge(&tw__type_SavedModel, &whole, &merged))
+        return tw__error_status();
+    if (merged) {
+        tw__free(m->bytes);
+        m->bytes = merged;
+        m->size = whole.size;
+    }
     tw__text seen = { 0 };
     tw_status status = choose(m, tags, tag_count, &seen);
     tw__text_free(&seen);

@@ -93,12 +93,12 @@ static void refuses_nonsense(void **state)
     } cases[] = {
         { "", 0, true },
         { "\x08\x01", 2, true },                 /* dtype */
-        { "\x0a\x01\x01", 3, false },            /* dtype of another wire */
-        { "\x10\x01", 2, false },                /* a shape that is a number */
-        { "\x12\x00\x12\x00", 4, false },        /* two shapes */
+        { "\x0a\x01\x01", 3, true },             /* dtype of another wire: passed over */
+        { "\x10\x01", 2, true },                 /* a shape that is a number */
+        { "\x12\x00\x12\x00", 4, false },        /* two shapes that nobody merged */
         { "\x2a\x04\x00\x00\x80\x3f", 6, true }, /* packed floats */
         { "\x2d\x00\x00\x80\x3f", 5, true },     /* one float */
-        { "\x28\x01", 2, false },                /* a float of another wire */
+        { "\x28\x01", 2, true },                 /* a float of another wire */
         { "\xa0\x06\x01", 3, true },             /* a field that there is not */
         { "\x12\x05\x00", 3, false },            /* cut off */
     };
@@ -112,6 +112,75 @@ static void refuses_nonsense(void **state)
     uint64_t bits;
     assert_false(tw__next_number(&numbers, &bits));
     assert_true(numbers.many.failed);
+}
+
+/* Bytes, and what they are when single messages were merged; NULL: they stay. */
+static void merges_single_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const tw__message *type;
+        const char *bytes;
+        size_t size;
+        const char *merged;
+        size_t merged_size;
+    } cases[] = {
+        { &tw__type_TensorProto, "", 0, NULL, 0 },
+        { &tw__type_TensorProto, "\x08\x01\x12\x00", 4, NULL, 0 },
+        { &tw__type_TensorProto, "\x12\x00\x12\x00", 4, "\x12\x00", 2 },
+        { &tw__type_TensorProto, "\x12\x02\x18\x01\x08\x01\x12\x02\x18\x00", 10, "\x08\x01\x12\x04\x18\x01\x18\x00", 8 },
+        { &tw__type_TensorProto, "\x12\x00\x10\x01", 4, NULL, 0 },               /* the second is no message */
+        { &tw__type_TensorProto, "\x12\x01\x12\x12\x00", 5, "\x12\x01\x00", 3 }, /* the first is cut off: still nonsense */
+        { &tw__type_AttrValue, "\x0a\x02\x18\x01\x0a\x02\x18\x02", 8, "\x0a\x04\x18\x01\x18\x02", 6 },
+        { &tw__type_AttrValue, "\x0a\x02\x18\x01\x12\x00\x0a\x02\x18\x02", 10, "\x12\x00\x0a\x02\x18\x02",
+          6 }, /* dropped between */
+        { &tw__type_AttrValue, "\x0a\x00\x0a\x00\x12\x00", 6, "\x0a\x00\x12\x00", 4 },
+        { &tw__type_GraphDef, "\x22\x02\x08\x01\x0a\x00\x22\x02\x18\x02\x0a\x00", 12, "\x0a\x00\x22\x04\x08\x01\x18\x02\x0a\x00",
+          10 },
+        /* in an entry of a node's attrs: two values, of which each has a list */
+        { &tw__type_NodeDef, "\x2a\x0c\x12\x04\x0a\x02\x18\x01\x12\x04\x0a\x02\x18\x02", 14,
+          "\x2a\x08\x12\x06\x0a\x04\x18\x01\x18\x02", 10 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tw_string bytes = { cases[i].bytes, cases[i].size };
+        char *owned;
+        assert_true(tw__message_merge(cases[i].type, &bytes, &owned));
+        assert_int_equal(owned != NULL, cases[i].merged != NULL);
+        assert_ptr_equal(bytes.data, owned ? owned : cases[i].bytes);
+        assert_int_equal(bytes.size, owned ? cases[i].merged_size : cases[i].size);
+        if (owned)
+            assert_memory_equal(owned, cases[i].merged, bytes.size);
+        tw__free(owned);
+    }
+    tw__AttrValue value; /* of a oneof the last counts, and nothing else is there */
+    assert_true(tw__read_AttrValue((tw_string){ "\x0a\x00\x18\x05", 4 }, &value));
+    assert_true(value.which_value == TW_AttrValue_i && value.i == 5 && !tw__has(value.list));
+    assert_true(tw__read_AttrValue((tw_string){ "\x18\x05\x28\x01\x12\x00", 6 }, &value));
+    assert_true(value.which_value == TW_AttrValue_s && value.i == 0 && !value.b && tw__has(value.s));
+}
+
+/* Messages in messages, as deep as one likes, end. */
+static void merges_deep_messages(void **state)
+{
+    (void)state;
+    tw__text text = { 0 };
+    for (int i = 0; i < 1000; i++) { /* AttrValue { func { attr { value … } } }, and each value twice */
+        tw__text outer = { 0 };
+        size_t func = tw__open_AttrValue_func(&outer), entry = tw__open_NameAttrList_attr(&outer);
+        tw__put_NameAttrList_attr_value(&outer, text.data, text.size);
+        tw__put_NameAttrList_attr_value(&outer, "", 0);
+        tw__close(&outer, entry);
+        tw__close(&outer, func);
+        tw__text_free(&text);
+        text = outer;
+    }
+    tw_string bytes = bytes_of(&text);
+    char *owned;
+    assert_true(tw__message_merge(&tw__type_AttrValue, &bytes, &owned));
+    assert_non_null(owned);
+    assert_true(bytes.size < text.size);
+    tw__free(owned);
+    tw__text_free(&text);
 }
 
 static void has_sound_tables(void **state)
@@ -132,10 +201,8 @@ static void has_sound_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_it_wrote),
-        cmocka_unit_test(keeps_every_type),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(has_sound_tables),
+        cmocka_unit_test(reads_what_it_wrote),    cmocka_unit_test(keeps_every_type),     cmocka_unit_test(refuses_nonsense),
+        cmocka_unit_test(merges_single_messages), cmocka_unit_test(merges_deep_messages), cmocka_unit_test(has_sound_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

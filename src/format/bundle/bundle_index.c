@@ -20,8 +20,12 @@ static tw_status read_header(tw__bundle_reader *reader, const void *data, size_t
 {
     tw__BundleHeaderProto header;
     tw__VersionDef version;
-    if (!tw__read_BundleHeaderProto((tw_string){ data, size }, &header) || !tw__read_VersionDef(header.version, &version) ||
-        header.num_shards < 0 || header.endianness < 0 || header.endianness > 1)
+    tw_string bytes = { data, size };
+    tw__owned char *merged = NULL;
+    if (!tw__message_merge(&tw__type_BundleHeaderProto, &bytes, &merged))
+        return tw__error_status();
+    if (!tw__read_BundleHeaderProto(bytes, &header) || !tw__read_VersionDef(header.version, &version) || header.num_shards < 0 ||
+        header.endianness < 0 || header.endianness > 1)
         return tw__fail(TW_DATA_LOSS, "Unable to read file (%s.index): the header is malformed", reader->prefix);
     if (version.min_consumer > 1)
         return tw__fail(TW_UNIMPLEMENTED, "%s.index: the file needs a reader of version %d, this is version 1", reader->prefix,
@@ -51,8 +55,12 @@ static bool read_shape(tw_string bytes, tw_shape *shape)
 static tw_status read_entry(tw__bundle_reader *reader, tw__bundle_entry *entry, const void *data, size_t size)
 {
     tw__BundleEntryProto from;
-    if (!tw__read_BundleEntryProto((tw_string){ data, size }, &from) || !read_shape(from.shape, &entry->shape) ||
-        from.offset < 0 || from.size < 0 || from.shard_id < 0 || from.shard_id >= reader->shard_count)
+    tw_string bytes = { data, size };
+    tw__owned char *merged = NULL;
+    if (!tw__message_merge(&tw__type_BundleEntryProto, &bytes, &merged))
+        return tw__error_status();
+    if (!tw__read_BundleEntryProto(bytes, &from) || !read_shape(from.shape, &entry->shape) || from.offset < 0 || from.size < 0 ||
+        from.shard_id < 0 || from.shard_id >= reader->shard_count)
         return malformed(reader, entry->key);
     entry->dtype = (tw_dtype)(from.dtype >= 0 && from.dtype < 2 * REFERENCE_DTYPES ? from.dtype % REFERENCE_DTYPES : 0);
     entry->shard = from.shard_id;

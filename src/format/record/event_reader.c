@@ -13,6 +13,7 @@ struct tw_events {
     tw__many values; /* what is left of the present event's */
     double wall_time;
     int64_t step;
+    char *merged;   /* the present event's bytes, if they are not the file's */
     char *texts[3]; /* tag, plugin, description of the present value */
     size_t sizes[3];
 };
@@ -29,6 +30,7 @@ static void events_destroy(void *self)
 {
     tw_events *events = self;
     forget_texts(events);
+    tw__free(events->merged);
     tw_records_close(events->records);
 }
 
@@ -92,8 +94,10 @@ static bool read_event(tw_events *events, const void *data, size_t size, tw_even
 {
     tw__Event event;
     tw__Summary summary;
+    tw_string bytes = { data, size };
     events->values = (tw__many){ 0 };
-    if (!tw__read_Event((tw_string){ data, size }, &event))
+    tw__free(events->merged);
+    if (!tw__message_merge(&tw__type_Event, &bytes, &events->merged) || !tw__read_Event(bytes, &event))
         return false;
     if (tw__read_Summary(event.summary, &summary))
         events->values = summary.value;

@@ -40,7 +40,11 @@ static tw_status each_of_file(const char *path, keras_visitor visit, void *conte
     char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
     tw_status status = bytes ? TW_OK : tw__error_status();
     tw__SavedMetadata from = { 0 };
-    bool good = tw__read_SavedMetadata((tw_string){ bytes, size }, &from);
+    tw_string whole = { bytes, size };
+    tw__owned char *merged = NULL;
+    if (status == TW_OK && !tw__message_merge(&tw__type_SavedMetadata, &whole, &merged))
+        status = tw__error_status();
+    bool good = tw__read_SavedMetadata(whole, &from);
     for (tw__SavedMetadata_SavedObject node;
          status == TW_OK && tw__next_message(&from.nodes, &tw__type_SavedMetadata_SavedObject, &node);)
         status = visit(context, &(keras_node){ (uint64_t)(int64_t)node.node_id, node.node_path, node.metadata });

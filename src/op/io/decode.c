@@ -133,6 +133,9 @@ static tw_status parse_compute(tw__kernel *kernel)
     tw_dtype wanted = TW_ATTR(kernel, "out_type")->type;
     tw__tensor_message message;
     size_t budget = bytes.size + MOST_REPEATED;
+    tw__owned char *merged = NULL;
+    if (!tw__message_merge(&tw__type_TensorProto, &bytes, &merged))
+        return tw__error_status();
     if (tw__tensor_message_open(bytes, &message) != TW_OK) {
         tw__text text = { 0 };
         tw_clear_error();

@@ -177,11 +177,35 @@ static void refuses_nonsense(void **state)
     }
 }
 
+/* A config that names code is refused, with a sentence about code. */
+static void code_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function, *type, *words;
+    } cases[] = {
+        { "[\"4wE=\", null, null]", "lambda", "arbitrary code execution" },
+        { "{\"class_name\": \"__lambda__\", \"config\": {\"value\": [\"4wE=\", null, null]}}", "lambda", "safe_mode=False" },
+        { "\"eval\"", "function", "'eval' cannot be deserialized" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char json[600];
+        snprintf(
+            json, sizeof json,
+            "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": [{\"class_name\": \"Lambda\", \"config\": "
+            "{\"name\": \"l\", \"function\": %s, \"function_type\": \"%s\", \"module\": \"builtins\"}}]}}",
+            cases[i].function, cases[i].type);
+        assert_null(tw_model_from_json(json));
+        expect_error(TW_VALUE_ERROR, cases[i].words);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_round_trip),     cmocka_unit_test(models_round_trip), cmocka_unit_test(models_of_tensorflow),
         cmocka_unit_test(models_of_old_versions), cmocka_unit_test(trained_models),    cmocka_unit_test(refuses_nonsense),
+        cmocka_unit_test(code_is_refused),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

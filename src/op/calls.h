@@ -117,6 +117,7 @@ tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, boo
 /* ---- left to a list of temporaries (temps.c) ---- */
 tw_tensor *tw__temp_int(tw__temps *t, int64_t value, tw_dtype dtype);                         /* a scalar of int32 or int64 */
 tw_tensor *tw__temp_ints(tw__temps *t, const int64_t *values, int64_t count, tw_dtype dtype); /* a vector */
+tw_tensor *tw__temp_float(tw__temps *t, tw_dtype dtype, double value);                        /* as tw__float_scalar */
 tw_tensor *tw__temp_cast(tw__temps *t, tw_tensor *x, tw_dtype dtype);
 tw_tensor *tw__temp_shape(tw__temps *t, tw_tensor *x, tw_dtype dtype);  /* as a vector */
 tw_tensor *tw__temp_at(tw__temps *t, tw_tensor *vector, int64_t index); /* x[index] along the first dimension */

@@ -13,6 +13,11 @@ tw_tensor *tw__temp_ints(tw__temps *t, const int64_t *values, int64_t count, tw_
     return tw__temp(t, tw__ints_tensor(values, count, dtype));
 }
 
+tw_tensor *tw__temp_float(tw__temps *t, tw_dtype dtype, double value)
+{
+    return tw__temp(t, tw__float_scalar(dtype, value));
+}
+
 tw_tensor *tw__temp_cast(tw__temps *t, tw_tensor *x, tw_dtype dtype)
 {
     return !x || x->dtype == dtype ? x : TW_TEMP(Cast, x, TW_A_TYPE("DstT", dtype));

@@ -3,9 +3,8 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-#define P tw_retain(y_pred)
-#define T tw_retain(labels)
-#define N(value) tw__float_scalar(y_pred->dtype, value)
+/* In a loss: a number; predictions that are no floats are refused by it. */
+#define N(value) tw__temp_float(t, y_pred->dtype, value)
 
 TW_API(
     kl_divergence,
@@ -13,26 +12,28 @@ TW_API(
     "keras.metrics.kullback_leibler_divergence|keras.metrics.kld|keras.metrics.KLD(y_true: tensor, y_pred: tensor) -> tensor",
     "The Kullback-Leibler divergence of predicted distributions from given ones.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *labels = TW_G3(ClipByValue, tw__cast(args->y_true, y_pred->dtype), N(tw__keras_epsilon()), N(1));
-    tw_tensor *clipped = TW_G3(ClipByValue, P, N(tw__keras_epsilon()), N(1));
-    return tw__sum_axis(TW_G2(Mul, T, TW_G1(Log, TW_G2(RealDiv, T, clipped))), -1);
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *least = N(tw__keras_epsilon()), *most = N(1);
+    tw_tensor *labels = TW_TEMP(ClipByValue, tw__temp_cast(t, args->y_true, y_pred->dtype), least, most);
+    tw_tensor *clipped = TW_TEMP(ClipByValue, y_pred, least, most);
+    return tw__sum_axis(TW_TEMP(Mul, labels, TW_TEMP(Log, TW_TEMP(RealDiv, labels, clipped))), -1);
 }
 
 TW_API(poisson_loss, "keras.losses.poisson|keras.metrics.poisson(y_true: tensor, y_pred: tensor) -> tensor",
        "y_pred - y_true * log(y_pred), averaged over the last axis.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_tensor *logs = TW_G1(Log, TW_G2(AddV2, P, N(tw__keras_epsilon())));
-    return tw__mean_last(TW_G2(Sub, P, TW_G2(Mul, tw__cast(args->y_true, y_pred->dtype), logs)));
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *logs = TW_TEMP(Log, TW_TEMP(AddV2, y_pred, N(tw__keras_epsilon())));
+    return tw__mean_last(TW_TEMP(Sub, y_pred, TW_TEMP(Mul, tw__temp_cast(t, args->y_true, y_pred->dtype), logs)));
 }
 
 TW_API(cosine_similarity, "keras.losses.cosine_similarity(y_true: tensor<T>, y_pred: tensor<T>, axis: int = -1) -> tensor",
        "Minus the cosine of the angle between labels and predictions.")
 {
-    tw_tensor *a = tw_math_l2_normalize(args->y_true, .axis = TW_INTS(args->axis)),
-              *b = tw_math_l2_normalize(args->y_pred, .axis = TW_INTS(args->axis));
-    return TW_G1(Neg, tw__sum_axis(TW_G2(Mul, a, b), args->axis));
+    TW_TEMPS(t);
+    tw_tensor *a = tw__temp(t, tw_math_l2_normalize(args->y_true, .axis = TW_INTS(args->axis))),
+              *b = tw__temp(t, tw_math_l2_normalize(args->y_pred, .axis = TW_INTS(args->axis)));
+    return TW_CALL(Neg, tw__temp(t, tw__sum_axis(TW_TEMP(Mul, a, b), args->axis)));
 }
 
 /* ---- the classes ---- */

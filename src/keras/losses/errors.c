@@ -3,9 +3,8 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-#define P tw_retain(y_pred)
-#define T tw_retain(labels)
-#define N(value) tw__float_scalar(y_pred->dtype, value)
+/* In a loss: a number; predictions that are no floats are refused by it. */
+#define N(value) tw__temp_float(t, y_pred->dtype, value)
 
 TW_API(
     mean_absolute_error,
@@ -13,8 +12,9 @@ TW_API(
     "(y_true: tensor, y_pred: tensor) -> tensor",
     "The absolute differences, averaged over the last axis.")
 {
+    TW_TEMPS(t);
     tw_tensor *y_pred = args->y_pred;
-    return tw__mean_last(TW_G1(Abs, TW_G2(Sub, P, tw__cast(args->y_true, y_pred->dtype))));
+    return tw__mean_last(TW_TEMP(Abs, TW_TEMP(Sub, y_pred, tw__temp_cast(t, args->y_true, y_pred->dtype))));
 }
 
 TW_API(
@@ -23,10 +23,11 @@ TW_API(
     "keras.metrics.mape|keras.metrics.MAPE(y_true: tensor, y_pred: tensor) -> tensor",
     "The absolute differences in percent of the labels, averaged over the last axis.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *labels = tw__cast(args->y_true, y_pred->dtype);
-    tw_tensor *size = TW_G2(Maximum, TW_G1(Abs, T), N(tw__keras_epsilon()));
-    return TW_G2(Mul, N(100), tw__mean_last(TW_G1(Abs, TW_G2(RealDiv, TW_G2(Sub, T, P), size))));
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *labels = tw__temp_cast(t, args->y_true, y_pred->dtype);
+    tw_tensor *size = TW_TEMP(Maximum, TW_TEMP(Abs, labels), N(tw__keras_epsilon()));
+    tw_tensor *mean = tw__temp(t, tw__mean_last(TW_TEMP(Abs, TW_TEMP(RealDiv, TW_TEMP(Sub, labels, y_pred), size))));
+    return TW_CALL(Mul, 100.0, mean);
 }
 
 TW_API(
@@ -35,23 +36,23 @@ TW_API(
     "keras.metrics.msle|keras.metrics.MSLE(y_true: tensor, y_pred: tensor) -> tensor",
     "The squared differences of log(1 + x), averaged over the last axis.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *labels = tw__cast(args->y_true, y_pred->dtype);
-    tw_tensor *first = TW_G1(Log, TW_G2(AddV2, TW_G2(Maximum, P, N(tw__keras_epsilon())), N(1)));
-    tw_tensor *second = TW_G1(Log, TW_G2(AddV2, TW_G2(Maximum, T, N(tw__keras_epsilon())), N(1)));
-    return tw__mean_last(TW_G2(SquaredDifference, first, second));
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *labels = tw__temp_cast(t, args->y_true, y_pred->dtype), *least = N(tw__keras_epsilon());
+    tw_tensor *first = TW_TEMP(Log, TW_TEMP(AddV2, TW_TEMP(Maximum, y_pred, least), 1.0));
+    tw_tensor *second = TW_TEMP(Log, TW_TEMP(AddV2, TW_TEMP(Maximum, labels, least), 1.0));
+    return tw__mean_last(TW_TEMP(SquaredDifference, first, second));
 }
 
 TW_API(huber, "keras.losses.huber(y_true: tensor, y_pred: tensor, delta: float = 1.0) -> tensor",
        "Half the square of differences up to delta, straight on from there; averaged over the last axis.")
 {
-    tw_auto tw_tensor *y_pred = tw__cast(args->y_pred, TW_FLOAT32), *labels = y_pred ? tw__cast(args->y_true, TW_FLOAT32) : NULL;
-    if (!labels)
-        return NULL;
-    tw_auto tw_tensor *error = TW_CALL(Sub, y_pred, labels), *size = TW_CALL(Abs, error);
-    tw_tensor *near = TW_G2(Mul, N(0.5), TW_G1(Square, tw_retain(error)));
-    tw_tensor *far = TW_G2(Sub, TW_G2(Mul, N(args->delta), tw_retain(size)), TW_G2(Mul, N(0.5), TW_G1(Square, N(args->delta))));
-    return tw__mean_last(TW_G3(SelectV2, TW_G2(LessEqual, tw_retain(size), N(args->delta)), near, far));
+    TW_TEMPS(t);
+    tw_tensor *y_pred = tw__temp_cast(t, args->y_pred, TW_FLOAT32), *labels = tw__temp_cast(t, args->y_true, TW_FLOAT32);
+    tw_tensor *error = TW_TEMP(Sub, y_pred, labels), *size = TW_TEMP(Abs, error);
+    tw_tensor *delta = tw__temp(t, tw_tensor_float((float)args->delta));
+    tw_tensor *near = TW_TEMP(Mul, 0.5, TW_TEMP(Square, error));
+    tw_tensor *far = TW_TEMP(Sub, TW_TEMP(Mul, delta, size), TW_TEMP(Mul, 0.5, TW_TEMP(Square, delta)));
+    return tw__mean_last(TW_TEMP(SelectV2, TW_TEMP(LessEqual, size, delta), near, far));
 }
 
 TW_API(
@@ -59,10 +60,10 @@ TW_API(
     "keras.losses.log_cosh|keras.losses.logcosh|keras.metrics.log_cosh|keras.metrics.logcosh(y_true: tensor, y_pred: tensor) -> tensor",
     "The logarithm of the hyperbolic cosine of the differences, averaged over the last axis.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *error = TW_G2(Sub, P, tw__cast(args->y_true, y_pred->dtype));
-    tw_tensor *soft = TW_G1(Softplus, TW_G2(Mul, N(-2), tw_retain(error)));
-    return tw__mean_last(TW_G2(Sub, TW_G2(AddV2, tw_retain(error), soft), N((double)0.693147180559945309f)));
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *error = TW_TEMP(Sub, y_pred, tw__temp_cast(t, args->y_true, y_pred->dtype));
+    tw_tensor *soft = TW_TEMP(Softplus, TW_TEMP(Mul, N(-2), error));
+    return tw__mean_last(TW_TEMP(Sub, TW_TEMP(AddV2, error, soft), (double)0.693147180559945309f));
 }
 
 /* ---- the classes ---- */

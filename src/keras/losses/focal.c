@@ -4,9 +4,8 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-#define P tw_retain(y_pred)
-#define T tw_retain(labels)
-#define N(value) tw__float_scalar(y_pred->dtype, value)
+/* In a loss: a number; predictions that are no floats are refused by it. */
+#define N(value) tw__temp_float(t, y_pred->dtype, value)
 
 TW_API(
     binary_focal_crossentropy,
@@ -15,18 +14,20 @@ TW_API(
     "axis: int = -1) -> tensor",
     "Cross-entropy of probabilities with labels of 0 and 1, in which what is predicted well counts little.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_auto tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
-    tw_auto tw_tensor *p = args->from_logits ? TW_CALL(Sigmoid, y_pred) : P;
-    tw_tensor *right = TW_G2(AddV2, TW_G2(Mul, T, tw_retain(p)), TW_G2(Mul, TW_G2(Sub, N(1), T), TW_G2(Sub, N(1), tw_retain(p))));
-    tw_tensor *factor = TW_G2(Pow, TW_G2(Sub, N(1), right), N(args->gamma));
-    tw_tensor *each = TW_G2(Mul, factor, labels ? tw__binary_losses(labels, y_pred, args->from_logits) : NULL);
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
+    if (!given)
+        return NULL;
+    tw_tensor *labels = tw__temp(t, tw__smooth_labels(given, args->label_smoothing, 0.5 * args->label_smoothing));
+    tw_tensor *p = args->from_logits ? TW_TEMP(Sigmoid, y_pred) : y_pred, *others = TW_TEMP(Sub, N(1), labels);
+    tw_tensor *right = TW_TEMP(AddV2, TW_TEMP(Mul, labels, p), TW_TEMP(Mul, others, TW_TEMP(Sub, 1.0, p)));
+    tw_tensor *factor = TW_TEMP(Pow, TW_TEMP(Sub, 1.0, right), args->gamma);
+    if (!factor)
+        return NULL;
+    tw_tensor *each = TW_TEMP(Mul, factor, tw__temp(t, tw__binary_losses(labels, y_pred, args->from_logits)));
     if (args->apply_class_balancing)
-        each = TW_G2(Mul, TW_G2(AddV2, TW_G2(Mul, T, N(args->alpha)), TW_G2(Mul, TW_G2(Sub, N(1), T), N(1 - args->alpha))), each);
-    tw_tensor *mean = each ? tw__reduce_axis(&tw__op_Mean, each, args->axis, false) : NULL;
-    tw_release(each);
-    return mean;
+        each = TW_TEMP(Mul, TW_TEMP(AddV2, TW_TEMP(Mul, labels, args->alpha), TW_TEMP(Mul, others, 1 - args->alpha)), each);
+    return tw__reduce_axis(&tw__op_Mean, each, args->axis, false);
 }
 
 TW_API(
@@ -35,16 +36,15 @@ TW_API(
     "alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> tensor",
     "Cross-entropy of distributions in which what is predicted well counts little.")
 {
-    tw_tensor *y_pred = args->y_pred;
-    tw_auto tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_auto tw_tensor *labels = cast ? tw__smooth_classes(cast, args->label_smoothing) : NULL;
-    tw_auto tw_tensor *given = args->from_logits ? tw__softmax_along(&tw__op_Softmax, y_pred, args->axis) : P;
-    tw_auto tw_tensor *total = given ? tw__reduce_axis(&tw__op_Sum, given, args->axis, true) : NULL;
-    tw_auto tw_tensor *shares = TW_G2(RealDiv, tw_retain(given), tw_retain(total)),
-                      *p = shares ? tw__clip_probabilities(shares) : NULL;
-    tw_tensor *entropy = TW_G2(Mul, TW_G1(Neg, T), TW_G1(Log, tw_retain(p)));
-    tw_tensor *weight = TW_G2(Mul, TW_G2(Pow, TW_G2(Sub, N(1), tw_retain(p)), N(args->gamma)), N(args->alpha));
-    return tw__sum_axis(TW_G2(Mul, weight, entropy), args->axis);
+    TW_TEMPS(t);
+    tw_tensor *y_pred = args->y_pred, *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
+    tw_tensor *labels = given ? tw__temp(t, tw__smooth_classes(given, args->label_smoothing)) : NULL;
+    tw_tensor *from = args->from_logits ? tw__temp(t, tw__softmax_along(&tw__op_Softmax, y_pred, args->axis)) : y_pred;
+    tw_tensor *shares = TW_TEMP(RealDiv, from, tw__temp(t, tw__reduce_axis(&tw__op_Sum, from, args->axis, true)));
+    tw_tensor *p = shares ? tw__temp(t, tw__clip_probabilities(shares)) : NULL;
+    tw_tensor *entropy = TW_TEMP(Mul, TW_TEMP(Neg, labels), TW_TEMP(Log, p));
+    tw_tensor *weight = TW_TEMP(Mul, TW_TEMP(Pow, TW_TEMP(Sub, N(1), p), args->gamma), args->alpha);
+    return tw__sum_axis(TW_TEMP(Mul, weight, entropy), args->axis);
 }
 
 /* ---- the classes ---- */

@@ -12,21 +12,16 @@
 /* Between epsilon and 1 - epsilon, so that the logarithm is finite. */
 tw_tensor *tw__clip_probabilities(tw_tensor *p)
 {
+    TW_TEMPS(t);
     double epsilon = tw__keras_epsilon();
     double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
-    tw_tensor *low = tw__float_scalar(p->dtype, epsilon), *limit = tw__float_scalar(p->dtype, high);
-    tw_tensor *clipped = TW_CALL(ClipByValue, p, low, limit);
-    tw_release(low);
-    tw_release(limit);
-    return clipped;
+    return TW_CALL(ClipByValue, p, tw__temp_float(t, p->dtype, epsilon), high);
 }
 
 static tw_tensor *clipped_log(tw_tensor *p)
 {
-    tw_tensor *clipped = tw__clip_probabilities(p);
-    tw_tensor *log = clipped ? TW_CALL(Log, clipped) : NULL;
-    tw_release(clipped);
-    return log;
+    tw_auto tw_tensor *clipped = tw__clip_probabilities(p);
+    return TW_CALL(Log, clipped);
 }
 
 static tw_tensor *need_float(tw_tensor *y_pred, const char *function)
@@ -58,10 +53,8 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
             order[k++] = i;
     }
     order[rank - 1] = (int32_t)axis;
-    tw_tensor *permutation = tw_tensor_new(TW_INT32, TW_SHAPE(rank), order);
-    tw_tensor *output = TW_CALL(Transpose, x, permutation);
-    tw_release(permutation);
-    return output;
+    tw_auto tw_tensor *permutation = tw_tensor_new(TW_INT32, TW_SHAPE(rank), order);
+    return TW_CALL(Transpose, x, permutation);
 }
 
 /* One loss per label; labels [n], logits [n, classes], or with more leading axes. Labels of another rank are taken one after the
@@ -83,21 +76,15 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 /* Examples of the class that does not count have loss 0, whatever their logits are, and a mask goes along that says which do. */
 static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t ignored)
 {
-    tw_tensor *wide = tw__cast(labels, TW_INT64), *class_number = tw_tensor_int64(ignored), *zero = tw_tensor_int64(0);
-    tw_tensor *counts = TW_CALL(NotEqual, wide, class_number);
-    tw_tensor *safe = TW_CALL(SelectV2, counts, wide, zero);
-    tw_tensor *losses = safe ? sparse_losses(safe, logits) : NULL;
-    tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
-    tw_tensor *mask = losses ? tw__reshape_like(tw_retain(counts), losses) : NULL;
-    tw_tensor *output = none && mask ? TW_CALL(SelectV2, mask, losses, none) : NULL;
-    if (output && tw__mask_set(output, mask) != TW_OK) {
-        tw_release(output);
-        output = NULL;
-    }
-    void *made[] = { wide, class_number, zero, counts, safe, losses, none, mask };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return output;
+    TW_TEMPS(t);
+    tw_tensor *wide = tw__temp_cast(t, labels, TW_INT64), *counts = TW_TEMP(NotEqual, wide, ignored);
+    tw_tensor *safe = TW_TEMP(SelectV2, counts, wide, (int64_t)0);
+    tw_tensor *losses = safe ? tw__temp(t, sparse_losses(safe, logits)) : NULL;
+    if (!losses)
+        return NULL;
+    tw_tensor *mask = tw__temp(t, tw__reshape_like(tw_retain(counts), losses));
+    tw_tensor *output = TW_TEMP(SelectV2, mask, losses, tw__temp_float(t, losses->dtype, 0));
+    return output && tw__mask_set(output, mask) == TW_OK ? tw__keep(t, output) : NULL;
 }
 
 TW_API(
@@ -106,6 +93,7 @@ TW_API(
     "from_logits: bool = False, axis: int = -1, ignore_class: int = None) -> tensor",
     "Cross-entropy of predicted distributions with classes given by number.")
 {
+    TW_TEMPS(t);
     tw_tensor *y_pred = need_float(args->y_pred, "sparse_categorical_crossentropy");
     int rank = args->y_pred->shape.rank;
     int64_t axis = args->axis < 0 ? args->axis + rank : args->axis;
@@ -116,20 +104,13 @@ TW_API(
                  tw__shape_text(&args->y_pred->shape));
         return NULL;
     }
-    tw_dtype labels_dtype = args->y_true->dtype == TW_INT32 ? TW_INT32 : TW_INT64;
-    tw_tensor *labels = tw__cast(args->y_true, labels_dtype);
-    tw_tensor *logits = labels ? logits_from(y_pred, args->from_logits) : NULL;
-    if (logits && rank >= 0 && axis != rank - 1) {
-        tw_tensor *moved = move_last(logits, axis);
-        tw_release(logits);
-        logits = moved;
-    }
-    tw_tensor *losses = !logits                           ? NULL
-                        : args->ignore_class == TW_NO_INT ? sparse_losses(labels, logits)
-                                                          : sparse_ignoring(labels, logits, args->ignore_class);
-    tw_release(labels);
-    tw_release(logits);
-    return losses;
+    tw_tensor *labels = tw__temp_cast(t, args->y_true, args->y_true->dtype == TW_INT32 ? TW_INT32 : TW_INT64);
+    tw_tensor *logits = labels ? tw__temp(t, logits_from(y_pred, args->from_logits)) : NULL;
+    if (logits && rank >= 0 && axis != rank - 1)
+        logits = tw__temp(t, move_last(logits, axis));
+    return !logits                           ? NULL
+           : args->ignore_class == TW_NO_INT ? sparse_losses(labels, logits)
+                                             : sparse_ignoring(labels, logits, args->ignore_class);
 }
 
 /* ---- categorical and binary ---- */
@@ -137,35 +118,21 @@ TW_API(
 /* y_true · (1 - smoothing) + extra */
 tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra)
 {
-    if (smoothing == 0)
-        return tw_retain(y_true);
-    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *shift = tw__float_scalar(y_true->dtype, extra);
-    tw_auto tw_tensor *scaled = factor && shift ? TW_CALL(Mul, y_true, factor) : NULL;
-    return scaled ? TW_CALL(AddV2, scaled, shift) : NULL;
+    TW_TEMPS(t);
+    return smoothing == 0 ? tw_retain(y_true)
+                          : TW_CALL(AddV2, TW_TEMP(Mul, y_true, tw__temp_float(t, y_true->dtype, 1 - smoothing)), extra);
 }
 
 tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing)
 {
+    TW_TEMPS(t);
     int rank = y_true->shape.rank;
     int64_t classes = rank > 0 ? y_true->shape.dims[rank - 1] : -1;
     if (smoothing == 0 || classes >= 0)
         return tw__smooth_labels(y_true, smoothing, smoothing / (double)classes);
-    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing),
-                      *share = tw__float_scalar(y_true->dtype, smoothing);
-    tw_auto tw_tensor *size = tw__sizes_later(y_true, -1, 0), *number = size ? tw__cast(size, y_true->dtype) : NULL;
-    tw_auto tw_tensor *shift = number && share ? TW_CALL(RealDiv, share, number) : NULL;
-    tw_auto tw_tensor *scaled = factor && shift ? TW_CALL(Mul, y_true, factor) : NULL;
-    return scaled ? TW_CALL(AddV2, scaled, shift) : NULL;
-}
-
-static tw_tensor *negative_sum(tw_tensor *labels, tw_tensor *logs, int64_t axis)
-{
-    tw_tensor *product = logs ? TW_CALL(Mul, labels, logs) : NULL;
-    tw_tensor *sum = product ? tw__reduce_axis(&tw__op_Sum, product, axis, false) : NULL;
-    tw_tensor *output = sum ? TW_CALL(Neg, sum) : NULL;
-    tw_release(product);
-    tw_release(sum);
-    return output;
+    tw_tensor *number = tw__temp_cast(t, tw__temp(t, tw__sizes_later(y_true, -1, 0)), y_true->dtype);
+    tw_tensor *shift = TW_TEMP(RealDiv, tw__temp_float(t, y_true->dtype, smoothing), number);
+    return TW_CALL(AddV2, TW_TEMP(Mul, y_true, 1 - smoothing), shift);
 }
 
 TW_API(categorical_crossentropy,
@@ -173,7 +140,8 @@ TW_API(categorical_crossentropy,
        "from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> tensor",
        "Cross-entropy of predicted distributions with given ones.")
 {
-    tw_tensor *y_pred = need_float(args->y_pred, "categorical_crossentropy"), *losses = NULL;
+    TW_TEMPS(t);
+    tw_tensor *y_pred = need_float(args->y_pred, "categorical_crossentropy");
     if (!y_pred)
         return NULL;
     if (y_pred->shape.rank == 0 || !tw__shape_compatible(&y_pred->shape, &args->y_true->shape)) {
@@ -181,65 +149,34 @@ TW_API(categorical_crossentropy,
                  tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_tensor *labels = cast ? tw__smooth_classes(cast, args->label_smoothing) : NULL;
+    tw_tensor *given = tw__temp_cast(t, args->y_true, y_pred->dtype);
+    tw_tensor *labels = given ? tw__temp(t, tw__smooth_classes(given, args->label_smoothing)) : NULL;
     tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax);
-    if (labels && (kept || args->from_logits)) {
-        losses = tw__cross_entropy_of(labels, kept ? kept : y_pred, args->axis);
-    } else if (labels) {
-        tw_tensor *total = tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true);
-        tw_tensor *shares = TW_CALL(RealDiv, y_pred, total);
-        tw_tensor *logs = shares ? clipped_log(shares) : NULL;
-        losses = negative_sum(labels, logs, args->axis);
-        tw_release(total);
-        tw_release(shares);
-        tw_release(logs);
-    }
-    tw_release(cast);
-    tw_release(labels);
-    return losses;
+    if (!labels || kept || args->from_logits)
+        return labels ? tw__cross_entropy_of(labels, kept ? kept : y_pred, args->axis) : NULL;
+    tw_tensor *shares = TW_TEMP(RealDiv, y_pred, tw__temp(t, tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true)));
+    tw_tensor *logs = shares ? tw__temp(t, clipped_log(shares)) : NULL;
+    return TW_CALL(Neg, tw__temp(t, tw__sum_axis(TW_TEMP(Mul, labels, logs), args->axis)));
 }
 
 /* max(x, 0) - x z + log(1 + exp(-|x|)). Chosen by x >= 0 and not by Relu and Abs, whose derivatives at 0 are others. */
 static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
 {
-    tw_tensor *zero = tw__float_scalar(x->dtype, 0), *minus = TW_CALL(Neg, x), *product = TW_CALL(Mul, x, z);
-    tw_tensor *above = TW_CALL(GreaterEqual, x, zero);
-    tw_tensor *positive = TW_CALL(SelectV2, above, x, zero);
-    tw_tensor *negative = TW_CALL(SelectV2, above, minus, x);
-    tw_tensor *power = TW_CALL(Exp, negative), *log = TW_CALL(Log1p, power);
-    tw_tensor *difference = TW_CALL(Sub, positive, product);
-    tw_tensor *output = TW_CALL(AddV2, difference, log);
-    void *made[] = { zero, minus, product, above, positive, negative, power, log, difference };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return output;
-}
-
-/* log(p + epsilon) */
-static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
-{
-    tw_tensor *sum = p ? TW_CALL(AddV2, p, shift) : NULL;
-    tw_tensor *log = sum ? TW_CALL(Log, sum) : NULL;
-    tw_release(sum);
-    return log;
+    TW_TEMPS(t);
+    tw_tensor *zero = tw__temp_float(t, x->dtype, 0), *above = TW_TEMP(GreaterEqual, x, zero);
+    tw_tensor *positive = TW_TEMP(SelectV2, above, x, zero), *negative = TW_TEMP(SelectV2, above, TW_TEMP(Neg, x), x);
+    return TW_CALL(AddV2, TW_TEMP(Sub, positive, TW_TEMP(Mul, x, z)), TW_TEMP(Log1p, TW_TEMP(Exp, negative)));
 }
 
 /* -(z log(p + e) + (1 - z) log(1 - p + e)) */
 static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
 {
-    tw_tensor *p = tw__clip_probabilities(given), *one = tw__float_scalar(given->dtype, 1),
-              *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
-    bool good = p && one && shift;
-    tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_CALL(Sub, one, p) : NULL;
-    tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_CALL(Sub, one, z) : NULL;
-    tw_tensor *left = first ? TW_CALL(Mul, z, first) : NULL, *right = second && other ? TW_CALL(Mul, other, second) : NULL;
-    tw_tensor *sum = left && right ? TW_CALL(AddV2, left, right) : NULL;
-    tw_tensor *output = sum ? TW_CALL(Neg, sum) : NULL;
-    void *made[] = { p, one, shift, first, rest, second, other, left, right, sum };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return output;
+    TW_TEMPS(t);
+    double e = tw__keras_epsilon();
+    tw_tensor *p = tw__temp(t, tw__clip_probabilities(given));
+    tw_tensor *left = TW_TEMP(Mul, z, TW_TEMP(Log, TW_TEMP(AddV2, p, e)));
+    tw_tensor *right = TW_TEMP(Mul, TW_TEMP(Sub, 1.0, z), TW_TEMP(Log, TW_TEMP(AddV2, TW_TEMP(Sub, 1.0, p), e)));
+    return TW_CALL(Neg, TW_TEMP(AddV2, left, right));
 }
 
 tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_logits)
@@ -254,15 +191,12 @@ TW_API(
     "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
     "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.")
 {
+    TW_TEMPS(t);
     tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");
-    tw_tensor *cast = y_pred ? tw__cast(args->y_true, y_pred->dtype) : NULL;
-    tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
-    tw_tensor *each = labels ? tw__binary_losses(labels, y_pred, args->from_logits) : NULL;
-    tw_tensor *losses = each ? tw__reduce_axis(&tw__op_Mean, each, args->axis, false) : NULL;
-    tw_release(cast);
-    tw_release(labels);
-    tw_release(each);
-    return losses;
+    tw_tensor *given = y_pred ? tw__temp_cast(t, args->y_true, y_pred->dtype) : NULL;
+    tw_tensor *labels = given ? tw__temp(t, tw__smooth_labels(given, args->label_smoothing, 0.5 * args->label_smoothing)) : NULL;
+    tw_tensor *each = labels ? tw__temp(t, tw__binary_losses(labels, y_pred, args->from_logits)) : NULL;
+    return tw__reduce_axis(&tw__op_Mean, each, args->axis, false);
 }
 
 /* ---- mean squared error ---- */
@@ -273,10 +207,6 @@ TW_API(
     "(y_true: tensor, y_pred: tensor) -> tensor",
     "The squared differences, averaged over the last axis.")
 {
-    tw_tensor *y_true = tw__cast(args->y_true, args->y_pred->dtype);
-    tw_tensor *squares = TW_CALL(SquaredDifference, args->y_pred, y_true);
-    tw_tensor *losses = squares ? tw__reduce_axis(&tw__op_Mean, squares, -1, false) : NULL;
-    tw_release(y_true);
-    tw_release(squares);
-    return losses;
+    TW_TEMPS(t);
+    return tw__mean_last(TW_TEMP(SquaredDifference, args->y_pred, tw__temp_cast(t, args->y_true, args->y_pred->dtype)));
 }

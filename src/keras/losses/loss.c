@@ -42,13 +42,8 @@ static tw_tensor *own_values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred
         tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Must be implemented in subclasses: %s.call(y_true, y_pred)", tw_class_name(loss));
         return NULL;
     }
-    tw_tensor *labels, *predictions;
-    if (tw__match_ranks(y_true, y_pred, &labels, &predictions) != TW_OK)
-        return NULL;
-    tw_tensor *output = methods->call(loss, labels, predictions);
-    tw_release(labels);
-    tw_release(predictions);
-    return output;
+    tw_auto tw_tensor *labels = NULL, *predictions = NULL;
+    return tw__match_ranks(y_true, y_pred, &labels, &predictions) == TW_OK ? methods->call(loss, labels, predictions) : NULL;
 }
 
 static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
@@ -68,48 +63,36 @@ static tw_tensor *mask_of(const tw_tensor *each, const tw_tensor *y_pred)
  * it becomes the mean over them. A new reference. */
 static tw_tensor *masked_weights(const tw_loss *self, const tw_tensor *each, tw_tensor *sample_weight, tw_tensor *mask)
 {
-    tw_auto tw_tensor *numbers = tw__cast(mask, each->dtype);
+    TW_TEMPS(t);
+    tw_tensor *numbers = tw__temp_cast(t, mask, each->dtype);
     if (!numbers || self->reduction != TW_MEAN_LOSS)
         return tw__mask_weights(sample_weight, numbers);
-    tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype),
-                      *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
-    tw_auto tw_tensor *share = TW_CALL(RealDiv, all, counting);
-    tw_auto tw_tensor *scaled = TW_CALL(Mul, numbers, share);
+    tw_tensor *all = tw__temp(t, tw__count_scalar(numbers, numbers->dtype));
+    tw_tensor *share = TW_TEMP(RealDiv, all, tw__temp(t, tw__sum_axis(numbers, TW_NO_INT)));
+    tw_tensor *scaled = TW_TEMP(Mul, numbers, share);
     return scaled ? tw__mask_weights(sample_weight, scaled) : NULL;
 }
 
-/* The values of the examples, weighted, as one number if the loss says so. Takes `each`. */
+/* The values of the examples, weighted, as one number if the loss says so. */
 static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sample_weight)
 {
-    if (each && sample_weight) {
-        tw_tensor *weights = tw__match_weights(sample_weight, each);
-        tw_tensor *weighted = weights ? TW_CALL(Mul, each, weights) : NULL;
-        tw_release(weights);
-        tw_release(each);
-        each = weighted;
-    }
+    TW_TEMPS(t);
+    if (sample_weight)
+        each = TW_TEMP(Mul, each, tw__temp(t, tw__match_weights(sample_weight, each)));
     if (!each || self->reduction == TW_EACH_LOSS)
-        return each;
+        return tw__keep(t, each);
     if (tw__replica >= 0 && tw__replicas > 1 && self->reduction != TW_SUM_LOSS && !tw__losses_of_parts) {
         tw__fail(
             TW_VALUE_ERROR,
             "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction when losses are "
             "used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()` for use by the built-in training looop "
             "`Model.fit()`.\nPlease see https://www.tensorflow.org/tutorials/distribute/custom_training for more details.");
-        tw_release(each);
         return NULL;
     }
-    tw_tensor *total = tw__reduce_axis(&tw__op_Sum, each, TW_NO_INT, false), *output = NULL;
-    if (total && self->reduction == TW_SUM_LOSS) {
-        output = tw_retain(total);
-    } else if (total) {
-        tw_tensor *count = tw__count_scalar(each, total->dtype);
-        output = TW_CALL(DivNoNan, total, count);
-        tw_release(count);
-    }
-    tw_release(total);
-    tw_release(each);
-    return output;
+    tw_tensor *total = tw__temp(t, tw__sum_axis(each, TW_NO_INT));
+    if (!total || self->reduction == TW_SUM_LOSS)
+        return tw__keep(t, total);
+    return TW_CALL(DivNoNan, total, tw__temp(t, tw__count_scalar(each, total->dtype)));
 }
 
 TW_METHOD(loss_call,
@@ -118,18 +101,15 @@ TW_METHOD(loss_call,
 {
     const char *name = args->self->name ? args->self->name : tw_class_name(args->self);
     tw__part part = tw__part_begin(NULL, strcmp(name, "<lambda>") == 0 ? "lambda" : *name == '_' ? name + 1 : name);
-    tw_tensor *each = values(args->self, args->y_true, args->y_pred), *output = NULL;
+    tw_auto tw_tensor *each = values(args->self, args->y_true, args->y_pred);
     bool masked = each && (tw__mask_of(args->y_pred) || tw__mask_of(each));
     tw_auto tw_tensor *mask = masked ? mask_of(each, args->y_pred) : NULL;
     tw_auto tw_tensor *weights =
         mask ? masked_weights(args->self, each, args->sample_weight, mask) : tw_retain(args->sample_weight);
-    if (!each || (masked && !weights)) {
-        tw_release(each);
+    if (!each || (masked && !weights))
         return tw__part_result(&part, NULL);
-    }
     tw__part inner = tw__part_begin(NULL, "weighted_loss");
-    output = tw__part_result(&inner, reduced(args->self, each, weights));
-    return tw__part_result(&part, output);
+    return tw__part_result(&part, tw__part_result(&inner, reduced(args->self, each, weights)));
 }
 
 TW_METHOD(loss_own_call, "keras.losses.Loss.call(self: loss, y_true: tensor, y_pred: tensor) -> tensor", "One value per example.")

@@ -21,7 +21,7 @@ typedef struct tw__loss_methods {
 } tw__loss_methods;
 
 /* ---- shared compositions (losses/shapes.c) ---- */
-/* The mean over the last axis, the sum over an axis; they take x. */
+/* The mean over the last axis, the sum over an axis (TW_NO_INT: over all); new references. */
 tw_tensor *tw__mean_last(tw_tensor *x);
 tw_tensor *tw__sum_axis(tw_tensor *x, int64_t axis);
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */

@@ -5,16 +5,12 @@
 
 tw_tensor *tw__mean_last(tw_tensor *x)
 {
-    tw_tensor *mean = x ? tw__reduce_axis(&tw__op_Mean, x, -1, false) : NULL;
-    tw_release(x);
-    return mean;
+    return tw__reduce_axis(&tw__op_Mean, x, -1, false);
 }
 
 tw_tensor *tw__sum_axis(tw_tensor *x, int64_t axis)
 {
-    tw_tensor *sum = x ? tw__reduce_axis(&tw__op_Sum, x, axis, false) : NULL;
-    tw_release(x);
-    return sum;
+    return tw__reduce_axis(&tw__op_Sum, x, axis, false);
 }
 
 tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
@@ -25,12 +21,6 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
         return tw__reshape(tensor, &shape);
     static const int64_t last = -1;
     return TW_CALL(Squeeze, tensor, TW_A_INTS("squeeze_dims", &last, 1));
-}
-
-static tw_tensor *add_last_axis(tw_tensor *tensor)
-{
-    tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return TW_CALL(ExpandDims, tensor, last);
 }
 
 static bool ends_in_one(const tw_tensor *tensor)
@@ -46,30 +36,23 @@ tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true
     *true_out = difference == -1 && ends_in_one(y_true) ? tw__drop_last_axis(y_true) : tw_retain(y_true);
     if (*pred_out && *true_out)
         return TW_OK;
-    tw_release(*pred_out);
-    tw_release(*true_out);
-    *pred_out = *true_out = NULL;
+    tw__set(pred_out, NULL);
+    tw__set(true_out, NULL);
     return tw__error_status();
 }
 
 tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
 {
-    tw_tensor *cast = tw__cast(weights, values->dtype);
+    tw_auto tw_tensor *cast = tw__cast(weights, values->dtype);
     if (!cast || cast->shape.rank <= 0 || values->shape.rank < 0)
-        return cast;
-    tw_shape shape = cast->shape;
-    int difference = shape.rank - values->shape.rank;
+        return tw_retain(cast);
+    int difference = cast->shape.rank - values->shape.rank;
     if (difference == 1 && !ends_in_one(cast)) {
         tw__fail(TW_INVALID_ARGUMENT, "sample_weight has shape %s, the values %s: its last axis should be 1",
-                 tw__shape_text(&shape), tw__shape_text(&values->shape));
-        tw_release(cast);
+                 tw__shape_text(&cast->shape), tw__shape_text(&values->shape));
         return NULL;
     }
-    if (difference != 1 && difference != -1)
-        return cast;
-    tw_tensor *output = difference == 1 ? tw__drop_last_axis(cast) : add_last_axis(cast);
-    tw_release(cast);
-    return output;
+    return difference == 1 ? tw__drop_last_axis(cast) : difference == -1 ? TW_CALL(ExpandDims, cast, -1) : tw_retain(cast);
 }
 
 tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask)
@@ -77,5 +60,5 @@ tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask)
     if (!weights || !mask)
         return tw_retain(mask);
     tw_auto tw_tensor *shaped = tw__match_weights(weights, mask);
-    return shaped ? TW_CALL(Mul, shaped, mask) : NULL;
+    return TW_CALL(Mul, shaped, mask);
 }

@@ -6,7 +6,7 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-#define V(kind) tw__variable_read(self->counts[kind])
+#define V(kind) tw__temp(t, tw__variable_read(self->counts[kind]))
 
 static int by_value(const void *a, const void *b)
 {
@@ -38,13 +38,10 @@ static tw_status make_counts(tw__confusion *self, const tw_shape *predictions)
         self->metric.layer.build_shape = tw__shape_value(predictions);
         return tw__confusion_make_counts(self, tw__confusion_names, &TW_SHAPE(self->thresholds->count, predictions->dims[1]));
     }
-    char *shape = tw__shape_tuple(predictions);
-    tw_status status = tw__fail(TW_VALUE_ERROR,
-                                "`y_pred` must have rank 2 when `multi_label=True`. Found rank %d. Full shape received for "
-                                "`y_pred`: %s",
-                                predictions->rank, shape ? shape : "");
-    tw__free(shape);
-    return status;
+    tw__owned char *shape = tw__shape_tuple(predictions);
+    return tw__fail(TW_VALUE_ERROR,
+                    "`y_pred` must have rank 2 when `multi_label=True`. Found rank %d. Full shape received for `y_pred`: %s",
+                    predictions->rank, shape ? shape : "");
 }
 
 static tw_status auc_init(void *self, const void *given)
@@ -63,8 +60,7 @@ static tw_status auc_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld",
                         (long long)args->num_thresholds);
     tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(inner + 2));
-    if (!all)
-        return tw__error_status();
+    TW_NEED(all);
     float *values = all->data;
     for (int64_t i = 0; i < inner; i++)
         values[i + 1] =
@@ -72,8 +68,6 @@ static tw_status auc_init(void *self, const void *given)
     qsort(values + 1, (size_t)inner, sizeof *values, by_value);
     values[0] = 0;
     values[inner + 1] = 1;
-    metric->top_k = metric->class_id = TW_NO_INT;
-    metric->from_logits = args->from_logits;
     TW_TRY(tw__confusion_setup(metric, all, 0, tw__confusion_names));
     /* So that 0 lies above the first and 1 below the last. */
     ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
@@ -92,15 +86,13 @@ static tw_status check_labels(const tw__confusion *self, const tw_shape *labels,
         return tw__fail(TW_VALUE_ERROR, "Number of labels is not consistent..  Tensor y_true must have rank 2.  Received rank %d",
                         labels->rank);
     if (weights && labels->rank == 2 && labels->dims[1] >= 0 && labels->dims[1] != weights->count) {
-        char *shape = tw__shape_tuple(labels);
-        tw_status status = tw__fail(
+        tw__owned char *shape = tw__shape_tuple(labels);
+        return tw__fail(
             TW_VALUE_ERROR,
             "Number of labels is not consistent..  Specified by tensor shape=%s dtype=float32 dimension 1.  Tensor shape=(%lld,) "
             "dtype=float32 dimension 0 must have size %lld.  Received size %lld, shape (%lld,)",
             shape ? shape : "", (long long)weights->count, (long long)labels->dims[1], (long long)weights->count,
             (long long)weights->count);
-        tw__free(shape);
-        return status;
     }
     if (self->multi_label && predictions->rank == 2 && predictions->dims[1] >= 0 && predictions->dims[1] != counted)
         return tw__fail(TW_VALUE_ERROR, "AUC: y_pred has %lld labels, expected %lld", (long long)predictions->dims[1],
@@ -114,62 +106,57 @@ static tw_status auc_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_p
     if (self->multi_label)
         TW_TRY(make_counts(self, &y_pred->shape));
     TW_TRY(check_labels(self, &y_true->shape, &y_pred->shape));
-    return tw__confusion_update(metric, y_true, y_pred, sample_weight);
+    tw_auto tw_tensor *logits = tw__cast(y_pred, TW_FLOAT32);
+    bool from_logits = ((const tw_metrics_auc_args *)tw_object_config(self))->from_logits;
+    tw_auto tw_tensor *predictions = from_logits ? TW_CALL(Sigmoid, logits) : tw_retain(logits);
+    TW_NEED(predictions);
+    return tw__confusion_update(metric, y_true, predictions, sample_weight);
 }
 
 /* ---- the result ---- */
 
-/* Elements from the first on, or from the second on, one fewer than there are. Borrows x. */
-static tw_tensor *but_one(tw_tensor *x, int first)
+/* Elements from the first on, or from the second on, one fewer than there are; left to t. */
+static tw_tensor *but_one(tw__temps *t, tw_tensor *x, int first)
 {
-    return TW_G3(Slice, tw_retain(x), tw__ints_tensor((const int64_t[]){ first, 0 }, x->shape.rank, TW_INT32),
-                 tw__ints_tensor((const int64_t[]){ x->shape.dims[0] - 1, -1 }, x->shape.rank, TW_INT32));
+    int rank = x ? x->shape.rank : 0;
+    const int64_t begin[] = { first, 0 }, size[] = { x ? x->shape.dims[0] - 1 : 0, -1 };
+    return TW_TEMP(Slice, x, tw__temp_ints(t, begin, rank, TW_INT32), tw__temp_ints(t, size, rank, TW_INT32));
 }
 
-static tw_tensor *zeros_above(tw_tensor *x)
+/* The sum; with labels the mean of their sums, weighted if there are weights. */
+static tw_tensor *total_of(const tw__confusion *self, tw_tensor *terms)
 {
-    tw_tensor *zero = x ? tw__grad_constant(0, x) : NULL;
-    return TW_G2(Maximum, x, zero);
-}
-
-/* The sum; with labels the mean of their sums, weighted if there are weights. Takes x. */
-static tw_tensor *total_of(const tw__confusion *self, tw_tensor *x)
-{
-    tw_auto tw_tensor *terms = x;
-    if (!terms || !self->multi_label)
-        return terms ? tw__reduce_axis(&tw__op_Sum, terms, TW_NO_INT, false) : NULL;
-    tw_auto tw_tensor *areas = tw__reduce_axis(&tw__op_Sum, terms, 0, false);
-    if (!areas || !self->label_weights)
-        return areas ? tw__reduce_axis(&tw__op_Mean, areas, TW_NO_INT, false) : NULL;
-    tw_auto tw_tensor *weighted = TW_CALL(Mul, areas, self->label_weights);
-    return weighted ? TW_G2(DivNoNan, tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false),
-                            tw__reduce_axis(&tw__op_Sum, self->label_weights, TW_NO_INT, false))
-                    : NULL;
+    TW_TEMPS(t);
+    if (!self->multi_label)
+        return tw__sum_axis(terms, TW_NO_INT);
+    tw_tensor *areas = tw__temp(t, tw__sum_axis(terms, 0));
+    if (!self->label_weights)
+        return tw__reduce_axis(&tw__op_Mean, areas, TW_NO_INT, false);
+    tw_tensor *weighted = TW_TEMP(Mul, areas, self->label_weights);
+    return TW_CALL(DivNoNan, tw__temp(t, tw__sum_axis(weighted, TW_NO_INT)),
+                   tw__temp(t, tw__sum_axis(self->label_weights, TW_NO_INT)));
 }
 
 /* Precision over recall with the counts themselves interpolated between thresholds. */
 static tw_tensor *interpolated(const tw__confusion *self)
 {
-    tw_auto tw_tensor *tp = V(TW_TRUE_POSITIVES), *fp = V(TW_FALSE_POSITIVES), *fn = V(TW_FALSE_NEGATIVES);
-    tw_auto tw_tensor *p = tp && fp && fn ? TW_CALL(AddV2, tp, fp) : NULL;
-    if (!p)
-        return NULL;
-    tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);
-    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)),
-                      *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
-    tw_auto tw_tensor *slope = TW_G2(DivNoNan, tw_retain(rise), zeros_above(tw_retain(run)));
-    tw_auto tw_tensor *base = TW_G2(Sub, tw_retain(tp_next), TW_G2(Mul, tw_retain(slope), tw_retain(p_next)));
-    tw_auto tw_tensor *zero = base ? tw__grad_constant(0, base) : NULL;
-    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)),
-                            TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
-    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))),
-                             TW_G1(OnesLike, tw_retain(p_next)));
-    tw_tensor *part = TW_G2(Mul, tw_retain(slope), TW_G2(AddV2, tw_retain(rise), TW_G2(Mul, tw_retain(base), TW_G1(Log, ratio))));
-    return total_of(self, TW_G2(DivNoNan, part, zeros_above(TW_G2(AddV2, tw_retain(tp_next), tw_retain(fn_next)))));
+    TW_TEMPS(t);
+    tw_tensor *tp = V(TW_TRUE_POSITIVES), *p = TW_TEMP(AddV2, tp, V(TW_FALSE_POSITIVES));
+    tw_tensor *tp_next = but_one(t, tp, 1), *p_first = but_one(t, p, 0), *p_next = but_one(t, p, 1);
+    tw_tensor *rise = TW_TEMP(Sub, but_one(t, tp, 0), tp_next), *run = TW_TEMP(Sub, p_first, p_next);
+    tw_tensor *slope = TW_TEMP(DivNoNan, rise, TW_TEMP(Maximum, run, 0.0));
+    tw_tensor *base = TW_TEMP(Sub, tp_next, TW_TEMP(Mul, slope, p_next));
+    tw_tensor *some = TW_TEMP(LogicalAnd, TW_TEMP(Greater, p_first, 0.0), TW_TEMP(Greater, p_next, 0.0));
+    tw_tensor *ratio =
+        TW_TEMP(SelectV2, some, TW_TEMP(DivNoNan, p_first, TW_TEMP(Maximum, p_next, 0.0)), TW_TEMP(OnesLike, p_next));
+    tw_tensor *part = TW_TEMP(Mul, slope, TW_TEMP(AddV2, rise, TW_TEMP(Mul, base, TW_TEMP(Log, ratio))));
+    tw_tensor *labels = TW_TEMP(AddV2, tp_next, but_one(t, V(TW_FALSE_NEGATIVES), 1));
+    return total_of(self, TW_TEMP(DivNoNan, part, TW_TEMP(Maximum, labels, 0.0)));
 }
 
 static tw_tensor *auc_result(tw_metric *metric)
 {
+    TW_TEMPS(t);
     const tw__confusion *self = (tw__confusion *)metric;
     const tw_metrics_auc_args *args = tw_object_config(self);
     bool pr = strcmp(args->curve, "PR") == 0;
@@ -179,19 +166,15 @@ static tw_tensor *auc_result(tw_metric *metric)
     }
     if (pr && strcmp(args->summation_method, "interpolation") == 0)
         return interpolated(self);
-    tw_auto tw_tensor *recall = tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
-    tw_auto tw_tensor *x = pr ? tw_retain(recall) : tw__confusion_share(self, TW_FALSE_POSITIVES, TW_TRUE_NEGATIVES);
-    tw_auto tw_tensor *y = pr ? tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES) : tw_retain(recall);
-    if (!x || !y)
-        return NULL;
-    tw_tensor *first = but_one(y, 0), *second = but_one(y, 1), *heights;
-    if (strcmp(args->summation_method, "interpolation") == 0) {
-        heights = TW_G2(AddV2, first, second);
-        heights = heights ? TW_G2(RealDiv, heights, tw__grad_constant(2, heights)) : NULL;
-    } else {
-        heights = strcmp(args->summation_method, "minoring") == 0 ? TW_G2(Minimum, first, second) : TW_G2(Maximum, first, second);
-    }
-    return total_of(self, TW_G2(Mul, TW_G2(Sub, but_one(x, 0), but_one(x, 1)), heights));
+    tw_tensor *recall = tw__confusion_share(t, self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
+    tw_tensor *x = pr ? recall : tw__confusion_share(t, self, TW_FALSE_POSITIVES, TW_TRUE_NEGATIVES);
+    tw_tensor *y = pr ? tw__confusion_share(t, self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES) : recall;
+    tw_tensor *first = but_one(t, y, 0), *second = but_one(t, y, 1);
+    tw_tensor *heights = strcmp(args->summation_method, "interpolation") == 0
+                             ? TW_TEMP(RealDiv, TW_TEMP(AddV2, first, second), 2.0)
+                         : strcmp(args->summation_method, "minoring") == 0 ? TW_TEMP(Minimum, first, second)
+                                                                           : TW_TEMP(Maximum, first, second);
+    return total_of(self, TW_TEMP(Mul, TW_TEMP(Sub, but_one(t, x, 0), but_one(t, x, 1)), heights));
 }
 
 /* Thresholds that were given are counted with the two at the ends; those that follow from their number are not told. */
@@ -214,6 +197,6 @@ TW_CLASS(
     "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
     "label_weights: tensor = None, from_logits: bool = False) -> metric",
     .parent = &tw__class_counting_metric, .size = sizeof(tw__confusion), .visit = tw__confusion_visit,
-    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy, .fixed = " thresholds ", .inert = " from_logits ",
-    .refused = " num_thresholds multi_label num_labels label_weights ", .init = auc_init, .methods = &auc_methods,
-    .doc = "The area under the curve of recall over false positives, or of precision over recall.");
+    .clear = tw__confusion_clear, .destroy = tw__confusion_destroy, .settle = tw__confusion_settle, .fixed = " thresholds ",
+    .inert = " from_logits ", .refused = " num_thresholds multi_label num_labels label_weights ", .init = auc_init,
+    .methods = &auc_methods, .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -11,6 +11,14 @@
 const char *const tw__confusion_names[TW_CONFUSIONS] = { "true_positives", "true_negatives", "false_positives",
                                                          "false_negatives" };
 
+tw_status tw__confusion_settle(void *self, const void *given)
+{
+    (void)given;
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_metrics_precision,
+                     &((tw__confusion *)self)->settings);
+    return TW_OK;
+}
+
 void tw__confusion_visit(void *self, tw__visitor visitor, void *context)
 {
     for (int i = 0; i < TW_CONFUSIONS; i++) {
@@ -48,8 +56,7 @@ tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double
     int64_t count = thresholds ? thresholds->count : 1;
     tw_shape shape = self->multi_label ? TW_SHAPE(count, 1, 1) : TW_SHAPE(count, 1);
     self->thresholds = tw__tensor_empty(TW_FLOAT32, &shape);
-    if (!self->thresholds)
-        return tw__error_status();
+    TW_NEED(self->thresholds);
     for (int64_t i = 0; i < count; i++) {
         double value = thresholds ? tw_tensor_double_at(thresholds, i) : usual;
         if (thresholds && !(value >= 0 && value <= 1))
@@ -62,108 +69,97 @@ tw_status tw__confusion_setup(tw__confusion *self, tw_tensor *thresholds, double
 
 /* ---- a batch ---- */
 
-/* Predictions that are not among the k greatest of their row become very small; of equal ones the first count. Takes x. */
-static tw_tensor *keep_top(tw_tensor *x, int64_t k)
+/* Predictions that are not among the k greatest of their row become very small; of equal ones the first count. Left to t. */
+static tw_tensor *keep_top(tw__temps *t, tw_tensor *y_pred, int64_t k)
 {
-    tw_auto tw_tensor *y_pred = x, *number = tw_tensor_int((int32_t)k);
-    tw_tensor *found[2] = { NULL, NULL };
-    int outputs = 2;
-    if (y_pred && (y_pred->shape.rank < 1 || y_pred->shape.dims[y_pred->shape.rank - 1] < 0)) {
+    int last = y_pred->shape.rank - 1;
+    tw_tensor *found[2];
+    if (last < 0 || y_pred->shape.dims[last] < 0) {
         tw__fail(TW_VALUE_ERROR, "top_k: y_pred has shape %s, expected a known number of classes",
                  tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    if (!y_pred || !number ||
-        tw__apply(&tw__op_TopKV2, TW_IN(y_pred, number), 2, TW_WITH(TW_A_BOOL("sorted", false)), 1, found, &outputs) != TW_OK)
+    if (TW_TEMP_ALL(found, TopKV2, y_pred, (int)k, TW_A_BOOL("sorted", false)) != TW_OK)
         return NULL;
-    tw_auto tw_tensor *indices = found[1], *width = tw_tensor_int((int32_t)y_pred->shape.dims[y_pred->shape.rank - 1]);
-    tw_release(found[0]);
-    tw_auto tw_tensor *on = tw_tensor_float(1), *off = tw_tensor_float(0);
-    tw_auto tw_tensor *hot = TW_CALL(OneHot, indices, width, on, off);
-    tw_auto tw_tensor *kept = hot ? tw__reduce_axis(&tw__op_Sum, hot, -2, false) : NULL;
-    tw_tensor *rest = kept ? TW_G2(Sub, tw_tensor_float(1), tw_retain(kept)) : NULL;
-    return TW_G2(AddV2, TW_G2(Mul, tw_retain(y_pred), tw_retain(kept)), TW_G2(Mul, tw_tensor_float(-1e10f), rest));
+    tw_tensor *one = tw__temp(t, tw_tensor_float(1));
+    tw_tensor *hot = TW_TEMP(OneHot, found[1], (int)y_pred->shape.dims[last], one, tw__temp(t, tw_tensor_float(0)));
+    tw_tensor *kept = tw__temp(t, tw__sum_axis(hot, -2));
+    return TW_TEMP(AddV2, TW_TEMP(Mul, y_pred, kept), TW_TEMP(Mul, (double)-1e10f, TW_TEMP(Sub, 1.0, kept)));
 }
 
-/* The class's column; takes x. */
-static tw_tensor *column(tw_tensor *x, int64_t class_id)
+/* The class's column, left to t. */
+static tw_tensor *column(tw__temps *t, tw_tensor *x, int64_t class_id)
 {
-    return TW_G3(GatherV2, x, tw_tensor_int((int32_t)class_id), tw_tensor_int(-1));
+    return TW_TEMP(GatherV2, x, (int)class_id, -1);
 }
 
-/* All examples in a row, [1, n]; with counts per label [1, n, labels]. Takes x. */
-static tw_tensor *as_row(const tw__confusion *self, tw_tensor *x)
+/* All examples in a row, [1, n]; with counts per label [1, n, labels]. Left to t. */
+static tw_tensor *as_row(tw__temps *t, const tw__confusion *self, tw_tensor *x)
 {
-    if (self->multi_label)
-        return TW_G2(ExpandDims, x, tw_tensor_int(0));
-    return TW_G2(Reshape, x, tw__ints_tensor((const int64_t[]){ 1, -1 }, 2, TW_INT32));
+    return self->multi_label ? TW_TEMP(ExpandDims, x, 0)
+                             : TW_TEMP(Reshape, x, tw__temp_ints(t, (const int64_t[]){ 1, -1 }, 2, TW_INT32));
 }
 
-/* The sum over examples of weight where both are true; borrows all. */
-static tw_tensor *counted(tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dtype dtype)
+/* The sum over examples of weight where both are true. */
+static tw_tensor *counted(tw__temps *t, tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dtype dtype)
 {
-    tw_auto tw_tensor *both = TW_CALL(LogicalAnd, a, b), *ones = both ? tw__cast(both, dtype) : NULL;
-    tw_auto tw_tensor *weighted = ones && weights ? TW_CALL(Mul, ones, weights) : tw_retain(ones);
-    return weighted ? tw__reduce_axis(&tw__op_Sum, weighted, 1, false) : NULL;
+    tw_tensor *ones = tw__temp_cast(t, TW_TEMP(LogicalAnd, a, b), dtype);
+    return tw__temp(t, tw__sum_axis(weights ? TW_TEMP(Mul, ones, weights) : ones, 1));
 }
 
 static tw_status count(tw__confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
+    TW_TEMPS(t);
     tw_dtype dtype = self->metric.layer.dtype;
-    tw_auto tw_tensor *spread =
-        sample_weight ? TW_G2(Mul, TW_CALL(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
     bool by_label = self->label_weights && !self->multi_label;
-    tw_tensor *ones = by_label ? TW_CALL(OnesLike, y_pred) : NULL;
-    tw_auto tw_tensor *labels =
-        by_label ? TW_G2(Mul, spread ? (tw_release(ones), tw_retain(spread)) : ones, tw_retain(self->label_weights))
-                 : tw_retain(spread);
-    bool weighted = sample_weight || by_label;
-    tw_auto tw_tensor *weights = labels ? as_row(self, tw__cast(labels, dtype)) : NULL;
-    tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(self, TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
-    tw_auto tw_tensor *row = as_row(self, tw_retain(y_pred)), *above = row ? TW_CALL(Greater, row, self->thresholds) : NULL;
-    if (!label || !above || (weighted && !weights))
-        return tw__error_status();
-    tw_auto tw_tensor *below = TW_CALL(LogicalNot, above), *other = TW_CALL(LogicalNot, label);
+    tw_tensor *weights = sample_weight || by_label ? TW_TEMP(OnesLike, y_pred) : NULL;
+    if (sample_weight)
+        weights = TW_TEMP(Mul, weights, tw__temp(t, tw__match_weights(sample_weight, y_pred)));
+    if (by_label)
+        weights = TW_TEMP(Mul, weights, self->label_weights);
+    if (sample_weight || by_label)
+        TW_NEED(weights = as_row(t, self, tw__temp_cast(t, weights, dtype)));
+    tw_tensor *label = as_row(t, self, TW_TEMP(NotEqual, y_true, 0.0)), *other = TW_TEMP(LogicalNot, label);
+    tw_tensor *above = TW_TEMP(Greater, as_row(t, self, y_pred), self->thresholds), *below = TW_TEMP(LogicalNot, above);
     tw_tensor *pairs[TW_CONFUSIONS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
-    for (int i = 0; below && other && i < TW_CONFUSIONS; i++) {
-        if (!self->counts[i])
-            continue;
-        tw_auto tw_tensor *sum = counted(pairs[i][0], pairs[i][1], weights, dtype);
-        TW_TRY(tw__metric_add(self->counts[i], sum));
+    for (int i = 0; i < TW_CONFUSIONS; i++) {
+        if (self->counts[i])
+            TW_TRY(tw__metric_add(self->counts[i], counted(t, pairs[i][0], pairs[i][1], weights, dtype)));
     }
-    return below && other ? TW_OK : tw__error_status();
+    return TW_OK;
 }
 
 tw_status tw__confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
+    TW_TEMPS(t);
     tw__confusion *self = (tw__confusion *)metric;
-    tw_auto tw_tensor *labels = tw__cast(y_true, TW_FLOAT32), *given = tw__cast(y_pred, TW_FLOAT32);
-    tw_auto tw_tensor *predictions = given && self->from_logits ? TW_CALL(Sigmoid, given) : tw_retain(given);
-    if (!labels || !predictions)
+    tw_tensor *given = tw__temp_cast(t, y_true, TW_FLOAT32), *predicted = tw__temp_cast(t, y_pred, TW_FLOAT32);
+    if (!given || !predicted)
         return tw__error_status();
-    tw_tensor *matched_labels = NULL, *matched = NULL;
-    TW_TRY(tw__match_ranks(labels, predictions, &matched_labels, &matched));
-    if (self->top_k != TW_NO_INT)
-        matched = keep_top(matched, self->top_k);
-    if (self->class_id != TW_NO_INT) {
-        matched = column(matched, self->class_id);
-        matched_labels = column(matched_labels, self->class_id);
+    tw_tensor *labels, *predictions;
+    TW_TRY(tw__match_ranks(given, predicted, &labels, &predictions));
+    labels = tw__temp(t, labels), predictions = tw__temp(t, predictions);
+    if (predictions && self->settings.top_k != TW_NO_INT)
+        predictions = keep_top(t, predictions, self->settings.top_k);
+    if (self->settings.class_id != TW_NO_INT) {
+        predictions = column(t, predictions, self->settings.class_id);
+        labels = column(t, labels, self->settings.class_id);
     }
-    tw_auto tw_tensor *t = matched_labels, *p = matched;
-    return t && p ? count(self, t, p, sample_weight) : tw__error_status();
+    return labels && predictions ? count(self, labels, predictions, sample_weight) : tw__error_status();
 }
 
-/* The first of a vector of one, else the vector. Takes x. */
+/* The first of a vector of one, else the vector; a new reference. */
 static tw_tensor *single(const tw__confusion *self, tw_tensor *x)
 {
-    return self->one ? TW_G3(GatherV2, x, tw_tensor_int(0), tw_tensor_int(0)) : x;
+    return self->one ? TW_CALL(GatherV2, x, 0, 0) : tw_retain(x);
 }
 
-#define V(kind) tw__variable_read(self->counts[kind])
+#define V(kind) tw__temp(t, tw__variable_read(self->counts[kind]))
 /* ---- one count ---- */
 
 static tw_tensor *count_result(tw_metric *metric)
 {
+    TW_TEMPS(t);
     const tw__confusion *self = (tw__confusion *)metric;
     int kind = 0;
     while (kind < TW_CONFUSIONS - 1 && !self->counts[kind])
@@ -177,7 +173,6 @@ static tw_status count_init(tw__confusion *self, tw_tensor *thresholds, int kind
 {
     const char *names[TW_CONFUSIONS] = { NULL };
     names[kind] = "accumulator";
-    self->top_k = self->class_id = TW_NO_INT;
     return tw__confusion_setup(self, thresholds, 0.5, names);
 }
 
@@ -220,17 +215,18 @@ TW_CLASS(metrics_false_negatives,
 
 /* ---- precision and recall ---- */
 
-tw_tensor *tw__confusion_share(const tw__confusion *self, int a, int b)
+tw_tensor *tw__confusion_share(tw__temps *t, const tw__confusion *self, int a, int b)
 {
-    tw_auto tw_tensor *part = V(a);
-    return TW_G2(DivNoNan, tw_retain(part), TW_G2(AddV2, tw_retain(part), V(b)));
+    tw_tensor *part = V(a);
+    return TW_TEMP(DivNoNan, part, TW_TEMP(AddV2, part, V(b)));
 }
 
 static tw_tensor *share_result(tw_metric *metric)
 {
+    TW_TEMPS(t);
     const tw__confusion *self = (tw__confusion *)metric;
-    return single(self, tw__confusion_share(self, TW_TRUE_POSITIVES,
-                                            self->counts[TW_FALSE_POSITIVES] ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES));
+    int other = self->counts[TW_FALSE_POSITIVES] ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES;
+    return single(self, tw__confusion_share(t, self, TW_TRUE_POSITIVES, other));
 }
 
 static const tw__metric_methods share_methods = { .update = tw__confusion_update, .result = share_result };
@@ -241,16 +237,6 @@ static tw_status share_init(tw__confusion *self, tw_tensor *thresholds, int64_t 
     int other = precision ? TW_FALSE_POSITIVES : TW_FALSE_NEGATIVES;
     names[other] = tw__confusion_names[other];
     return tw__confusion_setup(self, thresholds, top_k == TW_NO_INT ? 0.5 : -1e10, names);
-}
-
-static tw_status share_settle(void *self, const void *given)
-{
-    (void)given;
-    tw_metrics_precision_args args; /* by name: Recall's too */
-    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_metrics_precision, &args);
-    ((tw__confusion *)self)->top_k = args.top_k;
-    ((tw__confusion *)self)->class_id = args.class_id;
-    return TW_OK;
 }
 
 static tw_status precision_init(void *self, const void *given)
@@ -269,11 +255,11 @@ TW_CLASS(
     metrics_precision,
     "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    TW_CONFUSION_CLASS, .init = precision_init, .settle = share_settle, .methods = &share_methods,
+    TW_CONFUSION_CLASS, .init = precision_init, .methods = &share_methods,
     .doc = "The part of the positive predictions that is right.");
 TW_CLASS(
     metrics_recall,
     "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
     "-> metric",
-    TW_CONFUSION_CLASS, .init = recall_init, .settle = share_settle, .methods = &share_methods,
+    TW_CONFUSION_CLASS, .init = recall_init, .methods = &share_methods,
     .doc = "The part of the positive labels that is predicted.");

@@ -68,27 +68,20 @@ tw_status tw__metric_expect_rows(const char *name, const tw_shape *labels, const
     bool rows = labels->rank == 2 && predictions->rank == 2;
     if (rows && labels->dims[1] >= 0 && predictions->dims[1] >= 0)
         return TW_OK;
-    char *got = tw__shape_tuple(predictions), *got_labels = tw__shape_tuple(labels);
-    tw_status status =
-        tw__fail(TW_VALUE_ERROR,
-                 "%s expects 2D inputs with shape (batch_size, output_dim)%s. Received input shapes: y_pred.shape=%s and "
-                 "y_true.shape=%s.",
-                 name, rows ? ", with output_dim fully defined (not None)" : "", got ? got : "", got_labels ? got_labels : "");
-    tw__free(got);
-    tw__free(got_labels);
-    return status;
+    tw__owned char *got = tw__shape_tuple(predictions), *got_labels = tw__shape_tuple(labels);
+    return tw__fail(TW_VALUE_ERROR,
+                    "%s expects 2D inputs with shape (batch_size, output_dim)%s. Received input shapes: y_pred.shape=%s and "
+                    "y_true.shape=%s.",
+                    name, rows ? ", with output_dim fully defined (not None)" : "", got ? got : "", got_labels ? got_labels : "");
 }
 
 /* Values that have more axes than their weights are averaged over those, or summed. */
 static tw_tensor *reduce_to_rank(tw_tensor *values, int rank, const tw_op *op)
 {
-    tw_tensor *output = tw_retain(values);
-    while (output && output->shape.rank > rank) {
-        tw_tensor *next = tw__reduce_axis(op, output, -1, false);
-        tw_release(output);
-        output = next;
-    }
-    return output;
+    TW_TEMPS(t);
+    while (values && values->shape.rank > rank)
+        values = tw__temp(t, tw__reduce_axis(op, values, -1, false));
+    return tw__keep(t, values);
 }
 
 /* Whether weights spread over the values: a scalar, or of the same rank with 1 or the same number in every place. */
@@ -105,63 +98,41 @@ static bool spreads(const tw_shape *weights, const tw_shape *values)
     return true;
 }
 
-tw_status tw__metric_weigh(tw_tensor *given, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum,
+tw_status tw__metric_weigh(tw_tensor *values, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum,
                            tw_tensor **weight_sum)
 {
-    tw_auto tw_tensor *weights = tw__match_weights(sample_weight, given);
-    if (!weights)
-        return tw__error_status();
-    bool fits = spreads(&weights->shape, &given->shape);
-    tw_auto tw_tensor *values =
-        fits ? tw_retain(given) : reduce_to_rank(given, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean);
-    tw_auto tw_tensor *ones = values && fits ? TW_CALL(OnesLike, values) : NULL;
-    tw_auto tw_tensor *spread = ones ? TW_CALL(Mul, ones, weights) : fits ? NULL : tw_retain(weights);
-    tw_auto tw_tensor *weighted = values && spread ? TW_CALL(Mul, values, weights) : NULL;
-    *weighted_sum = weighted ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
-    if (!*weighted_sum || !weight_sum)
-        return *weighted_sum ? TW_OK : tw__error_status();
-    if ((*weight_sum = tw__reduce_axis(&tw__op_Sum, spread, TW_NO_INT, false)))
+    TW_TEMPS(t);
+    tw_tensor *weights = tw__temp(t, tw__match_weights(sample_weight, values)), *spread = weights;
+    TW_NEED(weights);
+    if (spreads(&weights->shape, &values->shape))
+        spread = TW_TEMP(Mul, TW_TEMP(OnesLike, values), weights);
+    else
+        values = tw__temp(t, reduce_to_rank(values, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean));
+    TW_NEED(*weighted_sum = tw__sum_axis(TW_TEMP(Mul, values, weights), TW_NO_INT));
+    if (!weight_sum || (*weight_sum = tw__sum_axis(spread, TW_NO_INT)))
         return TW_OK;
     tw__set(weighted_sum, NULL);
     return tw__error_status();
 }
 
-static tw_status update_weighted(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
+static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
 {
-    tw_auto tw_tensor *total = NULL, *count = NULL;
-    TW_TRY(tw__metric_weigh(given, sample_weight, false, &total, &count));
+    tw_auto tw_tensor *values = tw__cast(given, metric->layer.dtype), *total = NULL, *count = NULL;
+    TW_NEED(values);
+    if (sample_weight) {
+        TW_TRY(tw__metric_weigh(values, sample_weight, false, &total, &count));
+    } else {
+        total = values->shape.rank ? tw__sum_axis(values, TW_NO_INT) : tw_retain(values);
+        count = tw__count_scalar(values, metric->layer.dtype);
+    }
     TW_TRY(tw__metric_add(metric->total, total));
     return tw__metric_add(metric->count, count);
 }
 
-static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
-{
-    tw_tensor *values = tw__cast(given, metric->layer.dtype);
-    if (!values)
-        return tw__error_status();
-    tw_status status;
-    if (sample_weight) {
-        status = update_weighted(metric, values, sample_weight);
-    } else {
-        tw_tensor *total = values->shape.rank ? tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false) : tw_retain(values);
-        tw_tensor *count = tw__count_scalar(values, metric->layer.dtype);
-        status = tw__metric_add(metric->total, total);
-        if (status == TW_OK)
-            status = tw__metric_add(metric->count, count);
-        tw_release(total);
-        tw_release(count);
-    }
-    tw_release(values);
-    return status;
-}
-
 tw_tensor *tw__metric_mean(tw_metric *metric)
 {
-    tw_tensor *total = tw__variable_read(metric->total), *count = total ? tw__variable_read(metric->count) : NULL;
-    tw_tensor *quotient = count ? TW_CALL(DivNoNan, total, count) : NULL;
-    tw_release(total);
-    tw_release(count);
-    return quotient;
+    tw_auto tw_tensor *total = tw__variable_read(metric->total), *count = tw__variable_read(metric->count);
+    return TW_CALL(DivNoNan, total, count);
 }
 
 static tw_tensor *own_result(void *self)
@@ -186,10 +157,9 @@ static tw_status begin_result(size_t since)
     if (!tw__in_lasting())
         return TW_OK;
     int count = 0;
-    tw__node **updates = tw__effects_since(tw__tracing, since, &count);
-    tw_status status = updates ? tw__control_push(tw__tracing, updates, count, false) : tw__error_status();
-    tw__free(updates);
-    return status;
+    tw__owned tw__node **updates = tw__effects_since(tw__tracing, since, &count);
+    TW_NEED(updates);
+    return tw__control_push(tw__tracing, updates, count, false);
 }
 
 static void end_result(void)
@@ -252,17 +222,15 @@ TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor",
 
 TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Metric.reset_states(self: metric)", "Begins again.")
 {
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
     TW_TRY(tw__collect_variables(&args->self->layer.trackable, TW_ALL_VARIABLES, &variables, &count));
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        tw_tensor *zeros = tw_tensor_new(variables[i]->resource->dtype, variables[i]->resource->shape, NULL);
-        status = zeros ? tw__variable_update(variables[i], &tw__op_AssignVariableOp, zeros) : tw__error_status();
-        tw_release(zeros);
+    for (int64_t i = 0; i < count; i++) {
+        tw_auto tw_tensor *zeros = tw_tensor_new(variables[i]->resource->dtype, variables[i]->resource->shape, NULL);
+        TW_NEED(zeros);
+        TW_TRY(tw__variable_update(variables[i], &tw__op_AssignVariableOp, zeros));
     }
-    tw__free(variables);
-    return status;
+    return TW_OK;
 }
 
 TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor) -> tensor",
@@ -296,10 +264,9 @@ static tw_status wrapper_init(void *self, const void *given)
     (void)given;
     if (tw_class_of(self) == &tw__class_metrics_root_mean_squared_error)
         return TW_OK;
-    tw_trackable *arguments = tw__container_new();
-    tw_status status = arguments ? tw__track(self, "_fn_kwargs", arguments) : tw__error_status();
-    tw_release(arguments);
-    return status;
+    tw_auto tw_trackable *arguments = tw__container_new();
+    TW_NEED(arguments);
+    return tw__track(self, "_fn_kwargs", arguments);
 }
 
 TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
@@ -394,21 +361,13 @@ TW_METHOD(
 /* 1 where the two are equal, 0 elsewhere, as float32. */
 static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
 {
-    tw_tensor *equal = a && b ? TW_CALL(Equal, a, b) : NULL;
-    tw_tensor *numbers = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
-    tw_release(equal);
-    return numbers;
-}
-
-static tw_tensor *largest(tw_tensor *x)
-{
-    tw_tensor *axis = tw_tensor_int(-1), *index = TW_CALL(ArgMax, x, axis);
-    tw_release(axis);
-    return index;
+    tw_auto tw_tensor *equal = TW_CALL(Equal, a, b);
+    return tw__cast(equal, TW_FLOAT32);
 }
 
 static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pred)
 {
+    TW_TEMPS(t);
     if (y_pred->shape.rank < 1) {
         tw__fail(TW_VALUE_ERROR, "sparse_categorical_accuracy: y_pred is a scalar, expected one value per class");
         return NULL;
@@ -420,22 +379,16 @@ static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pre
                  tw__shape_text(&y_true->shape), tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    tw_tensor *labels = same_rank ? tw__drop_last_axis(y_true) : tw_retain(y_true);
-    tw_tensor *index = labels ? largest(y_pred) : NULL, *classes = index ? tw__cast(index, labels->dtype) : NULL;
+    tw_tensor *labels = same_rank ? tw__temp(t, tw__drop_last_axis(y_true)) : y_true;
+    tw_tensor *classes = labels ? tw__temp_cast(t, TW_TEMP(ArgMax, y_pred, -1), labels->dtype) : NULL;
     tw_tensor *found = matches(labels, classes);
-    tw_tensor *output = found && same_rank ? tw__reshape_like(tw_retain(found), y_true) : tw_retain(found);
-    void *made[] = { labels, index, classes, found };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return output;
+    return same_rank ? tw__reshape_like(found, y_true) : found;
 }
 
 static tw_tensor *categorical_matches(tw_tensor *y_true, tw_tensor *y_pred)
 {
-    tw_tensor *labels = largest(y_true), *classes = labels ? largest(y_pred) : NULL, *output = matches(labels, classes);
-    tw_release(labels);
-    tw_release(classes);
-    return output;
+    TW_TEMPS(t);
+    return matches(TW_TEMP(ArgMax, y_true, -1), TW_TEMP(ArgMax, y_pred, -1));
 }
 
 TW_API(sparse_categorical_accuracy, "keras.metrics.sparse_categorical_accuracy(y_true: tensor, y_pred: tensor) -> tensor",

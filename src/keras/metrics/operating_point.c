@@ -18,60 +18,49 @@ static tw_status point_init(point *self, const char *name, double value, int64_t
         return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 0. Received: num_thresholds=%lld",
                         (long long)thresholds);
     tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(thresholds));
-    if (!all)
-        return tw__error_status();
+    TW_NEED(all);
     for (int64_t i = 0; i < thresholds; i++)
         ((float *)all->data)[i] = thresholds == 1 ? 0.5f : (float)((double)i / (double)(thresholds - 1));
     self->value = value;
-    self->confusion.top_k = TW_NO_INT;
     return tw__confusion_setup(&self->confusion, all, 0, tw__confusion_names);
 }
 
-/* The greatest of `rate` where `kept` reaches the value, 0 if it does nowhere. Takes both. */
+/* The greatest of `rate` where `kept` reaches the value, 0 if it does nowhere. */
 static tw_tensor *greatest(const point *self, tw_tensor *kept, tw_tensor *rate)
 {
+    TW_TEMPS(t);
     tw_dtype dtype = self->confusion.metric.layer.dtype;
-    tw_tensor *reached = TW_G2(GreaterEqual, kept, tw__float_scalar(dtype, self->value));
-    tw_auto tw_tensor *rates = TW_G3(SelectV2, reached, rate, tw__float_scalar(dtype, 0));
-    return rates ? tw__reduce_axis(&tw__op_Max, rates, TW_NO_INT, false) : NULL;
+    tw_tensor *reached = TW_TEMP(GreaterEqual, kept, tw__temp_float(t, dtype, self->value));
+    return tw__reduce_axis(&tw__op_Max, TW_TEMP(SelectV2, reached, rate, tw__temp_float(t, dtype, 0)), TW_NO_INT, false);
 }
 
-static tw_tensor *sensitivity(const tw__confusion *self)
+static tw_tensor *sensitivity(tw__temps *t, const tw__confusion *self)
 {
-    return tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
+    return tw__confusion_share(t, self, TW_TRUE_POSITIVES, TW_FALSE_NEGATIVES);
 }
 
-static tw_tensor *specificity(const tw__confusion *self)
+static tw_tensor *specificity(tw__temps *t, const tw__confusion *self)
 {
-    return tw__confusion_share(self, TW_TRUE_NEGATIVES, TW_FALSE_POSITIVES);
+    return tw__confusion_share(t, self, TW_TRUE_NEGATIVES, TW_FALSE_POSITIVES);
 }
 
-static tw_tensor *precision(const tw__confusion *self)
+static tw_tensor *precision(tw__temps *t, const tw__confusion *self)
 {
-    return tw__confusion_share(self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES);
+    return tw__confusion_share(t, self, TW_TRUE_POSITIVES, TW_FALSE_POSITIVES);
 }
 
-static tw_status point_settle(void *self, const void *given)
-{
-    (void)given;
-    tw_metrics_recall_at_precision_args args; /* by name */
-    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_metrics_recall_at_precision,
-                     &args);
-    ((point *)self)->confusion.class_id = args.class_id;
-    return TW_OK;
-}
-
-#define POINT(id, kept_name, rate, kept)                                            \
-    static tw_status id##_init(void *self, const void *given)                       \
-    {                                                                               \
-        const tw_metrics_##id##_args *args = given;                                 \
-        return point_init(self, #kept_name, args->kept_name, args->num_thresholds); \
-    }                                                                               \
-    static tw_tensor *id##_result(tw_metric *metric)                                \
-    {                                                                               \
-        const point *self = (point *)metric;                                        \
-        return greatest(self, kept(&self->confusion), rate(&self->confusion));      \
-    }                                                                               \
+#define POINT(id, kept_name, rate, kept)                                             \
+    static tw_status id##_init(void *self, const void *given)                        \
+    {                                                                                \
+        const tw_metrics_##id##_args *args = given;                                  \
+        return point_init(self, #kept_name, args->kept_name, args->num_thresholds);  \
+    }                                                                                \
+    static tw_tensor *id##_result(tw_metric *metric)                                 \
+    {                                                                                \
+        TW_TEMPS(t);                                                                 \
+        const point *self = (point *)metric;                                         \
+        return greatest(self, kept(t, &self->confusion), rate(t, &self->confusion)); \
+    }                                                                                \
     static const tw__metric_methods id##_methods = { .update = tw__confusion_update, .result = id##_result };
 
 POINT(sensitivity_at_specificity, specificity, sensitivity, specificity)
@@ -81,7 +70,7 @@ POINT(recall_at_precision, precision, sensitivity, precision)
 
 #define CLASS(id)                                                                                                            \
     .parent = &tw__class_counting_metric, .size = sizeof(point), .visit = tw__confusion_visit, .clear = tw__confusion_clear, \
-    .destroy = tw__confusion_destroy, .init = id##_init, .settle = point_settle, .methods = &id##_methods
+    .destroy = tw__confusion_destroy, .init = id##_init, .settle = tw__confusion_settle, .methods = &id##_methods
 
 TW_CLASS(metrics_sensitivity_at_specificity,
          "keras.metrics.SensitivityAtSpecificity(specificity: float, num_thresholds: int = 200, class_id: int = None, "

@@ -13,14 +13,12 @@ enum { SQUARES, SUM, RESIDUAL, COUNT, SUMS };
 typedef struct r2 {
     tw_metric metric;
     tw_variable *samples, *sums[SUMS]; /* borrowed: children */
-    const char *aggregation;           /* of the arguments; NULL: a score per output */
-    int64_t regressors;
 } r2;
 
 static tw_status r2_settle(void *self, const void *given)
 {
+    (void)self;
     const tw_metrics_r2_score_args *args = given;
-    r2 *metric = self;
     const char *how = args->class_aggregation;
     if (how && strcmp(how, "uniform_average") != 0 && strcmp(how, "variance_weighted_average") != 0)
         return tw__fail(TW_VALUE_ERROR,
@@ -31,8 +29,6 @@ static tw_status r2_settle(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Invalid value for argument `num_regressors`. Expected a value >= 0. Received: num_regressors=%lld",
                         (long long)args->num_regressors);
-    metric->aggregation = how;
-    metric->regressors = args->num_regressors;
     return TW_OK;
 }
 
@@ -60,84 +56,72 @@ static tw_status r2_build(r2 *self, const tw_shape *labels, const tw_shape *pred
     return TW_OK;
 }
 
-/* Weights of the labels' shape. */
-static tw_tensor *spread(tw_tensor *weights, tw_tensor *labels)
+/* Weights of the labels' shape, left to t. */
+static tw_tensor *spread(tw__temps *t, tw_tensor *weights, tw_tensor *labels)
 {
-    tw_tensor *cast = weights ? tw__cast(weights, labels->dtype) : tw__float_scalar(labels->dtype, 1);
-    if (cast && cast->shape.rank == 1)
-        cast = TW_G2(ExpandDims, cast, tw_tensor_int(1));
-    return TW_G2(Mul, TW_CALL(OnesLike, labels), cast);
+    tw_tensor *given = weights ? tw__temp_cast(t, weights, labels->dtype) : tw__temp_float(t, labels->dtype, 1);
+    if (given && given->shape.rank == 1)
+        given = TW_TEMP(ExpandDims, given, 1);
+    return TW_TEMP(Mul, TW_TEMP(OnesLike, labels), given);
 }
 
-/* Adds the sum over the examples; takes the values. */
+/* Adds the sum over the examples. */
 static tw_status r2_add(r2 *self, int which, tw_tensor *values)
 {
-    tw_auto tw_tensor *given = values, *sum = given ? tw__reduce_axis(&tw__op_Sum, given, 0, false) : NULL;
+    tw_auto tw_tensor *sum = tw__sum_axis(values, 0);
     return tw__metric_add(self->sums[which], sum);
 }
 
 static tw_status r2_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
+    TW_TEMPS(t);
     r2 *self = (r2 *)metric;
-    tw_auto tw_tensor *labels = tw__cast(y_true, metric->layer.dtype), *predictions = tw__cast(y_pred, metric->layer.dtype);
+    tw_tensor *labels = tw__temp_cast(t, y_true, metric->layer.dtype);
+    tw_tensor *predictions = tw__temp_cast(t, y_pred, metric->layer.dtype);
     if (!labels || !predictions)
         return tw__error_status();
     TW_TRY(r2_build(self, &labels->shape, &predictions->shape));
-    tw_auto tw_tensor *weights = spread(sample_weight, labels);
-    tw_auto tw_tensor *weighted = TW_G2(Mul, tw_retain(labels), tw_retain(weights));
-    if (!weighted)
-        return tw__error_status();
-    TW_TRY(r2_add(self, SUM, tw_retain(weighted)));
-    TW_TRY(r2_add(self, SQUARES, TW_CALL(Mul, labels, weighted)));
-    TW_TRY(r2_add(self, RESIDUAL, TW_G2(Mul, TW_G1(Square, TW_CALL(Sub, labels, predictions)), tw_retain(weights))));
-    TW_TRY(r2_add(self, COUNT, tw_retain(weights)));
-    tw_auto tw_tensor *size = tw__count_scalar(labels, TW_FLOAT32), *count = size ? tw__cast(size, TW_INT32) : NULL;
-    return tw__metric_add(self->samples, count);
+    tw_tensor *weights = spread(t, sample_weight, labels), *weighted = TW_TEMP(Mul, labels, weights);
+    TW_TRY(r2_add(self, SUM, weighted));
+    TW_TRY(r2_add(self, SQUARES, TW_TEMP(Mul, labels, weighted)));
+    TW_TRY(r2_add(self, RESIDUAL, TW_TEMP(Mul, TW_TEMP(Square, TW_TEMP(Sub, labels, predictions)), weights)));
+    TW_TRY(r2_add(self, COUNT, weights));
+    return tw__metric_add(self->samples, tw__temp_cast(t, tw__temp(t, tw__count_scalar(labels, TW_FLOAT32)), TW_INT32));
 }
 
-/* The score adjusted for the number of regressors, where there are examples enough. Takes it. */
-static tw_tensor *adjusted(const r2 *self, tw_tensor *given)
+/* The score adjusted for the number of regressors, where there are examples enough. */
+static tw_tensor *adjusted(const r2 *self, tw_tensor *score, int64_t regressors)
 {
-    tw_auto tw_tensor *score = given, *samples = tw__variable_read(self->samples);
-    if (!score || !samples)
-        return NULL;
-    tw_auto tw_tensor *n = tw__cast(samples, TW_FLOAT32);
-    tw_tensor *one = tw_tensor_float(1), *above = TW_G2(Sub, tw_retain(n), tw_retain(one));
-    tw_tensor *below = TW_G2(Sub, tw_retain(above), tw_tensor_float((float)self->regressors));
-    tw_auto tw_tensor *enough = TW_G2(Greater, tw_retain(below), tw_tensor_float(0));
-    tw_tensor *other = TW_G2(Sub, one, TW_G2(RealDiv, TW_G2(Mul, TW_G2(Sub, tw_retain(one), tw_retain(score)), above), below));
-    return TW_G3(SelectV2, tw_retain(enough), other, tw_retain(score));
+    TW_TEMPS(t);
+    tw_tensor *samples = tw__temp_cast(t, tw__temp(t, tw__variable_read(self->samples)), TW_FLOAT32);
+    tw_tensor *above = TW_TEMP(Sub, samples, 1.0), *below = TW_TEMP(Sub, above, (double)regressors);
+    tw_tensor *rest = TW_TEMP(Sub, tw__temp(t, tw_tensor_float(1)), score);
+    tw_tensor *other = TW_TEMP(Sub, 1.0, TW_TEMP(RealDiv, TW_TEMP(Mul, rest, above), below));
+    return TW_CALL(SelectV2, TW_TEMP(Greater, below, 0.0), other, score);
 }
 
+#define V(which) tw__temp(t, tw__variable_read(self->sums[which]))
 static tw_tensor *r2_result(tw_metric *metric)
 {
+    TW_TEMPS(t);
     const r2 *self = (r2 *)metric;
+    const tw_metrics_r2_score_args *args = tw_object_config(self);
     if (!self->sums[COUNT]) {
         tw__fail(TW_ATTRIBUTE_ERROR, "'R2Score' object has no attribute 'sum'");
         return NULL;
     }
-    tw_auto tw_tensor *sum = tw__variable_read(self->sums[SUM]);
-    tw_tensor *mean = TW_G2(RealDiv, tw_retain(sum), tw__variable_read(self->sums[COUNT]));
-    tw_auto tw_tensor *total = TW_G2(Sub, tw__variable_read(self->sums[SQUARES]), TW_G2(Mul, tw_retain(sum), mean));
+    tw_tensor *sum = V(SUM), *total = TW_TEMP(Sub, V(SQUARES), TW_TEMP(Mul, sum, TW_TEMP(RealDiv, sum, V(COUNT))));
     tw_dtype dtype = metric->layer.dtype;
-    tw_auto tw_tensor *raw =
-        TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(RealDiv, tw__variable_read(self->sums[RESIDUAL]), tw_retain(total)));
-    tw_auto tw_tensor *scores = TW_G3(SelectV2, TW_G1(IsInf, tw_retain(raw)), tw__float_scalar(dtype, 0), tw_retain(raw));
-    if (!scores)
-        return NULL;
-    tw_tensor *score;
-    if (!self->aggregation) {
-        score = tw_retain(scores);
-    } else if (strcmp(self->aggregation, "uniform_average") == 0) {
-        score = tw__reduce_axis(&tw__op_Mean, scores, TW_NO_INT, false);
-    } else {
-        tw_auto tw_tensor *weighted = TW_CALL(Mul, total, scores);
-        score = weighted ? TW_G2(RealDiv, tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false),
-                                 tw__reduce_axis(&tw__op_Sum, total, TW_NO_INT, false))
-                         : NULL;
-    }
-    return self->regressors ? adjusted(self, score) : score;
+    tw_tensor *raw = TW_TEMP(Sub, tw__temp_float(t, dtype, 1), TW_TEMP(RealDiv, V(RESIDUAL), total));
+    tw_tensor *scores = TW_TEMP(SelectV2, TW_TEMP(IsInf, raw), tw__temp_float(t, dtype, 0), raw), *score = scores;
+    if (args->class_aggregation && strcmp(args->class_aggregation, "uniform_average") == 0)
+        score = tw__temp(t, tw__reduce_axis(&tw__op_Mean, scores, TW_NO_INT, false));
+    else if (args->class_aggregation)
+        score = TW_TEMP(RealDiv, tw__temp(t, tw__sum_axis(TW_TEMP(Mul, total, scores), TW_NO_INT)),
+                        tw__temp(t, tw__sum_axis(total, TW_NO_INT)));
+    return args->num_regressors ? adjusted(self, score, args->num_regressors) : tw__keep(t, score);
 }
+#undef V
 
 static const tw__metric_methods r2_methods = { .update = r2_update, .result = r2_result };
 
@@ -151,14 +135,13 @@ TW_CLASS(metrics_r2_score,
 
 static tw_tensor *relative_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
+    TW_TEMPS(t);
     const tw_metrics_mean_relative_error_args *args = tw_object_config(self);
-    tw_auto tw_tensor *cast = tw__cast(args->normalizer, self->layer.dtype);
-    if (!cast)
+    tw_tensor *given = tw__temp_cast(t, args->normalizer, self->layer.dtype);
+    tw_auto tw_tensor *predictions = NULL, *normalizer = NULL;
+    if (!given || tw__match_ranks(given, y_pred, &normalizer, &predictions) != TW_OK)
         return NULL;
-    tw_tensor *predictions = NULL, *normalizer = NULL;
-    if (tw__match_ranks(cast, y_pred, &normalizer, &predictions) != TW_OK)
-        return NULL;
-    return TW_G2(DivNoNan, TW_G1(Abs, TW_G2(Sub, tw_retain(y_true), predictions)), normalizer);
+    return TW_CALL(DivNoNan, TW_TEMP(Abs, TW_TEMP(Sub, y_true, predictions)), normalizer);
 }
 
 static const tw__metric_methods relative_methods = { .values = relative_values };
@@ -198,34 +181,30 @@ static tw_tensor *mean_tensor_result(tw_metric *metric)
                                  "`.update_state(value)` before retrieving the result.");
         return NULL;
     }
-    return TW_G2(DivNoNan, tw__variable_read(self->total), tw__variable_read(self->count));
+    tw_auto tw_tensor *total = tw__variable_read(self->total), *count = tw__variable_read(self->count);
+    return TW_CALL(DivNoNan, total, count);
 }
 
 static tw_status mean_tensor_update(mean_tensor *self, tw_tensor *given, tw_tensor *sample_weight)
 {
-    tw_auto tw_tensor *values = tw__cast(given, self->metric.layer.dtype);
-    if (!values)
-        return tw__error_status();
+    TW_TEMPS(t);
+    tw_tensor *values = tw__temp_cast(t, given, self->metric.layer.dtype);
+    TW_NEED(values);
     if (!self->count) {
         TW_TRY(mean_tensor_build(self, &values->shape));
     } else if (!tw__shape_equal(&values->shape, &self->total->resource->shape)) {
-        char *expected = tw__shape_tuple(&self->total->resource->shape), *got = tw__shape_tuple(&values->shape);
-        tw_status status = tw__fail(TW_VALUE_ERROR,
-                                    "MeanTensor input values must always have the same shape. Expected shape (set during the "
-                                    "first call): %s. Got: %s.",
-                                    expected ? expected : "", got ? got : "");
-        tw__free(expected);
-        tw__free(got);
-        return status;
+        tw__owned char *expected = tw__shape_tuple(&self->total->resource->shape), *got = tw__shape_tuple(&values->shape);
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "MeanTensor input values must always have the same shape. Expected shape (set during the first call): %s. "
+            "Got: %s.",
+            expected ? expected : "", got ? got : "");
     }
-    tw_auto tw_tensor *weights = sample_weight ? tw__match_weights(sample_weight, values) : NULL;
-    if (sample_weight && !weights)
-        return tw__error_status();
-    tw_auto tw_tensor *ones = TW_CALL(OnesLike, values);
-    tw_auto tw_tensor *counts = weights ? TW_G2(Mul, tw_retain(ones), tw_retain(weights)) : tw_retain(ones);
-    tw_auto tw_tensor *weighted = weights ? TW_CALL(Mul, values, weights) : tw_retain(values);
-    TW_TRY(tw__metric_add(self->total, weighted));
-    return tw__metric_add(self->count, counts);
+    tw_tensor *ones = TW_TEMP(OnesLike, values), *weights = NULL;
+    if (sample_weight)
+        TW_NEED(weights = tw__temp(t, tw__match_weights(sample_weight, values)));
+    TW_TRY(tw__metric_add(self->total, weights ? TW_TEMP(Mul, values, weights) : values));
+    return tw__metric_add(self->count, weights ? TW_TEMP(Mul, ones, weights) : ones);
 }
 
 static const tw__metric_methods mean_tensor_methods = { .layer = { .own_config = " shape " }, .result = mean_tensor_result };

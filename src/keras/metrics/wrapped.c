@@ -1,41 +1,35 @@
 /* Means of losses and of matches: the metrics that are a function of labels and predictions; and Sum. */
+#include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
 #include "op/array/array.h"
-#include "op/calls.h"
 
 /* ---- functions ---- */
 
 TW_API(binary_accuracy, "keras.metrics.binary_accuracy(y_true: tensor, y_pred: tensor, threshold: float = 0.5) -> tensor",
        "How often predictions, 1 above the threshold and else 0, equal labels; averaged over the last axis.")
 {
+    TW_TEMPS(t);
     tw_dtype dtype = args->y_pred->dtype;
-    tw_auto tw_tensor *above = TW_G2(Greater, tw_retain(args->y_pred), tw__float_scalar(dtype, args->threshold));
-    tw_auto tw_tensor *numbers = above ? tw__cast(above, dtype) : NULL, *labels = numbers ? tw__cast(args->y_true, dtype) : NULL;
-    tw_auto tw_tensor *equal = labels ? TW_CALL(Equal, labels, numbers) : NULL,
-                      *matches = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
-    return matches ? tw__reduce_axis(&tw__op_Mean, matches, -1, false) : NULL;
+    tw_tensor *above = TW_TEMP(Greater, args->y_pred, tw__temp_float(t, dtype, args->threshold));
+    tw_tensor *equal = TW_TEMP(Equal, tw__temp_cast(t, args->y_true, dtype), tw__temp_cast(t, above, dtype));
+    return tw__mean_last(tw__temp_cast(t, equal, TW_FLOAT32));
 }
 
 /* Whether each label (a class's number) is among the k greatest predictions, as float32. */
 static tw_tensor *in_top(tw_tensor *labels, tw_tensor *y_pred, int64_t k)
 {
+    TW_TEMPS(t);
     int rank = y_pred->shape.rank;
     if (rank < 1) {
         tw__fail(TW_VALUE_ERROR, "y_pred has shape %s, expected one value per class", tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    tw_auto tw_tensor *classes = tw__cast(labels, TW_INT32), *wide = tw__cast(y_pred, TW_FLOAT32),
-                      *number = tw_tensor_int((int32_t)k);
-    tw_auto tw_tensor *flat = classes && classes->shape.rank == 1
-                                  ? tw_retain(classes)
-                                  : TW_G2(Reshape, tw_retain(classes), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *rows = rank == 2
-                                  ? tw_retain(wide)
-                                  : TW_G2(Reshape, tw_retain(wide),
-                                          tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
-    tw_auto tw_tensor *found = flat && rows && number ? TW_CALL(InTopKV2, rows, flat, number) : NULL;
-    tw_tensor *matches = found ? tw__cast(found, TW_FLOAT32) : NULL;
-    return tw__reshape_like(matches, labels);
+    tw_tensor *classes = tw__temp_cast(t, labels, TW_INT32), *rows = tw__temp_cast(t, y_pred, TW_FLOAT32);
+    if (!classes || classes->shape.rank != 1)
+        classes = tw__temp_reshape(t, classes, (const int64_t[]){ -1 }, 1);
+    if (rank != 2)
+        rows = tw__temp_reshape(t, rows, (const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2);
+    return tw__reshape_like(tw_retain(tw__temp_cast(t, TW_TEMP(InTopKV2, rows, classes, (int)k), TW_FLOAT32)), labels);
 }
 
 TW_API(sparse_top_k_categorical_accuracy,
@@ -49,7 +43,7 @@ TW_API(top_k_categorical_accuracy,
        "keras.metrics.top_k_categorical_accuracy(y_true: tensor, y_pred: tensor, k: int = 5) -> tensor",
        "1 where the greatest label is among the k greatest predictions, else 0.")
 {
-    tw_auto tw_tensor *axis = tw_tensor_int(-1), *labels = TW_CALL(ArgMax, args->y_true, axis);
+    tw_auto tw_tensor *labels = TW_CALL(ArgMax, args->y_true, -1);
     return labels ? in_top(labels, args->y_pred, args->k) : NULL;
 }
 
@@ -182,7 +176,8 @@ TW_CLASS(
 static tw_tensor *cosine_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     MADE(tw_metrics_cosine_similarity_args);
-    return TW_G1(Neg, CALL(cosine_similarity, .axis = made->axis)); /* the loss is minus the similarity */
+    tw_auto tw_tensor *loss = CALL(cosine_similarity, .axis = made->axis);
+    return TW_CALL(Neg, loss); /* which is minus the similarity */
 }
 static const tw__metric_methods cosine_methods = { .values = cosine_values };
 TW_CLASS(metrics_cosine_similarity,
@@ -199,7 +194,8 @@ static tw_tensor *root_values(const tw_metric *self, tw_tensor *y_true, tw_tenso
 
 static tw_tensor *root_result(tw_metric *self)
 {
-    return TW_G1(Sqrt, tw__metric_mean(self));
+    tw_auto tw_tensor *mean = tw__metric_mean(self);
+    return TW_CALL(Sqrt, mean);
 }
 
 static const tw__metric_methods root_methods = { .values = root_values, .result = root_result };
@@ -254,7 +250,7 @@ static tw_status sum_update(tw_metric *self, tw_tensor *given, tw_tensor *sample
     if (values && sample_weight)
         TW_TRY(tw__metric_weigh(values, sample_weight, true, &total, NULL));
     else if (values)
-        total = tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false);
+        total = tw__sum_axis(values, TW_NO_INT);
     return tw__metric_add(((sum *)self)->total, total);
 }
 

@@ -11,49 +11,36 @@
 #include "op/calls.h"
 #include "spec/spec.h"
 
-static tw_tensor *expand(tw_tensor *x, int axis) /* takes it */
+/* What follows is left to t. */
+
+static tw_tensor *expand(tw__temps *t, tw_tensor *x, int axis)
 {
-    return x ? TW_G2(ExpandDims, x, tw_tensor_int(axis)) : NULL;
+    return TW_TEMP(ExpandDims, x, axis);
 }
 
-static tw_tensor *cast(tw_tensor *x, tw_dtype dtype) /* takes it */
+/* 0 … size of an axis - 1. */
+static tw_tensor *places(tw__temps *t, tw_tensor *x, int axis)
 {
-    tw_auto tw_tensor *taken = x;
-    return x ? TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype)) : NULL;
-}
-
-static tw_tensor *einsum(const char *equation, tw_tensor *x, tw_tensor *y)
-{
-    return x && y ? TW_CALL(Einsum, x, y, TW_A_STRING("equation", equation)) : NULL;
-}
-
-static tw_tensor *sum_last(tw_tensor *x) /* takes it */
-{
-    return x ? TW_G2(Sum, x, tw_tensor_int(-1)) : NULL;
-}
-
-/* Dimension `axis` of a tensor as a scalar int32. */
-static tw_tensor *size_of(tw_tensor *x, int axis)
-{
-    return TW_G3(GatherV2, TW_CALL(Shape, x), tw_tensor_int(axis), tw_tensor_int(0));
-}
-
-static tw_tensor *range(tw_tensor *limit) /* takes it */
-{
-    return TW_G3(Range, tw_tensor_int(0), limit, tw_tensor_int(1));
+    return tw__temp_range(t, tw__temp_at(t, tw__temp_shape(t, x, TW_INT32), axis));
 }
 
 /* [1, queries, keys]: a query sees the keys up to its own place. */
-static tw_tensor *causal(tw_tensor *query, tw_tensor *key)
+static tw_tensor *causal(tw__temps *t, tw_tensor *query, tw_tensor *key)
 {
-    tw_tensor *row = expand(range(size_of(query, 1)), 1), *column = expand(range(size_of(key, 1)), 0);
-    return expand(TW_G2(GreaterEqual, row, column), 0);
+    tw_tensor *row = expand(t, places(t, query, 1), 1), *column = expand(t, places(t, key, 1), 0);
+    return expand(t, TW_TEMP(GreaterEqual, row, column), 0);
 }
 
-/* Both, or the one that is there; takes them. */
-static tw_tensor *both(tw_tensor *a, tw_tensor *b)
+/* Both, or the one that is there. */
+static tw_tensor *both(tw__temps *t, tw_tensor *a, tw_tensor *b)
 {
-    return a && b ? TW_G2(LogicalAnd, a, b) : a ? a : b;
+    return a && b ? TW_TEMP(LogicalAnd, a, b) : a ? a : b;
+}
+
+/* A number far below all scores. */
+static double lowest(const tw_tensor *scores)
+{
+    return scores && scores->dtype == TW_FLOAT16 ? -65504 : -1e9;
 }
 
 /* Item i of a list of tensors, borrowed; NULL: not there, or None. */
@@ -78,9 +65,14 @@ static tw_value pair(tw_tensor *a, tw_tensor *b) /* takes them */
 
 typedef struct attention {
     tw_layer layer;
-    bool additive, concat, use_scale;
-    double dropout;
+    bool additive, use_scale;
+    tw_layers_attention_args settings; /* by name: AdditiveAttention's too */
 } attention;
+
+static bool is_concat(const attention *layer)
+{
+    return !layer->additive && strcmp(layer->settings.score_mode, "concat") == 0;
+}
 
 static tw_status attention_build(tw_layer *self, const tw_value *given)
 {
@@ -97,33 +89,33 @@ static tw_status attention_build(tw_layer *self, const tw_value *given)
     if (layer->use_scale && !tw__layer_add_weight(self, "scale", layer->additive ? &vector : &scalar, self->dtype,
                                                   layer->additive ? "glorot_uniform" : "ones", true))
         return tw__error_status();
-    if (layer->concat && !tw__layer_add_weight(self, "concat_score_weight", &scalar, self->dtype, "ones", true))
+    if (is_concat(layer) && !tw__layer_add_weight(self, "concat_score_weight", &scalar, self->dtype, "ones", true))
         return tw__error_status();
     return TW_OK;
 }
 
-static tw_tensor *scores_of(attention *layer, tw_tensor *query, tw_tensor *key)
+/* Left to t. */
+static tw_tensor *scores_of(tw__temps *t, attention *layer, tw_tensor *query, tw_tensor *key)
 {
-    tw_auto tw_tensor *scale = layer->use_scale ? tw__layer_read(&layer->layer, "scale") : NULL;
+    tw_tensor *scale = layer->use_scale ? tw__temp(t, tw__layer_read(&layer->layer, "scale")) : NULL;
     if (layer->use_scale && !scale)
         return NULL;
-    if (!layer->additive && !layer->concat) {
-        tw_tensor *scores = TW_CALL(BatchMatMulV2, query, key, TW_A_BOOL("adj_y", true));
-        return scale ? TW_G2(Mul, scores, tw_retain(scale)) : scores;
+    bool concat = is_concat(layer);
+    if (!layer->additive && !concat) {
+        tw_tensor *scores = TW_TEMP(BatchMatMulV2, query, key, TW_A_BOOL("adj_y", true));
+        return scale ? TW_TEMP(Mul, scores, scale) : scores;
     }
-    tw_tensor *sums = TW_G2(AddV2, expand(tw_retain(query), -2), expand(tw_retain(key), -3));
-    if (layer->additive) {
-        tw_tensor *curved = TW_G1(Tanh, sums);
-        return sum_last(scale ? TW_G2(Mul, curved, tw_retain(scale)) : curved);
-    }
-    tw_tensor *curved = TW_G1(Tanh, scale ? TW_G2(Mul, sums, tw_retain(scale)) : sums);
-    return TW_G2(Mul, sum_last(curved), tw__layer_read(&layer->layer, "concat_score_weight"));
+    tw_tensor *sums = TW_TEMP(AddV2, expand(t, query, -2), expand(t, key, -3));
+    tw_tensor *curved = TW_TEMP(Tanh, concat && scale ? TW_TEMP(Mul, sums, scale) : sums);
+    tw_tensor *scores = TW_TEMP(Sum, !concat && scale ? TW_TEMP(Mul, curved, scale) : curved, -1);
+    return concat ? TW_TEMP(Mul, scores, tw__temp(t, tw__layer_read(&layer->layer, "concat_score_weight"))) : scores;
 }
 
 enum { INPUTS, MASK, TRAINING, RETURN_SCORES, USE_CAUSAL };
 
 static tw_value attention_call(tw_layer *self, const tw_value *given, int training)
 {
+    TW_TEMPS(t);
     attention *layer = (attention *)self;
     tw_tensor *query = item(&given[INPUTS], 0), *value = item(&given[INPUTS], 1), *key = item(&given[INPUTS], 2);
     tw_tensor *query_mask = item(&given[MASK], 0), *value_mask = item(&given[MASK], 1);
@@ -133,29 +125,18 @@ static tw_value attention_call(tw_layer *self, const tw_value *given, int traini
                  tw_class_name(self));
         return none;
     }
-    tw_auto tw_tensor *scores = scores_of(layer, query, key ? key : value), *result = NULL, *weights = NULL;
-    tw_tensor *visible = both(value_mask ? expand(tw_retain(value_mask), -2) : NULL,
-                              is_true(&given[USE_CAUSAL]) ? causal(query, key ? key : value) : NULL);
-    if (scores && visible) { /* what is not seen gets a score far below all others */
-        tw_tensor *hidden = cast(TW_G1(LogicalNot, visible), scores->dtype);
-        tw_tensor *less = TW_G2(Sub, tw_retain(scores), TW_GN(Mul, scores->dtype == TW_FLOAT16 ? 65504 : 1e9, hidden));
-        tw_release(scores);
-        scores = less;
-    } else {
-        tw_release(visible);
-    }
-    weights = scores ? TW_CALL(Softmax, scores) : NULL;
-    if (weights && training == 1 && layer->dropout > 0) {
-        tw_tensor *less = tw__dropout(weights, layer->dropout, NULL, TW_NO_INT, NULL);
-        tw_release(weights);
-        weights = less;
-    }
-    result = weights ? TW_CALL(BatchMatMulV2, weights, value) : NULL;
-    if (result && query_mask) {
-        tw_tensor *kept = TW_G2(Mul, tw_retain(result), cast(expand(tw_retain(query_mask), -1), result->dtype));
-        tw_release(result);
-        result = kept;
-    }
+    tw_tensor *scores = scores_of(t, layer, query, key ? key : value);
+    tw_tensor *visible = both(t, value_mask ? expand(t, value_mask, -2) : NULL,
+                              is_true(&given[USE_CAUSAL]) ? causal(t, query, key ? key : value) : NULL);
+    if (scores && visible) /* what is not seen gets a score far below all others */
+        scores =
+            TW_TEMP(Sub, scores, TW_TEMP(Mul, -lowest(scores), tw__temp_cast(t, TW_TEMP(LogicalNot, visible), scores->dtype)));
+    tw_tensor *weights = TW_TEMP(Softmax, scores);
+    if (weights && training == 1 && layer->settings.dropout > 0)
+        weights = tw__temp(t, tw__dropout(weights, layer->settings.dropout, NULL, TW_NO_INT, NULL));
+    tw_tensor *result = TW_TEMP(BatchMatMulV2, weights, value);
+    if (result && query_mask)
+        result = TW_TEMP(Mul, result, tw__temp_cast(t, expand(t, query_mask, -1), result->dtype));
     if (!result)
         return none;
     return is_true(&given[RETURN_SCORES]) ? pair(tw_retain(result), tw_retain(weights)) : tw__tensor_value(tw_retain(result));
@@ -168,12 +149,13 @@ static const tw__layer_methods attention_methods = { .supports_masking = true,
 
 static tw_status attention_settle(void *self, const void *given)
 {
+    (void)given;
     attention *layer = self;
-    const tw_layers_attention_args *args = given;
-    if (!layer->layer.built) /* as in Keras */
-        layer->use_scale = args->use_scale;
-    layer->concat = strcmp(args->score_mode, "concat") == 0;
-    layer->dropout = args->dropout;
+    tw_layers_attention_args *settings = &layer->settings;
+    layer->additive = tw__is(self, &tw__class_layers_additive_attention);
+    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_attention, settings);
+    if (layer->additive || !layer->layer.built) /* as in Keras */
+        layer->use_scale = settings->use_scale;
     return TW_OK;
 }
 
@@ -183,44 +165,34 @@ TW_CLASS(
     .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
     .doc = "Attention by products of queries and keys.");
 
-static tw_status additive_settle(void *self, const void *given)
-{
-    attention *layer = self;
-    const tw_layers_additive_attention_args *args = given;
-    layer->additive = true;
-    layer->use_scale = args->use_scale;
-    layer->dropout = args->dropout;
-    return TW_OK;
-}
-
 TW_CLASS(layers_additive_attention,
          "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(attention), .settle = additive_settle, .methods = &attention_methods,
+         .parent = &tw__class_layer, .size = sizeof(attention), .settle = attention_settle, .methods = &attention_methods,
          .doc = "Attention by sums of queries and keys.");
 
 /* ---- MultiHeadAttention ---- */
 
 typedef struct multi_head {
     tw_layer layer;
-    int64_t heads, key_size, value_size;
     tw_shape shapes[3]; /* of query, value, key it was built for */
 } multi_head;
 
+static int64_t value_size(const tw_layers_multi_head_attention_args *args)
+{
+    return args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
+}
+
 static tw_status multi_settle(void *self, const void *given)
 {
-    multi_head *layer = self;
+    const char *name = ((tw_layer *)self)->name;
     const tw_layers_multi_head_attention_args *args = given;
-    layer->heads = args->num_heads;
-    layer->key_size = args->key_dim;
-    layer->value_size = args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
     if (args->attention_axes.given &&
         (args->attention_axes.count != 1 || args->attention_axes.items[0] != 1)) /* (1,) is all there is at rank 3 */
-        return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported",
-                        layer->layer.name);
-    if (layer->heads <= 0 || layer->key_size <= 0 || layer->value_size <= 0 || args->output_shape.rank > 1)
+        return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported", name);
+    if (args->num_heads <= 0 || args->key_dim <= 0 || value_size(args) <= 0 || args->output_shape.rank > 1)
         return tw__fail(TW_VALUE_ERROR,
                         "MultiHeadAttention \"%s\": num_heads, key_dim and value_dim must be positive, output_shape one number",
-                        layer->layer.name);
+                        name);
     return TW_OK;
 }
 
@@ -245,8 +217,7 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     own.bias_initializer = tw__initializer_again(own.bias_initializer, &bias);
     bool good = (own.kernel_initializer || !args->kernel_initializer) && (own.bias_initializer || !args->bias_initializer);
     tw_auto tw_layer *part = good ? tw_class_make(&tw__class_layers_einsum_dense, &own) : NULL;
-    if (!part)
-        return tw__error_status();
+    TW_NEED(part);
     TW_TRY(tw__track(&self->trackable, child, part));
     TW_TRY(tw__layer_begin(part));
     tw_status status = tw__layer_build(part, input);
@@ -267,25 +238,26 @@ static tw_status multi_build(tw_layer *self, const tw_value *given)
         layer->shapes[i] = tensor->shape;
     }
     int64_t last = args->output_shape.rank == 1 ? args->output_shape.dims[0] : layer->shapes[0].dims[2];
-    tw_shape keys = TW_SHAPE(-1, layer->heads, layer->key_size), values = TW_SHAPE(-1, layer->heads, layer->value_size);
-    tw_shape heads = TW_SHAPE(layer->shapes[0].dims[0], layer->shapes[0].dims[1], layer->heads, layer->value_size);
+    tw_shape keys = TW_SHAPE(-1, args->num_heads, args->key_dim), values = TW_SHAPE(-1, args->num_heads, value_size(args));
+    tw_shape heads = TW_SHAPE(layer->shapes[0].dims[0], layer->shapes[0].dims[1], args->num_heads, value_size(args));
     TW_TRY(add_part(self, "_query_dense", "query", "abc,cde->abde", "de", keys, &layer->shapes[0]));
     TW_TRY(add_part(self, "_key_dense", "key", "abc,cde->abde", "de", keys, &layer->shapes[2]));
     TW_TRY(add_part(self, "_value_dense", "value", "abc,cde->abde", "de", values, &layer->shapes[1]));
     return add_part(self, "_output_dense", "attention_output", "abcd,cde->abe", "e", TW_SHAPE(-1, last), &heads);
 }
 
-static tw_tensor *part_call(tw_layer *self, const char *child, tw_tensor *input)
+/* Left to t. */
+static tw_tensor *part_call(tw__temps *t, tw_layer *self, const char *child, tw_tensor *input)
 {
     tw_trackable *part = tw__tracked(&self->trackable, child);
-    return part && input ? tw__layer_call((tw_layer *)part, input, -1) : NULL;
+    return part && input ? tw__temp(t, tw__layer_call((tw_layer *)part, input, -1)) : NULL;
 }
 
 enum { QUERY, VALUE, KEY, ATTENTION_MASK, RETURN, TRAINING_, CAUSAL };
 
 static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
 {
-    multi_head *layer = (multi_head *)self;
+    TW_TEMPS(t);
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
     tw_tensor *query = tw__value_first_tensor(&given[QUERY]), *value = tw__value_first_tensor(&given[VALUE]),
               *key = tw__value_first_tensor(&given[KEY]);
@@ -297,35 +269,28 @@ static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
     key = key ? key : value;
     tw_tensor *given_mask = tw__value_first_tensor(&given[ATTENTION_MASK]),
               *masks[3] = { tw__mask_of(query), tw__mask_of(value), tw__mask_of(key) };
-    tw_tensor *mask = NULL;
-    if (masks[0])
-        mask = expand(tw_retain(masks[0]), -1);
+    tw_tensor *mask = masks[0] ? expand(t, masks[0], -1) : NULL;
     if (masks[1])
-        mask = both(mask, expand(tw_retain(masks[1]), -2));
+        mask = both(t, mask, expand(t, masks[1], -2));
     if (masks[2] && key != value)
-        mask = both(mask, expand(tw_retain(masks[2]), -2));
+        mask = both(t, mask, expand(t, masks[2], -2));
     if (is_true(&given[CAUSAL]))
-        mask = both(mask, causal(query, value));
+        mask = both(t, mask, causal(t, query, value));
     if (given_mask)
-        mask = both(mask, given_mask->dtype == TW_BOOL ? tw_retain(given_mask) : cast(tw_retain(given_mask), TW_BOOL));
-    tw_auto tw_tensor *q = part_call(self, "_query_dense", query), *k = part_call(self, "_key_dense", key),
-                      *v = part_call(self, "_value_dense", value);
-    tw_auto tw_tensor *scaled = q ? TW_GN(Mul, 1 / sqrt((double)layer->key_size), tw_retain(q)) : NULL;
-    tw_tensor *scores = einsum("aecd,abcd->acbe", k, scaled);
+        mask = both(t, mask, tw__temp_cast(t, given_mask, TW_BOOL));
+    tw_tensor *q = part_call(t, self, "_query_dense", query), *k = part_call(t, self, "_key_dense", key),
+              *v = part_call(t, self, "_value_dense", value);
+    tw_tensor *scaled = TW_TEMP(Mul, 1 / sqrt((double)args->key_dim), q);
+    tw_tensor *scores = TW_TEMP(Einsum, k, scaled, TW_A_STRING("equation", "aecd,abcd->acbe"));
     if (mask && scores) { /* one axis more, for the heads */
-        if (mask->shape.rank == 3)
-            mask = expand(mask, 1);
-        tw_tensor *hidden = TW_GN(Sub, 1, cast(mask, scores->dtype));
-        scores = TW_G2(AddV2, scores, TW_GN(Mul, scores->dtype == TW_FLOAT16 ? -65504 : -1e9, hidden));
-    } else {
-        tw_release(mask);
+        tw_tensor *seen = tw__temp_cast(t, mask->shape.rank == 3 ? expand(t, mask, 1) : mask, scores->dtype);
+        scores = TW_TEMP(AddV2, scores, TW_TEMP(Mul, lowest(scores), TW_TEMP(Sub, 1.0, seen)));
     }
-    tw_auto tw_tensor *weights = TW_G1(Softmax, scores);
-    tw_auto tw_tensor *used = weights && training == 1 && args->dropout > 0
-                                  ? tw__dropout(weights, args->dropout, NULL, TW_NO_INT, NULL)
-                                  : tw_retain(weights);
-    tw_auto tw_tensor *heads = einsum("acbe,aecd->abcd", used, v);
-    tw_tensor *output = part_call(self, "_output_dense", heads);
+    tw_tensor *weights = TW_TEMP(Softmax, scores), *used = weights;
+    if (weights && training == 1 && args->dropout > 0)
+        used = tw__temp(t, tw__dropout(weights, args->dropout, NULL, TW_NO_INT, NULL));
+    tw_tensor *heads = TW_TEMP(Einsum, used, v, TW_A_STRING("equation", "acbe,aecd->abcd"));
+    tw_tensor *output = tw_retain(part_call(t, self, "_output_dense", heads));
     if (!output)
         return none;
     return is_true(&given[RETURN]) ? pair(output, tw_retain(weights)) : tw__tensor_value(output);
@@ -336,7 +301,7 @@ static void multi_config(tw_layer *self, tw__dict *dict)
     multi_head *layer = (multi_head *)self;
     const tw_layers_multi_head_attention_args *args = tw_object_config(self);
     static const char *const names[] = { "query_shape", "value_shape", "key_shape" };
-    tw__dict_put(dict, "value_dim", (tw_value){ .kind = TW_VALUE_INT, .i = layer->value_size });
+    tw__dict_put(dict, "value_dim", (tw_value){ .kind = TW_VALUE_INT, .i = value_size(args) });
     tw__dict_put(dict, "output_shape",
                  args->output_shape.rank == 1 ? (tw_value){ .kind = TW_VALUE_INT, .i = args->output_shape.dims[0] }
                                               : (tw_value){ .kind = TW_VALUE_NONE });

@@ -13,8 +13,7 @@
 
 typedef struct batch_normalization {
     tw_layer layer;
-    double momentum, epsilon;
-    bool center, scale, fused;
+    bool center, scale, fused; /* center, scale: as they were when it was built */
     int axis_count;
     int64_t axes[TW_MAX_RANK];  /* as given; from the build on, not negative */
     int rank;                   /* of the inputs it was built for */
@@ -29,13 +28,16 @@ static tw_status norm_settle(void *self, const void *given)
     const tw__unsupported refused[] = { { "synchronized", args->synchronized ? "" : NULL } };
     TW_TRY(tw__layer_refuse(&layer->layer, refused, 1));
     TW_TRY(tw__layer_take_axes(&layer->layer, args->axis, layer->axes, &layer->axis_count, layer->rank));
-    layer->momentum = args->momentum;
-    layer->epsilon = args->epsilon;
     if (!layer->layer.built) { /* as in Keras */
         layer->center = args->center;
         layer->scale = args->scale;
     }
     return TW_OK;
+}
+
+static const tw_layers_batch_normalization_args *settings(const batch_normalization *layer)
+{
+    return tw_object_config(layer);
 }
 
 static void norm_destroy(void *self)
@@ -78,10 +80,9 @@ static tw_status resolve_axes(batch_normalization *layer, const tw_shape *input)
 
 static tw_status track_axis(batch_normalization *layer)
 {
-    tw_trackable *list = tw__container_new();
-    tw_status status = list ? tw__track(&layer->layer.trackable, "axis", list) : tw__error_status();
-    tw_release(list);
-    return status;
+    tw_auto tw_trackable *list = tw__container_new();
+    TW_NEED(list);
+    return tw__track(&layer->layer.trackable, "axis", list);
 }
 
 static tw_status norm_build(tw_layer *self, const tw_shape *input)
@@ -135,14 +136,12 @@ static tw_status check_input(const batch_normalization *layer, const tw_shape *s
         int64_t size = shape->dims[layer->axes[i]];
         if (size < 0 || size == layer->sizes[i])
             continue;
-        char *text = tw__shape_tuple(shape);
-        tw__fail_because(
+        tw__owned char *text = tw__shape_tuple(shape);
+        return tw__fail_because(
             TW_REASON_INPUTS, TW_VALUE_ERROR,
             "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
             "but received input with shape %s",
             layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
-        tw__free(text);
-        return tw__error_status();
     }
     return TW_OK;
 }
@@ -168,22 +167,17 @@ static tw_tensor *parameter(batch_normalization *layer, bool gamma)
     return tw_retain(*slot);
 }
 
-/* A replica of a strategy may be left without rows: then `otherwise`, or zeros. Takes the value. */
-static tw_tensor *if_rows(tw_tensor *x, tw_tensor *value, tw_tensor *otherwise)
+/* A replica of a strategy may be left without rows: then `otherwise`, or zeros. What follows is left to t. */
+static tw_tensor *if_rows(tw__temps *t, tw_tensor *x, tw_tensor *value, tw_tensor *otherwise)
 {
     if (!value || tw__replica < 0 || tw__replicas == 1)
         return value;
-    tw_auto tw_tensor *size = TW_CALL(Size, x);
-    tw_auto tw_tensor *none = tw_tensor_int(0);
-    tw_auto tw_tensor *any = TW_CALL(Greater, size, none);
-    tw_auto tw_tensor *second = otherwise ? tw_retain(otherwise) : TW_CALL(ZerosLike, value);
-    tw_tensor *chosen = any && second ? TW_CALL(SelectV2, any, value, second) : NULL;
-    tw_release(value);
-    return chosen;
+    return TW_TEMP(SelectV2, TW_TEMP(Greater, TW_TEMP(Size, x), 0), value, otherwise ? otherwise : TW_TEMP(ZerosLike, value));
 }
 
 static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool training)
 {
+    TW_TEMPS(t);
     tw_layer *self = &layer->layer;
     tw_auto tw_tensor *gamma = parameter(layer, true);
     tw_auto tw_tensor *beta = parameter(layer, false);
@@ -193,54 +187,40 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
     tw_auto tw_tensor *variance = tw__layer_read(self, "moving_variance");
     if (!gamma || !beta || !mean || !variance)
         return NULL;
-    tw_attr attrs[] = { TW_A_FLOAT("epsilon", layer->epsilon), TW_A_STRING("data_format", layer->axes[0] == 1 ? "NCHW" : "NHWC"),
-                        TW_A_BOOL("is_training", training),
-                        TW_A_FLOAT("exponential_avg_factor", training ? 1 - layer->momentum : 1) };
+    tw_attr attrs[] = { TW_A_FLOAT("epsilon", settings(layer)->epsilon),
+                        TW_A_STRING("data_format", layer->axes[0] == 1 ? "NCHW" : "NHWC"), TW_A_BOOL("is_training", training),
+                        TW_A_FLOAT("exponential_avg_factor", training ? 1 - settings(layer)->momentum : 1) };
     tw_tensor *outputs[6];
     int count = 6;
-    if (tw__apply(&tw__op_FusedBatchNormV3, TW_IN(x, gamma, beta, mean, variance), 5, attrs, 4, outputs, &count) != TW_OK)
+    tw_status status = tw__apply(&tw__op_FusedBatchNormV3, TW_IN(x, gamma, beta, mean, variance), 5, attrs, 4, outputs, &count);
+    if (status != TW_OK || tw__temp_all(t, outputs, 6, status) != TW_OK)
         return NULL;
-    tw_status status = TW_OK;
-    if (training && x->count) {
-        outputs[1] = if_rows(x, outputs[1], mean);
-        outputs[2] = if_rows(x, outputs[2], variance);
-        status = assign(self, "moving_mean", &tw__op_AssignVariableOp, outputs[1]);
-        if (status == TW_OK)
-            status = assign(self, "moving_variance", &tw__op_AssignVariableOp, outputs[2]);
-    }
-    for (int i = 1; i < 6; i++)
-        tw_release(outputs[i]);
-    if (status == TW_OK)
-        return outputs[0];
-    tw_release(outputs[0]);
-    return NULL;
+    if (training && x->count &&
+        (assign(self, "moving_mean", &tw__op_AssignVariableOp, if_rows(t, x, outputs[1], mean)) != TW_OK ||
+         assign(self, "moving_variance", &tw__op_AssignVariableOp, if_rows(t, x, outputs[2], variance)) != TW_OK))
+        return NULL;
+    return tw__keep(t, outputs[0]);
 }
 
 /* moving -= (moving - value) * (1 - momentum) */
-static tw_status follow(batch_normalization *layer, tw_tensor *x, const char *name, tw_tensor *value)
+static tw_status follow(tw__temps *t, batch_normalization *layer, tw_tensor *x, const char *name, tw_tensor *value)
 {
-    tw_auto tw_tensor *moving = tw__layer_read(&layer->layer, name);
-    tw_auto tw_tensor *wide =
-        moving && value->dtype != moving->dtype ? TW_CALL(Cast, value, TW_A_TYPE("DstT", moving->dtype)) : tw_retain(value);
-    if (!moving || !wide)
-        return tw__error_status();
-    double rate = 1 - layer->momentum;
-    float narrow = (float)rate;
-    tw_auto tw_tensor *factor = moving->dtype == TW_FLOAT64 ? tw_tensor_double(rate) : tw_tensor_float(narrow);
-    tw_auto tw_tensor *distance = TW_CALL(Sub, moving, wide);
-    tw_auto tw_tensor *step = if_rows(x, TW_CALL(Mul, distance, factor), NULL);
-    return step ? assign(&layer->layer, name, &tw__op_AssignSubVariableOp, step) : tw__error_status();
+    tw_tensor *moving = tw__temp(t, tw__layer_read(&layer->layer, name));
+    TW_NEED(moving);
+    tw_tensor *distance = TW_TEMP(Sub, moving, tw__temp_cast(t, value, moving->dtype));
+    tw_tensor *step = if_rows(t, x, TW_TEMP(Mul, distance, 1 - settings(layer)->momentum), NULL);
+    return assign(&layer->layer, name, &tw__op_AssignSubVariableOp, step);
 }
 
 /* A parameter in the shape that goes with the input; NULL stays NULL. */
-static tw_tensor *spread(const batch_normalization *layer, tw_tensor *value)
+static tw_tensor *spread(tw__temps *t, const batch_normalization *layer, tw_tensor *value)
 {
     if (!value || value->shape.rank == layer->rank || layer->axes[0] == layer->rank - 1)
-        return tw_retain(value);
+        return value;
     tw_shape shape = { .rank = layer->rank };
     for (int i = 0; i < shape.rank; i++)
         shape.dims[i] = i == layer->axes[0] ? layer->sizes[0] : 1;
-    return tw__reshape(value, &shape);
+    return tw__temp(t, tw__reshape(value, &shape));
 }
 
 /* The moments of the batch over all axes but the layer's own; only where the mask is true, if there is one. */
@@ -258,44 +238,37 @@ static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, t
     tw_ints axes = { others, count, true, false };
     if (!mask)
         return tw__moments(x, axes, layer->axis_count > 1, mean, variance);
-    tw_auto tw_tensor *last = tw_tensor_int(-1);
-    tw_auto tw_tensor *numbers = TW_CALL(Cast, mask, TW_A_TYPE("DstT", x->dtype));
-    tw_auto tw_tensor *weights = TW_CALL(ExpandDims, numbers, last);
+    tw_auto tw_tensor *numbers = tw__cast(mask, x->dtype), *weights = TW_CALL(ExpandDims, numbers, -1);
     return weights ? tw__weighted_moments(x, axes, weights, layer->axis_count > 1, mean, variance) : tw__error_status();
 }
 
 static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, tw_tensor *mask, bool training)
 {
+    TW_TEMPS(t);
     tw_layer *self = &layer->layer;
-    tw_auto tw_tensor *gamma = layer->scale ? tw__layer_read(self, "gamma") : NULL;
-    tw_auto tw_tensor *beta = layer->center ? tw__layer_read(self, "beta") : NULL;
-    tw_tensor *mean = NULL, *variance = NULL;
+    tw_tensor *gamma = layer->scale ? tw__temp(t, tw__layer_read(self, "gamma")) : NULL;
+    tw_tensor *beta = layer->center ? tw__temp(t, tw__layer_read(self, "beta")) : NULL;
+    tw_tensor *moments[2] = { NULL };
     if ((layer->scale && !gamma) || (layer->center && !beta))
         return NULL;
     if (training) {
-        if (batch_moments(layer, x, mask, &mean, &variance) != TW_OK)
+        if (tw__temp_all(t, moments, 2, batch_moments(layer, x, mask, &moments[0], &moments[1])) != TW_OK)
             return NULL;
-        mean = if_rows(x, mean, NULL);
-        variance = if_rows(x, variance, NULL);
+        for (int i = 0; i < 2; i++)
+            moments[i] = if_rows(t, x, moments[i], NULL);
     } else {
-        mean = tw__layer_read(self, "moving_mean");
-        variance = mean ? tw__layer_read(self, "moving_variance") : NULL;
+        moments[0] = tw__temp(t, tw__layer_read(self, "moving_mean"));
+        moments[1] = tw__temp(t, tw__layer_read(self, "moving_variance"));
     }
-    tw_tensor *result = NULL;
-    bool good = mean && variance;
-    if (good && training && x->count)
-        good = follow(layer, x, "moving_mean", mean) == TW_OK && follow(layer, x, "moving_variance", variance) == TW_OK;
-    if (good) {
-        tw_auto tw_tensor *wide_mean = spread(layer, mean);
-        tw_auto tw_tensor *wide_variance = spread(layer, variance);
-        tw_auto tw_tensor *wide_beta = spread(layer, beta);
-        tw_auto tw_tensor *wide_gamma = spread(layer, gamma);
-        good = wide_mean && wide_variance && (wide_beta || !beta) && (wide_gamma || !gamma);
-        result = good ? tw__normalize(x, wide_mean, wide_variance, wide_beta, wide_gamma, layer->epsilon) : NULL;
-    }
-    tw_release(mean);
-    tw_release(variance);
-    return result;
+    if (!moments[0] || !moments[1])
+        return NULL;
+    if (training && x->count &&
+        (follow(t, layer, x, "moving_mean", moments[0]) != TW_OK || follow(t, layer, x, "moving_variance", moments[1]) != TW_OK))
+        return NULL;
+    tw_tensor *mean = spread(t, layer, moments[0]), *variance = spread(t, layer, moments[1]);
+    tw_tensor *wide_beta = spread(t, layer, beta), *wide_gamma = spread(t, layer, gamma);
+    bool good = mean && variance && (wide_beta || !beta) && (wide_gamma || !gamma);
+    return good ? tw__normalize(x, mean, variance, wide_beta, wide_gamma, settings(layer)->epsilon) : NULL;
 }
 
 static tw_value norm_call(tw_layer *self, const tw_value *given, int training)

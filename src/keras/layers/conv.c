@@ -57,9 +57,9 @@ static tw_status conv_settle(void *self, const void *given)
     if (is_depthwise(layer)) {
         tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_depthwise_conv2d,
                          &own);
-        layer->filters = own.depth_multiplier;
+        layer->settings.filters = own.depth_multiplier;
     }
-    TW_TRY(check_counts(is_depthwise(layer) ? "depth_multiplier" : "filters", layer->filters, layer->groups));
+    TW_TRY(check_counts(is_depthwise(layer) ? "depth_multiplier" : "filters", layer->settings.filters, layer->settings.groups));
     return check_together(layer);
 }
 
@@ -85,20 +85,22 @@ static tw_status check_room(const tw__conv *layer, const tw_shape *input)
 static tw_status build(tw_layer *self, const tw_shape *input)
 {
     tw__conv *layer = (tw__conv *)self;
-    int64_t channels = 0, outputs = layer->filters;
+    int64_t channels = 0, outputs = layer->settings.filters;
     TW_TRY(tw__conv_channels(layer, input, is_depthwise(layer) ? "DepthwiseConv" : NULL, &channels));
-    if (channels % layer->groups != 0) {
+    if (channels % layer->settings.groups != 0) {
         char *text = tw__shape_tuple(input);
         tw__fail(TW_VALUE_ERROR,
                  "The number of input channels must be evenly divisible by the number of groups. Received groups=%lld, but "
                  "the input has %lld channels (full input shape is %s).",
-                 (long long)layer->groups, (long long)channels, text ? text : "");
+                 (long long)layer->settings.groups, (long long)channels, text ? text : "");
         tw__free(text);
         return tw__error_status();
     }
-    if (is_depthwise(layer) && __builtin_mul_overflow(channels, layer->filters, &outputs))
-        return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier=%lld is too large", tw_class_name(self), (long long)layer->filters);
-    TW_TRY(tw__conv_add_kernel(layer, kernel_name(layer), layer->size, channels / layer->groups, layer->filters));
+    if (is_depthwise(layer) && __builtin_mul_overflow(channels, layer->settings.filters, &outputs))
+        return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier=%lld is too large", tw_class_name(self),
+                        (long long)layer->settings.filters);
+    TW_TRY(
+        tw__conv_add_kernel(layer, kernel_name(layer), layer->size, channels / layer->settings.groups, layer->settings.filters));
     TW_TRY(tw__conv_add_bias(layer, outputs));
     if (!layer->channels_first)
         self->last_axis = channels;
@@ -203,7 +205,7 @@ static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_sha
     for (int i = 0; i < tw__conv_axes(layer); i++)
         output->dims[first + i] =
             tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
-    output->dims[channels] = is_depthwise(layer) ? input->dims[channels] * layer->filters : layer->filters;
+    output->dims[channels] = is_depthwise(layer) ? input->dims[channels] * layer->settings.filters : layer->settings.filters;
     return TW_OK;
 }
 

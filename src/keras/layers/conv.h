@@ -10,13 +10,13 @@
 
 typedef struct tw__conv {
     tw_layer layer;
-    bool has_bias, channels_first;
+    tw_layers_conv2d_args settings; /* by name; what a class does not have is as in Conv2D. filters: of a depthwise layer, the
+                                       multiplier */
+    bool channels_first;
     char padding[8];
-    int64_t filters, groups; /* filters: of a depthwise layer, the multiplier */
-    int64_t multiplier;      /* of a separable layer */
+    int64_t multiplier; /* of a separable layer */
     int64_t size[2], stride[2], dilation[2];
     int64_t output_padding[2]; /* of a transposed layer; [0] -1: none */
-    tw_named activation;       /* of its arguments */
 } tw__conv;
 
 /* What a class of the family is. */

@@ -13,14 +13,14 @@ tw_status tw__conv_check_positive(const char *name, int64_t value)
 
 tw_status tw__conv_settle(tw__conv *layer, bool causal)
 {
-    tw_layers_conv2d_args o; /* by name; what a class does not have is as in Conv2D */
-    tw__args_project(tw_class_signature(tw_class_of(layer)), tw_object_config(layer), &tw__signature_layers_conv2d, &o);
+    tw_layers_conv2d_args *o = &layer->settings;
+    tw__args_project(tw_class_signature(tw_class_of(layer)), tw_object_config(layer), &tw__signature_layers_conv2d, o);
     int axes = tw__conv_axes(layer);
-    TW_TRY(tw__layer_sizes("kernel_size", o.kernel_size, axes, false, layer->size));
-    TW_TRY(tw__layer_sizes("strides", o.strides, axes, true, layer->stride));
-    TW_TRY(tw__layer_sizes("dilation_rate", o.dilation_rate, axes, false, layer->dilation));
-    TW_TRY(tw__layer_padding(o.padding, causal, layer->padding));
-    TW_TRY(tw__layer_channels_first(o.data_format, &layer->channels_first));
+    TW_TRY(tw__layer_sizes("kernel_size", o->kernel_size, axes, false, layer->size));
+    TW_TRY(tw__layer_sizes("strides", o->strides, axes, true, layer->stride));
+    TW_TRY(tw__layer_sizes("dilation_rate", o->dilation_rate, axes, false, layer->dilation));
+    TW_TRY(tw__layer_padding(o->padding, causal, layer->padding));
+    TW_TRY(tw__layer_channels_first(o->data_format, &layer->channels_first));
     for (int i = 0; i < axes; i++) {
         if (layer->stride[i] == 0)
             return tw__fail(TW_VALUE_ERROR,
@@ -28,10 +28,6 @@ tw_status tw__conv_settle(tw__conv *layer, bool causal)
                                       : "The argument `strides` cannot contains 0(s). Received: (%lld,)",
                             (long long)layer->stride[0], (long long)layer->stride[1]);
     }
-    layer->filters = o.filters;
-    layer->groups = o.groups;
-    layer->has_bias = o.use_bias;
-    layer->activation = o.activation;
     layer->output_padding[0] = -1;
     return TW_OK;
 }
@@ -43,9 +39,7 @@ void tw__conv_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "strides", tw__sizes_value(layer->stride, tw__conv_axes(layer)));
     tw__dict_put(dict, "dilation_rate", tw__sizes_value(layer->dilation, tw__conv_axes(layer)));
     tw__dict_put_str(dict, "padding", layer->padding);
-    tw_layers_conv2d_args o;
-    tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_conv2d, &o);
-    tw__dict_put_str(dict, "data_format", o.data_format ? o.data_format : "channels_last");
+    tw__dict_put_str(dict, "data_format", layer->settings.data_format ? layer->settings.data_format : "channels_last");
 }
 
 /* ---- weights ---- */
@@ -56,14 +50,12 @@ tw_status tw__conv_channels(const tw__conv *layer, const tw_shape *input, const 
     *channels = rank < tw__conv_axes(layer) + 1 ? -1 : input->dims[tw__conv_channel_axis(layer, rank)];
     if (*channels >= 0)
         return TW_OK;
-    char *text = tw__shape_tuple(input);
-    tw__fail(TW_VALUE_ERROR,
-             "The channel dimension of the inputs%s%s%s should be defined. The input_shape received is %s, where axis %d "
-             "(0-based) is the channel dimension, which found to be `None`.",
-             name ? " to `" : "", name ? name : "", name ? "`" : "", text ? text : "",
-             layer->channels_first ? -1 - tw__conv_axes(layer) : -1);
-    tw__free(text);
-    return tw__error_status();
+    tw__owned char *text = tw__shape_tuple(input);
+    return tw__fail(TW_VALUE_ERROR,
+                    "The channel dimension of the inputs%s%s%s should be defined. The input_shape received is %s, where axis %d "
+                    "(0-based) is the channel dimension, which found to be `None`.",
+                    name ? " to `" : "", name ? name : "", name ? "`" : "", text ? text : "",
+                    layer->channels_first ? -1 - tw__conv_axes(layer) : -1);
 }
 
 tw_status tw__conv_add_kernel(tw__conv *layer, const char *name, const int64_t *size, int64_t in, int64_t out)
@@ -79,7 +71,7 @@ tw_status tw__conv_add_kernel(tw__conv *layer, const char *name, const int64_t *
 
 tw_status tw__conv_add_bias(tw__conv *layer, int64_t size)
 {
-    return layer->has_bias ? tw__layer_add_part(&layer->layer, "bias", &TW_SHAPE(size)) : TW_OK;
+    return layer->settings.use_bias ? tw__layer_add_part(&layer->layer, "bias", &TW_SHAPE(size)) : TW_OK;
 }
 
 /* ---- calling ---- */
@@ -95,8 +87,7 @@ tw_tensor *tw__conv_of_images(const tw__conv *layer, tw_tensor *kernel)
 
 tw_tensor *tw__conv_images(const tw__conv *layer, tw_tensor *input)
 {
-    return tw__conv_axes(layer) == 2 ? tw_retain(input)
-                                     : TW_G2(ExpandDims, tw_retain(input), tw_tensor_int(layer->channels_first ? 2 : 1));
+    return tw__conv_axes(layer) == 2 ? tw_retain(input) : TW_CALL(ExpandDims, input, layer->channels_first ? 2 : 1);
 }
 
 tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images)
@@ -111,13 +102,14 @@ tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images)
 tw_tensor *tw__conv_turned(tw_tensor *images, bool channels_first)
 {
     static const int32_t last[] = { 0, 2, 3, 1 }, first[] = { 0, 3, 1, 2 };
-    return TW_G2(Transpose, images, tw_tensor_new(TW_INT32, TW_SHAPE(4), channels_first ? first : last));
+    tw_auto tw_tensor *taken = images, *order = tw_tensor_new(TW_INT32, TW_SHAPE(4), channels_first ? first : last);
+    return images ? TW_CALL(Transpose, images, order) : NULL;
 }
 
 tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output)
 {
-    tw_auto tw_tensor *taken = output, *bias = output && layer->has_bias ? tw__layer_read(&layer->layer, "bias") : NULL;
-    if (!output || !layer->has_bias)
+    tw_auto tw_tensor *taken = output, *bias = output && layer->settings.use_bias ? tw__layer_read(&layer->layer, "bias") : NULL;
+    if (!output || !layer->settings.use_bias)
         return tw_retain(output);
     return bias ? TW_CALL(BiasAdd, output, bias, TW_A_STRING("data_format", tw__conv_format(layer))) : NULL;
 }
@@ -125,5 +117,5 @@ tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output)
 tw_tensor *tw__conv_activated(tw__conv *layer, tw_tensor *output)
 {
     tw_auto tw_tensor *taken = output;
-    return tw__activate(layer->activation, output);
+    return tw__activate(layer->settings.activation, output);
 }

@@ -31,8 +31,8 @@ static tw_status separable_build(tw_layer *self, const tw_shape *input)
     if (__builtin_mul_overflow(channels, layer->multiplier, &inner))
         return tw__fail(TW_VALUE_ERROR, "%s: depth_multiplier is too large", tw_class_name(self));
     TW_TRY(tw__conv_add_kernel(layer, "depthwise_kernel", layer->size, channels, layer->multiplier));
-    TW_TRY(tw__conv_add_kernel(layer, "pointwise_kernel", NULL, inner, layer->filters));
-    TW_TRY(tw__conv_add_bias(layer, layer->filters));
+    TW_TRY(tw__conv_add_kernel(layer, "pointwise_kernel", NULL, inner, layer->settings.filters));
+    TW_TRY(tw__conv_add_bias(layer, layer->settings.filters));
     if (!layer->channels_first)
         self->last_axis = channels;
     return TW_OK;
@@ -83,7 +83,7 @@ static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape
     for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
         output->dims[first + i] =
             tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
-    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->filters;
+    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->settings.filters;
     return TW_OK;
 }
 

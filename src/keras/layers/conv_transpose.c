@@ -30,8 +30,8 @@ static tw_status transposed_build(tw_layer *self, const tw_shape *input)
     int64_t channels = 0;
     TW_TRY(tw__layer_need_rank(self, input, tw__conv_axes(layer) + 2));
     TW_TRY(tw__conv_channels(layer, input, tw_class_name(self), &channels));
-    TW_TRY(tw__conv_add_kernel(layer, "kernel", layer->size, layer->filters, channels));
-    TW_TRY(tw__conv_add_bias(layer, layer->filters));
+    TW_TRY(tw__conv_add_kernel(layer, "kernel", layer->size, layer->settings.filters, channels));
+    TW_TRY(tw__conv_add_bias(layer, layer->settings.filters));
     if (!layer->channels_first)
         self->last_axis = channels;
     return TW_OK;
@@ -51,12 +51,11 @@ static int64_t length_of(const tw__conv *layer, int64_t in, int i)
 /* The sizes as a tensor; that of the batch may not be known. */
 static tw_tensor *sizes_tensor(const int64_t sizes[4], tw_tensor *images)
 {
+    TW_TEMPS(t);
     if (sizes[0] >= 0)
         return tw__ints_tensor(sizes, 4, TW_INT32);
-    tw_auto tw_tensor *batch = TW_G3(Slice, TW_CALL(Shape, images), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
-                                     tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
-    tw_auto tw_tensor *rest = tw__ints_tensor(sizes + 1, 3, TW_INT32), *axis = tw_tensor_int(0);
-    return TW_CALL(ConcatV2, batch, rest, axis);
+    tw_tensor *batch = tw__temp_slice(t, tw__temp_shape(t, images, TW_INT32), 0, 1);
+    return TW_CALL(ConcatV2, batch, tw__temp_ints(t, sizes + 1, 3, TW_INT32), 0);
 }
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_first)
@@ -64,7 +63,7 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_fir
     int first = (channels_first ? 2 : 1) + 2 - tw__conv_axes(layer);
     tw_shape shape = { .rank = 4, .dims = { images->shape.dims[0], 1, 1, 1 } };
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, *sizes = shape.dims;
-    sizes[channels_first ? 1 : 3] = layer->filters;
+    sizes[channels_first ? 1 : 3] = layer->settings.filters;
     for (int i = 0; i < tw__conv_axes(layer); i++) {
         strides[first + i] = layer->stride[i];
         dilations[first + i] = layer->dilation[i];
@@ -105,7 +104,7 @@ static tw_status transposed_shape(tw_layer *self, const tw_shape *input, tw_shap
     *output = *input;
     for (int i = 0, first = tw__conv_first(layer, input->rank); i < tw__conv_axes(layer); i++)
         output->dims[first + i] = length_of(layer, input->dims[first + i], i);
-    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->filters;
+    output->dims[tw__conv_channel_axis(layer, input->rank)] = layer->settings.filters;
     return TW_OK;
 }
 

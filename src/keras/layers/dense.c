@@ -53,13 +53,13 @@ static tw_tensor *dense_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     const tw_layers_dense_args *args = tw_object_config(self);
-    tw_auto tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : tw__cast(input, self->dtype);
-    tw_auto tw_tensor *kernel = tw__layer_read(self, "kernel");
+    TW_TEMPS(t);
+    tw_tensor *x = tw__temp_cast(t, input, self->dtype), *kernel = tw__temp(t, tw__layer_read(self, "kernel"));
     if (!x || !kernel)
         return NULL;
-    tw_auto tw_tensor *product = multiply(x, kernel);
-    tw_auto tw_tensor *output =
-        args->use_bias ? TW_G2(BiasAdd, tw_retain(product), tw__layer_read(self, "bias")) : tw_retain(product);
+    tw_tensor *output = tw__temp(t, multiply(x, kernel));
+    if (args->use_bias)
+        output = TW_TEMP(BiasAdd, output, tw__temp(t, tw__layer_read(self, "bias")));
     return tw__activate(args->activation, output);
 }
 

@@ -99,11 +99,11 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     const tw_layers_einsum_dense_args *args = tw_object_config(self);
-    tw_auto tw_tensor *kernel = tw__layer_read(self, "kernel");
-    tw_auto tw_tensor *output =
-        tw__call(&tw__op_Einsum, TW_IN(input, kernel), 2, TW_WITH(TW_A_STRING("equation", args->equation)), 1);
+    TW_TEMPS(t);
+    tw_tensor *kernel = tw__temp(t, tw__layer_read(self, "kernel"));
+    tw_tensor *output = TW_TEMP(Einsum, input, kernel, TW_A_STRING("equation", args->equation));
     if (tw__tracked(&self->trackable, "bias"))
-        output = TW_G2(AddV2, output, tw__layer_read(self, "bias"));
+        output = TW_TEMP(AddV2, output, tw__temp(t, tw__layer_read(self, "bias")));
     return tw__activate(args->activation, output);
 }
 

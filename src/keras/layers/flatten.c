@@ -25,19 +25,16 @@ static tw_status flatten_output_shape(tw_layer *self, const tw_shape *input, tw_
 
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
 {
-    tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
-    tw_tensor *output = TW_CALL(Reshape, input, dims);
-    tw_release(dims);
-    return output;
+    tw_auto tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
+    return TW_CALL(Reshape, input, dims);
 }
 
 /* The first dimension of `like` and then these (-1: what is left). */
 static tw_tensor *reshape_batch(tw_tensor *input, const int64_t *dims, int count)
 {
-    tw_tensor *rest = tw__ints_tensor(dims, count, TW_INT32);
-    tw_tensor *batch = TW_G3(Slice, TW_CALL(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
-                             tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
-    return TW_G2(Reshape, tw_retain(input), TW_G3(ConcatV2, batch, rest, tw_tensor_int(0)));
+    TW_TEMPS(t);
+    tw_tensor *batch = tw__temp_slice(t, tw__temp_shape(t, input, TW_INT32), 0, 1);
+    return TW_CALL(Reshape, input, TW_TEMP(ConcatV2, batch, tw__temp_ints(t, dims, count, TW_INT32), 0));
 }
 
 static int unknown_dims(const tw_shape *shape)
@@ -50,6 +47,7 @@ static int unknown_dims(const tw_shape *shape)
 
 tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last)
 {
+    TW_TEMPS(t);
     tw_shape shape = like->shape;
     if (last >= 0)
         shape.dims[shape.rank - 1] = last;
@@ -57,11 +55,10 @@ tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last)
         shape.rank--;
     if (unknown_dims(&shape) <= 1)
         return tw__reshape(input, &shape);
-    tw_tensor *leading = TW_G3(Slice, TW_CALL(Shape, like), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
-                               tw__ints_tensor((int64_t[]){ like->shape.rank - 1 }, 1, TW_INT32));
+    tw_tensor *leading = tw__temp_slice(t, tw__temp_shape(t, like, TW_INT32), 0, like->shape.rank - 1);
     if (last >= 0)
-        leading = TW_G3(ConcatV2, leading, tw__ints_tensor(&last, 1, TW_INT32), tw_tensor_int(0));
-    return TW_G2(Reshape, tw_retain(input), leading);
+        leading = TW_TEMP(ConcatV2, leading, tw__temp_ints(t, &last, 1, TW_INT32), 0);
+    return TW_CALL(Reshape, input, leading);
 }
 
 typedef struct flatten {
@@ -78,6 +75,7 @@ static tw_status flatten_init(void *self, const void *given)
 
 static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     tw_shape shape;
     if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
@@ -86,8 +84,9 @@ static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
         int64_t order[TW_MAX_RANK] = { 0 };
         for (int i = 1; i < input->shape.rank; i++)
             order[i] = i + 1 < input->shape.rank ? i + 1 : 1;
-        tw_auto tw_tensor *turned = TW_G2(Transpose, tw_retain(input), tw__ints_tensor(order, input->shape.rank, TW_INT32));
-        return !turned ? NULL : unknown_dims(&shape) < 2 ? tw__reshape(turned, &shape) : reshape_batch(turned, &shape.dims[1], 1);
+        input = TW_TEMP(Transpose, input, tw__temp_ints(t, order, input->shape.rank, TW_INT32));
+        if (!input)
+            return NULL;
     }
     return unknown_dims(&shape) < 2 ? tw__reshape(input, &shape) : reshape_batch(input, &shape.dims[1], 1);
 }
@@ -169,14 +168,14 @@ TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activatio
 /* Where the mask is false, the input is moved far down. */
 static tw_value softmax_call(tw_layer *self, const tw_value *given, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     const tw_layers_softmax_args *args = tw_object_config(self);
     tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[1]);
-    tw_auto tw_tensor *x = tw_retain(input);
+    tw_tensor *x = input;
     if (input && mask) {
-        tw_tensor *flags = TW_CALL(Cast, mask, TW_A_TYPE("DstT", input->dtype));
-        tw_release(x);
-        x = TW_G2(AddV2, tw_retain(input), TW_GN(Mul, input->dtype == TW_FLOAT16 ? -65504 : -1e9, TW_GN(Sub, 1, flags)));
+        tw_tensor *hidden = TW_TEMP(Sub, 1.0, TW_TEMP(Cast, mask, TW_A_TYPE("DstT", input->dtype)));
+        x = TW_TEMP(AddV2, input, TW_TEMP(Mul, input->dtype == TW_FLOAT16 ? -65504.0 : -1e9, hidden));
     }
     if (!x)
         return (tw_value){ .kind = TW_VALUE_NONE };

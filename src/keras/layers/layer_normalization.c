@@ -9,8 +9,8 @@
 
 typedef struct norm {
     tw_layer layer;
-    double epsilon;
-    bool center, scale, by_groups, axis_single; /* axis_single: it was given as a number */
+    tw_layers_layer_normalization_args settings; /* by name: GroupNormalization's too */
+    bool center, scale, by_groups, axis_single;  /* axis_single: it was given as a number */
     int64_t groups;
     int axis_count;
     int64_t axes[TW_MAX_RANK]; /* as given; from the build on not negative */
@@ -19,13 +19,11 @@ typedef struct norm {
 
 static tw_status settle(norm *layer, tw_ints axis)
 {
-    tw_layers_layer_normalization_args o; /* by name */
     tw__args_project(tw_class_signature(tw_class_of(layer)), tw_object_config(layer), &tw__signature_layers_layer_normalization,
-                     &o);
-    layer->epsilon = o.epsilon;
+                     &layer->settings);
     if (!layer->layer.built || layer->by_groups) { /* as in Keras */
-        layer->center = o.center;
-        layer->scale = o.scale;
+        layer->center = layer->settings.center;
+        layer->scale = layer->settings.scale;
     }
     layer->axis_single = axis.single;
     return tw__layer_take_axes(&layer->layer, axis, layer->axes, &layer->axis_count, layer->rank);
@@ -86,13 +84,10 @@ static tw_tensor *parameter(norm *layer, const char *name, bool has, int rank)
 
 static tw_tensor *normalized(norm *layer, tw_tensor *x, tw_ints axes, tw_tensor *gamma, tw_tensor *beta)
 {
-    tw_tensor *mean = NULL, *variance = NULL;
+    tw_auto tw_tensor *mean = NULL, *variance = NULL;
     if (tw__moments(x, axes, true, &mean, &variance) != TW_OK)
         return NULL;
-    tw_tensor *out = tw__normalize(x, mean, variance, beta, gamma, layer->epsilon);
-    tw_release(mean);
-    tw_release(variance);
-    return out;
+    return tw__normalize(x, mean, variance, beta, gamma, layer->settings.epsilon);
 }
 
 static tw_tensor *norm_call(tw_layer *self, tw_tensor *input, int training)
@@ -224,11 +219,12 @@ static tw_status unit_settle(void *self, const void *given)
 
 static tw_tensor *unit_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     const tw_layers_unit_normalization_args *args = tw_object_config(self);
-    tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32), *square = TW_CALL(Square, input);
-    tw_tensor *sums = TW_CALL(Sum, square, axes, TW_A_BOOL("keep_dims", true));
-    return TW_G2(Mul, tw_retain(input), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
+    tw_tensor *axes = tw__temp_ints(t, args->axis.items, args->axis.count, TW_INT32);
+    tw_tensor *sums = TW_TEMP(Sum, TW_TEMP(Square, input), axes, TW_A_BOOL("keep_dims", true));
+    return TW_CALL(Mul, input, TW_TEMP(Rsqrt, TW_TEMP(Maximum, 1e-12, sums)));
 }
 
 /* From the build on the axis is a list, and not negative. */

@@ -221,10 +221,12 @@ tw_status tw__layer_find_activity_regularizer(tw_layer *layer)
 /* Per example of the batch, as the loss is. */
 tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output)
 {
-    tw_auto tw_callable *regularizer = tw_retain(layer->activity_regularizer);
-    tw_auto tw_tensor *penalty = regularizer->call(regularizer, output);
-    tw_auto tw_tensor *batch = penalty ? TW_G3(GatherV2, TW_CALL(Shape, output), tw_tensor_int(0), tw_tensor_int(0)) : NULL;
-    tw_tensor *count = batch ? TW_CALL(Cast, batch, TW_A_TYPE("DstT", penalty->dtype)) : NULL;
-    tw_auto tw_tensor *mean = count ? TW_G2(RealDiv, tw_retain(penalty), count) : NULL;
-    return mean ? tw__layer_add_loss(layer, mean) : tw__error_status();
+    TW_TEMPS(t);
+    tw_callable *regularizer = tw__temp(t, tw_retain(layer->activity_regularizer));
+    tw_tensor *penalty = tw__temp(t, regularizer->call(regularizer, output));
+    TW_NEED(penalty);
+    tw_tensor *batch = TW_TEMP(GatherV2, TW_TEMP(Shape, output), 0, 0);
+    tw_tensor *mean = TW_TEMP(RealDiv, penalty, TW_TEMP(Cast, batch, TW_A_TYPE("DstT", penalty->dtype)));
+    TW_NEED(mean);
+    return tw__layer_add_loss(layer, mean);
 }

@@ -7,12 +7,6 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype) /* takes it */
-{
-    tw_auto tw_tensor *taken = x;
-    return x ? TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype)) : NULL;
-}
-
 /* As Keras keeps it: a float32. */
 static tw_value narrow(double number)
 {
@@ -25,9 +19,8 @@ static tw_value narrow(double number)
 static tw_tensor *other_steps(tw_layer *self, tw_tensor *input, bool keep)
 {
     const tw_layers_masking_args *args = tw_object_config(self);
-    tw_auto tw_tensor *value = tw__grad_constant(args->mask_value, input), *axis = tw_tensor_int(-1);
-    tw_auto tw_tensor *differs = TW_CALL(NotEqual, input, value);
-    return TW_CALL(Any, differs, axis, TW_A_BOOL("keep_dims", keep));
+    tw_auto tw_tensor *differs = TW_CALL(NotEqual, input, args->mask_value);
+    return TW_CALL(Any, differs, -1, TW_A_BOOL("keep_dims", keep));
 }
 
 static tw_tensor *masking_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
@@ -38,8 +31,9 @@ static tw_tensor *masking_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask
 
 static tw_tensor *masking_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
-    return TW_G2(Mul, tw_retain(input), as_dtype(other_steps(self, input, true), input->dtype));
+    return TW_CALL(Mul, input, tw__temp_cast(t, tw__temp(t, other_steps(self, input, true)), input->dtype));
 }
 
 static const tw__layer_methods masking_methods = { .supports_masking = true, .call = masking_call, .mask = masking_mask };
@@ -52,14 +46,13 @@ TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer)
 
 static tw_tensor *elu_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     double alpha = ((const tw_layers_elu_args *)tw_object_config(self))->alpha;
-    tw_auto tw_tensor *plain = TW_CALL(Elu, input);
-    if (!plain || alpha == 1)
-        return tw_retain(plain);
-    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = TW_CALL(Greater, input, zero);
-    tw_auto tw_tensor *scaled = TW_GN(Mul, alpha, tw_retain(plain));
-    return TW_CALL(SelectV2, positive, plain, scaled);
+    tw_tensor *plain = TW_TEMP(Elu, input);
+    if (alpha == 1)
+        return tw__keep(t, plain);
+    return TW_CALL(SelectV2, TW_TEMP(Greater, input, 0.0), plain, TW_TEMP(Mul, alpha, plain));
 }
 
 static void elu_config(tw_layer *self, tw__dict *dict)
@@ -76,10 +69,10 @@ TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer", .
 
 static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
-    tw_auto tw_tensor *theta =
-        tw__grad_constant(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta, input);
-    return theta ? TW_G2(Mul, tw_retain(input), as_dtype(TW_CALL(Greater, input, theta), input->dtype)) : NULL;
+    double theta = ((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta;
+    return TW_CALL(Mul, input, tw__temp_cast(t, TW_TEMP(Greater, input, theta), input->dtype));
 }
 
 static void threshold_config(tw_layer *self, tw__dict *dict)
@@ -114,9 +107,10 @@ static tw_status prelu_build(tw_layer *self, const tw_shape *input)
 
 static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
-    tw_tensor *negative = TW_G1(Relu, TW_CALL(Neg, input)), *alpha = tw__layer_read(self, "alpha");
-    return TW_G2(AddV2, TW_CALL(Relu, input), TW_G2(Mul, TW_G1(Neg, alpha), negative));
+    tw_tensor *alpha = tw__temp(t, tw__layer_read(self, "alpha")), *negative = TW_TEMP(Relu, TW_TEMP(Neg, input));
+    return TW_CALL(AddV2, TW_TEMP(Relu, input), TW_TEMP(Mul, TW_TEMP(Neg, alpha), negative));
 }
 
 static const tw__layer_methods prelu_methods = { .supports_masking = true, .build = prelu_build, .call = prelu_call };
@@ -159,12 +153,10 @@ TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer", .parent = &
 
 static tw_tensor *rescale_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     const tw_layers_rescaling_args *args = tw_object_config(self);
-    tw_auto tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
-    tw_auto tw_tensor *scale = x ? tw__grad_constant(args->scale, x) : NULL,
-                      *offset = x ? tw__grad_constant(args->offset, x) : NULL;
-    return scale && offset ? TW_G2(AddV2, TW_CALL(Mul, x, scale), tw_retain(offset)) : NULL;
+    return TW_CALL(AddV2, TW_TEMP(Mul, tw__temp_cast(t, input, self->dtype), args->scale), args->offset);
 }
 
 static const tw__layer_methods rescale_methods = { .call = rescale_call };
@@ -203,9 +195,9 @@ static tw_tensor *resizing_call(tw_layer *self, tw_tensor *input, int training)
     if (resizing_shape(self, &input->shape, &shape) != TW_OK)
         return NULL;
     tw_auto tw_tensor *size = tw__ints_tensor((int64_t[]){ args->height, args->width }, 2, TW_INT32);
-    tw_auto tw_tensor *images = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
-    tw_tensor *out = size && images ? tw__image_resize(images, size, args->interpolation, false, false) : NULL;
-    return out && out->dtype != self->dtype ? as_dtype(out, self->dtype) : out;
+    tw_auto tw_tensor *images = tw__cast(input, self->dtype);
+    tw_auto tw_tensor *out = size && images ? tw__image_resize(images, size, args->interpolation, false, false) : NULL;
+    return tw__cast(out, self->dtype);
 }
 
 static const tw__layer_methods resizing_methods = { .call = resizing_call, .output_shape = resizing_shape };

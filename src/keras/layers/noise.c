@@ -48,19 +48,20 @@ static tw_tensor *draw(tw_layer *self, const tw_op *op, tw_tensor *shape, tw_dty
     return tw__random_call(op, TW_IN(shape), 1, seeds, &type, 1);
 }
 
-static tw_tensor *normal_like(tw_layer *self, tw_tensor *input, double mean, double deviation)
+static tw_tensor *normal_like(tw__temps *t, tw_layer *self, tw_tensor *input, double mean, double deviation)
 {
-    tw_auto tw_tensor *shape = TW_CALL(Shape, input);
-    tw_tensor *values = draw(self, &tw__op_RandomStandardNormal, shape, input->dtype);
-    return TW_GN(AddV2, mean, TW_GN(Mul, deviation, values));
+    tw_tensor *shape = TW_TEMP(Shape, input);
+    tw_tensor *values = shape ? tw__temp(t, draw(self, &tw__op_RandomStandardNormal, shape, input->dtype)) : NULL;
+    return TW_TEMP(AddV2, mean, TW_TEMP(Mul, deviation, values));
 }
 
 /* ---- GaussianNoise ---- */
 
 static tw_tensor *gaussian_noise_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     const tw_layers_gaussian_noise_args *args = tw_object_config(self);
-    return training == 1 ? TW_G2(AddV2, tw_retain(input), normal_like(self, input, 0, args->stddev)) : tw_retain(input);
+    return training == 1 ? TW_CALL(AddV2, input, normal_like(t, self, input, 0, args->stddev)) : tw_retain(input);
 }
 
 static const tw__layer_methods gaussian_noise_methods = { .supports_masking = true,
@@ -78,7 +79,8 @@ static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int tr
     const tw_layers_gaussian_dropout_args *args = tw_object_config(self);
     if (training != 1 || args->rate <= 0 || args->rate >= 1)
         return tw_retain(input);
-    return TW_G2(Mul, tw_retain(input), normal_like(self, input, 1, sqrt(args->rate / (1 - args->rate))));
+    TW_TEMPS(t);
+    return TW_CALL(Mul, input, normal_like(t, self, input, 1, sqrt(args->rate / (1 - args->rate))));
 }
 
 static const tw__layer_methods gaussian_dropout_methods = { .supports_masking = true,
@@ -99,12 +101,12 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     if (training != 1 || rate <= 0 || rate >= 1)
         return tw_retain(input);
     double scale = 1 / sqrt((1 - rate) * (1 + rate * lowest * lowest)), offset = -scale * lowest * rate;
-    tw_auto tw_tensor *shape = tw__noise_dims(input, &args->noise_shape);
-    tw_auto tw_tensor *values = draw(self, &tw__op_RandomUniform, shape, input->dtype), *limit = tw__grad_constant(rate, input);
-    tw_auto tw_tensor *kept = values && limit ? TW_CALL(GreaterEqual, values, limit) : NULL;
-    tw_auto tw_tensor *low = tw__grad_constant(lowest, input);
-    tw_tensor *chosen = kept && low ? TW_CALL(SelectV2, kept, input, low) : NULL;
-    return TW_GN(AddV2, offset, TW_GN(Mul, scale, chosen));
+    TW_TEMPS(t);
+    tw_tensor *shape = tw__temp(t, tw__noise_dims(input, &args->noise_shape));
+    tw_tensor *values = tw__temp(t, draw(self, &tw__op_RandomUniform, shape, input->dtype));
+    tw_tensor *low = tw__temp(t, tw__grad_constant(lowest, input));
+    tw_tensor *chosen = TW_TEMP(SelectV2, TW_TEMP(GreaterEqual, values, rate), input, low);
+    return TW_CALL(AddV2, offset, TW_TEMP(Mul, scale, chosen));
 }
 
 static const tw__layer_methods alpha_dropout_methods = {

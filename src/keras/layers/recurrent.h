@@ -12,11 +12,9 @@ enum { TW_MOST_GATES = 4 };
 typedef struct tw__cell {
     tw_layer layer;
     tw__cell_kind kind;
-    int64_t units;
-    bool has_bias, reset_after, unit_forget_bias;
-    double dropout, recurrent_dropout;
-    tw_named activation, recurrent_activation, bias_initializer; /* of its arguments */
-    bool per_gate;                                               /* Keras's implementation 1: dropout has a mask for each gate */
+    tw_layers_lstm_cell_args settings; /* by name; what a class does not have is as in LSTMCell */
+    bool has_bias, reset_after;
+    bool per_gate; /* Keras's implementation 1: dropout has a mask for each gate */
     /* While training: what inputs and states are multiplied by, for each gate. As in TensorFlow they are the same for all steps
      * of a sequence that runs at once or is unrolled; a traced loop makes new ones in each step. Made in `masks_graph`. */
     tw_tensor *masks[2][TW_MOST_GATES];
@@ -86,9 +84,9 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
 /* ---- RNN (rnn.c) ---- */
 typedef struct tw__rnn {
     tw_layer layer;
-    bool return_sequences, return_state, go_backwards, stateful, unroll, time_major, zero_output_for_mask;
-    bool zero_forced;     /* by Bidirectional: as if zero_output_for_mask were set */
-    tw_variable **states; /* stateful: references */
+    tw_layers_rnn_args settings; /* by name: those of its subclasses too */
+    bool zero_forced;            /* by Bidirectional: as if zero_output_for_mask were set */
+    tw_variable **states;        /* stateful: references */
     int64_t state_count;
 } tw__rnn;
 tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell); /* takes the cell */

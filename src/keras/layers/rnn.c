@@ -21,7 +21,7 @@ static tw_layer *cell_in(const tw__rnn *rnn) /* borrowed; NULL: a program put so
 
 static tw_status check_cell(const tw__rnn *rnn)
 {
-    if (cell_in(rnn) && rnn->stateful && rnn->layer.built && !rnn->states)
+    if (cell_in(rnn) && rnn->settings.stateful && rnn->layer.built && !rnn->states)
         return tw__fail(TW_VALUE_ERROR, "%s \"%s\": it was not stateful when it was built and has no states", tw_class_name(rnn),
                         rnn->layer.name);
     return cell_in(rnn) ? TW_OK
@@ -30,50 +30,41 @@ static tw_status check_cell(const tw__rnn *rnn)
 
 /* ---- calling ---- */
 
-/* The first two axes exchanged; takes it. */
-static tw_tensor *swap(tw_tensor *x)
+/* The first two axes exchanged; left to t. NULL gives NULL. */
+static tw_tensor *swap(tw__temps *t, tw_tensor *x)
 {
     if (!x)
         return NULL;
     int64_t order[TW_MAX_RANK] = { 1, 0 };
     for (int i = 2; i < x->shape.rank; i++)
         order[i] = i;
-    return TW_G2(Transpose, x, tw__ints_tensor(order, x->shape.rank, TW_INT32));
+    return TW_TEMP(Transpose, x, tw__temp_ints(t, order, x->shape.rank, TW_INT32));
 }
 
-static tw_tensor *reversed(tw_tensor *x) /* takes it */
+static tw_tensor *reversed(tw__temps *t, tw_tensor *x)
 {
-    return TW_G2(ReverseV2, x, tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32));
+    return TW_TEMP(ReverseV2, x, tw__temp_ints(t, (int64_t[]){ 0 }, 1, TW_INT32));
 }
 
-/* Given states count only while those that are kept are all zero. Takes `given`. */
-static tw_tensor *kept_or_given(const tw__rnn *rnn, tw_tensor *kept, tw_tensor *any, tw_tensor *given)
-{
-    tw_auto tw_tensor *wanted =
-        given && given->dtype != rnn->layer.dtype ? TW_CALL(Cast, given, TW_A_TYPE("DstT", rnn->layer.dtype)) : tw_retain(given);
-    tw_release(given);
-    return kept && any && wanted ? TW_CALL(SelectV2, any, kept, wanted) : NULL;
-}
-
+/* Given states count only while those that are kept are all zero. States are references, and become others. */
 static tw_status merge_kept(tw__rnn *rnn, tw_tensor **states, int count)
 {
-    tw_tensor *kept[TW_MOST_STATES] = { 0 };
-    tw_auto tw_tensor *any = NULL;
-    bool good = true;
-    for (int i = 0; good && i < count; i++) {
-        kept[i] = tw__variable_read(rnn->states[i]);
-        tw_auto tw_tensor *zero = kept[i] ? tw_tensor_new(kept[i]->dtype, TW_SCALAR, NULL) : NULL;
-        tw_auto tw_tensor *other = zero ? TW_CALL(NotEqual, kept[i], zero) : NULL, *axes = other ? tw__all_axes(other) : NULL;
-        tw_tensor *found = axes ? TW_CALL(Any, other, axes) : NULL;
-        any = any ? TW_G2(LogicalOr, any, found) : found;
-        good = any != NULL;
+    TW_TEMPS(t);
+    tw_tensor *kept[TW_MOST_STATES], *any = NULL;
+    for (int i = 0; i < count; i++) {
+        TW_NEED(kept[i] = tw__temp(t, tw__variable_read(rnn->states[i])));
+        tw_tensor *other = TW_TEMP(NotEqual, kept[i], 0.0);
+        TW_NEED(other);
+        tw_tensor *found = TW_TEMP(Any, other, tw__temp(t, tw__all_axes(other)));
+        any = any ? TW_TEMP(LogicalOr, any, found) : found;
     }
     for (int i = 0; i < count; i++) {
-        states[i] = good ? kept_or_given(rnn, kept[i], any, states[i]) : (tw_release(states[i]), NULL);
-        good = good && states[i];
+        tw_tensor *merged = TW_CALL(SelectV2, any, kept[i], tw__temp_cast(t, states[i], rnn->layer.dtype));
+        TW_NEED(merged);
+        tw_release(states[i]);
+        states[i] = merged;
     }
-    tw__tensors_release(kept, TW_MOST_STATES);
-    return good ? TW_OK : tw__error_status();
+    return TW_OK;
 }
 
 static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x, const tw_value *initial, tw_tensor **states)
@@ -86,15 +77,15 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
                             rnn->layer.name, s->count, count < 0 ? 0 : count);
         for (int i = 0; i < count; i++)
             tw_retain(states[i]);
-        return rnn->stateful ? merge_kept(rnn, states, count) : TW_OK;
+        return rnn->settings.stateful ? merge_kept(rnn, states, count) : TW_OK;
     }
     tw_shape sizes[TW_MOST_STATES];
     if (tw__states_sizes(&s->sizes, sizes, 0) != s->count)
         return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes",
                         rnn->layer.name);
     for (int i = 0; i < s->count; i++) {
-        states[i] = rnn->stateful ? tw__variable_read(rnn->states[i])
-                                  : tw__cell_zeros(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
+        states[i] = rnn->settings.stateful ? tw__variable_read(rnn->states[i])
+                                           : tw__cell_zeros(x, rnn->settings.time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
         if (!states[i])
             return tw__error_status();
     }
@@ -103,7 +94,7 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
 
 static tw_status keep_states(tw__rnn *rnn, tw_tensor *const *states)
 {
-    for (int64_t i = 0; rnn->stateful && i < rnn->state_count; i++)
+    for (int64_t i = 0; rnn->settings.stateful && i < rnn->state_count; i++)
         TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(rnn->states[i]->handle, states[i]), 2, NULL, 0, NULL, &(int){ 0 }));
     return TW_OK;
 }
@@ -125,7 +116,7 @@ static bool drops(tw_layer *cell)
 {
     const tw__cell *own = tw__cell_of(cell);
     if (own || !tw__is(cell, &tw__class_layers_stacked_rnn_cells))
-        return own && (own->dropout > 0 || own->recurrent_dropout > 0);
+        return own && (own->settings.dropout > 0 || own->settings.recurrent_dropout > 0);
     const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
     for (int64_t i = 0; i < args->cells.count; i++) {
         if (drops(args->cells.items[i]))
@@ -139,18 +130,18 @@ static bool drops_inputs(const tw__rnn *rnn)
 {
     const tw__cell *cell = tw__cell_of(cell_in(rnn));
     bool lstm = tw__is(rnn, &tw__class_layers_lstm), gru = tw__is(rnn, &tw__class_layers_gru);
-    return cell && (lstm || (gru && cell->reset_after)) && cell->dropout > 0 && cell->recurrent_dropout == 0 && !rnn->unroll &&
-           cell->has_bias && tw__cell_has_usual_functions(cell);
+    return cell && (lstm || (gru && cell->reset_after)) && cell->settings.dropout > 0 && cell->settings.recurrent_dropout == 0 &&
+           !rnn->settings.unroll && cell->has_bias && tw__cell_has_usual_functions(cell);
 }
 
-/* x under dropout. Keras draws one mask for each gate and uses the first one. */
-static tw_tensor *drop_inputs(const tw__cell *cell, tw_tensor *x)
+/* x under dropout, left to t. Keras draws one mask for each gate and uses the first one. */
+static tw_tensor *drop_inputs(tw__temps *t, const tw__cell *cell, tw_tensor *x)
 {
-    tw_auto tw_tensor *ones = TW_CALL(OnesLike, x);
-    tw_tensor *kept = TW_G2(Mul, tw_retain(x), ones ? tw__dropout(ones, cell->dropout, NULL, TW_NO_INT, NULL) : NULL);
+    tw_tensor *ones = TW_TEMP(OnesLike, x);
+    tw_tensor *mask = ones ? tw__temp(t, tw__dropout(ones, cell->settings.dropout, NULL, TW_NO_INT, NULL)) : NULL;
     for (int i = 1; i < tw__cell_mask_count(cell); i++)
         tw__seed_pair(TW_NO_INT);
-    return kept;
+    return TW_TEMP(Mul, x, mask);
 }
 
 static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states, tw_tensor **outputs)
@@ -159,15 +150,16 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
     reset_masks(cell_in(rnn));
     int64_t length = s->inputs->shape.dims[0];
     bool block = tw__sequence_fits_block(own, s);
-    if (length == 0 || (length < 0 && rnn->unroll && !block))
+    if (length == 0 || (length < 0 && rnn->settings.unroll && !block))
         return tw__fail(TW_VALUE_ERROR, "Cannot unroll a RNN if the time dimension is undefined or equal to 0 (layer \"%s\")",
                         rnn->layer.name);
     if (block)
-        return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
+        return tw__sequence_block(own, s, rnn->settings.return_sequences, rnn->settings.return_state || rnn->settings.stateful,
+                                  states, outputs);
     bool loops = s->training == 1 && drops(cell_in(rnn)); /* each step has masks of its own: see tw__cell */
-    if (length > 0 && (!tw__tracing || rnn->unroll || (length <= 64 && !loops)))
-        return tw__sequence_steps(s, length, rnn->return_sequences, states, outputs);
-    return tw__sequence_loop(s, rnn->return_sequences, states, outputs);
+    if (length > 0 && (!tw__tracing || rnn->settings.unroll || (length <= 64 && !loops)))
+        return tw__sequence_steps(s, length, rnn->settings.return_sequences, states, outputs);
+    return tw__sequence_loop(s, rnn->settings.return_sequences, states, outputs);
 }
 
 enum { INPUTS, INITIAL, CONSTANTS, MASK };
@@ -175,6 +167,7 @@ static const char rnn_arguments[] = "inputs initial_state constants mask trainin
 
 static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
 {
+    TW_TEMPS(t);
     tw__rnn *rnn = (tw__rnn *)self;
     tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]),
               *mask = tw__value_first_tensor(&given[MASK]);
@@ -201,28 +194,31 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     tw__sequence s = { .cell = cell_in(rnn),
                        .sizes = tw__cell_state_sizes(cell_in(rnn)),
                        .training = training,
-                       .zero_masked = rnn->zero_output_for_mask || rnn->zero_forced };
+                       .zero_masked = rnn->settings.zero_output_for_mask || rnn->zero_forced };
     s.count = tw__states_count(&s.sizes);
     if (s.count > TW_MOST_STATES)
         tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name,
                  s.count, TW_MOST_STATES);
-    tw_auto tw_tensor *kept = training == 1 && drops_inputs(rnn) ? drop_inputs(tw__cell_of(cell_in(rnn)), x) : NULL;
+    tw_tensor *kept = training == 1 && drops_inputs(rnn) ? drop_inputs(t, tw__cell_of(cell_in(rnn)), x) : NULL;
     if (kept)
         s.training = 0;
-    tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(kept ? kept : x) : swap(tw_retain(kept ? kept : x));
-    tw_auto tw_tensor *flags = mask ? (rnn->time_major ? tw_retain(mask) : swap(tw_retain(mask))) : NULL;
-    if (rnn->go_backwards) {
-        steps = reversed(steps);
-        flags = flags ? reversed(flags) : NULL;
+    tw_tensor *steps = kept ? kept : x, *flags = mask;
+    if (!rnn->settings.time_major) {
+        steps = swap(t, steps);
+        flags = swap(t, flags);
+    }
+    if (rnn->settings.go_backwards) {
+        steps = reversed(t, steps);
+        flags = flags ? reversed(t, flags) : NULL;
     }
     s.inputs = steps;
     s.mask = flags;
     bool good = s.sizes.kind != TW_VALUE_NONE && s.count <= TW_MOST_STATES && steps && (!mask || flags) &&
                 first_states(rnn, &s, x, &initial, states) == TW_OK && run_sequence(rnn, &s, states, &outputs) == TW_OK &&
                 keep_states(rnn, states) == TW_OK;
-    if (good && rnn->return_sequences && !rnn->time_major)
-        outputs = swap(outputs);
-    if (good && outputs && !rnn->return_state) {
+    if (good && rnn->settings.return_sequences && !rnn->settings.time_major)
+        tw__set(&outputs, swap(t, outputs));
+    if (good && outputs && !rnn->settings.return_state) {
         result = tw__tensor_value(outputs);
         outputs = NULL;
     } else if (good && outputs) {
@@ -297,7 +293,7 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
         tw__free(text);
         return tw__error_status();
     }
-    tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->time_major ? 1 : 0] } };
+    tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->settings.time_major ? 1 : 0] } };
     memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);
     if (!cell_in(rnn)->foreign_call) { /* cells of an embedding language are built by their first call */
         TW_TRY(tw__layer_begin(cell_in(rnn)));
@@ -307,7 +303,7 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
         if (tw__is(cell_in(rnn), &tw__class_layers_stacked_rnn_cells))
             tw__layer_built_for(cell_in(rnn), tw__value_none()); /* as in Keras, whose configs show it */
     }
-    return rnn->stateful && !rnn->states ? make_states(rnn, step.dims[0]) : TW_OK;
+    return rnn->settings.stateful && !rnn->states ? make_states(rnn, step.dims[0]) : TW_OK;
 }
 
 static tw_status rnn_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -315,14 +311,15 @@ static tw_status rnn_output_shape(tw_layer *self, const tw_shape *input, tw_shap
     tw__rnn *rnn = (tw__rnn *)self;
     TW_TRY(check_cell(rnn));
     int64_t size = tw__cell_output_size(cell_in(rnn)), first = input->dims[0], second = input->dims[1];
-    *output = rnn->return_sequences ? TW_SHAPE(first, second, size) : TW_SHAPE(rnn->time_major ? second : first, size);
+    *output = rnn->settings.return_sequences ? TW_SHAPE(first, second, size)
+                                             : TW_SHAPE(rnn->settings.time_major ? second : first, size);
     return TW_OK;
 }
 
 static tw_tensor *rnn_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
 {
     (void)input;
-    return ((tw__rnn *)self)->return_sequences ? tw_retain(mask) : NULL;
+    return ((tw__rnn *)self)->settings.return_sequences ? tw_retain(mask) : NULL;
 }
 
 tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell)
@@ -367,15 +364,7 @@ static tw_status rnn_init(void *self, const void *given)
 
 static tw_status rnn_settle(void *self, const void *given)
 {
-    tw__rnn *rnn = self;
-    const tw_layers_rnn_args *args = given;
-    rnn->return_sequences = args->return_sequences;
-    rnn->return_state = args->return_state;
-    rnn->go_backwards = args->go_backwards;
-    rnn->stateful = args->stateful;
-    rnn->unroll = args->unroll;
-    rnn->time_major = args->time_major;
-    rnn->zero_output_for_mask = args->zero_output_for_mask;
+    ((tw__rnn *)self)->settings = *(const tw_layers_rnn_args *)given;
     return TW_OK;
 }
 
@@ -409,7 +398,7 @@ static void rnn_config(tw_layer *self, tw__dict *dict)
     } else if (tw__cell_of(cell)) {
         take_settings_of(self, cell);
     }
-    if (rnn->zero_output_for_mask || rnn->zero_forced)
+    if (rnn->settings.zero_output_for_mask || rnn->zero_forced)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }
 
@@ -443,7 +432,7 @@ TW_METHOD(rnn_reset_states, "keras.layers.RNN.reset_states(self: layer, states: 
           "Sets the states of a stateful layer to zeros, or to the given values.")
 {
     tw__rnn *rnn = (tw__rnn *)args->self;
-    if (!rnn->stateful)
+    if (!rnn->settings.stateful)
         return tw__fail(TW_ATTRIBUTE_ERROR, "Layer must be stateful.");
     if (args->states.count && args->states.count != rnn->state_count)
         return tw__fail(TW_VALUE_ERROR, "Layer %s expects %lld states, but it received %lld state values.", rnn->layer.name,
@@ -466,7 +455,7 @@ TW_METHOD(model_reset_states, "keras.Model.reset_states(self: layer)", "Sets the
     TW_TRY(tw__collect_layers(&args->self->trackable, true, &layers, &count));
     tw_status status = TW_OK;
     for (int64_t i = 0; i < count && status == TW_OK; i++) {
-        bool keeps = tw__is(layers[i], &tw__class_layers_rnn) && ((tw__rnn *)layers[i])->stateful;
+        bool keeps = tw__is(layers[i], &tw__class_layers_rnn) && ((tw__rnn *)layers[i])->settings.stateful;
         status = keeps ? tw__impl_rnn_reset_states(&(tw_rnn_reset_states_args){ .self = layers[i] }) : TW_OK;
     }
     tw__free(layers);

@@ -41,12 +41,11 @@ static void forget_bias_destroy(void *self)
 
 static tw_tensor *forget_bias_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
+    TW_TEMPS(t);
     int64_t units = shape->dims[0] / 4;
-    tw_shape one = TW_SHAPE(units), two = TW_SHAPE(2 * units);
-    tw_tensor *zero = tw__initializer_make(((forget_bias *)self)->others, &one, dtype);
-    tw_auto tw_tensor *first = zero, *rest = tw__initializer_make(((forget_bias *)self)->others, &two, dtype);
-    tw_auto tw_tensor *like = zero ? TW_CALL(OnesLike, zero) : NULL, *axis = tw_tensor_int(0);
-    return first && rest && like && axis ? TW_CALL(ConcatV2, first, like, rest, axis) : NULL;
+    tw_tensor *first = tw__temp(t, tw__initializer_make(((forget_bias *)self)->others, &TW_SHAPE(units), dtype));
+    tw_tensor *rest = tw__temp(t, tw__initializer_make(((forget_bias *)self)->others, &TW_SHAPE(2 * units), dtype));
+    return TW_CALL(ConcatV2, first, TW_TEMP(OnesLike, first), rest, 0);
 }
 
 static const tw__initializer_methods forget_bias_methods = { forget_bias_make };
@@ -58,11 +57,11 @@ static const tw_class forget_bias_class = { .name = "UnitForgetBias",
 
 static tw_status add_bias(tw__cell *cell)
 {
-    int64_t wide = gates_of[cell->kind] * cell->units;
+    int64_t wide = gates_of[cell->kind] * cell->settings.units;
     tw_shape shape = cell->kind == TW_CELL_GRU && cell->reset_after ? TW_SHAPE(2, wide) : TW_SHAPE(wide);
-    tw_named initializer = cell->bias_initializer;
+    tw_named initializer = cell->settings.bias_initializer;
     tw_auto forget_bias *with_ones = NULL;
-    if (cell->kind == TW_CELL_LSTM && cell->unit_forget_bias) {
+    if (cell->kind == TW_CELL_LSTM && cell->settings.unit_forget_bias) {
         with_ones = tw__object_new(&forget_bias_class);
         if (!with_ones || !(with_ones->others = tw__initializer_get(initializer ? initializer : "zeros")))
             return tw__error_status();
@@ -74,11 +73,11 @@ static tw_status add_bias(tw__cell *cell)
 static tw_status cell_build(tw_layer *self, const tw_shape *input)
 {
     tw__cell *cell = (tw__cell *)self;
-    int64_t size = input->rank > 0 ? input->dims[input->rank - 1] : -1, wide = gates_of[cell->kind] * cell->units;
+    int64_t size = input->rank > 0 ? input->dims[input->rank - 1] : -1, wide = gates_of[cell->kind] * cell->settings.units;
     if (size < 0)
         return tw__fail(TW_VALUE_ERROR, "%s \"%s\": the last dimension of the inputs is not known, the shape is %s",
                         tw_class_name(self), self->name, tw__shape_text(input));
-    tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->units, wide);
+    tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->settings.units, wide);
     TW_TRY(tw__layer_add_part(self, "kernel", &kernel));
     TW_TRY(tw__layer_add_part(self, "recurrent_kernel", &recurrent));
     return cell->has_bias ? add_bias(cell) : TW_OK;
@@ -99,7 +98,7 @@ void tw__cell_reset_masks(tw__cell *cell)
 
 tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training)
 {
-    double rates[2] = { cell->dropout, cell->recurrent_dropout };
+    double rates[2] = { cell->settings.dropout, cell->settings.recurrent_dropout };
     tw_tensor *like[2] = { input, state };
     if (cell->masks_graph != tw__tracing || training != 1)
         tw__cell_reset_masks(cell);
@@ -108,186 +107,163 @@ tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state
         if (rates[i] == 0 || cell->masks[i][0])
             continue;
         tw_auto tw_tensor *ones = TW_CALL(OnesLike, like[i]);
-        for (int k = 0; k < tw__cell_mask_count(cell); k++) {
-            cell->masks[i][k] = ones ? tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL) : NULL;
-            if (!cell->masks[i][k])
-                return tw__error_status();
-        }
+        TW_NEED(ones);
+        for (int k = 0; k < tw__cell_mask_count(cell); k++)
+            TW_NEED(cell->masks[i][k] = tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL));
     }
     return TW_OK;
 }
 
 /* ---- steps ---- */
 
-static tw_tensor *times(tw_tensor *x, tw_tensor *weights)
+/* What follows is left to t. */
+
+static tw_tensor *read(tw__temps *t, tw__cell *cell, const char *weight)
 {
-    return TW_CALL(MatMul, x, weights);
+    return tw__temp(t, tw__layer_read(&cell->layer, weight));
 }
 
-static tw_tensor *with_bias(tw__cell *cell, tw_tensor *sum) /* takes it */
+static tw_tensor *with_bias(tw__temps *t, tw_tensor *sum, tw_tensor *bias) /* NULL: none */
 {
-    if (!cell->has_bias)
-        return sum;
-    return TW_G2(BiasAdd, sum, tw__layer_read(&cell->layer, "bias"));
+    return bias ? TW_TEMP(BiasAdd, sum, bias) : sum;
 }
 
-/* Equal parts along the last axis; takes x. */
-static tw_status split(tw_tensor *x, int count, tw_tensor **parts)
+static tw_tensor *activate(tw__temps *t, tw_named function, tw_tensor *x)
 {
-    tw_auto tw_tensor *whole = x, *axis = tw_tensor_int(1);
-    int made = count;
-    return x && axis ? tw__apply(&tw__op_Split, TW_IN(axis, x), 2, TW_WITH(TW_A_INT("num_split", count)), 1, parts, &made)
-                     : tw__error_status();
-}
-
-static tw_tensor *activate(tw_named function, tw_tensor *x) /* takes it */
-{
-    tw_auto tw_tensor *taken = x;
-    return tw__activate(function, x);
+    return x ? tw__temp(t, tw__activate(function, x)) : NULL;
 }
 
 /* Columns [from, from + count) of a matrix, or such elements of a vector. */
-static tw_tensor *columns_of(tw_tensor *x, int64_t from, int64_t count)
+static tw_tensor *columns_of(tw__temps *t, tw_tensor *x, int64_t from, int64_t count)
 {
     bool matrix = x && x->shape.rank == 2;
-    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ matrix ? 0 : from, from }, matrix ? 2 : 1, TW_INT32),
-                      *size = tw__ints_tensor((int64_t[]){ matrix ? -1 : count, count }, matrix ? 2 : 1, TW_INT32);
-    return TW_CALL(Slice, x, begin, size);
+    tw_tensor *begin = tw__temp_ints(t, (int64_t[]){ matrix ? 0 : from, from }, matrix ? 2 : 1, TW_INT32),
+              *size = tw__temp_ints(t, (int64_t[]){ matrix ? -1 : count, count }, matrix ? 2 : 1, TW_INT32);
+    return TW_TEMP(Slice, x, begin, size);
 }
 
 /* x (the input if `which` is INPUT) under the mask of a gate. */
 enum { INPUT, STATE };
-static tw_tensor *dropped(const tw__cell *cell, int which, int gate, tw_tensor *x)
+static tw_tensor *dropped(tw__temps *t, const tw__cell *cell, int which, int gate, tw_tensor *x)
 {
     tw_tensor *mask = cell->masks[which][gate];
-    return mask ? TW_CALL(Mul, x, mask) : tw_retain(x);
+    return mask ? TW_TEMP(Mul, x, mask) : x;
+}
+
+/* Equal parts along the last axis. */
+static tw_status split(tw__temps *t, tw_tensor *x, int count, tw_tensor **parts)
+{
+    tw_tensor *axis = tw__temp_int(t, 1, TW_INT32);
+    if (!x || !axis)
+        return tw__error_status();
+    int made = count;
+    tw_status status = tw__apply(&tw__op_Split, TW_IN(axis, x), 2, TW_WITH(TW_A_INT("num_split", count)), 1, parts, &made);
+    return status == TW_OK ? tw__temp_all(t, parts, count, status) : status;
 }
 
 /* x @ weights + bias (which may be NULL), split into `count` gates, each of which has a mask of its own where the cell says so.
  */
-static tw_status gates(tw__cell *cell, int which, tw_tensor *x, tw_tensor *weights, tw_tensor *bias, int count, tw_tensor **parts)
+static tw_status gates(tw__temps *t, tw__cell *cell, int which, tw_tensor *x, tw_tensor *weights, tw_tensor *bias, int count,
+                       tw_tensor **parts)
 {
-    if (!cell->per_gate || !cell->masks[which][0]) {
-        tw_auto tw_tensor *masked = dropped(cell, which, 0, x);
-        tw_tensor *sum = times(masked, weights);
-        return split(bias ? TW_G2(BiasAdd, sum, tw_retain(bias)) : sum, count, parts);
-    }
+    int64_t units = cell->settings.units;
+    if (!cell->per_gate || !cell->masks[which][0])
+        return split(t, with_bias(t, TW_TEMP(MatMul, dropped(t, cell, which, 0, x), weights), bias), count, parts);
     for (int i = 0; i < count; i++) {
-        int64_t from = i * cell->units;
-        tw_auto tw_tensor *masked = dropped(cell, which, i, x), *columns = columns_of(weights, from, cell->units);
-        parts[i] = times(masked, columns);
-        if (bias)
-            parts[i] = TW_G2(BiasAdd, parts[i], columns_of(bias, from, cell->units));
-        if (!parts[i]) {
-            tw__tensors_release(parts, i);
-            return tw__error_status();
-        }
+        tw_tensor *product = TW_TEMP(MatMul, dropped(t, cell, which, i, x), columns_of(t, weights, i * units, units));
+        TW_NEED(parts[i] = with_bias(t, product, bias ? columns_of(t, bias, i * units, units) : NULL));
     }
     return TW_OK;
 }
 
-static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
+/* The weights of a cell: kernel, recurrent kernel, bias (NULL: none). */
+typedef struct weights {
+    tw_tensor *kernel, *recurrent, *bias;
+} weights;
+
+static tw_status read_weights(tw__temps *t, tw__cell *cell, weights *w)
 {
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
-                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
-    if (!kernel || !recurrent)
-        return tw__error_status();
-    tw_auto tw_tensor *from_x = dropped(cell, INPUT, 0, x), *from_h = dropped(cell, STATE, 0, h);
-    next[0] = activate(cell->activation, TW_G2(AddV2, with_bias(cell, times(from_x, kernel)), times(from_h, recurrent)));
-    return next[0] ? TW_OK : tw__error_status();
+    TW_NEED(w->kernel = read(t, cell, "kernel"));
+    TW_NEED(w->recurrent = read(t, cell, "recurrent_kernel"));
+    if (cell->has_bias)
+        TW_NEED(w->bias = read(t, cell, "bias"));
+    return TW_OK;
 }
 
-static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor *c, tw_tensor **next)
+/* The steps of the cells: the new states, of which the first is the output. */
+
+static tw_status simple_step(tw__temps *t, tw__cell *cell, const weights *w, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
-                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
-    tw_tensor *z[4] = { 0 };
-    if (!kernel || !recurrent)
-        return tw__error_status();
+    tw_tensor *from_x = with_bias(t, TW_TEMP(MatMul, dropped(t, cell, INPUT, 0, x), w->kernel), w->bias);
+    tw_tensor *from_h = TW_TEMP(MatMul, dropped(t, cell, STATE, 0, h), w->recurrent);
+    next[0] = activate(t, cell->settings.activation, TW_TEMP(AddV2, from_x, from_h));
+    return TW_OK;
+}
+
+static tw_status lstm_step(tw__temps *t, tw__cell *cell, const weights *w, tw_tensor *x, tw_tensor *h, tw_tensor *c,
+                           tw_tensor **next)
+{
+    tw_named activation = cell->settings.activation, gate = cell->settings.recurrent_activation;
+    tw_tensor *z[4], *from_h[4];
     if (cell->per_gate && (cell->masks[INPUT][0] || cell->masks[STATE][0])) {
-        tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(&cell->layer, "bias") : NULL;
-        tw_tensor *from_h[4] = { 0 };
-        if (cell->has_bias && !bias)
-            return tw__error_status();
-        TW_TRY(gates(cell, STATE, h, recurrent, NULL, 4, from_h));
-        if (gates(cell, INPUT, x, kernel, bias, 4, z) != TW_OK) {
-            tw__tensors_release(from_h, 4);
-            return tw__error_status();
-        }
+        TW_TRY(gates(t, cell, STATE, h, w->recurrent, NULL, 4, from_h));
+        TW_TRY(gates(t, cell, INPUT, x, w->kernel, w->bias, 4, z));
         for (int i = 0; i < 4; i++)
-            z[i] = TW_G2(AddV2, z[i], from_h[i]);
+            z[i] = TW_TEMP(AddV2, z[i], from_h[i]);
     } else {
-        tw_auto tw_tensor *masked = dropped(cell, INPUT, 0, x);
-        TW_TRY(split(with_bias(cell, TW_G2(AddV2, times(masked, kernel), times(h, recurrent))), 4, z));
+        tw_tensor *product = TW_TEMP(MatMul, dropped(t, cell, INPUT, 0, x), w->kernel);
+        tw_tensor *sum = TW_TEMP(AddV2, product, TW_TEMP(MatMul, h, w->recurrent));
+        TW_TRY(split(t, with_bias(t, sum, w->bias), 4, z));
     }
-    tw_tensor *input = activate(cell->recurrent_activation, z[0]), *forget = activate(cell->recurrent_activation, z[1]);
-    tw_tensor *kept = TW_G2(Mul, forget, tw_retain(c)), *added = TW_G2(Mul, input, activate(cell->activation, z[2]));
-    tw_tensor *cell_state = TW_G2(AddV2, kept, added), *output = activate(cell->recurrent_activation, z[3]);
-    next[1] = cell_state;
-    next[0] = TW_G2(Mul, output, activate(cell->activation, tw_retain(cell_state)));
-    return next[0] && next[1] ? TW_OK : tw__error_status();
+    tw_tensor *input = activate(t, gate, z[0]), *forget = activate(t, gate, z[1]);
+    next[1] = TW_TEMP(AddV2, TW_TEMP(Mul, forget, c), TW_TEMP(Mul, input, activate(t, activation, z[2])));
+    tw_tensor *output = activate(t, gate, z[3]);
+    next[0] = TW_TEMP(Mul, output, activate(t, activation, next[1]));
+    return TW_OK;
 }
 
-/* Row `row` of the two of a bias. Its gradient is dense, as Keras's: one of gathered rows would be clipped before its parts are
- * summed. */
-static tw_tensor *row_of(tw_tensor *bias, int row)
+static tw_status gru_step(tw__temps *t, tw__cell *cell, const weights *w, tw_tensor *x, tw_tensor *h, tw_tensor **next)
 {
-    tw_tensor *rows[2] = { 0 };
-    int made = 2;
-    if (tw__apply(&tw__op_Unpack, &bias, 1, TW_WITH(TW_A_INT("num", 2), TW_A_INT("axis", 0)), 2, rows, &made) != TW_OK)
-        return NULL;
-    tw_release(rows[1 - row]);
-    return rows[row];
-}
-
-static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
-{
-    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"),
-                      *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
-    tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(&cell->layer, "bias") : NULL;
-    tw_tensor *from_x[3] = { 0 }, *from_h[3] = { 0 };
-    if (!kernel || !recurrent || (cell->has_bias && !bias))
-        return tw__error_status();
-    tw_named gate = cell->recurrent_activation;
+    int64_t units = cell->settings.units;
+    tw_named gate = cell->settings.recurrent_activation;
     bool after = cell->reset_after;
-    tw_auto tw_tensor *first = after && bias ? row_of(bias, 0) : tw_retain(bias),
-                      *second = after && bias ? row_of(bias, 1) : NULL;
-    tw_auto tw_tensor *both = after ? tw_retain(recurrent) : columns_of(recurrent, 0, 2 * cell->units);
-    TW_TRY(gates(cell, INPUT, x, kernel, first, 3, from_x));
-    if (gates(cell, STATE, h, both, second, after ? 3 : 2, from_h) != TW_OK) {
-        tw__tensors_release(from_x, 3);
-        return tw__error_status();
-    }
-    tw_tensor *candidate = NULL;
-    tw_auto tw_tensor *update = activate(gate, TW_G2(AddV2, from_x[0], from_h[0]));
-    tw_tensor *reset = activate(gate, TW_G2(AddV2, from_x[1], from_h[1]));
-    if (cell->reset_after) {
-        candidate = TW_G2(Mul, reset, from_h[2]);
+    /* Two rows of bias. Their gradient is dense, as Keras's: one of gathered rows would be clipped before its parts are summed.
+     */
+    tw_tensor *bias[2] = { w->bias, NULL }, *from_x[3], *from_h[3];
+    if (after && w->bias)
+        TW_TRY(TW_TEMP_ALL(bias, Unpack, w->bias, TW_A_INT("num", 2), TW_A_INT("axis", 0)));
+    tw_tensor *recurrent = after ? w->recurrent : columns_of(t, w->recurrent, 0, 2 * units);
+    TW_TRY(gates(t, cell, INPUT, x, w->kernel, bias[0], 3, from_x));
+    TW_TRY(gates(t, cell, STATE, h, recurrent, bias[1], after ? 3 : 2, from_h));
+    tw_tensor *update = activate(t, gate, TW_TEMP(AddV2, from_x[0], from_h[0]));
+    tw_tensor *reset = activate(t, gate, TW_TEMP(AddV2, from_x[1], from_h[1])), *candidate;
+    if (after) {
+        candidate = TW_TEMP(Mul, reset, from_h[2]);
     } else {
-        int last = cell->per_gate ? 2 : 0;
-        tw_auto tw_tensor *third = columns_of(recurrent, 2 * cell->units, cell->units),
-                          *kept = TW_G2(Mul, reset, dropped(cell, STATE, last, h));
-        candidate = times(kept, third);
+        tw_tensor *kept = TW_TEMP(Mul, reset, dropped(t, cell, STATE, cell->per_gate ? 2 : 0, h));
+        candidate = TW_TEMP(MatMul, kept, columns_of(t, w->recurrent, 2 * units, units));
     }
-    candidate = activate(cell->activation, TW_G2(AddV2, from_x[2], candidate));
-    tw_tensor *old = TW_G2(Mul, tw_retain(update), tw_retain(h)), *rest = TW_G2(Sub, tw__grad_constant(1, h), tw_retain(update));
-    next[0] = TW_G2(AddV2, old, TW_G2(Mul, rest, candidate));
-    return next[0] ? TW_OK : tw__error_status();
+    candidate = activate(t, cell->settings.activation, TW_TEMP(AddV2, from_x[2], candidate));
+    next[0] = TW_TEMP(AddV2, TW_TEMP(Mul, update, h), TW_TEMP(Mul, TW_TEMP(Sub, 1.0, update), candidate));
+    return TW_OK;
 }
 
 tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *states, int training, tw_tensor **next)
 {
-    next[0] = next[tw__cell_state_count(cell) - 1] = NULL;
+    TW_TEMPS(t);
+    weights w = { 0 };
     TW_TRY(tw__cell_make_masks(cell, input, states[0], training));
-    tw_status status = cell->kind == TW_CELL_LSTM  ? lstm_step(cell, input, states[0], states[1], next)
-                       : cell->kind == TW_CELL_GRU ? gru_step(cell, input, states[0], next)
-                                                   : simple_step(cell, input, states[0], next);
-    if (status != TW_OK) {
-        tw_release(next[0]);
-        if (next[0] != next[tw__cell_state_count(cell) - 1])
-            tw_release(next[tw__cell_state_count(cell) - 1]);
-    }
-    return status;
+    TW_TRY(read_weights(t, cell, &w));
+    TW_TRY(cell->kind == TW_CELL_LSTM  ? lstm_step(t, cell, &w, input, states[0], states[1], next)
+           : cell->kind == TW_CELL_GRU ? gru_step(t, cell, &w, input, states[0], next)
+                                       : simple_step(t, cell, &w, input, states[0], next));
+    bool two = tw__cell_state_count(cell) == 2;
+    TW_NEED(next[0]);
+    if (two)
+        TW_NEED(next[1]);
+    for (int i = 0; i <= two; i++)
+        next[i] = tw_retain(next[i]);
+    return TW_OK;
 }
 
 static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
@@ -302,7 +278,7 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
         states[i] = state && state->kind == TW_VALUE_TENSOR ? state->tensor : NULL;
         if (!states[i]) {
             tw__fail(TW_VALUE_ERROR, "%s \"%s\": states are %d tensors of [batch, %lld]", tw_class_name(self), self->name, count,
-                     (long long)cell->units);
+                     (long long)cell->settings.units);
             return result;
         }
     }
@@ -342,29 +318,20 @@ static tw_status cell_settle(void *self, const void *given)
     (void)given;
     tw__cell *cell = self;
     const tw_class *class_row = tw_class_of(self);
-    tw_layers_lstm_cell_args o; /* by name; what a class does not have is as in LSTMCell */
-    tw__args_project(class_row->signature, tw_object_config(self), &tw__signature_layers_lstm_cell, &o);
-    if (o.units <= 0)
+    tw_layers_lstm_cell_args *settings = &cell->settings;
+    const tw_layers_gru_cell_args *gru = class_row == &tw__class_layers_gru_cell ? tw_object_config(self) : NULL;
+    tw__args_project(class_row->signature, tw_object_config(self), &tw__signature_layers_lstm_cell, settings);
+    if (settings->units <= 0)
         return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.",
-                        (long long)o.units);
-    cell->kind = class_row == &tw__class_layers_lstm_cell  ? TW_CELL_LSTM
-                 : class_row == &tw__class_layers_gru_cell ? TW_CELL_GRU
-                                                           : TW_CELL_SIMPLE;
-    cell->units = o.units;
+                        (long long)settings->units);
+    cell->kind = class_row == &tw__class_layers_lstm_cell ? TW_CELL_LSTM : gru ? TW_CELL_GRU : TW_CELL_SIMPLE;
     if (!cell->layer.built || cell->kind != TW_CELL_SIMPLE) /* as in Keras */
-        cell->has_bias = o.use_bias;
-    cell->unit_forget_bias = o.unit_forget_bias;
-    cell->reset_after = cell->kind == TW_CELL_GRU && ((const tw_layers_gru_cell_args *)tw_object_config(self))->reset_after;
-    cell->bias_initializer = o.bias_initializer;
-    cell->dropout = within_one(o.dropout);
-    cell->recurrent_dropout = within_one(o.recurrent_dropout);
+        cell->has_bias = settings->use_bias;
+    cell->reset_after = gru && gru->reset_after;
+    settings->dropout = within_one(settings->dropout);
+    settings->recurrent_dropout = within_one(settings->recurrent_dropout);
     /* As in Keras the implementation is settled by the constructor. */
-    cell->per_gate =
-        cell->kind == TW_CELL_LSTM
-            ? o.implementation == 1
-            : cell->kind == TW_CELL_GRU && ((const tw_layers_gru_cell_args *)tw_object_config(self))->implementation == 1;
-    cell->activation = o.activation;
-    cell->recurrent_activation = o.recurrent_activation;
+    cell->per_gate = cell->kind != TW_CELL_SIMPLE && settings->implementation == 1;
     return TW_OK;
 }
 

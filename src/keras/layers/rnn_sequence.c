@@ -12,9 +12,9 @@ tw_value tw__cell_state_sizes(tw_layer *layer)
 {
     tw__cell *cell = tw__cell_of(layer);
     if (cell && cell->kind != TW_CELL_LSTM)
-        return (tw_value){ .kind = TW_VALUE_INT, .i = cell->units };
+        return (tw_value){ .kind = TW_VALUE_INT, .i = cell->settings.units };
     if (cell) {
-        tw_value sizes = tw__sizes_value((int64_t[]){ cell->units, cell->units }, 2);
+        tw_value sizes = tw__sizes_value((int64_t[]){ cell->settings.units, cell->settings.units }, 2);
         sizes.kind = TW_VALUE_LIST;
         return sizes;
     }
@@ -269,7 +269,7 @@ static tw_status loop_step(void *context, tw_tensor *const *values, int count, t
     if (!x || (s->mask && !mask))
         return tw__error_status();
     TW_TRY(step_masked(s, x, mask, values + 3, values[2], &output, made + 3));
-    made[0] = TW_G2(AddV2, tw_retain(values[0]), tw_tensor_int(1));
+    made[0] = TW_CALL(AddV2, values[0], 1);
     made[1] = TW_CALL(TensorListSetItem, values[1], values[0], output, TW_A_TYPE("element_dtype", output->dtype));
     made[2] = output;
     return give(made, s->count + 3, outputs, output_count);
@@ -279,19 +279,20 @@ static tw_status loop_step(void *context, tw_tensor *const *values, int count, t
 static tw_tensor *first_output(const tw__sequence *s, tw_tensor *inputs, tw_tensor *const *states)
 {
     tw_tensor *next[TW_MOST_STATES] = { 0 }, *output = NULL;
-    tw_auto tw_tensor *zero = tw_tensor_int(0), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *x = TW_CALL(GatherV2, inputs, zero, axis);
+    tw_auto tw_tensor *x = TW_CALL(GatherV2, inputs, 0, 0);
     if (!x || tw__cell_step_any(s, x, states, &output, next) != TW_OK)
         return NULL;
     tw__tensors_release(next, s->count);
-    return TW_G1(ZerosLike, output);
+    tw_auto tw_tensor *given = output;
+    return TW_CALL(ZerosLike, given);
 }
 
 tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs)
 {
-    tw_auto tw_tensor *length = TW_G3(GatherV2, TW_CALL(Shape, s->inputs), tw_tensor_int(0), tw_tensor_int(0));
-    tw_auto tw_tensor *first = first_output(s, s->inputs, states), *inputs = list_of(s->inputs),
-                      *mask = s->mask ? list_of(s->mask) : NULL;
+    TW_TEMPS(t);
+    tw_tensor *length = TW_TEMP(GatherV2, TW_TEMP(Shape, s->inputs), 0, 0);
+    tw_tensor *first = tw__temp(t, first_output(s, s->inputs, states)), *inputs = tw__temp(t, list_of(s->inputs)),
+              *mask = s->mask ? tw__temp(t, list_of(s->mask)) : NULL;
     if (!length || !first || !inputs || (s->mask && !mask))
         return tw__error_status();
     s->step_shape = s->inputs->shape;
@@ -300,8 +301,8 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
     s->inputs = inputs;
     s->mask = mask;
     tw_shape element = first->shape;
-    tw_auto tw_tensor *shape = tw__tensor_of_shape(&element, TW_INT32), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *list = TW_CALL(TensorListReserve, shape, length, TW_A_TYPE("element_dtype", first->dtype));
+    tw_tensor *shape = tw__temp(t, tw__tensor_of_shape(&element, TW_INT32)), *zero = tw__temp_int(t, 0, TW_INT32);
+    tw_tensor *list = TW_TEMP(TensorListReserve, shape, length, TW_A_TYPE("element_dtype", first->dtype));
     if (!list || !zero)
         return tw__error_status();
     tw_tensor *values[TW_MOST_STATES + 3] = { zero, list, first }, *results[TW_MOST_STATES + 3] = { 0 };
@@ -338,13 +339,15 @@ tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_
 
 bool tw__cell_has_usual_functions(const tw__cell *cell)
 {
-    return tw__activation_is(cell->activation, &tw__op_Tanh) && tw__activation_is(cell->recurrent_activation, &tw__op_Sigmoid);
+    return tw__activation_is(cell->settings.activation, &tw__op_Tanh) &&
+           tw__activation_is(cell->settings.recurrent_activation, &tw__op_Sigmoid);
 }
 
 bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s)
 {
     return cell && cell->kind == TW_CELL_LSTM && !s->mask && s->inputs->dtype == TW_FLOAT32 &&
-           tw__cell_has_usual_functions(cell) && (s->training != 1 || (cell->dropout == 0 && cell->recurrent_dropout == 0)) &&
+           tw__cell_has_usual_functions(cell) &&
+           (s->training != 1 || (cell->settings.dropout == 0 && cell->settings.recurrent_dropout == 0)) &&
            s->inputs->shape.rank == 3;
 }
 
@@ -361,31 +364,22 @@ tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, 
                              tw_tensor **outputs)
 {
     tw_layer *layer = &cell->layer;
-    tw_auto tw_tensor *kernel = tw__layer_read(layer, "kernel"), *recurrent = tw__layer_read(layer, "recurrent_kernel"),
-                      *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *weights = TW_CALL(ConcatV2, kernel, recurrent, axis);
-    tw_auto tw_tensor *peep = tw_tensor_new(TW_FLOAT32, TW_SHAPE(cell->units), NULL);
-    tw_auto tw_tensor *bias =
-        cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * cell->units), NULL);
-    tw_auto tw_tensor *length = NULL;
-    int64_t known = s->inputs->shape.dims[0];
-    if (known >= 0) {
-        length = tw_tensor_new(TW_INT64, TW_SCALAR, &known);
-    } else {
-        tw_auto tw_tensor *shape = TW_CALL(Shape, s->inputs, TW_A_TYPE("out_type", TW_INT64));
-        length = TW_G3(GatherV2, tw_retain(shape), tw_tensor_int(0), tw_tensor_int(0));
-    }
-    if (!weights || !peep || !bias || !length)
-        return tw__error_status();
-    tw_tensor *all[7] = { 0 };
-    int count = 7;
-    TW_TRY(tw__apply(&tw__op_BlockLSTMV2, TW_IN(length, s->inputs, states[1], states[0], weights, peep, peep, peep, bias), 9,
-                     NULL, 0, all, &count));
+    TW_TEMPS(t);
+    int64_t units = cell->settings.units, known = s->inputs->shape.dims[0];
+    tw_tensor *kernel = tw__temp(t, tw__layer_read(layer, "kernel")),
+              *recurrent = tw__temp(t, tw__layer_read(layer, "recurrent_kernel"));
+    tw_tensor *weights = TW_TEMP(ConcatV2, kernel, recurrent, 0);
+    tw_tensor *peep = tw__temp(t, tw_tensor_new(TW_FLOAT32, TW_SHAPE(units), NULL));
+    tw_tensor *bias =
+        tw__temp(t, cell->has_bias ? tw__layer_read(layer, "bias") : tw_tensor_new(TW_FLOAT32, TW_SHAPE(4 * units), NULL));
+    tw_tensor *length = known >= 0 ? tw__temp_int(t, known, TW_INT64)
+                                   : TW_TEMP(GatherV2, TW_TEMP(Shape, s->inputs, TW_A_TYPE("out_type", TW_INT64)), 0, 0);
+    tw_tensor *all[7];
+    TW_TRY(TW_TEMP_ALL(all, BlockLSTMV2, length, s->inputs, states[1], states[0], weights, peep, peep, peep, bias));
     *outputs = every ? tw_retain(all[6]) : last_of(all[6]);
     tw_tensor *cell_state = want_states ? last_of(all[1]) : NULL,
               *hidden = want_states ? (every ? last_of(all[6]) : tw_retain(*outputs)) : NULL;
     bool good = *outputs && (!want_states || (cell_state && hidden));
-    tw__tensors_release(all, 7);
     if (want_states) {
         tw__tensors_release(states, 2);
         states[0] = hidden;

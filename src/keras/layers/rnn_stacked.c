@@ -9,12 +9,10 @@ tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *siz
     memcpy(shape.dims + 1, size->dims, (size_t)size->rank * sizeof *shape.dims);
     if (shape.dims[0] >= 0)
         return tw_tensor_new(dtype, shape, NULL);
-    tw_auto tw_tensor *batch =
-        TW_G3(GatherV2, TW_CALL(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
-    tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *dims = TW_CALL(ConcatV2, batch, rest, axis);
-    tw_auto tw_tensor *filled = TW_CALL(Fill, dims, zero);
+    TW_TEMPS(t);
+    tw_tensor *batch = tw__temp_slice(t, tw__temp_shape(t, inputs, TW_INT32), batch_axis, batch_axis + 1);
+    tw_tensor *dims = TW_TEMP(ConcatV2, batch, tw__temp_ints(t, size->dims, size->rank, TW_INT32), 0);
+    tw_tensor *filled = tw__temp_zeros(t, dims, dtype);
     return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 

@@ -79,12 +79,13 @@ TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer", .
 
 static tw_tensor *repeat_call(tw_layer *self, tw_tensor *input, int training)
 {
+    TW_TEMPS(t);
     (void)training;
     const tw_layers_repeat_vector_args *args = tw_object_config(self);
     if (tw__layer_need_rank(self, &input->shape, 2) != TW_OK)
         return NULL;
-    tw_tensor *wide = TW_G2(ExpandDims, tw_retain(input), tw_tensor_int(1));
-    return TW_G2(Tile, wide, tw__ints_tensor((int64_t[]){ 1, args->n, 1 }, 3, args->n > INT32_MAX ? TW_INT64 : TW_INT32));
+    tw_dtype dtype = args->n > INT32_MAX ? TW_INT64 : TW_INT32;
+    return TW_CALL(Tile, TW_TEMP(ExpandDims, input, 1), tw__temp_ints(t, (int64_t[]){ 1, args->n, 1 }, 3, dtype));
 }
 
 static tw_status repeat_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -105,17 +106,16 @@ TW_CLASS(layers_repeat_vector, "keras.layers.RepeatVector(n: int, **layer) -> la
 /* Every element along the axis `times` times; takes x. */
 static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
 {
-    tw_auto tw_tensor *taken = x;
-    if (!x || times == 1)
-        return tw_retain(x);
+    TW_TEMPS(t);
+    if (!tw__temp(t, x) || times == 1)
+        return tw__keep(t, x);
     int rank = x->shape.rank;
     int64_t factors[TW_MAX_RANK];
     tw_shape shape = x->shape;
     for (int i = 0; i <= rank; i++)
         factors[i] = i == axis + 1 ? times : 1;
     shape.dims[axis] = shape.dims[axis] < 0 ? -1 : shape.dims[axis] * times;
-    tw_auto tw_tensor *tiled =
-        TW_G2(Tile, TW_G2(ExpandDims, tw_retain(x), tw_tensor_int(axis + 1)), tw__ints_tensor(factors, rank + 1, TW_INT32));
+    tw_tensor *tiled = TW_TEMP(Tile, TW_TEMP(ExpandDims, x, axis + 1), tw__temp_ints(t, factors, rank + 1, TW_INT32));
     if (!tiled)
         return NULL;
     int unknown = 0;
@@ -125,8 +125,7 @@ static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
         return tw__reshape(tiled, &shape);
     for (int i = 0; i < rank; i++)
         factors[i] = i == axis ? times : 1;
-    tw_auto tw_tensor *dims = TW_G2(Mul, TW_CALL(Shape, x), tw__ints_tensor(factors, rank, TW_INT32));
-    return TW_CALL(Reshape, tiled, dims);
+    return TW_CALL(Reshape, tiled, TW_TEMP(Mul, TW_TEMP(Shape, x), tw__temp_ints(t, factors, rank, TW_INT32)));
 }
 
 static tw_tensor *resize(const shaping *layer, tw_tensor *images)

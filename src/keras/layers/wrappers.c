@@ -104,11 +104,10 @@ static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int trainin
         unknown += whole.dims[i] < 0;
     if (unknown < 2)
         return tw__reshape(output, &whole);
-    tw_auto tw_tensor *rest = tw__ints_tensor(whole.dims + 2, whole.rank - 2, TW_INT32), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *first = TW_G3(Slice, TW_CALL(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
-                                     tw__ints_tensor((int64_t[]){ 2 }, 1, TW_INT32));
-    tw_auto tw_tensor *dims = TW_CALL(ConcatV2, first, rest, axis);
-    return TW_CALL(Reshape, output, dims);
+    TW_TEMPS(t);
+    tw_tensor *first = tw__temp_slice(t, tw__temp_shape(t, input, TW_INT32), 0, 2);
+    tw_tensor *rest = tw__temp_ints(t, whole.dims + 2, whole.rank - 2, TW_INT32);
+    return TW_CALL(Reshape, output, TW_TEMP(ConcatV2, first, rest, 0));
 }
 
 static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -187,17 +186,18 @@ static tw_status both_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": the layer is a %s, expected a recurrent layer", w->layer.name,
                         tw_class_name(args->layer));
     tw__rnn *rnn = (tw__rnn *)args->layer;
-    tw_auto tw_layer *forward = copy_of(args->layer, "forward", args->layer->name, rnn->go_backwards);
-    tw_auto tw_layer *backward = !forward               ? NULL
-                                 : args->backward_layer ? tw_retain(args->backward_layer)
-                                                        : copy_of(args->layer, "backward", args->layer->name, !rnn->go_backwards);
+    tw_auto tw_layer *forward = copy_of(args->layer, "forward", args->layer->name, rnn->settings.go_backwards);
+    tw_auto tw_layer *backward = !forward ? NULL
+                                 : args->backward_layer
+                                     ? tw_retain(args->backward_layer)
+                                     : copy_of(args->layer, "backward", args->layer->name, !rnn->settings.go_backwards);
     if (!forward || !backward)
         return tw__error_status();
     if (!tw__is(forward, &tw__class_layers_rnn) || !tw__is(backward, &tw__class_layers_rnn))
         return tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s",
                         tw_class_name(backward));
     /* As in Keras: steps that do not count are zero in both directions. */
-    ((tw__rnn *)forward)->zero_forced = ((tw__rnn *)backward)->zero_forced = rnn->return_sequences;
+    ((tw__rnn *)forward)->zero_forced = ((tw__rnn *)backward)->zero_forced = rnn->settings.return_sequences;
     if (args->backward_layer) { /* the layer itself, under a name of its own */
         char *name = tw__format(BACKWARD "%s", backward->name);
         if (!name)
@@ -254,15 +254,14 @@ static tw_status both_build(tw_layer *self, const tw_shape *input)
 
 static tw_tensor *merge(const wrapper *w, tw_tensor *a, tw_tensor *b)
 {
-    tw_auto tw_tensor *axis = tw_tensor_int(-1), *half = NULL;
+    TW_TEMPS(t);
     switch (w->merge) {
     case 'c':
-        return TW_CALL(ConcatV2, a, b, axis);
+        return TW_CALL(ConcatV2, a, b, -1);
     case 's':
         return TW_CALL(AddV2, a, b);
     case 'a':
-        half = tw__grad_constant(2, a);
-        return TW_G2(RealDiv, TW_CALL(AddV2, a, b), tw_retain(half));
+        return TW_CALL(RealDiv, TW_TEMP(AddV2, a, b), 2.0);
     default:
         return TW_CALL(Mul, a, b);
     }
@@ -295,8 +294,10 @@ static tw_value both_call(tw_layer *self, const tw_value *given, int training)
         if (!outputs[i])
             goto end;
     }
-    if (rnn->return_sequences) {
-        outputs[1] = TW_G2(ReverseV2, outputs[1], tw__ints_tensor((int64_t[]){ rnn->time_major ? 0 : 1 }, 1, TW_INT32));
+    if (rnn->settings.return_sequences) {
+        tw_auto tw_tensor *taken = outputs[1],
+                          *axis = tw__ints_tensor((int64_t[]){ rnn->settings.time_major ? 0 : 1 }, 1, TW_INT32);
+        outputs[1] = TW_CALL(ReverseV2, taken, axis);
         if (!outputs[1])
             goto end;
     }
@@ -348,7 +349,7 @@ static tw_tensor *both_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
 {
     (void)input;
     tw_layer *forward = direction(self, "forward_layer");
-    return forward && ((tw__rnn *)forward)->return_sequences ? tw_retain(mask) : NULL;
+    return forward && ((tw__rnn *)forward)->settings.return_sequences ? tw_retain(mask) : NULL;
 }
 
 static void both_config(tw_layer *self, tw__dict *dict)

@@ -5,7 +5,7 @@
 static tw__rnn *stateful(tw_layer *layer)
 {
     tw__rnn *rnn = tw__is(layer, &tw__class_layers_rnn) ? (tw__rnn *)layer : NULL;
-    return rnn && rnn->stateful ? rnn : NULL;
+    return rnn && rnn->settings.stateful ? rnn : NULL;
 }
 
 bool tw__keras_is_stateful(tw_layer *model)

@@ -69,33 +69,26 @@ TW_API(constraints_get, "keras.constraints._get(identifier: named<constraint>) -
 
 /* ---- the classes ---- */
 
-/* The square root of the sum of squares along the axes, which are kept. */
-static tw_tensor *norms_of(tw_tensor *value, tw_ints axis)
+/* The square root of the sum of squares along the axes, which are kept; left to t. */
+static tw_tensor *norms_of(tw__temps *t, tw_tensor *value, tw_ints axis)
 {
-    tw_auto tw_tensor *axes = tw__ints_tensor(axis.items, axis.count, TW_INT32);
-    tw_auto tw_tensor *squares = TW_CALL(Square, value);
-    tw_tensor *sums = TW_CALL(Sum, squares, axes, TW_A_BOOL("keep_dims", true));
-    return TW_G1(Sqrt, sums);
+    tw_tensor *axes = tw__temp_ints(t, axis.items, axis.count, TW_INT32);
+    return TW_TEMP(Sqrt, TW_TEMP(Sum, TW_TEMP(Square, value), axes, TW_A_BOOL("keep_dims", true)));
 }
 
-static tw_tensor *clipped(tw_tensor *norms, double low, double high)
-{
-    tw_auto tw_tensor *bottom = tw__grad_constant(low, norms), *top = tw__grad_constant(high, norms);
-    return TW_CALL(ClipByValue, norms, bottom, top);
-}
-
-/* value * (wanted / (epsilon + norms)); takes `wanted`. */
+/* value * (wanted / (epsilon + norms)) */
 static tw_tensor *scaled(tw_tensor *value, tw_tensor *wanted, tw_tensor *norms)
 {
-    tw_tensor *below = TW_GN(AddV2, tw__keras_epsilon(), tw_retain(norms));
-    return TW_G2(Mul, tw_retain(value), TW_G2(RealDiv, wanted, below));
+    TW_TEMPS(t);
+    return TW_CALL(Mul, value, TW_TEMP(RealDiv, wanted, TW_TEMP(AddV2, tw__keras_epsilon(), norms)));
 }
 
 static tw_tensor *max_norm(tw_constraint *self, tw_tensor *value)
 {
+    TW_TEMPS(t);
     const tw_constraints_max_norm_args *args = tw_object_config(self);
-    tw_auto tw_tensor *norms = norms_of(value, args->axis);
-    return norms ? scaled(value, clipped(norms, 0, args->max_value), norms) : NULL;
+    tw_tensor *norms = norms_of(t, value, args->axis);
+    return scaled(value, TW_TEMP(ClipByValue, norms, 0.0, args->max_value), norms);
 }
 static const tw__constraint_methods max_norm_methods = { max_norm };
 
@@ -111,10 +104,8 @@ static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
         tw__fail(TW_TYPE_ERROR, "NonNeg: a value of dtype %s, expected a floating point type", tw_dtype_name(value->dtype));
         return NULL;
     }
-    tw_auto tw_tensor *zero = tw__grad_constant(0, value);
-    tw_auto tw_tensor *holds = TW_CALL(GreaterEqual, value, zero);
-    tw_tensor *factor = TW_CALL(Cast, holds, TW_A_TYPE("DstT", value->dtype));
-    return TW_G2(Mul, tw_retain(value), factor);
+    TW_TEMPS(t);
+    return TW_CALL(Mul, value, tw__temp_cast(t, TW_TEMP(GreaterEqual, value, 0.0), value->dtype));
 }
 static const tw__constraint_methods non_neg_methods = { non_neg };
 
@@ -124,9 +115,9 @@ TW_CLASS(constraints_non_neg, "keras.constraints.NonNeg|keras.constraints.non_ne
 
 static tw_tensor *unit_norm(tw_constraint *self, tw_tensor *value)
 {
+    TW_TEMPS(t);
     const tw_constraints_unit_norm_args *args = tw_object_config(self);
-    tw_tensor *norms = norms_of(value, args->axis);
-    return norms ? TW_G2(RealDiv, tw_retain(value), TW_GN(AddV2, tw__keras_epsilon(), norms)) : NULL;
+    return TW_CALL(RealDiv, value, TW_TEMP(AddV2, tw__keras_epsilon(), norms_of(t, value, args->axis)));
 }
 static const tw__constraint_methods unit_norm_methods = { unit_norm };
 
@@ -136,12 +127,11 @@ TW_CLASS(constraints_unit_norm, "keras.constraints.UnitNorm|keras.constraints.un
 
 static tw_tensor *min_max_norm(tw_constraint *self, tw_tensor *value)
 {
+    TW_TEMPS(t);
     const tw_constraints_min_max_norm_args *args = tw_object_config(self);
-    tw_auto tw_tensor *norms = norms_of(value, args->axis);
-    if (!norms)
-        return NULL;
-    tw_tensor *inside = TW_GN(Mul, args->rate, clipped(norms, args->min_value, args->max_value));
-    return scaled(value, TW_G2(AddV2, inside, TW_GN(Mul, 1 - args->rate, tw_retain(norms))), norms);
+    tw_tensor *norms = norms_of(t, value, args->axis);
+    tw_tensor *inside = TW_TEMP(Mul, args->rate, TW_TEMP(ClipByValue, norms, args->min_value, args->max_value));
+    return scaled(value, TW_TEMP(AddV2, inside, TW_TEMP(Mul, 1 - args->rate, norms)), norms);
 }
 static const tw__constraint_methods min_max_norm_methods = { min_max_norm };
 

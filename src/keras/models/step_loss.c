@@ -71,11 +71,9 @@ static tw_status update_mean(tw_metric *mean, tw_tensor *value, tw_tensor *rows)
 /* total += part; takes the part. */
 static tw_status add_to(tw_tensor **total, tw_tensor *part)
 {
-    if (!part)
-        return tw__error_status();
-    tw_tensor *sum = *total ? TW_G2(AddV2, *total, part) : part;
-    *total = sum;
-    return sum ? TW_OK : tw__error_status();
+    tw_auto tw_tensor *old = *total, *added = part;
+    *total = old && part ? TW_CALL(AddV2, old, part) : tw_retain(part);
+    return *total ? TW_OK : tw__error_status();
 }
 
 /* What is summed for the gradients, and what the metric of the loss is told. In replicas the two differ: gradients are summed
@@ -87,7 +85,7 @@ typedef struct sums {
 
 static tw_tensor *times(tw_tensor *value, double number)
 {
-    return number == 1 ? tw_retain(value) : TW_G2(Mul, tw_retain(value), tw__float_scalar(value->dtype, number));
+    return number == 1 ? tw_retain(value) : TW_CALL(Mul, value, number);
 }
 
 /* Takes the value. */
@@ -122,8 +120,10 @@ static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *pred
         tw_auto tw_tensor *shown = times(value, adds ? replicas : 1);
         status = shown ? update_mean(t->means[i], shown, s->rows) : tw__error_status();
     }
-    if (status == TW_OK && !isnan(t->weights[i]) && (tw__replica < 0 || tw__replicas == 1))
-        value = TW_G2(Mul, value, tw__float_scalar(value->dtype, t->weights[i]));
+    if (status == TW_OK && !isnan(t->weights[i]) && (tw__replica < 0 || tw__replicas == 1)) {
+        tw_auto tw_tensor *taken = value;
+        value = TW_CALL(Mul, taken, t->weights[i]);
+    }
     unmatch(&m);
     if (status == TW_OK)
         return add_loss(s, value, weighs / (part ? replicas : 1), weighs * (adds ? replicas : 1));

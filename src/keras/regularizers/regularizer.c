@@ -86,13 +86,14 @@ static tw_status check(const char *name, const double *value_)
 
 static tw_tensor *absolute(tw_tensor *value, double factor)
 {
-    tw_tensor *magnitudes = TW_CALL(Abs, value);
-    return TW_GN(Mul, factor, TW_G2(Sum, magnitudes, magnitudes ? tw__all_axes(magnitudes) : NULL));
+    TW_TEMPS(t);
+    return TW_CALL(Mul, factor, tw__temp(t, tw__reduce_axis(&tw__op_Sum, TW_TEMP(Abs, value), TW_NO_INT, false)));
 }
 
 static tw_tensor *squares(tw_tensor *value, double factor)
 {
-    return TW_GN(Mul, 2 * factor, TW_CALL(L2Loss, value));
+    TW_TEMPS(t);
+    return TW_CALL(Mul, 2 * factor, TW_TEMP(L2Loss, value));
 }
 
 static tw_tensor *l1(tw_regularizer *self, tw_tensor *value)
@@ -129,13 +130,14 @@ TW_CLASS(regularizers_l2, "keras.regularizers.L2|keras.regularizers.l2(l2: float
 
 static tw_tensor *l1l2(tw_regularizer *self, tw_tensor *value)
 {
+    TW_TEMPS(t);
     const tw_regularizers_l1l2_args *args = tw_object_config(self);
-    tw_tensor *sum = tw__grad_constant(0, value);
+    tw_tensor *sum = tw__temp(t, tw__grad_constant(0, value));
     if (args->l1 != 0)
-        sum = TW_G2(AddV2, sum, absolute(value, args->l1));
+        sum = TW_TEMP(AddV2, sum, tw__temp(t, absolute(value, args->l1)));
     if (args->l2 != 0)
-        sum = TW_G2(AddV2, sum, squares(value, args->l2));
-    return sum;
+        sum = TW_TEMP(AddV2, sum, tw__temp(t, squares(value, args->l2)));
+    return tw__keep(t, sum);
 }
 static const tw__regularizer_methods l1l2_methods = { l1l2 };
 
@@ -179,16 +181,13 @@ static tw_tensor *orthogonal(tw_regularizer *self, tw_tensor *value)
         return NULL;
     }
     int64_t axis = rows ? 1 : 0, size = value->shape.dims[rows ? 0 : 1];
-    tw_auto tw_tensor *over = tw__ints_tensor(&axis, 1, TW_INT32);
-    tw_auto tw_tensor *square = TW_CALL(Square, value);
-    tw_tensor *sums = TW_CALL(Sum, square, over, TW_A_BOOL("keep_dims", true));
-    tw_auto tw_tensor *unit = TW_G2(Mul, tw_retain(value), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
-    tw_attr turned = TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true);
-    tw_auto tw_tensor *product = TW_CALL(MatMul, unit, unit, turned);
-    tw_auto tw_tensor *kept = product ? off_diagonal(size, value->dtype) : NULL;
-    tw_auto tw_tensor *others = kept ? TW_CALL(Mul, product, kept) : NULL;
+    TW_TEMPS(t);
+    tw_tensor *sums = tw__temp(t, tw__reduce_axis(&tw__op_Sum, TW_TEMP(Square, value), axis, true));
+    tw_tensor *unit = TW_TEMP(Mul, value, TW_TEMP(Rsqrt, TW_TEMP(Maximum, 1e-12, sums)));
+    tw_tensor *product = TW_TEMP(MatMul, unit, unit, TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true));
+    tw_tensor *others = TW_TEMP(Mul, product, tw__temp(t, off_diagonal(size, value->dtype)));
     double pairs = (double)size * ((double)size - 1) / 2;
-    return others ? TW_G2(RealDiv, absolute(others, args->factor * 0.5), tw__grad_constant(pairs, value)) : NULL;
+    return others ? TW_CALL(RealDiv, tw__temp(t, absolute(others, args->factor * 0.5)), pairs) : NULL;
 }
 static const tw__regularizer_methods orthogonal_methods = { orthogonal };
 

@@ -56,35 +56,6 @@ tw_status tw__temp_all(tw__temps *t, tw_tensor *const *tensors, int count, tw_st
     return status;
 }
 
-tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x)
-{
-    tw_tensor *result = x ? tw__call(op, &x, 1, NULL, 0) : NULL;
-    tw_release(x);
-    return result;
-}
-
-tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y)
-{
-    tw_tensor *result = x && y ? tw__call(op, TW_IN(x, y), 2, NULL, 0) : NULL;
-    tw_release(x);
-    tw_release(y);
-    return result;
-}
-
-tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z)
-{
-    tw_tensor *result = x && y && z ? tw__call(op, TW_IN(x, y, z), 3, NULL, 0) : NULL;
-    tw_release(x);
-    tw_release(y);
-    tw_release(z);
-    return result;
-}
-
-tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y)
-{
-    return y ? tw__grad_call_2(op, tw__grad_constant(number, y), y) : NULL;
-}
-
 tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype)
 {
     if (!tensor || tensor->dtype == dtype)

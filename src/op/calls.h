@@ -95,16 +95,6 @@ tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count);
 tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw__operand *operands, int count);
 tw_status tw__temp_all(tw__temps *t, tw_tensor *const *tensors, int count, tw_status status);
 
-/* ---- calls that take their inputs ---- */
-tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x);
-tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y);
-tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y); /* op(number, y) */
-tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z);
-#define TW_G3(op_name, x, y, z) tw__grad_call_3(&tw__op_##op_name, x, y, z)
-#define TW_G1(op_name, x) tw__grad_call_1(&tw__op_##op_name, x)
-#define TW_G2(op_name, x, y) tw__grad_call_2(&tw__op_##op_name, x, y)
-#define TW_GN(op_name, number, y) tw__grad_call_number(&tw__op_##op_name, number, y)
-
 /* ---- scalars, casts, reductions: new references; NULL gives NULL ---- */
 tw_tensor *tw__float_scalar(tw_dtype dtype, double value);         /* an error for other dtypes than floats */
 tw_tensor *tw__grad_constant(double value, const tw_tensor *like); /* a scalar of the same dtype */

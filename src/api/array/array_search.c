@@ -110,7 +110,7 @@ TW_API(math_confusion_matrix,
     } else {
         tw_auto tw_tensor *all = TW_CALL(Maximum, labels, predictions);
         tw_auto tw_tensor *most = tw__reduce_axes(&tw__op_Max, all, (tw_ints){ 0 }, false);
-        classes = most ? tw__grad_call_number(&tw__op_AddV2, 1, tw_retain(most)) : NULL;
+        classes = TW_CALL(AddV2, 1.0, most);
     }
     tw_auto tw_tensor *shape = TW_CALL(Pack, classes, classes, TW_A_INT("axis", 0));
     tw_auto tw_tensor *places = shape ? TW_CALL(Pack, labels, predictions, TW_A_INT("axis", 1)) : NULL;

@@ -99,18 +99,17 @@ TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: int
 
 static tw_tensor *global_norm(tw_tensors list)
 {
+    TW_TEMPS(t);
     tw_tensor *total = NULL;
     if (list.count == 0) {
         tw__fail(TW_VALUE_ERROR, "t_list is empty: there is no norm");
         return NULL;
     }
     for (int64_t i = 0; i < list.count; i++) {
-        tw_tensor *part = sum_of_squares(list.items[i], (tw_ints){ 0 }, false);
-        total = i ? tw__grad_call_2(&tw__op_AddV2, total, part) : part;
-        if (!total)
-            return NULL;
+        tw_tensor *part = tw__temp(t, sum_of_squares(list.items[i], (tw_ints){ 0 }, false));
+        total = i ? TW_TEMP(AddV2, total, part) : part;
     }
-    return tw__grad_call_1(&tw__op_Sqrt, total);
+    return TW_CALL(Sqrt, total);
 }
 
 TW_API(linalg_global_norm, "linalg.global_norm(t_list: tensors<T>, name: str = None) -> tensor",
@@ -144,26 +143,23 @@ TW_API(clip_by_global_norm,
        "clip_by_global_norm(t_list: tensors<T>, clip_norm: tensor<T>, use_norm: tensor<T> = None, name: str = None) -> value",
        "The tensors scaled so that their global norm is at most clip_norm, and that norm as it was.")
 {
+    TW_TEMPS(t);
     tw_value none = { .kind = TW_VALUE_NONE };
-    tw_tensor *norm = args->use_norm ? tw_retain(args->use_norm) : global_norm(args->t_list);
-    if (!norm)
-        return none;
+    tw_tensor *norm = args->use_norm ? args->use_norm : tw__temp(t, global_norm(args->t_list));
     /* clip_norm * min(1 / norm, 1 / clip_norm), and not a number if the norm is not finite */
-    tw_tensor *inverse = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, norm), tw_retain(norm));
-    tw_tensor *limit = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, args->clip_norm), tw_retain(args->clip_norm));
-    tw_tensor *scale = tw__grad_call_2(&tw__op_Mul, tw_retain(args->clip_norm), tw__grad_call_2(&tw__op_Minimum, inverse, limit));
-    scale = tw__grad_call_2(&tw__op_AddV2, scale, TW_CALL(Sub, norm, norm));
-    tw_tensors clipped = { tw__alloc_array((size_t)args->t_list.count + 1, sizeof(tw_tensor *)), args->t_list.count };
-    bool good = scale && clipped.items;
-    for (int64_t i = 0; good && i < clipped.count; i++)
-        good = (clipped.items[i] = TW_CALL(Mul, args->t_list.items[i], scale)) != NULL;
-    tw_release(scale);
-    if (good)
-        return pair_of(clipped, norm);
-    if (clipped.items)
-        tw_tensors_free(&clipped);
-    tw_release(norm);
-    return none;
+    tw_tensor *least = TW_TEMP(Minimum, TW_TEMP(RealDiv, 1.0, norm), TW_TEMP(RealDiv, 1.0, args->clip_norm));
+    tw_tensor *scale = TW_TEMP(AddV2, TW_TEMP(Mul, args->clip_norm, least), TW_TEMP(Sub, norm, norm));
+    tw_tensors clipped = { scale ? tw__alloc_array((size_t)args->t_list.count + 1, sizeof(tw_tensor *)) : NULL,
+                           args->t_list.count };
+    if (!clipped.items)
+        return none;
+    for (int64_t i = 0; i < clipped.count; i++) {
+        if (!(clipped.items[i] = TW_CALL(Mul, args->t_list.items[i], scale))) {
+            tw_tensors_free(&clipped);
+            return none;
+        }
+    }
+    return pair_of(clipped, tw_retain(norm));
 }
 
 /* ---- sums of many ---- */

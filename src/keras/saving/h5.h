@@ -11,6 +11,8 @@ enum { TW_H5_UNSAVED = 1 << 16 }; /* elements of weights that a model may have b
 /* A layer's variables as these files order them: those that training changes first. For tw__free. */
 tw_status tw__h5_variables(tw_layer *layer, tw_variable ***variables, int64_t *count);
 /* Puts variables under their names into a group, which gets the list of names. */
+/* The error of a value whose shape does not go with a variable's. */
+tw_status tw__h5_check_shape(const tw_variable *variable, const tw_tensor *value);
 tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variables, int64_t count);
 /* Puts the weights of all layers of a model into a group. */
 tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model);

@@ -78,24 +78,21 @@ static tw_status own_variables(tw_layer *model, tw_variable ***variables, int64_
 
 tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variables, int64_t count)
 {
-    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
-    if (!names)
-        return TW_RESOURCE_EXHAUSTED;
+    tw__owned const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    TW_NEED(names);
     for (int64_t i = 0; i < count; i++)
         names[i] = variables[i]->name;
-    tw_status status = tw__hdf5_set_texts(group, "weight_names", names, (size_t)count);
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        if (tw__hdf5_find(group, names[i])) {
-            status =
-                tw__fail(TW_VALUE_ERROR, "Unable to create dataset (name already exists): two weights of \"%s\" are named '%s'",
-                         group->name ? group->name : "the model", names[i]);
-            break;
-        }
+    TW_TRY(tw__hdf5_set_texts(group, "weight_names", names, (size_t)count));
+    for (int64_t i = 0; i < count; i++) {
+        if (tw__hdf5_find(group, names[i]))
+            return tw__fail(TW_VALUE_ERROR,
+                            "Unable to create dataset (name already exists): two weights of \"%s\" are named '%s'",
+                            group->name ? group->name : "the model", names[i]);
         tw_auto tw_tensor *value = tw__resource_read(variables[i]->resource);
-        status = value ? tw__hdf5_put(group, names[i], value) : tw__error_status();
+        TW_NEED(value);
+        TW_TRY(tw__hdf5_put(group, names[i], value));
     }
-    tw__free(names);
-    return status;
+    return TW_OK;
 }
 
 static tw_status put_layer(tw__hdf5_node *group, tw_layer *layer)
@@ -103,44 +100,32 @@ static tw_status put_layer(tw__hdf5_node *group, tw_layer *layer)
     if (tw__hdf5_find(group, layer->name))
         return tw__fail(TW_VALUE_ERROR, "Unable to create group (name already exists): two layers are named \"%s\"", layer->name);
     tw__hdf5_node *own = tw__hdf5_group(group, layer->name);
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
-    if (!own)
-        return tw__error_status();
+    TW_NEED(own);
     TW_TRY(tw__h5_variables(layer, &variables, &count));
-    tw_status status = tw__h5_put_variables(own, variables, count);
-    tw__free(variables);
-    return status;
+    return tw__h5_put_variables(own, variables, count);
 }
 
 tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model)
 {
-    tw_layer **layers = NULL;
-    tw_variable **own = NULL;
+    tw__owned tw_layer **layers = NULL;
+    tw__owned tw_variable **own = NULL;
     int64_t count, own_count;
     TW_TRY(tw__collect_layers(&model->trackable, false, &layers, &count));
-    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
-    tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < count; i++)
+    tw__owned const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    TW_NEED(names);
+    for (int64_t i = 0; i < count; i++)
         names[i] = layers[i]->name;
-    if (status == TW_OK)
-        status = tw__hdf5_set_texts(group, "layer_names", names, (size_t)count);
-    if (status == TW_OK)
-        status = tw__hdf5_set_text(group, "backend", "tensorflow", false);
-    if (status == TW_OK)
-        status = tw__hdf5_set_text(group, "keras_version", TW_KERAS_VERSION, false);
-    for (int64_t i = 0; status == TW_OK && i < count; i++)
-        status = put_layer(group, layers[i]);
-    tw__free(names);
-    tw__free(layers);
-    TW_TRY(status);
+    TW_TRY(tw__hdf5_set_texts(group, "layer_names", names, (size_t)count));
+    TW_TRY(tw__hdf5_set_text(group, "backend", "tensorflow", false));
+    TW_TRY(tw__hdf5_set_text(group, "keras_version", TW_KERAS_VERSION, false));
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(put_layer(group, layers[i]));
     tw__hdf5_node *top = tw__hdf5_group(group, TOP_LEVEL);
-    if (!top)
-        return tw__error_status();
+    TW_NEED(top);
     TW_TRY(own_variables(model, &own, &own_count));
-    status = tw__h5_put_variables(top, own, own_count);
-    tw__free(own);
-    return status;
+    return tw__h5_put_variables(top, own, own_count);
 }
 
 /* ---- loading ---- */
@@ -161,36 +146,28 @@ static tw_status add_change(changes *list, tw_variable *variable, tw_tensor *val
     return TW_OK;
 }
 
-static tw_status check_shape(const tw_variable *variable, const tw_tensor *value)
+tw_status tw__h5_check_shape(const tw_variable *variable, const tw_tensor *value)
 {
     if (tw__shape_compatible(&variable->resource->shape, &value->shape))
         return TW_OK;
-    char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
-    tw_status status =
-        tw__fail(TW_VALUE_ERROR,
-                 "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value "
-                 "shape %s are incompatible.",
-                 variable->name, own ? own : "", given ? given : "");
-    tw__free(own);
-    tw__free(given);
-    return status;
+    tw__owned char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s "
+        "are incompatible.",
+        variable->name, own ? own : "", given ? given : "");
 }
 
-static tw_status apply(changes *list, tw_status status)
+static tw_status apply(const changes *list)
 {
-    for (size_t i = 0; status == TW_OK && i < list->count; i++)
-        status = check_shape(list->variables[i], list->values[i]);
+    for (size_t i = 0; i < list->count; i++)
+        TW_TRY(tw__h5_check_shape(list->variables[i], list->values[i]));
     for (size_t i = 0; i < list->count; i++) {
-        if (status == TW_OK) {
-            tw_auto tw_tensor *cast = tw__cast(list->values[i], list->variables[i]->resource->dtype);
-            status = cast ? tw__variable_set(list->variables[i], cast) : tw__error_status();
-        }
-        tw_release(list->variables[i]);
-        tw_release(list->values[i]);
+        tw_auto tw_tensor *cast = tw__cast(list->values[i], list->variables[i]->resource->dtype);
+        TW_NEED(cast);
+        TW_TRY(tw__variable_set(list->variables[i], cast));
     }
-    tw__free(list->variables);
-    tw__free(list->values);
-    return status;
+    return TW_OK;
 }
 
 tw_tensors tw__h5_values(tw__hdf5 *file, const tw__hdf5_node *group)
@@ -244,10 +221,8 @@ static tw_status keep_weighty(loading *l)
     for (size_t i = 0; i < l->name_count; i++) {
         const tw__hdf5_node *group = layer_group(l->file, l->group, l->names[i]);
         size_t count;
-        char **weights = group ? tw__hdf5_texts(group, "weight_names", l->file->file.path, &count) : NULL;
-        if (!weights)
-            return tw__error_status();
-        tw__free(weights);
+        tw__owned char **weights = group ? tw__hdf5_texts(group, "weight_names", l->file->file.path, &count) : NULL;
+        TW_NEED(weights);
         if (count)
             l->names[kept_names++] = l->names[i];
     }
@@ -264,21 +239,18 @@ static tw_status load_in_order(loading *l)
             "Layer count mismatch when loading weights from file. Model expected %lld layers, found %zu saved layers.",
             (long long)l->layer_count, l->name_count);
     for (size_t i = 0; i < l->name_count; i++) {
-        tw_variable **variables;
+        tw__owned tw_variable **variables = NULL;
         int64_t count;
         TW_TRY(tw__h5_variables(l->layers[i], &variables, &count));
-        tw_tensors values = tw__h5_values(l->file, layer_group(l->file, l->group, l->names[i]));
-        tw_status status = values.items ? TW_OK : tw__error_status();
-        if (status == TW_OK && values.count != count)
-            status = tw__fail(TW_VALUE_ERROR,
-                              "Weight count mismatch for layer #%zu (named %s in the current model, %s in the save file). Layer "
-                              "expects %lld weight(s). Received %lld saved weight(s)",
-                              i, l->layers[i]->name, l->names[i], (long long)count, (long long)values.count);
-        for (int64_t k = 0; status == TW_OK && k < count; k++)
-            status = add_change(&l->changes, variables[k], values.items[k]);
-        tw_tensors_free(&values);
-        tw__free(variables);
-        TW_TRY(status);
+        tw__auto(tw_tensors_free) tw_tensors values = tw__h5_values(l->file, layer_group(l->file, l->group, l->names[i]));
+        TW_NEED(values.items);
+        if (values.count != count)
+            return tw__fail(TW_VALUE_ERROR,
+                            "Weight count mismatch for layer #%zu (named %s in the current model, %s in the save file). Layer "
+                            "expects %lld weight(s). Received %lld saved weight(s)",
+                            i, l->layers[i]->name, l->names[i], (long long)count, (long long)values.count);
+        for (int64_t k = 0; k < count; k++)
+            TW_TRY(add_change(&l->changes, variables[k], values.items[k]));
     }
     return TW_OK;
 }
@@ -287,22 +259,18 @@ static tw_status load_in_order(loading *l)
  * weights. */
 static tw_status report_shape(const loading *l, const char *where, const tw_variable *variable, const tw_tensor *value)
 {
-    char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
-    char *detail = tw__format("%s. Weight expects shape %s. Received saved weight with shape %s", variable->name, own ? own : "",
-                              given ? given : "");
-    tw_status status = detail ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (detail && l->skip && where)
+    tw__owned char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
+    tw__owned char *detail = tw__format("%s. Weight expects shape %s. Received saved weight with shape %s", variable->name,
+                                        own ? own : "", given ? given : "");
+    TW_NEED(detail);
+    if (!l->skip)
+        return where ? tw__fail(TW_VALUE_ERROR, "Shape mismatch in %s for weight %s", where, detail)
+                     : tw__fail(TW_VALUE_ERROR, "Shape mismatch in model for top-level weight %s", detail);
+    if (where)
         tw__log("WARNING", "Skipping loading weights for %s due to mismatch in shape for weight %s", where, detail);
-    else if (detail && l->skip)
+    else
         tw__log("WARNING", "Skipping loading top-level weight for model due to mismatch in shape for weight %s", detail);
-    else if (detail && where)
-        status = tw__fail(TW_VALUE_ERROR, "Shape mismatch in %s for weight %s", where, detail);
-    else if (detail)
-        status = tw__fail(TW_VALUE_ERROR, "Shape mismatch in model for top-level weight %s", detail);
-    tw__free(detail);
-    tw__free(own);
-    tw__free(given);
-    return status;
+    return TW_OK;
 }
 
 static tw_status change_equal_shapes(loading *l, const char *where, tw_variable *const *variables, const tw_tensors *values)
@@ -318,40 +286,35 @@ static tw_status change_equal_shapes(loading *l, const char *where, tw_variable 
 
 static tw_status load_named(loading *l, size_t number, tw_layer *layer, const tw_tensors *values)
 {
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
     TW_TRY(tw__h5_variables(layer, &variables, &count));
-    char *where = tw__format("layer #%zu (named %s)", number, layer->name);
-    tw_status status = where ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (where && values->count == count)
-        status = change_equal_shapes(l, where, variables, values);
-    else if (where && l->skip)
-        tw__log(
-            "WARNING",
-            "Skipping loading of weights for %s due to mismatch in number of weights. Layer expects %lld weight(s). Received %lld "
-            "saved weight(s)",
-            where, (long long)count, (long long)values->count);
-    else if (where)
-        status =
-            tw__fail(TW_VALUE_ERROR, "Weight count mismatch for %s. Layer expects %lld weight(s). Received %lld saved weight(s)",
-                     where, (long long)count, (long long)values->count);
-    tw__free(where);
-    tw__free(variables);
-    return status;
+    tw__owned char *where = tw__format("layer #%zu (named %s)", number, layer->name);
+    TW_NEED(where);
+    if (values->count == count)
+        return change_equal_shapes(l, where, variables, values);
+    if (!l->skip)
+        return tw__fail(TW_VALUE_ERROR,
+                        "Weight count mismatch for %s. Layer expects %lld weight(s). Received %lld saved weight(s)", where,
+                        (long long)count, (long long)values->count);
+    tw__log(
+        "WARNING",
+        "Skipping loading of weights for %s due to mismatch in number of weights. Layer expects %lld weight(s). Received %lld "
+        "saved weight(s)",
+        where, (long long)count, (long long)values->count);
+    return TW_OK;
 }
 
 static tw_status load_by_name(loading *l)
 {
     for (size_t i = 0; i < l->name_count; i++) {
         const tw__hdf5_node *group = layer_group(l->file, l->group, l->names[i]);
-        tw_tensors values = group ? tw__h5_values(l->file, group) : (tw_tensors){ 0 };
-        tw_status status = values.items ? TW_OK : tw__error_status();
-        for (int64_t k = 0; status == TW_OK && k < l->layer_count; k++) {
+        tw__auto(tw_tensors_free) tw_tensors values = group ? tw__h5_values(l->file, group) : (tw_tensors){ 0 };
+        TW_NEED(values.items);
+        for (int64_t k = 0; k < l->layer_count; k++) {
             if (strcmp(l->layers[k]->name, l->names[i]) == 0)
-                status = load_named(l, i, l->layers[k], &values);
+                TW_TRY(load_named(l, i, l->layers[k], &values));
         }
-        tw_tensors_free(&values);
-        TW_TRY(status);
     }
     return TW_OK;
 }
@@ -359,45 +322,50 @@ static tw_status load_by_name(loading *l)
 static tw_status load_top_level(loading *l, tw_layer *model, bool by_name)
 {
     const tw__hdf5_node *group = tw__hdf5_find(l->group, TOP_LEVEL);
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
     if (!group)
         return TW_OK;
-    tw_tensors values = tw__h5_values(l->file, group);
-    if (!values.items)
-        return tw__error_status();
-    tw_status status = own_variables(model, &variables, &count);
-    if (status == TW_OK && values.count != count && l->skip)
+    tw__auto(tw_tensors_free) tw_tensors values = tw__h5_values(l->file, group);
+    TW_NEED(values.items);
+    TW_TRY(own_variables(model, &variables, &count));
+    if (values.count != count && !l->skip)
+        return tw__fail(TW_VALUE_ERROR,
+                        "Weight count mismatch for top-level weights %s. Model expects %lld top-level weight(s). Received %lld "
+                        "saved top-level weight(s)",
+                        by_name ? "of model" : "when loading weights from file", (long long)count, (long long)values.count);
+    if (values.count != count)
         tw__log("WARNING",
                 "Skipping loading top-level weights for model due to mismatch in number of weights. Model expects %lld top-level "
                 "weight(s). Received %lld saved top-level weight(s)",
                 (long long)count, (long long)values.count);
-    else if (status == TW_OK && values.count != count)
-        status = tw__fail(TW_VALUE_ERROR,
-                          "Weight count mismatch for top-level weights %s. Model expects %lld top-level weight(s). Received %lld "
-                          "saved top-level weight(s)",
-                          by_name ? "of model" : "when loading weights from file", (long long)count, (long long)values.count);
-    else if (status == TW_OK && by_name)
-        status = change_equal_shapes(l, NULL, variables, &values);
-    for (int64_t i = 0; status == TW_OK && !by_name && i < count; i++)
-        status = add_change(&l->changes, variables[i], values.items[i]);
-    tw__free(variables);
-    tw_tensors_free(&values);
-    return status;
+    else if (by_name)
+        return change_equal_shapes(l, NULL, variables, &values);
+    for (int64_t i = 0; !by_name && i < count; i++)
+        TW_TRY(add_change(&l->changes, variables[i], values.items[i]));
+    return TW_OK;
+}
+
+static tw_status load(loading *l, tw_layer *model, bool by_name)
+{
+    TW_NEED(l->names = tw__hdf5_texts(l->group, "layer_names", l->file->file.path, &l->name_count));
+    TW_TRY(tw__collect_layers(&model->trackable, false, &l->layers, &l->layer_count));
+    TW_TRY(by_name ? load_by_name(l) : load_in_order(l));
+    TW_TRY(load_top_level(l, model, by_name));
+    return apply(&l->changes);
 }
 
 tw_status tw__h5_load_weights(tw__hdf5 *file, const tw__hdf5_node *group, tw_layer *model, bool by_name, bool skip_mismatch)
 {
     loading l = { .file = file, .group = group, .skip = skip_mismatch };
-    l.names = tw__hdf5_texts(group, "layer_names", file->file.path, &l.name_count);
-    if (!l.names)
-        return tw__error_status();
-    tw_status status = tw__collect_layers(&model->trackable, false, &l.layers, &l.layer_count);
-    if (status == TW_OK)
-        status = by_name ? load_by_name(&l) : load_in_order(&l);
-    if (status == TW_OK)
-        status = load_top_level(&l, model, by_name);
+    tw_status status = load(&l, model, by_name);
+    for (size_t i = 0; i < l.changes.count; i++) {
+        tw_release(l.changes.variables[i]);
+        tw_release(l.changes.values[i]);
+    }
+    tw__free(l.changes.variables);
+    tw__free(l.changes.values);
     tw__free(l.layers);
     tw__free(l.names);
-    return apply(&l.changes, status);
+    return status;
 }

@@ -54,12 +54,10 @@ static tw_value compile_config(const tw__trainer *t)
 
 static tw_status write_json(tw__zip *zip, const char *name, const tw_value *value)
 {
-    char *text = value->kind == TW_VALUE_DICT && tw_error_code() == TW_OK ? tw_value_json(value) : NULL;
-    tw_status status = text ? tw__zip_member(zip, name) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__zip_write(zip, text, strlen(text));
-    tw__free(text);
-    return status;
+    tw__owned char *text = value->kind == TW_VALUE_DICT && tw_error_code() == TW_OK ? tw_value_json(value) : NULL;
+    TW_NEED(text);
+    TW_TRY(tw__zip_member(zip, name));
+    return tw__zip_write(zip, text, strlen(text));
 }
 
 static tw_status write_texts(tw__zip *zip, tw_layer *model)
@@ -71,21 +69,25 @@ static tw_status write_texts(tw__zip *zip, tw_layer *model)
     tw__dict metadata = { 0 };
     tw__dict_put_str(&metadata, "keras_version", TW_KERAS_VERSION);
     tw__dict_put_str(&metadata, "date_saved", date);
-    tw_value value = tw__dict_take(&metadata);
-    tw_status status = write_json(zip, METADATA, &value);
-    tw_value_free(&value);
-    TW_TRY(status);
-    value = tw__serialize(model, "keras");
+    tw__auto(tw_value_free) tw_value said = tw__dict_take(&metadata);
+    TW_TRY(write_json(zip, METADATA, &said));
+    tw_value value = tw__serialize(model, "keras");
     if (value.kind != TW_VALUE_DICT)
         return tw__error_status();
     tw__dict whole = { .items = value.list.items, .count = (size_t)value.list.count, .capacity = (size_t)value.list.count };
     const tw__trainer *trainer = ((const tw__model *)model)->trainer;
     if (trainer && trainer->compiled && trainer->optimizer)
         tw__dict_put(&whole, "compile_config", compile_config(trainer));
-    value = tw__dict_take(&whole);
-    status = write_json(zip, CONFIG, &value);
-    tw_value_free(&value);
-    return status;
+    tw__auto(tw_value_free) tw_value config = tw__dict_take(&whole);
+    return write_json(zip, CONFIG, &config);
+}
+
+static tw_status write_all(tw__zip *zip, tw__hdf5_node *root, tw_layer *model, const char *path)
+{
+    TW_TRY(write_texts(zip, model));
+    TW_TRY(tw__keras_put_state(root, &model->trackable));
+    TW_TRY(tw__zip_member(zip, WEIGHTS));
+    return tw__hdf5_emit(root, path, tw__zip_write, zip);
 }
 
 tw_status tw__keras_save(tw_layer *model, const char *path)
@@ -97,15 +99,7 @@ tw_status tw__keras_save(tw_layer *model, const char *path)
             "by calling it on some data.");
     tw__hdf5_node *root = tw__hdf5_tree();
     tw__zip *zip = root ? tw__zip_create(path) : NULL;
-    tw_status status = zip ? write_texts(zip, model) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__keras_put_state(root, &model->trackable);
-    if (status == TW_OK)
-        status = tw__zip_member(zip, WEIGHTS);
-    if (status == TW_OK)
-        status = tw__hdf5_emit(root, path, tw__zip_write, zip);
-    if (zip)
-        status = tw__zip_commit(zip, status);
+    tw_status status = zip ? tw__zip_commit(zip, write_all(zip, root, model, path)) : tw__error_status();
     tw__hdf5_free(root);
     return status;
 }
@@ -126,14 +120,14 @@ static tw_status read_config(const char *path, tw_value *config)
 {
     size_t size = 0;
     *config = (tw_value){ .kind = TW_VALUE_NONE };
-    uint8_t *text = tw__zip_read(path, CONFIG, &size);
+    tw__owned uint8_t *text = tw__zip_read(path, CONFIG, &size);
     tw_status status = text ? tw__value_parse((const char *)text, size, config) : tw__error_status();
-    tw__free(text);
     if (status != TW_OK && tw_error_code() != TW_OK)
         tw__error_prefix("%s: %s: ", path, CONFIG);
-    if (status == TW_OK && (config->kind != TW_VALUE_DICT || !tw__value_text(config, "class_name")))
-        status = tw__fail(TW_VALUE_ERROR, "%s: %s is no dict with a class and a config", path, CONFIG);
-    return status;
+    TW_TRY(status);
+    return config->kind == TW_VALUE_DICT && tw__value_text(config, "class_name")
+               ? TW_OK
+               : tw__fail(TW_VALUE_ERROR, "%s: %s is no dict with a class and a config", path, CONFIG);
 }
 
 /* The values of an object and of what belongs to it. */
@@ -188,13 +182,10 @@ tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mi
 
 tw_status tw__keras_training(const char *path, tw_value *arguments)
 {
-    tw_value config;
-    *arguments = (tw_value){ .kind = TW_VALUE_NONE };
-    tw_status status = read_config(path, &config);
-    if (status == TW_OK)
-        status = arguments_of(path, &config, arguments);
-    tw_value_free(&config);
-    return status;
+    tw__auto(tw_value_free) tw_value config = { .kind = TW_VALUE_NONE };
+    *arguments = config;
+    TW_TRY(read_config(path, &config));
+    return arguments_of(path, &config, arguments);
 }
 
 tw_status tw__keras_load_optimizer(const char *path, tw_layer *model)
@@ -238,34 +229,38 @@ static tw_status count_elements(const char *path, int64_t *count)
     return TW_OK;
 }
 
+/* The model of a config, with as many weights as the file has values for. */
+static tw_status make_model(const char *path, const tw_value *config, tw_layer **model)
+{
+    int64_t room = 0;
+    TW_TRY(count_elements(path, &room));
+    int64_t before = tw__weights_allow(room);
+    *model = tw__deserialize(config, "model");
+    tw_status status = !*model                            ? tw__error_status()
+                       : tw__is(*model, &tw__class_model) ? build(*model, config)
+                                                          : tw__fail(TW_VALUE_ERROR, "%s: %s describes a %s, which is no model",
+                                                                     path, CONFIG, tw_class_name(*model));
+    tw__weights_allow(before);
+    return status;
+}
+
+static tw_status load(const char *path, bool with_training, tw_layer **model)
+{
+    tw__auto(tw_value_free) tw_value config = { .kind = TW_VALUE_NONE }, arguments = config;
+    TW_TRY(read_config(path, &config));
+    TW_TRY(make_model(path, &config, model));
+    if ((*model)->built)
+        TW_TRY(load_values(path, &(*model)->trackable, ""));
+    if (with_training)
+        TW_TRY(arguments_of(path, &config, &arguments));
+    if (arguments.kind != TW_VALUE_DICT)
+        return TW_OK;
+    TW_TRY(tw__keras_compile_with(*model, &arguments));
+    return tw__keras_load_optimizer(path, *model);
+}
+
 tw_layer *tw__keras_load(const char *path, bool with_training)
 {
-    tw_value config, arguments = { .kind = TW_VALUE_NONE };
-    int64_t room = 0;
-    tw_status status = read_config(path, &config);
-    if (status == TW_OK)
-        status = count_elements(path, &room);
-    int64_t before = tw__weights_allow(room);
-    tw_layer *model = status == TW_OK ? tw__deserialize(&config, "model") : NULL;
-    status = model ? TW_OK : tw__error_status();
-    if (model && !tw__is(model, &tw__class_model))
-        status = tw__fail(TW_VALUE_ERROR, "%s: %s describes a %s, which is no model", path, CONFIG, tw_class_name(model));
-    if (status == TW_OK)
-        status = build(model, &config);
-    tw__weights_allow(before);
-    if (status == TW_OK && model->built)
-        status = load_values(path, &model->trackable, "");
-    if (status == TW_OK && with_training)
-        status = arguments_of(path, &config, &arguments);
-    if (status == TW_OK && arguments.kind == TW_VALUE_DICT) {
-        status = tw__keras_compile_with(model, &arguments);
-        if (status == TW_OK)
-            status = tw__keras_load_optimizer(path, model);
-    }
-    tw_value_free(&arguments);
-    tw_value_free(&config);
-    if (status == TW_OK)
-        return model;
-    tw_release(model);
-    return NULL;
+    tw_auto tw_layer *model = NULL;
+    return load(path, with_training, &model) == TW_OK ? TW_TAKE(model) : NULL;
 }

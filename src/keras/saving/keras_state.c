@@ -117,10 +117,9 @@ static tw_status go_to_layers(walk *w, tw_trackable *object, const char *path)
 static tw_status own_variables(walk *w, const tw_trackable *object, const char *path)
 {
     const tw_trackable *all = tw__is(object, &tw__class_optimizer) ? ((const tw_optimizer *)object)->all : object;
-    tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
+    tw__owned tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
     size_t count = 0;
-    if (!variables)
-        return tw__error_status();
+    TW_NEED(variables);
     for (int trainable = 1; trainable >= 0; trainable--) {
         for (size_t i = 0; i < all->child_count; i++) {
             tw_variable *variable = (tw_variable *)all->children[i].object;
@@ -130,11 +129,9 @@ static tw_status own_variables(walk *w, const tw_trackable *object, const char *
                 variables[count++] = variable;
         }
     }
-    char *vars = join(path, "vars");
-    tw_status status = vars ? w->each(w, object, vars, variables, count) : tw__error_status();
-    tw__free(vars);
-    tw__free(variables);
-    return status;
+    tw__owned char *vars = join(path, "vars");
+    TW_NEED(vars);
+    return w->each(w, object, vars, variables, count);
 }
 
 static tw_status go(walk *w, tw_trackable *object, const char *path)
@@ -147,27 +144,25 @@ static tw_status go(walk *w, tw_trackable *object, const char *path)
         return TW_OK;
     TW_TRY(go_to_layers(w, object, path));
     tw__trainer *trainer = tw__is(object, &tw__class_model) ? ((tw__model *)object)->trainer : NULL;
-    attribute *list = tw__alloc_array(object->child_count + 1, sizeof *list);
+    tw__owned attribute *list = tw__alloc_array(object->child_count + 1, sizeof *list);
     size_t count = 0;
-    tw_metric **metrics = NULL;
+    tw__owned tw_metric **metrics = NULL;
     int metric_count = 0;
-    tw_status status = list ? TW_OK : tw__error_status();
-    if (status == TW_OK && trainer)
-        status = tw__trainer_metrics(trainer, &metrics, &metric_count);
-    if (status == TW_OK && metrics)
+    TW_NEED(list);
+    if (trainer)
+        TW_TRY(tw__trainer_metrics(trainer, &metrics, &metric_count));
+    if (metrics)
         list[count++] = (attribute){ .name = "metrics", .metrics = metrics, .metric_count = metric_count };
-    for (size_t i = 0; status == TW_OK && i < object->child_count; i++) {
+    for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = &object->children[i];
         if (!tw__starts_with(child->name, "layer-") && !tw__starts_with(child->name, "layer_with_weights-"))
             list[count++] = (attribute){ .name = child->name, .object = (tw_object *)child->object };
     }
     if (count)
         qsort(list, count, sizeof *list, by_name);
-    for (size_t i = 0; status == TW_OK && i < count; i++)
-        status = go_to(w, &list[i], path);
-    tw__free(metrics);
-    tw__free(list);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(go_to(w, &list[i], path));
+    return TW_OK;
 }
 
 /* ---- writing ---- */
@@ -176,14 +171,15 @@ static tw_status put_variables(walk *w, const tw_trackable *object, const char *
 {
     (void)object;
     tw__hdf5_node *group = tw__hdf5_group(w->root, path);
-    for (size_t i = 0; group && i < count; i++) {
+    TW_NEED(group);
+    for (size_t i = 0; i < count; i++) {
         char name[24];
         snprintf(name, sizeof name, "%zu", i);
         tw_auto tw_tensor *value = tw__variable_read(variables[i]);
-        if (!value || tw__hdf5_put(group, name, value) != TW_OK)
-            return tw__error_status();
+        TW_NEED(value);
+        TW_TRY(tw__hdf5_put(group, name, value));
     }
-    return group ? TW_OK : tw__error_status();
+    return TW_OK;
 }
 
 tw_status tw__keras_put_state(tw__hdf5_node *root, tw_trackable *object)
@@ -215,20 +211,9 @@ static tw_status read_one(walk *w, const tw__hdf5_node *group, size_t place, tw_
         return tw__fail(TW_VALUE_ERROR, "%s: there is no value %zu, which the variable '%s' is to have", w->file->file.path,
                         place, variable->name);
     tw_auto tw_tensor *value = tw__hdf5_value(w->file, node);
-    tw_auto tw_tensor *cast = value ? tw__cast(value, variable->resource->dtype) : NULL;
-    if (!cast)
-        return tw__error_status();
-    if (!tw__shape_compatible(&variable->resource->shape, &cast->shape)) {
-        char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&cast->shape);
-        tw__fail(
-            TW_VALUE_ERROR,
-            "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are "
-            "incompatible.",
-            variable->name, own ? own : "", given ? given : "");
-        tw__free(own);
-        tw__free(given);
-        return tw__error_status();
-    }
+    tw_auto tw_tensor *cast = tw__cast(value, variable->resource->dtype);
+    TW_NEED(cast);
+    TW_TRY(tw__h5_check_shape(variable, cast));
     return tw__variable_set(variable, cast);
 }
 

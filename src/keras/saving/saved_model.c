@@ -290,69 +290,62 @@ static tw_value call_specification(void)
 }
 
 /* __call__, or the same with losses. A name in a file is one function's, so each is traced anew. */
+static tw_status add_call(tw_saved_function *function, tw_layer *model, const model_input *input, const char *what,
+                          bool with_losses, bool training)
+{
+    tw_value output = NONE;
+    tw_auto tw__function *f = trace(model, what, input, training, &output);
+    if (f && with_losses)
+        output = LIST(TW_VALUE_TUPLE, output, { .kind = TW_VALUE_LIST });
+    tw_value inputs =
+        LIST(TW_VALUE_TUPLE,
+             LIST(TW_VALUE_TUPLE, tw__value_copy(&input->structure), { .kind = TW_VALUE_BOOL, .b = training }, NONE),
+             { .kind = TW_VALUE_DICT });
+    tw_auto tw_saved_concrete *concrete = tw__saved_concrete_new(f, inputs, output);
+    if (!f || !concrete)
+        return tw__error_status();
+    TW_TRY(tw__saved_concrete_keywords(concrete, (const char *const *)input->names, (size_t)input->count, -1));
+    return tw__saved_function_add(function, concrete);
+}
+
 static tw_saved_function *call_function(tw_layer *model, const model_input *input, const char *what, bool with_losses)
 {
-    tw_saved_function *function = tw__saved_function_new(call_specification());
+    tw_auto tw_saved_function *function = tw__saved_function_new(call_specification());
     for (int training = 0; function && training < 2; training++) {
-        tw_value output = NONE;
-        tw__function *f = trace(model, what, input, training, &output);
-        if (f && with_losses)
-            output = LIST(TW_VALUE_TUPLE, output, { .kind = TW_VALUE_LIST });
-        tw_value inputs =
-            LIST(TW_VALUE_TUPLE,
-                 LIST(TW_VALUE_TUPLE, tw__value_copy(&input->structure), { .kind = TW_VALUE_BOOL, .b = training != 0 }, NONE),
-                 { .kind = TW_VALUE_DICT });
-        tw_saved_concrete *concrete = tw__saved_concrete_new(f, inputs, output);
-        tw_status status =
-            f && concrete ? tw__saved_concrete_keywords(concrete, (const char *const *)input->names, (size_t)input->count, -1)
-                          : tw__error_status();
-        if (status == TW_OK)
-            status = tw__saved_function_add(function, concrete);
-        tw_release(concrete);
-        tw_release(f);
-        if (status != TW_OK) {
-            tw_release(function);
+        if (add_call(function, model, input, what, with_losses, training) != TW_OK)
             return NULL;
-        }
     }
-    return function;
+    return TW_TAKE(function);
 }
 
 static tw_status add_list(tw__extra *extra, tw_layer *model, const char *name, tw__which which)
 {
-    tw_variable **variables = NULL;
+    tw__owned tw_variable **variables = NULL;
     int64_t count = 0;
-    tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
-    tw_status status = list ? tw__collect_variables(&model->trackable, which, &variables, &count) : TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    tw_auto tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
+    TW_NEED(list);
+    TW_TRY(tw__collect_variables(&model->trackable, which, &variables, &count));
+    for (int64_t i = 0; i < count; i++) {
         char place[24];
         snprintf(place, sizeof place, "%lld", (long long)i);
-        status = tw__track(&list->trackable, place, variables[i]);
+        TW_TRY(tw__track(&list->trackable, place, variables[i]));
     }
-    tw__free(variables);
-    if (status == TW_OK)
-        status = tw__extra_add(extra, &model->trackable, name, list);
-    tw_release(list);
-    return status;
+    return tw__extra_add(extra, &model->trackable, name, list);
 }
 
 static tw_status add_calls(tw__extra *extra, tw_layer *model, const model_input *input)
 {
-    tw_saved_object *api = tw__saved_object_new("_generic_user_object");
-    tw_status status = api ? tw__extra_add(extra, &model->trackable, "keras_api", api) : TW_RESOURCE_EXHAUSTED;
-    for (int losses = 0; status == TW_OK && losses < 2; losses++) {
+    tw_auto tw_saved_object *api = tw__saved_object_new("_generic_user_object");
+    TW_NEED(api);
+    TW_TRY(tw__extra_add(extra, &model->trackable, "keras_api", api));
+    for (int losses = 0; losses < 2; losses++) {
         const char *what = losses ? "call_and_return_conditional_losses" : "call";
-        tw_saved_function *function = call_function(model, input, what, losses);
-        if (!function)
-            status = tw__error_status();
-        else if (losses)
-            status = tw__track(&api->trackable, what, function);
-        else
-            status = tw__extra_add(extra, &model->trackable, "__call__", function);
-        tw_release(function);
+        tw_auto tw_saved_function *function = call_function(model, input, what, losses);
+        TW_NEED(function);
+        TW_TRY(losses ? tw__track(&api->trackable, what, function)
+                      : tw__extra_add(extra, &model->trackable, "__call__", function));
     }
-    tw_release(api);
-    return status;
+    return TW_OK;
 }
 
 /* Under which name a result is served: a dict's key, the layer that it comes from, or output_1, output_2 … */
@@ -361,20 +354,13 @@ static tw_status add_calls(tw__extra *extra, tw_layer *model, const model_input 
 /* Gives the layer its functions if it can be called with one tensor of that kind. */
 static tw_status add_layer_calls(tw__extra *extra, tw_layer *layer, tw_dtype dtype, const tw_shape *shape)
 {
-    model_input input = { .structure = NONE };
-    tw_status status = add_tensor(&input, dtype, shape, "inputs");
-    if (status == TW_OK)
-        input.structure = tw__spec_value(dtype, &input.shapes[0], "inputs");
-    tw_value results = NONE; /* a first trace, before anything is attached */
-    tw__function *tried = status == TW_OK ? trace(layer, "call", &input, false, &results) : NULL;
-    if (status == TW_OK && !tried)
-        status = tw__error_status();
-    if (status == TW_OK)
-        status = add_calls(extra, layer, &input);
-    tw_release(tried);
-    tw_value_free(&results);
-    free_input(&input);
-    return status;
+    tw__auto(free_input) model_input input = { .structure = NONE };
+    TW_TRY(add_tensor(&input, dtype, shape, "inputs"));
+    input.structure = tw__spec_value(dtype, &input.shapes[0], "inputs");
+    tw__auto(tw_value_free) tw_value results = NONE; /* a first trace, before anything is attached */
+    tw_auto tw__function *tried = trace(layer, "call", &input, false, &results);
+    TW_NEED(tried);
+    return add_calls(extra, layer, &input);
 }
 
 /* What it is called with is known by the shape that it was built for; the dtype is the first that it takes. */
@@ -397,21 +383,18 @@ static tw_status add_own_layer(tw__extra *extra, tw_layer *layer)
 
 static tw_status add_own_layers(tw__extra *extra, tw_layer *model)
 {
-    tw_layer **layers;
+    tw__owned tw_layer **layers = NULL;
     int64_t count;
     TW_TRY(tw__collect_layers(&model->trackable, true, &layers, &count));
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        tw_value name = NONE;
+    for (int64_t i = 0; i < count; i++) {
+        tw__auto(tw_value_free) tw_value name = NONE;
         bool own = layers[i] != model && layers[i]->built && !tw__is(layers[i], &tw__class_layers_rnn) &&
                    !tw__tracked(&layers[i]->trackable, "keras_api") && tw__language.class_name &&
                    tw__language.class_name(layers[i], &name) && name.kind == TW_VALUE_STR;
-        tw_value_free(&name);
         if (own)
-            status = add_own_layer(extra, layers[i]);
+            TW_TRY(add_own_layer(extra, layers[i]));
     }
-    tw__free(layers);
-    return status;
+    return TW_OK;
 }
 
 static char *output_name(tw_layer *model, const tw_value *results, int index)
@@ -482,10 +465,9 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
         TW_TRY(tw__keras_attach_states(extra, model));
     }
     if (!signatures->trackable.child_count) {
-        tw_saved_concrete *signature = default_signature(model, input);
-        tw_status status = signature ? tw__track(&signatures->trackable, "serving_default", signature) : tw__error_status();
-        tw_release(signature);
-        TW_TRY(status);
+        tw_auto tw_saved_concrete *signature = default_signature(model, input);
+        TW_NEED(signature);
+        TW_TRY(tw__track(&signatures->trackable, "serving_default", signature));
     }
     tw__object_words_hook = words_of;
     tw__saving_view view = { .root = &model->trackable, .extra = extra, .no_gradients = !gradients };
@@ -494,10 +476,7 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
 
 tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, bool gradients)
 {
-    model_input input = { .structure = NONE, .fixed = tw__keras_is_stateful(model) };
-    tw_status status = find_input(model, &input);
-    if (status == TW_OK)
-        status = save_with(model, directory, extra, signatures, &input, gradients);
-    free_input(&input);
-    return status;
+    tw__auto(free_input) model_input input = { .structure = NONE, .fixed = tw__keras_is_stateful(model) };
+    TW_TRY(find_input(model, &input));
+    return save_with(model, directory, extra, signatures, &input, gradients);
 }

@@ -108,32 +108,26 @@ static tw_status read_watched(const char *what, const char *monitor, const tw__d
 
 static tw_status keep_weights(watcher *w)
 {
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
     TW_TRY(tw__collect_variables(&w->callback.model->trackable, TW_ALL_VARIABLES, &variables, &count));
     drop_weights(w);
-    tw_status status = (w->weights = tw__alloc_array((size_t)count + 1, sizeof *w->weights)) ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        if ((w->weights[i] = tw__variable_read(variables[i])))
-            w->weight_count++;
-        else
-            status = tw__error_status();
-    }
-    tw__free(variables);
-    return status;
+    TW_NEED(w->weights = tw__alloc_array((size_t)count + 1, sizeof *w->weights));
+    for (; w->weight_count < count; w->weight_count++)
+        TW_NEED(w->weights[w->weight_count] = tw__variable_read(variables[w->weight_count]));
+    return TW_OK;
 }
 
 static tw_status restore_weights(watcher *w)
 {
-    tw_variable **variables;
+    tw__owned tw_variable **variables = NULL;
     int64_t count;
     TW_TRY(tw__collect_variables(&w->callback.model->trackable, TW_ALL_VARIABLES, &variables, &count));
-    tw_status status =
-        count == w->weight_count ? TW_OK : tw__fail(TW_VALUE_ERROR, "EarlyStopping: the model's weights are others than before");
-    for (int64_t i = 0; status == TW_OK && i < count; i++)
-        status = tw__traced_assign(&tw__op_AssignVariableOp, variables[i], w->weights[i]);
-    tw__free(variables);
-    return status;
+    if (count != w->weight_count)
+        return tw__fail(TW_VALUE_ERROR, "EarlyStopping: the model's weights are others than before");
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, variables[i], w->weights[i]));
+    return TW_OK;
 }
 
 static tw_status stopping_init(void *self, const void *given)

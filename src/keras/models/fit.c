@@ -52,16 +52,12 @@ static tw_status tell(tw__pass *p, tw_event event, int64_t index)
 {
     if (!(p->callbacks->events & TW_ON(event)))
         return TW_OK;
-    tw__dict logs = { 0 };
-    tw_status status = TW_OK;
+    tw__auto(tw__logs_free) tw__dict logs = { 0 };
     if (p->result_count && (event == TW_TRAIN_BATCH_END || event == TW_TEST_BATCH_END))
-        status = tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, NULL, &logs);
+        TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, NULL, &logs));
     if (p->result_count && event == TW_PREDICT_BATCH_END && p->outputs)
-        status = p->outputs(p->context, p->results, p->result_count, &logs);
-    if (status == TW_OK)
-        status = tw__callbacks_tell(p->callbacks, event, index, &logs);
-    tw__logs_free(&logs);
-    return status;
+        TW_TRY(p->outputs(p->context, p->results, p->result_count, &logs));
+    return tw__callbacks_tell(p->callbacks, event, index, &logs);
 }
 
 tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
@@ -136,28 +132,21 @@ tw_status tw__pass_limit(const tw__feed *feed, int64_t given, const char *what, 
 
 tw_status tw__evaluate(tw__trainer *t, tw__feed *feed, int64_t limit, tw__callback_list *callbacks, tw__dict *logs)
 {
-    tw__pass pass = { .trainer = t,
-                      .mode = TW_TEST_MODE,
-                      .feed = feed,
-                      .callbacks = callbacks,
-                      .limit = limit,
-                      .rounds = 1,
-                      .most_rounds = 1,
-                      .epochs = 1 };
-    tw__dict none = { 0 };
+    tw__auto(tw__pass_end) tw__pass pass = { .trainer = t,
+                                             .mode = TW_TEST_MODE,
+                                             .feed = feed,
+                                             .callbacks = callbacks,
+                                             .limit = limit,
+                                             .rounds = 1,
+                                             .most_rounds = 1,
+                                             .epochs = 1 };
+    tw__auto(tw__logs_free) tw__dict none = { 0 };
     t->test_count = 0;
-    tw_status status = tw__callbacks_tell(callbacks, TW_TEST_BEGIN, 0, &none);
-    tw__logs_free(&none);
-    if (status == TW_OK)
-        status = tw__feed_begin(feed, limit);
-    if (status == TW_OK)
-        status = tw__trainer_reset(t);
-    if (status == TW_OK)
-        status = tw__pass_epoch(&pass, logs);
-    if (status == TW_OK)
-        status = tw__callbacks_tell(callbacks, TW_TEST_END, 0, logs);
-    tw__pass_end(&pass);
-    return status;
+    TW_TRY(tw__callbacks_tell(callbacks, TW_TEST_BEGIN, 0, &none));
+    TW_TRY(tw__feed_begin(feed, limit));
+    TW_TRY(tw__trainer_reset(t));
+    TW_TRY(tw__pass_epoch(&pass, logs));
+    return tw__callbacks_tell(callbacks, TW_TEST_END, 0, logs);
 }
 
 /* ---- fit ---- */
@@ -177,17 +166,16 @@ static bool wants_validation(const tw__fit *f, int64_t epoch)
 
 static tw_status validate(tw__fit *f, tw__callback_list *callbacks, tw__dict *epoch_logs)
 {
-    tw__dict logs = { 0 };
+    tw__auto(tw__logs_free) tw__dict logs = { 0 };
     int64_t limit;
     TW_TRY(tw__pass_limit(&f->validation, f->validation_steps, "validation_data", &limit));
-    tw_status status = tw__evaluate(f->trainer, &f->validation, limit, callbacks, &logs);
-    for (size_t i = 0; status == TW_OK && i + 1 < logs.count; i += 2) {
-        char *name = tw__format("val_%s", logs.items[i].s.data);
-        status = name ? tw__logs_set(epoch_logs, name, tw__value_copy(&logs.items[i + 1])) : tw__error_status();
-        tw__free(name);
+    TW_TRY(tw__evaluate(f->trainer, &f->validation, limit, callbacks, &logs));
+    for (size_t i = 0; i + 1 < logs.count; i += 2) {
+        tw__owned char *name = tw__format("val_%s", logs.items[i].s.data);
+        TW_NEED(name);
+        TW_TRY(tw__logs_set(epoch_logs, name, tw__value_copy(&logs.items[i + 1])));
     }
-    tw__logs_free(&logs);
-    return status;
+    return TW_OK;
 }
 
 static tw_status one_epoch(tw__fit *f, tw__pass *pass, tw__callback_list *callbacks, int64_t epoch, tw__dict *logs)
@@ -224,29 +212,24 @@ static int64_t first_epoch(const tw__fit *f, tw__pass *pass)
 
 static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callbacks)
 {
-    tw__dict logs = { 0 };
-    tw_status status = tw__callbacks_tell(callbacks, TW_TRAIN_BEGIN, 0, &logs);
+    tw__auto(tw__logs_free) tw__dict logs = { 0 };
     bool every_epoch = f->feed.dataset && (f->steps_per_epoch == TW_NO_INT || f->steps_per_epoch == f->feed.steps);
-    if (status == TW_OK)
-        status = tw__feed_epoch(&f->feed);
-    if (status == TW_OK && f->trainer->resume_state)
-        status = tw__trainer_restore_state(f->trainer, f->trainer->resume_state);
+    TW_TRY(tw__callbacks_tell(callbacks, TW_TRAIN_BEGIN, 0, &logs));
+    TW_TRY(tw__feed_epoch(&f->feed));
+    if (f->trainer->resume_state)
+        TW_TRY(tw__trainer_restore_state(f->trainer, f->trainer->resume_state));
     int64_t first = first_epoch(f, pass);
     bool inside = pass->first > 0 && f->feed.resumed;
-    for (int64_t epoch = first; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
+    for (int64_t epoch = first; epoch < f->epochs && !pass->ran_out; epoch++) {
         tw__logs_free(&logs);
         if (every_epoch &&
             !(inside && epoch == first)) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
-            status = tw__feed_epoch(&f->feed);
-        if (status == TW_OK)
-            status = one_epoch(f, pass, callbacks, epoch, &logs);
+            TW_TRY(tw__feed_epoch(&f->feed));
+        TW_TRY(one_epoch(f, pass, callbacks, epoch, &logs));
         if (f->trainer->stop_training)
             break;
     }
-    if (status == TW_OK)
-        status = tw__callbacks_tell(callbacks, TW_TRAIN_END, 0, &logs);
-    tw__logs_free(&logs);
-    return status;
+    return tw__callbacks_tell(callbacks, TW_TRAIN_END, 0, &logs);
 }
 
 tw_callback *tw__fit_run(tw__fit *f)

@@ -157,31 +157,32 @@ TW_METHOD(
 
 /* ---- one batch ---- */
 
+static tw_status run_batch(tw__trainer *t, tw__mode mode, tw__feed *feed, const tw__feed_options *options, bool reset,
+                           tw__dict *logs)
+{
+    tw__auto(tw_tensors_free) tw_tensors results = { 0 };
+    int count = 0;
+    bool end = false;
+    TW_TRY(tw__feed_open(feed, options, mode == TW_TRAIN_MODE ? "train_on_batch" : "test_on_batch"));
+    if (reset)
+        TW_TRY(tw__trainer_reset(t));
+    TW_TRY(tw__feed_epoch(feed));
+    TW_TRY(tw__feed_next(feed, &end));
+    tw_status status = tw__trainer_step(t, mode, feed->batch, feed->specs, feed->parts, &results.items, &count);
+    results.count = count;
+    TW_TRY(status);
+    return tw__step_logs(&t->steps[mode], results.items, count, NULL, logs);
+}
+
 static tw_value on_batch(tw__trainer *t, tw__mode mode, const tw__feed_options *options, bool reset)
 {
     tw__feed feed = { 0 };
     tw__dict logs = { 0 };
-    tw_tensor **results = NULL;
-    int count = 0;
-    bool end = false;
     tw__feed_options whole = *options;
     whole.rows = -1;
     whole.batch_size =
         options->arrays[0]->shape.rank > 0 && options->arrays[0]->shape.dims[0] > 0 ? options->arrays[0]->shape.dims[0] : 1;
-    tw_status status = tw__feed_open(&feed, &whole, mode == TW_TRAIN_MODE ? "train_on_batch" : "test_on_batch");
-    if (status == TW_OK && reset)
-        status = tw__trainer_reset(t);
-    if (status == TW_OK)
-        status = tw__feed_epoch(&feed);
-    if (status == TW_OK)
-        status = tw__feed_next(&feed, &end);
-    if (status == TW_OK)
-        status = tw__trainer_step(t, mode, feed.batch, feed.specs, feed.parts, &results, &count);
-    if (status == TW_OK)
-        status = tw__step_logs(&t->steps[mode], results, count, NULL, &logs);
-    for (int i = 0; i < count && results; i++)
-        tw_release(results[i]);
-    tw__free(results);
+    tw_status status = run_batch(t, mode, &feed, &whole, reset, &logs);
     tw__feed_close(&feed);
     if (status == TW_OK)
         return tw__dict_take(&logs);

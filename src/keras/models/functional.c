@@ -182,18 +182,12 @@ static tw_status run_step(run *r, const tw__node_step *step, int training)
         r->values[step->first] = output;
         return output ? TW_OK : tw__error_status();
     }
-    tw_value given = { .kind = TW_VALUE_NONE }, by_name = { .kind = TW_VALUE_NONE }, result = { .kind = TW_VALUE_NONE };
-    tw_status status = tw__replace_tensors(&node->arguments, value_for, r, &given);
-    if (status == TW_OK && named)
-        status = tw__replace_tensors(&node->named, value_for, r, &by_name);
-    if (status == TW_OK)
-        status = tw__layer_invoke(layer, &given, named ? &by_name : NULL, training, &result);
-    if (status == TW_OK)
-        status = store(&result, &node->structure, r->values + step->first);
-    tw_value_free(&given);
-    tw_value_free(&by_name);
-    tw_value_free(&result);
-    return status;
+    tw__auto(tw_value_free) tw_value given = { .kind = TW_VALUE_NONE }, by_name = given, result = given;
+    TW_TRY(tw__replace_tensors(&node->arguments, value_for, r, &given));
+    if (named)
+        TW_TRY(tw__replace_tensors(&node->named, value_for, r, &by_name));
+    TW_TRY(tw__layer_invoke(layer, &given, named ? &by_name : NULL, training, &result));
+    return store(&result, &node->structure, r->values + step->first);
 }
 
 /* The input as the model wants it: its dtype, and an axis of size 1 more or less at the end. */
@@ -280,39 +274,39 @@ static tw_status flat_given(const tw__functional *model, const tw_value *given, 
     return flat_items(model, given, wanted, flat, count);
 }
 
+/* One of the inputs, as it was given. */
+static tw_status set_input(run *r, size_t i, const tw_value *given)
+{
+    const tw__functional *model = r->model;
+    bool variable = given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_variable);
+    if (given->kind != TW_VALUE_TENSOR && !variable)
+        return tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
+    tw_auto tw_tensor *tensor = variable ? tw__variable_read(given->object) : tw_retain(given->tensor);
+    tw_auto tw_tensor *ready = tensor ? conform(model->flat_inputs[i], tensor) : NULL;
+    TW_NEED(ready);
+    if (ready != tensor && tw__mask_of(tensor))
+        TW_TRY(tw__mask_set(ready, tw__mask_of(tensor)));
+    TW_TRY(check_shape(model, i, ready));
+    tw_tensor **place = value_at(r, model->flat_inputs[i]);
+    if (place)
+        *place = TW_TAKE(ready);
+    return TW_OK;
+}
+
 static tw_status set_inputs(run *r, const tw_value *given)
 {
     const tw__functional *model = r->model;
-    const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
+    tw__owned const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
     size_t count = 0;
-    tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK && count != model->input_count)
-        status = tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
-                                  "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.",
-                                  model->model.layer.name, model->input_count, count);
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
-        bool variable = flat[i]->kind == TW_VALUE_OBJECT && tw__is(flat[i]->object, &tw__class_variable);
-        tw_tensor *tensor = flat[i]->kind == TW_VALUE_TENSOR ? tw_retain(flat[i]->tensor)
-                            : variable                       ? tw__variable_read(flat[i]->object)
-                                                             : NULL;
-        if (!tensor)
-            status = tw_error_code() != TW_OK
-                         ? tw_error_code()
-                         : tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
-        tw_tensor *ready = tensor ? conform(model->flat_inputs[i], tensor) : NULL;
-        if (ready && ready != tensor && tw__mask_of(tensor))
-            status = tw__mask_set(ready, tw__mask_of(tensor));
-        if (status == TW_OK)
-            status = ready ? check_shape(model, i, ready) : tw__error_status();
-        tw_tensor **place = value_at(r, model->flat_inputs[i]);
-        tw_release(tensor);
-        if (status == TW_OK && place)
-            *place = ready;
-        else
-            tw_release(ready);
-    }
-    tw__free(flat);
-    return status;
+    TW_NEED(flat);
+    TW_TRY(flat_given(model, given, &model->inputs, flat, &count));
+    if (count != model->input_count)
+        return tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
+                                "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.", model->model.layer.name,
+                                model->input_count, count);
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(set_input(r, i, flat[i]));
+    return TW_OK;
 }
 
 /* Masks that a caller gives, one for each input or None. */
@@ -321,20 +315,29 @@ static tw_status set_masks(run *r, const tw_value *given)
     const tw__functional *model = r->model;
     if (given->kind == TW_VALUE_NONE)
         return TW_OK;
-    const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
+    tw__owned const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
     size_t count = 0;
-    tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; status == TW_OK && i < count; i++) {
+    TW_NEED(flat);
+    TW_TRY(flat_given(model, given, &model->inputs, flat, &count));
+    for (size_t i = 0; i < count; i++) {
         tw_tensor **place = value_at(r, model->flat_inputs[i]);
         if (!place || flat[i]->kind != TW_VALUE_TENSOR)
             continue;
         tw_auto tw_tensor *masked = tw__masked_copy(*place, flat[i]->tensor);
-        status = masked ? TW_OK : tw__error_status();
-        if (masked)
-            tw__set(place, masked);
+        TW_NEED(masked);
+        tw__set(place, masked);
     }
-    tw__free(flat);
-    return status;
+    return TW_OK;
+}
+
+static tw_status run_all(run *r, const tw_value *given, int training, tw_value *result)
+{
+    TW_NEED(r->values);
+    TW_TRY(set_inputs(r, &given[0]));
+    TW_TRY(set_masks(r, &given[2]));
+    for (size_t i = 0; i < r->model->step_count; i++)
+        TW_TRY(run_step(r, &r->model->steps[i], training));
+    return tw__replace_tensors(&r->model->outputs, value_for, r, result);
 }
 
 static tw_value functional_call(tw_layer *self, const tw_value *given, int training)
@@ -342,14 +345,7 @@ static tw_value functional_call(tw_layer *self, const tw_value *given, int train
     const tw__functional *model = (const tw__functional *)self;
     tw_value result = { .kind = TW_VALUE_NONE };
     run r = { model, tw__alloc_array(model->value_count + 1, sizeof *r.values) };
-    tw_status status = r.values ? set_inputs(&r, &given[0]) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = set_masks(&r, &given[2]);
-    for (size_t i = 0; status == TW_OK && i < model->step_count; i++)
-        status = run_step(&r, &model->steps[i], training);
-    if (status == TW_OK)
-        status = tw__replace_tensors(&model->outputs, value_for, &r, &result);
-    if (status != TW_OK)
+    if (run_all(&r, given, training, &result) != TW_OK)
         tw_value_free(&result);
     for (size_t i = 0; r.values && i < model->value_count; i++)
         tw_release(r.values[i]);

@@ -11,34 +11,26 @@ typedef struct matched {
     tw_tensor *y, *prediction, *weight, *mask; /* new references; weight and mask may be NULL */
 } matched;
 
-static tw_tensor *with_last_axis(tw_tensor *tensor)
-{
-    tw_auto tw_tensor *last = tw_tensor_int(-1);
-    return TW_CALL(ExpandDims, tensor, last);
-}
-
 static tw_status match(tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, matched *m)
 {
+    TW_TEMPS(t);
     bool column = prediction->shape.rank == 2;
-    tw_auto tw_tensor *labels = y->shape.rank == 1 && column ? with_last_axis(y) : tw_retain(y);
-    bool alike = labels && ((tw__dtype_is_float(y->dtype) && tw__dtype_is_float(prediction->dtype)) ||
-                            (tw__dtype_is_integer(y->dtype) && tw__dtype_is_integer(prediction->dtype)));
-    *m = (matched){ .prediction = tw_retain(prediction) };
-    m->y = !labels ? NULL : alike ? tw__cast(labels, prediction->dtype) : tw_retain(labels);
-    if (m->y && weight) {
-        tw_auto tw_tensor *shaped = weight->shape.rank == 1 && column ? with_last_axis(weight) : tw_retain(weight);
-        m->weight = shaped ? tw__cast(shaped, prediction->dtype) : NULL;
-    }
-    if (!m->y || (weight && !m->weight))
-        return tw__error_status();
+    bool alike = (tw__dtype_is_float(y->dtype) && tw__dtype_is_float(prediction->dtype)) ||
+                 (tw__dtype_is_integer(y->dtype) && tw__dtype_is_integer(prediction->dtype));
+    tw_tensor *labels = y->shape.rank == 1 && column ? TW_TEMP(ExpandDims, y, -1) : y;
+    if (weight && weight->shape.rank == 1 && column)
+        TW_NEED(weight = TW_TEMP(ExpandDims, weight, -1));
+    m->prediction = tw_retain(prediction);
+    TW_NEED(m->y = alike ? tw__cast(labels, prediction->dtype) : tw_retain(labels));
+    if (weight)
+        TW_NEED(weight = tw__temp_cast(t, weight, prediction->dtype));
     tw_tensor *mask = tw__mask_of(prediction);
+    m->weight = mask ? NULL : tw_retain(weight);
     if (!mask)
         return TW_OK;
-    if (!(m->mask = tw__cast(mask, prediction->dtype)))
-        return tw__error_status();
-    tw_auto tw_tensor *given = m->weight;
-    m->weight = tw__mask_weights(given, m->mask);
-    return m->weight ? TW_OK : tw__error_status();
+    TW_NEED(m->mask = tw__cast(mask, prediction->dtype));
+    TW_NEED(m->weight = tw__mask_weights(weight, m->mask));
+    return TW_OK;
 }
 
 static void unmatch(matched *m)
@@ -53,18 +45,15 @@ static void unmatch(matched *m)
 
 static tw_tensor *rows_of(tw_tensor *tensor)
 {
+    TW_TEMPS(t);
     if (tensor->shape.rank > 0 && tensor->shape.dims[0] >= 0)
         return tw_tensor_float((float)tensor->shape.dims[0]);
-    tw_auto tw_tensor *shape = TW_CALL(Shape, tensor), *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *rows = TW_CALL(GatherV2, shape, zero, axis);
-    return rows ? tw__cast(rows, TW_FLOAT32) : NULL;
+    tw_tensor *rows = TW_TEMP(GatherV2, TW_TEMP(Shape, tensor), 0, 0);
+    return tw__cast(rows, TW_FLOAT32);
 }
 
 static tw_status update_mean(tw_metric *mean, tw_tensor *value, tw_tensor *rows)
 {
-    if (!rows)
-        return tw__error_status();
     return tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = mean, .values = value, .sample_weight = rows });
 }
 
@@ -88,107 +77,96 @@ static tw_tensor *times(tw_tensor *value, double number)
     return number == 1 ? tw_retain(value) : TW_CALL(Mul, value, number);
 }
 
-/* Takes the value. */
 static tw_status add_loss(sums *s, tw_tensor *value, double for_loss, double for_metric)
 {
-    if (!value || tw__replica < 0 || tw__replicas == 1)
-        return add_to(&s->loss, value);
-    tw_status status = add_to(&s->loss, times(value, for_loss));
-    if (status == TW_OK)
-        status = add_to(&s->shown, times(value, for_metric));
-    tw_release(value);
-    return status;
+    if (tw__replica < 0 || tw__replicas == 1)
+        return add_to(&s->loss, tw_retain(value));
+    TW_TRY(add_to(&s->loss, times(value, for_loss)));
+    return add_to(&s->shown, times(value, for_metric));
 }
 
 static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, sums *s)
 {
-    matched m = { 0 };
-    tw_tensor *value = NULL;
+    tw__auto(unmatch) matched m = { 0 };
     bool adds = t->losses[i]->reduction == TW_SUM_LOSS, part = t->losses[i]->reduction == TW_MEAN_LOSS;
-    double replicas = tw__replica >= 0 ? tw__replicas : 1, weighs = isnan(t->weights[i]) ? 1 : t->weights[i];
-    tw_status status = match(y, prediction, weight, &m);
-    if (status == TW_OK) {
-        bool outer = tw__losses_of_parts;
-        tw__losses_of_parts = true;
-        value = tw__loss_of(t->losses[i], m.y, m.prediction, m.weight);
-        tw__losses_of_parts = outer;
-        status = value ? TW_OK : tw__error_status();
-    }
-    if (status == TW_OK && !s->rows && !(s->rows = rows_of(m.y)))
-        status = tw__error_status();
-    if (status == TW_OK && t->means) {
+    bool weighs = !isnan(t->weights[i]), outer = tw__losses_of_parts;
+    double replicas = tw__replica >= 0 ? tw__replicas : 1, factor = weighs ? t->weights[i] : 1;
+    TW_TRY(match(y, prediction, weight, &m));
+    tw__losses_of_parts = true;
+    tw_auto tw_tensor *value = tw__loss_of(t->losses[i], m.y, m.prediction, m.weight);
+    tw__losses_of_parts = outer;
+    TW_NEED(value);
+    if (!s->rows)
+        TW_NEED(s->rows = rows_of(m.y));
+    if (t->means) {
         tw_auto tw_tensor *shown = times(value, adds ? replicas : 1);
-        status = shown ? update_mean(t->means[i], shown, s->rows) : tw__error_status();
+        TW_NEED(shown);
+        TW_TRY(update_mean(t->means[i], shown, s->rows));
     }
-    if (status == TW_OK && !isnan(t->weights[i]) && (tw__replica < 0 || tw__replicas == 1)) {
-        tw_auto tw_tensor *taken = value;
-        value = TW_CALL(Mul, taken, t->weights[i]);
+    tw_auto tw_tensor *weighted =
+        weighs && (tw__replica < 0 || tw__replicas == 1) ? TW_CALL(Mul, value, factor) : tw_retain(value);
+    TW_NEED(weighted);
+    return add_loss(s, weighted, factor / (part ? replicas : 1), factor * (adds ? replicas : 1));
+}
+
+static tw_status add_losses(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                            tw_tensor *const *weights, int weight_count, sums *s)
+{
+    TW_TRY(tw__trainer_build_losses(t));
+    if (!t->places[TW_LABELS] && y_count > 1 && y_count != count)
+        return tw__fail(TW_VALUE_ERROR, "model \"%s\" has %d outputs, and there are %d labels", t->model->name, count, y_count);
+    for (int i = 0; i < count; i++) {
+        tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
+        if (labels && t->losses[i])
+            TW_TRY(add_output(t, i, labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), s));
     }
-    unmatch(&m);
-    if (status == TW_OK)
-        return add_loss(s, value, weighs / (part ? replicas : 1), weighs * (adds ? replicas : 1));
-    tw_release(value);
-    return status;
+    tw__auto(tw_tensors_free) tw_tensors further = { 0 }; /* regularizers, add_loss */
+    TW_TRY(tw__layer_losses_of(t->model, &further));
+    for (int64_t i = 0; i < further.count; i++) {
+        tw_auto tw_tensor *cast = s->loss ? tw__cast(further.items[i], s->loss->dtype) : tw_retain(further.items[i]);
+        TW_NEED(cast);
+        TW_TRY(add_loss(s, cast, 1.0 / tw__replicas, 1));
+    }
+    tw_tensor *shown = s->shown ? s->shown : s->loss;
+    if (shown)
+        return update_mean(t->total, shown, s->rows);
+    if (t->loss.kind == TW_VALUE_NONE)
+        return tw__fail(TW_VALUE_ERROR,
+                        "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
+        t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
 }
 
 tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                             tw_tensor *const *weights, int weight_count)
 {
     sums s = { 0 };
-    tw_status status = tw__trainer_build_losses(t);
-    if (status == TW_OK && !t->places[TW_LABELS] && y_count > 1 && y_count != count)
-        status = tw__fail(TW_VALUE_ERROR, "model \"%s\" has %d outputs, and there are %d labels", t->model->name, count, y_count);
-    for (int i = 0; status == TW_OK && i < count; i++) {
-        tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
-        if (labels && t->losses[i])
-            status = add_output(t, i, labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), &s);
-    }
-    tw_tensors further = { 0 }; /* regularizers, add_loss */
-    if (status == TW_OK)
-        status = tw__layer_losses_of(t->model, &further);
-    for (int64_t i = 0; status == TW_OK && i < further.count; i++) {
-        tw_tensor *cast = s.loss ? tw__cast(further.items[i], s.loss->dtype) : tw_retain(further.items[i]);
-        status = add_loss(&s, cast, 1.0 / tw__replicas, 1);
-    }
-    tw_tensors_free(&further);
-    tw_tensor *shown = s.shown ? s.shown : s.loss;
-    if (status == TW_OK && shown)
-        status = tw__impl_mean_update_state(
-            &(tw_mean_update_state_args){ .self = t->total, .values = shown, .sample_weight = s.rows });
+    if (add_losses(t, y, y_count, predictions, count, weights, weight_count, &s) != TW_OK)
+        tw__set(&s.loss, NULL);
     tw_release(s.shown);
     tw_release(s.rows);
-    if (status == TW_OK && s.loss)
-        return s.loss;
-    if (status == TW_OK && t->loss.kind == TW_VALUE_NONE)
-        tw__fail(TW_VALUE_ERROR, "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
-    else if (status == TW_OK)
-        tw__fail(
-            TW_VALUE_ERROR,
-            "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
-            t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
-    tw_release(s.loss);
-    return NULL;
+    return s.loss;
 }
 
 tw_status tw__trainer_update(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                              tw_tensor *const *weights, int weight_count)
 {
     TW_TRY(tw__trainer_build_metrics(t, y, y_count, predictions));
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
         bool any = false;
         for (int k = 0; k < t->list_count; k++)
             any |= t->list[k].output == i;
         if (!labels || !any)
             continue;
-        matched m = { 0 };
-        status = match(labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), &m);
-        for (int k = 0; status == TW_OK && k < t->list_count; k++) {
+        tw__auto(unmatch) matched m = { 0 };
+        TW_TRY(match(labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), &m));
+        for (int k = 0; k < t->list_count; k++) {
             if (t->list[k].output == i)
-                status = tw__metric_update(t->list[k].metric, m.y, m.prediction, t->list[k].weighted ? m.weight : m.mask);
+                TW_TRY(tw__metric_update(t->list[k].metric, m.y, m.prediction, t->list[k].weighted ? m.weight : m.mask));
         }
-        unmatch(&m);
     }
-    return status;
+    return TW_OK;
 }

@@ -32,38 +32,35 @@ static tw_status renumber_leaf(void *context, const tw_value *leaf, tw_value *ma
     return TW_OK;
 }
 
+static void found_end(found *all)
+{
+    tw__trainer_release_list(all->items, (int)all->count);
+}
+
 /* The flat tensors of what a model gave, members of dicts in the order of their keys; *numbers is the structure with the number
  * of each, *sorted the same in that order. */
 static tw_status flatten(const tw_value *result, tw_tensor ***outputs, int *count, tw_value *numbers, tw_value *sorted)
 {
-    int64_t most = tw__structure_count(result);
-    found all = { tw__alloc_array((size_t)most + 1, sizeof *all.items), 0 };
-    tw_value as_given = { .kind = TW_VALUE_NONE };
-    tw_status status = all.items ? tw__structure_map(result, number_leaf, &all, &as_given) : tw__error_status();
-    *numbers = *sorted = (tw_value){ .kind = TW_VALUE_NONE };
-    tw_value order = status == TW_OK ? tw__value_copy(&as_given) : (tw_value){ .kind = TW_VALUE_NONE };
-    if (status == TW_OK)
-        status = tw__structure_settle(&order);
-    int64_t leaf_count = 0, *places = status == TW_OK ? tw__alloc_array((size_t)most + 1, sizeof *places) : NULL;
-    const tw_value **leaves = places ? tw__structure_leaves(&order, &leaf_count) : NULL;
-    *outputs = leaves ? tw__alloc_array((size_t)most + 1, sizeof **outputs) : NULL;
+    int64_t most = tw__structure_count(result), leaf_count = 0;
+    tw__auto(found_end) found all = { tw__alloc_array((size_t)most + 1, sizeof *all.items), 0 };
+    tw__auto(tw_value_free) tw_value as_given = { .kind = TW_VALUE_NONE }, order = as_given;
+    *numbers = *sorted = as_given;
+    *outputs = NULL;
     *count = 0;
-    if (!*outputs && status == TW_OK)
-        status = tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < leaf_count; i++) {
+    TW_NEED(all.items);
+    TW_TRY(tw__structure_map(result, number_leaf, &all, &as_given));
+    order = tw__value_copy(&as_given);
+    TW_TRY(tw__structure_settle(&order));
+    tw__owned int64_t *places = tw__alloc_array((size_t)most + 1, sizeof *places);
+    tw__owned const tw_value **leaves = places ? tw__structure_leaves(&order, &leaf_count) : NULL;
+    TW_NEED(leaves);
+    TW_NEED(*outputs = tw__alloc_array((size_t)most + 1, sizeof **outputs));
+    for (int64_t i = 0; i < leaf_count; i++) {
         (*outputs)[(*count)++] = tw_retain(all.items[leaves[i]->i]);
         places[leaves[i]->i] = i;
     }
-    if (status == TW_OK)
-        status = tw__structure_map(&as_given, renumber_leaf, places, numbers);
-    if (status == TW_OK)
-        status = tw__structure_map(&order, renumber_leaf, places, sorted);
-    tw__free((void *)leaves);
-    tw__free(places);
-    tw_value_free(&order);
-    tw_value_free(&as_given);
-    tw__trainer_release_list(all.items, (int)all.count);
-    return status;
+    TW_TRY(tw__structure_map(&as_given, renumber_leaf, places, numbers));
+    return tw__structure_map(&order, renumber_leaf, places, sorted);
 }
 
 /* The keys of outputs that are a dict of tensors; NULL: they are not, or no memory. */
@@ -320,27 +317,19 @@ tw_status tw__trainer_call(tw__trainer *t, tw__mode mode, tw_tensor *const *x, t
                            char ***names)
 {
     tw__nesting *nesting = tw__trainer_nesting(t, mode);
-    tw_value packed = { .kind = TW_VALUE_NONE }, result = packed, numbers = packed, sorted = packed;
+    tw__auto(tw_value_free) tw_value packed = { .kind = TW_VALUE_NONE }, result = packed, numbers = packed, sorted = packed;
     if (!nesting)
         return no_structure(t);
     TW_TRY(tw__nesting_pack(&nesting->parts[0], &x, &packed));
     tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { .items = &packed, .count = 1 } };
-    tw_status status = tw__layer_invoke(t->model, &arguments, NULL, mode == TW_TRAIN_MODE, &result);
-    if (status == TW_OK)
-        status = flatten(&result, outputs, output_count, &numbers, &sorted);
-    if (status == TW_OK)
-        *names = names_of(t->model, &sorted, *output_count);
+    TW_TRY(tw__layer_invoke(t->model, &arguments, NULL, mode == TW_TRAIN_MODE, &result));
+    TW_TRY(flatten(&result, outputs, output_count, &numbers, &sorted));
+    *names = names_of(t->model, &sorted, *output_count);
     nesting = tw__trainer_nesting(t, mode); /* the call may have made others */
-    if (status == TW_OK)
-        status = place_all(t, mode != TW_PREDICT_MODE && !(t->own & TW_OWN_LOSS), &nesting->parts[1], &nesting->parts[2], &sorted,
-                           *output_count, *names);
-    if (status == TW_OK)
-        keep_outputs(t, mode, &numbers);
-    tw_value_free(&packed);
-    tw_value_free(&result);
-    tw_value_free(&numbers);
-    tw_value_free(&sorted);
-    return status;
+    TW_TRY(place_all(t, mode != TW_PREDICT_MODE && !(t->own & TW_OWN_LOSS), &nesting->parts[1], &nesting->parts[2], &sorted,
+                     *output_count, *names));
+    keep_outputs(t, mode, &numbers);
+    return TW_OK;
 }
 
 /* ---- what a subclass does itself ---- */
@@ -482,23 +471,20 @@ static void compared_end(compared *c)
 
 static tw_status compare(tw__trainer *t, const tw_value *y, const tw_value *predictions, const tw_value *weights, compared *c)
 {
-    tw_value numbers = { .kind = TW_VALUE_NONE }, sorted = numbers;
+    tw__auto(tw_value_free) tw_value numbers = { .kind = TW_VALUE_NONE }, sorted = numbers;
     static const tw_value nothing = { .kind = TW_VALUE_NONE };
     *c = (compared){ 0 };
     c->given.arrays = c->given.few;
     bool none = y->kind == TW_VALUE_NONE;
     if (!none)
         TW_TRY(tw__given_read(NULL, (const tw_value *const[3]){ y, weights, NULL }, "compute_loss", &c->given));
-    tw_status status = flatten(predictions, &c->predictions, &c->count, &numbers, &sorted);
-    char **names = status == TW_OK ? names_of(t->model, &sorted, c->count) : NULL;
-    if (status == TW_OK)
-        status =
-            place_all(t, true, none ? &nothing : &c->given.own[0], none ? &nothing : &c->given.own[1], &sorted, c->count, names);
+    TW_TRY(flatten(predictions, &c->predictions, &c->count, &numbers, &sorted));
+    char **names = names_of(t->model, &sorted, c->count);
+    tw_status status =
+        place_all(t, true, none ? &nothing : &c->given.own[0], none ? &nothing : &c->given.own[1], &sorted, c->count, names);
     if (status == TW_OK)
         status = tw__trainer_set_outputs(t, c->count, names);
     tw__names_free(names, c->count);
-    tw_value_free(&numbers);
-    tw_value_free(&sorted);
     return status;
 }
 

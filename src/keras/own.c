@@ -353,3 +353,12 @@ tw_value tw__own_config(const void *object)
         tw_class_name(object), name);
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
+
+tw_value tw__plain_config(const void *object)
+{
+    if (tw__is_own(object))
+        return tw__own_config(object);
+    tw__dict dict = { 0 };
+    tw__dict_put_config(&dict, object, "");
+    return tw__dict_take(&dict);
+}

@@ -31,11 +31,7 @@ TW_METHOD(constraint_call, "keras.constraints.Constraint.__call__(self: constrai
 TW_METHOD(constraint_get_config, "keras.constraints.Constraint.get_config(self: constraint) -> value",
           "The arguments it was made with, as a dict.")
 {
-    if (tw__is_own(args->self))
-        return tw__own_config(args->self);
-    tw__dict dict = { 0 };
-    tw__dict_put_config(&dict, args->self, "");
-    return tw__dict_take(&dict);
+    return tw__plain_config(args->self);
 }
 
 /* ---- by name ---- */

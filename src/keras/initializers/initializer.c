@@ -21,11 +21,7 @@ TW_METHOD(initializer_call,
 TW_METHOD(initializer_get_config, "keras.initializers.Initializer.get_config(self: initializer) -> value",
           "The arguments it was made with, as a dict.")
 {
-    if (tw__is_own(args->self))
-        return tw__own_config(args->self);
-    tw__dict dict = { 0 };
-    tw__dict_put_config(&dict, args->self, "");
-    return tw__dict_take(&dict);
+    return tw__plain_config(args->self);
 }
 
 tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *shape, tw_dtype dtype)

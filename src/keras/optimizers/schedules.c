@@ -56,11 +56,7 @@ TW_METHOD(schedule_call, "keras.optimizers.schedules.LearningRateSchedule.__call
 TW_METHOD(schedule_get_config, "keras.optimizers.schedules.LearningRateSchedule.get_config(self: schedule) -> value",
           "The arguments that would make the same schedule again.")
 {
-    if (tw__is_own(args->self))
-        return tw__own_config(args->self);
-    tw__dict dict = { 0 };
-    tw__dict_put_config(&dict, args->self, "");
-    return tw__dict_take(&dict);
+    return tw__plain_config(args->self);
 }
 
 /* The part of the steps that are done, left to t. */

@@ -32,11 +32,7 @@ TW_METHOD(regularizer_call, "keras.regularizers.Regularizer.__call__(self: regul
 TW_METHOD(regularizer_get_config, "keras.regularizers.Regularizer.get_config(self: regularizer) -> value",
           "The arguments it was made with, as a dict.")
 {
-    if (tw__is_own(args->self))
-        return tw__own_config(args->self);
-    tw__dict dict = { 0 };
-    tw__dict_put_config(&dict, args->self, "");
-    return tw__dict_take(&dict);
+    return tw__plain_config(args->self);
 }
 
 /* ---- by name ---- */

@@ -146,7 +146,7 @@ TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate
     tw_auto tw_tensor *safe = TW_CALL(SelectV2, counts, s, never);
     tw_tensor *columns =
         safe ? TW_CALL(RealDiv, all.items[2], tw__temp(t, tw__call_axis(&tw__op_ExpandDims, safe, -2, NULL, 0))) : NULL;
-    tw_tensor *result = columns ? tw__mm(columns, tw_retain(all.items[1]), false, true) : NULL;
+    tw_tensor *result = tw_retain(tw__mm(t, tw__temp(t, columns), all.items[1], false, true));
     tw_tensors_free(&all);
     return result;
 }
@@ -171,25 +171,19 @@ static tw_tensor *pade(tw_tensor *x)
                                 16380,
                                 182,
                                 1 };
-    tw_auto tw_tensor *eye = tw__eye_like(x), *x2 = tw__mm(tw_retain(x), tw_retain(x), false, false);
-    tw_auto tw_tensor *x4 = tw__mm(tw_retain(x2), tw_retain(x2), false, false),
-                      *x6 = tw__mm(tw_retain(x4), tw_retain(x2), false, false);
-    if (!eye || !x6)
-        return NULL;
+    tw_tensor *eye = tw__eye_like(t, x), *x2 = tw__mm(t, x, x, false, false);
+    tw_tensor *x4 = tw__mm(t, x2, x2, false, false), *x6 = tw__mm(t, x4, x2, false, false);
     tw_tensor *sums[2];
     for (int odd = 0; odd < 2; odd++) {
         tw_tensor *high =
-            TW_CALL(AddV2, TW_TEMP(Mul, (double)(b[12 + odd]), x6),
+            TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[12 + odd]), x6),
                     TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[10 + odd]), x4), TW_TEMP(Mul, (double)(b[8 + odd]), x2)));
         tw_tensor *low = TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[6 + odd]), x6),
                                  TW_TEMP(AddV2, TW_TEMP(Mul, (double)(b[4 + odd]), x4), TW_TEMP(Mul, (double)(b[2 + odd]), x2)));
-        sums[odd] = TW_CALL(AddV2, tw__temp(t, tw__mm(tw_retain(x6), high, false, false)),
-                            TW_TEMP(AddV2, low, TW_TEMP(Mul, (double)(b[odd]), eye)));
+        sums[odd] = TW_TEMP(AddV2, tw__mm(t, x6, high, false, false), TW_TEMP(AddV2, low, TW_TEMP(Mul, (double)(b[odd]), eye)));
     }
-    tw_auto tw_tensor *even = sums[0], *product = tw__mm(tw_retain(x), sums[1], false, false);
-    if (!even || !product)
-        return NULL;
-    return tw__solve(TW_CALL(Sub, even, product), TW_CALL(AddV2, even, product), false);
+    tw_tensor *even = sums[0], *product = tw__mm(t, x, sums[1], false, false);
+    return tw_retain(tw__solve(t, TW_TEMP(Sub, even, product), TW_TEMP(AddV2, even, product), false));
 }
 
 TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "The exponential of each square matrix.")
@@ -214,8 +208,7 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
         most = fmax(most, fmin(tw_tensor_double_at(times, i), 1024));
     for (int i = 0; result && i < (int)most; i++) {
         tw_auto tw_tensor *before = result, *number = tw__grad_constant(i, times);
-        tw_auto tw_tensor *more = TW_CALL(Less, number, times),
-                          *square = tw__mm(tw_retain(before), tw_retain(before), false, false);
+        tw_auto tw_tensor *more = TW_CALL(Less, number, times), *square = TW_CALL(BatchMatMulV2, before, before);
         result = TW_CALL(SelectV2, more, square, before);
     }
     return result;

@@ -25,7 +25,8 @@ TW_API(linalg_logdet, "linalg.logdet(matrix: tensor, name: str = None) -> tensor
        "The logarithm of the determinant of each Hermitian positive definite matrix.")
 {
     TW_TEMPS(t);
-    tw_auto tw_tensor *logs = TW_CALL(Log, tw__temp(t, real_part(tw__diag_part(TW_CALL(Cholesky, args->matrix)))));
+    tw_tensor *diagonal = tw__diag_part(t, TW_TEMP(Cholesky, args->matrix));
+    tw_tensor *logs = TW_TEMP(Log, tw__temp(t, real_part(tw_retain(diagonal))));
     return TW_CALL(Mul, 2.0, tw__temp(t, tw__reduce_axes(&tw__op_Sum, logs, TW_INTS(-1), false)));
 }
 
@@ -34,7 +35,7 @@ TW_API(
     "linalg.solve|compat.v1.matrix_solve(matrix: tensor<T>, rhs: tensor<T>, adjoint: bool = False, name: str = None) -> tensor",
     "The solution x of matrix x = rhs.")
 {
-    return tw__solve(tw_retain(args->matrix), tw_retain(args->rhs), args->adjoint);
+    return TW_CALL(MatrixSolve, args->matrix, args->rhs, TW_A_BOOL("adjoint", args->adjoint));
 }
 
 TW_API(
@@ -43,20 +44,16 @@ TW_API(
     "name: str = None) -> tensor",
     "The solution x of matrix x = rhs where only a triangle of the matrix counts.")
 {
-    return tw__triangular(tw_retain(args->matrix), tw_retain(args->rhs), args->lower, args->adjoint);
-}
-
-/* Takes rhs. */
-static tw_tensor *by_factor(tw_tensor *chol, tw_tensor *rhs)
-{
-    return tw__triangular(tw_retain(chol), tw__triangular(tw_retain(chol), rhs, true, false), true, true);
+    return TW_CALL(MatrixTriangularSolve, args->matrix, args->rhs, TW_A_BOOL("lower", args->lower),
+                   TW_A_BOOL("adjoint", args->adjoint));
 }
 
 TW_API(linalg_cholesky_solve,
        "linalg.cholesky_solve|compat.v1.cholesky_solve(chol: tensor<T>, rhs: tensor<T>, name: str = None) -> tensor",
        "The solution x of chol chol^H x = rhs.")
 {
-    return by_factor(args->chol, tw_retain(args->rhs));
+    TW_TEMPS(t);
+    return tw_retain(tw__by_cholesky(t, args->chol, args->rhs));
 }
 
 TW_API(
@@ -71,16 +68,13 @@ TW_API(
 
 /* ---- least squares ---- */
 
-/* Cholesky's factor of a^H a or a a^H with the regularizer on its diagonal. */
-static tw_tensor *gramian_factor(tw_tensor *a, bool first_kind, double regularizer)
+/* Cholesky's factor of a^H a or a a^H with the regularizer on its diagonal; left to t. */
+static tw_tensor *gramian_factor(tw__temps *t, tw_tensor *a, bool first_kind, double regularizer)
 {
-    TW_TEMPS(t);
-    tw_tensor *square = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
-    if (square && regularizer != 0) {
-        tw_tensor *diagonal = tw__diag_part(tw_retain(square));
-        square = tw__set_diag(square, TW_CALL(AddV2, tw__temp(t, diagonal), (double)regularizer));
-    }
-    return TW_CALL(Cholesky, tw__temp(t, square));
+    tw_tensor *square = tw__mm(t, a, a, first_kind, !first_kind);
+    if (square && regularizer != 0)
+        square = tw__set_diag(t, square, TW_TEMP(AddV2, tw__diag_part(t, square), regularizer));
+    return TW_TEMP(Cholesky, square);
 }
 
 TW_API(
@@ -99,12 +93,10 @@ TW_API(
         tw_auto tw_tensor *regularizer = tw_tensor_double(args->l2_regularizer);
         return TW_CALL(MatrixSolveLs, a, args->rhs, regularizer, TW_A_BOOL("fast", args->fast));
     }
-    tw_auto tw_tensor *factor = gramian_factor(a, m >= n, args->l2_regularizer);
-    if (!factor)
-        return NULL;
-    if (m >= n)
-        return by_factor(factor, tw__mm(tw_retain(a), tw_retain(args->rhs), true, false));
-    return tw__mm(tw_retain(a), by_factor(factor, tw_retain(args->rhs)), true, false);
+    TW_TEMPS(t);
+    tw_tensor *factor = gramian_factor(t, a, m >= n, args->l2_regularizer);
+    return tw_retain(m >= n ? tw__by_cholesky(t, factor, tw__mm(t, a, args->rhs, true, false))
+                            : tw__mm(t, a, tw__by_cholesky(t, factor, args->rhs), true, false));
 }
 
 /* ---- with the factors of lu ---- */
@@ -115,12 +107,10 @@ TW_API(linalg_lu, "linalg.lu(input: tensor, output_idx_type: dtype = int32, name
     return tw__call_many(&tw__op_Lu, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("output_idx_type", args->output_idx_type)), 1, 2);
 }
 
-/* L of the two that stand in one matrix. Borrows it. */
-static tw_tensor *lower_of(tw_tensor *lower_upper)
+/* L of the two that stand in one matrix; left to t. */
+static tw_tensor *lower_of(tw__temps *t, tw_tensor *lower_upper)
 {
-    TW_TEMPS(t);
-    return tw__set_diag(tw__band(tw_retain(lower_upper), -1, 0),
-                        TW_CALL(OnesLike, tw__temp(t, tw__diag_part(tw_retain(lower_upper)))));
+    return tw__set_diag(t, tw__band(t, lower_upper, -1, 0), TW_TEMP(OnesLike, tw__diag_part(t, lower_upper)));
 }
 
 /* Rows of x in an order. */
@@ -145,17 +135,19 @@ TW_API(
     "linalg.lu_solve(lower_upper: tensor<T>, perm: tensor<int32>, rhs: tensor<T>, validate_args: bool = False, name: str = None) -> tensor",
     "The solution of a system from the factors that lu gave.")
 {
-    tw_auto tw_tensor *right = rows_in_order(args->rhs, args->perm), *lower = lower_of(args->lower_upper);
-    return tw__triangular(tw_retain(args->lower_upper), tw__triangular(tw_retain(lower), tw_retain(right), true, false), false,
-                          false);
+    TW_TEMPS(t);
+    tw_tensor *right = tw__temp(t, rows_in_order(args->rhs, args->perm));
+    tw_tensor *inner = tw__triangular(t, lower_of(t, args->lower_upper), right, true, false);
+    return tw_retain(tw__triangular(t, args->lower_upper, inner, false, false));
 }
 
 TW_API(linalg_lu_reconstruct,
        "linalg.lu_reconstruct(lower_upper: tensor, perm: tensor<int32>, validate_args: bool = False, name: str = None) -> tensor",
        "The matrix from the factors that lu gave.")
 {
-    tw_auto tw_tensor *product = tw__mm(lower_of(args->lower_upper), tw__band(tw_retain(args->lower_upper), 0, -1), false, false);
-    tw_auto tw_tensor *order = product ? inverse_order(args->perm) : NULL;
+    TW_TEMPS(t);
+    tw_tensor *product = tw__mm(t, lower_of(t, args->lower_upper), tw__band(t, args->lower_upper, 0, -1), false, false);
+    tw_tensor *order = product ? tw__temp(t, inverse_order(args->perm)) : NULL;
     return order ? rows_in_order(product, order) : NULL;
 }
 
@@ -164,6 +156,7 @@ TW_API(
     "linalg.lu_matrix_inverse(lower_upper: tensor, perm: tensor<int32>, validate_args: bool = False, name: str = None) -> tensor",
     "The inverse of a matrix from the factors that lu gave.")
 {
-    tw_auto tw_tensor *eye = tw__eye_like(args->lower_upper);
+    TW_TEMPS(t);
+    tw_tensor *eye = tw__eye_like(t, args->lower_upper);
     return eye ? tw_linalg_lu_solve(args->lower_upper, args->perm, eye) : NULL;
 }

@@ -19,8 +19,8 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The slice [first, last) of the columns; last of -1: all the rest. Borrows a. */
-static tw_tensor *columns_of(tw_tensor *a, int64_t first, int64_t count)
+/* Some columns, from the first on; -1: all the rest. Left to t. */
+static tw_tensor *columns_of(tw__temps *t, tw_tensor *a, int64_t first, int64_t count)
 {
     int64_t begin[TW_MAX_RANK] = { 0 }, size[TW_MAX_RANK];
     int rank = a->shape.rank;
@@ -28,23 +28,19 @@ static tw_tensor *columns_of(tw_tensor *a, int64_t first, int64_t count)
         size[i] = -1;
     begin[rank - 1] = first;
     size[rank - 1] = count;
-    tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *sizes = tw__ints_tensor(size, rank, TW_INT32);
-    return TW_CALL(Slice, a, from, sizes);
+    return TW_TEMP(Slice, a, tw__temp_ints(t, begin, rank, TW_INT32), tw__temp_ints(t, size, rank, TW_INT32));
 }
 
-/* Gradients of what nobody used are zeros. A new reference. */
-static tw_tensor *gradient_or_zeros(const tw__gradient *g, int output)
+/* Gradients of what nobody used are zeros. Left to t. */
+static tw_tensor *gradient_or_zeros(tw__temps *t, const tw__gradient *g, int output)
 {
-    return g->output_grads[output] ? tw_retain(g->output_grads[output]) : TW_CALL(ZerosLike, g->outputs[output]);
+    return g->output_grads[output] ? g->output_grads[output] : TW_TEMP(ZerosLike, g->outputs[output]);
 }
 
-static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype)
+/* x + x^H, left to t. */
+static tw_tensor *with_adjoint(tw__temps *t, tw_tensor *x)
 {
-    if (!x || x->dtype == dtype)
-        return x;
-    tw_tensor *cast = TW_CALL(Cast, x, TW_A_TYPE("DstT", dtype));
-    tw_release(x);
-    return cast;
+    return TW_TEMP(AddV2, x, tw__adjoint(t, x));
 }
 
 /* ---- Cholesky ---- */
@@ -82,14 +78,12 @@ static tw_status cholesky_gradient(tw__gradient *g)
 {
     TW_TEMPS(t);
     tw_tensor *l = g->outputs[0];
-    tw_auto tw_tensor *product = tw__mm(tw_retain(l), tw_retain(g->output_grads[0]), true, false);
-    if (!product)
-        return tw__error_status();
-    tw_tensor *half = TW_CALL(Mul, 0.5, tw__temp(t, tw__diag_part(tw_retain(product))));
-    tw_tensor *middle = tw__band(tw__set_diag(tw_retain(product), half), -1, 0);
-    tw_auto tw_tensor *inverse = tw__triangular(tw_retain(l), tw__eye_like(l), true, false);
-    tw_auto tw_tensor *whole = tw__mm(tw__mm(tw_retain(inverse), middle, true, false), tw_retain(inverse), false, false);
-    tw__grad_set(g, 0, TW_CALL(Mul, 0.5, TW_TEMP(AddV2, whole, tw__temp(t, tw__adjoint(tw_retain(whole))))));
+    tw_tensor *product = tw__mm(t, l, g->output_grads[0], true, false);
+    tw_tensor *half = TW_TEMP(Mul, 0.5, tw__diag_part(t, product));
+    tw_tensor *middle = tw__band(t, tw__set_diag(t, product, half), -1, 0);
+    tw_tensor *inverse = tw__triangular(t, l, tw__eye_like(t, l), true, false);
+    tw_tensor *whole = tw__mm(t, tw__mm(t, inverse, middle, true, false), inverse, false, false);
+    tw__grad_set(g, 0, TW_CALL(Mul, 0.5, with_adjoint(t, whole)));
     return tw__grad_status(g);
 }
 
@@ -130,33 +124,26 @@ static tw_status qr_compute(tw__kernel *kernel)
     return tw__matrix_each(kernel, qr_of);
 }
 
-/* x r^-H; takes x. */
-static tw_tensor *over_r(tw_tensor *x, tw_tensor *r)
+/* x r^-H, left to t. */
+static tw_tensor *over_r(tw__temps *t, tw_tensor *x, tw_tensor *r)
 {
-    return tw__adjoint(tw__triangular(tw_retain(r), tw__adjoint(x), false, false));
+    return tw__adjoint(t, tw__triangular(t, r, tw__adjoint(t, x), false, false));
 }
 
-/* Of a matrix with no more columns than rows. Takes dq and dr. */
-static tw_tensor *deep_qr_gradient(tw_tensor *q, tw_tensor *r, tw_tensor *dq, tw_tensor *dr)
+/* Of a matrix with no more columns than rows; left to t. */
+static tw_tensor *deep_qr_gradient(tw__temps *t, tw_tensor *q, tw_tensor *r, tw_tensor *dq, tw_tensor *dr)
 {
-    TW_TEMPS(t);
-    tw_auto tw_tensor *of_q = dq, *of_r = dr;
-    tw_auto tw_tensor *qdq = tw__mm(tw_retain(q), tw_retain(of_q), true, false),
-                      *rdr = tw__mm(tw_retain(r), tw_retain(of_r), false, true);
-    if (!qdq || !rdr)
-        return NULL;
-    tw_tensor *turn = TW_CALL(AddV2, TW_TEMP(Sub, qdq, tw__temp(t, tw__adjoint(tw_retain(qdq)))),
-                              TW_TEMP(Sub, rdr, tw__temp(t, tw__adjoint(tw_retain(rdr)))));
-    tw_tensor *inside = tw__mm(tw_retain(q), TW_CALL(AddV2, of_r, tw__temp(t, over_r(tw__band(turn, -1, 0), r))), false, false);
-    tw_tensor *outside = over_r(TW_CALL(Sub, of_q, tw__temp(t, tw__mm(tw_retain(q), tw_retain(qdq), false, false))), r);
-    tw_tensor *sum = TW_CALL(AddV2, tw__temp(t, inside), tw__temp(t, outside));
+    tw_tensor *qdq = tw__mm(t, q, dq, true, false), *rdr = tw__mm(t, r, dr, false, true);
+    tw_tensor *turn = TW_TEMP(AddV2, TW_TEMP(Sub, qdq, tw__adjoint(t, qdq)), TW_TEMP(Sub, rdr, tw__adjoint(t, rdr)));
+    tw_tensor *inside = tw__mm(t, q, TW_TEMP(AddV2, dr, over_r(t, tw__band(t, turn, -1, 0), r)), false, false);
+    tw_tensor *outside = over_r(t, TW_TEMP(Sub, dq, tw__mm(t, q, qdq, false, false)), r);
+    tw_tensor *sum = TW_TEMP(AddV2, inside, outside);
     if (!tw__dtype_is_complex(q->dtype))
         return sum;
-    tw_auto tw_tensor *diagonal = tw__diag_part(TW_CALL(Sub, rdr, tw__temp(t, tw__adjoint(tw_retain(qdq)))));
-    tw_dtype part = q->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
-    tw_tensor *real = diagonal ? as_dtype(TW_CALL(Real, diagonal, TW_A_TYPE("Tout", part)), q->dtype) : NULL;
-    tw_tensor *correction = tw__diag(TW_CALL(Sub, diagonal, tw__temp(t, real)));
-    return TW_CALL(AddV2, tw__temp(t, sum), tw__temp(t, over_r(tw__mm(tw_retain(q), correction, false, true), r)));
+    tw_tensor *diagonal = tw__diag_part(t, TW_TEMP(Sub, rdr, tw__adjoint(t, qdq)));
+    tw_tensor *real = TW_TEMP(Real, diagonal, TW_A_TYPE("Tout", q->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64));
+    tw_tensor *correction = tw__diag(t, TW_TEMP(Sub, diagonal, tw__temp_cast(t, real, q->dtype)));
+    return TW_TEMP(AddV2, sum, over_r(t, tw__mm(t, q, correction, false, true), r));
 }
 
 static tw_status qr_gradient(tw__gradient *g)
@@ -172,19 +159,18 @@ static tw_status qr_gradient(tw__gradient *g)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED,
                           "QrGrad not implemented when nrows > ncols and full_matrices is true. Received shape %s",
                           tw__shape_text(&a->shape));
-    tw_tensor *dq = gradient_or_zeros(g, 0), *dr = gradient_or_zeros(g, 1);
+    tw_tensor *dq = gradient_or_zeros(t, g, 0), *dr = gradient_or_zeros(t, g, 1);
+    if (!dq || !dr)
+        return tw__error_status();
     if (m >= n) {
-        tw__grad_set(g, 0, dq && dr ? deep_qr_gradient(q, r, dq, dr) : NULL);
+        tw__grad_set(g, 0, tw_retain(deep_qr_gradient(t, q, r, dq, dr)));
         return tw__grad_status(g);
     }
     /* A wide matrix is [X, Y] = Q [U, V]. */
-    tw_auto tw_tensor *y = columns_of(a, m, -1), *u = columns_of(r, 0, m), *du = dr ? columns_of(dr, 0, m) : NULL;
-    tw_auto tw_tensor *dv = dr ? columns_of(dr, m, -1) : NULL, *zero = tw_tensor_int(-1);
-    tw_release(dr);
-    tw_tensor *more = TW_CALL(AddV2, tw__temp(t, dq), tw__temp(t, tw__mm(tw_retain(y), tw_retain(dv), false, true)));
-    tw_auto tw_tensor *dx = more && du && u ? deep_qr_gradient(q, u, more, tw_retain(du)) : NULL;
-    tw_auto tw_tensor *dy = dx ? tw__mm(tw_retain(q), tw_retain(dv), false, false) : NULL;
-    tw__grad_set(g, 0, TW_CALL(ConcatV2, dx, dy, zero, TW_A_INT("N", 2)));
+    tw_tensor *y = columns_of(t, a, m, -1), *u = columns_of(t, r, 0, m);
+    tw_tensor *du = columns_of(t, dr, 0, m), *dv = columns_of(t, dr, m, -1);
+    tw_tensor *dx = deep_qr_gradient(t, q, u, TW_TEMP(AddV2, dq, tw__mm(t, y, dv, false, true)), du);
+    tw__grad_set(g, 0, TW_CALL(ConcatV2, dx, tw__mm(t, q, dv, false, false), -1, TW_A_INT("N", 2)));
     return tw__grad_status(g);
 }
 
@@ -237,43 +223,33 @@ static tw_status eigh_compute(tw__kernel *kernel)
     return kernel->outputs[0]->count ? tw__matrix_each(kernel, eigh_of) : TW_OK;
 }
 
-/* x / (x x + 1e-20); takes x. */
-static tw_tensor *safe_reciprocal(tw_tensor *x)
+/* x / (x x + 1e-20), left to t. */
+static tw_tensor *safe_reciprocal(tw__temps *t, tw_tensor *x)
 {
-    TW_TEMPS(t);
-    tw_tensor *under = TW_CALL(AddV2, TW_TEMP(Square, x), (double)1e-20);
-    return TW_CALL(RealDiv, tw__temp(t, x), tw__temp(t, under));
+    return TW_TEMP(RealDiv, x, TW_TEMP(AddV2, TW_TEMP(Square, x), 1e-20));
 }
 
-/* 1 / (e[j] - e[i]) off the diagonal, 0 on it. Borrows e. */
-static tw_tensor *gaps(tw_tensor *e)
+/* 1 / (e[j] - e[i]) off the diagonal, 0 on it; left to t. */
+static tw_tensor *gaps(tw__temps *t, tw_tensor *e)
 {
-    TW_TEMPS(t);
-    tw_tensor *difference = TW_CALL(Sub, TW_TEMP(ExpandDims, e, -2), TW_TEMP(ExpandDims, e, -1));
-    return tw__set_diag(safe_reciprocal(difference), TW_CALL(ZerosLike, e));
+    tw_tensor *difference = TW_TEMP(Sub, TW_TEMP(ExpandDims, e, -2), TW_TEMP(ExpandDims, e, -1));
+    return tw__set_diag(t, safe_reciprocal(t, difference), TW_TEMP(ZerosLike, e));
 }
 
 static tw_status eigh_gradient(tw__gradient *g)
 {
     TW_TEMPS(t);
+    tw_tensor *made[2] = { g->outputs[0], g->outputs[1] };
     bool vectors = TW_ATTR(g, "compute_v")->b;
-    tw_tensor *made[2] = { NULL, NULL };
-    int count = 2;
     if (!vectors)
-        TW_TRY(
-            tw__apply(&tw__op_SelfAdjointEigV2, TW_IN(g->inputs[0]), 1, TW_WITH(TW_A_BOOL("compute_v", true)), 1, made, &count));
-    tw_auto tw_tensor *v = vectors ? tw_retain(g->outputs[1]) : made[1];
-    tw_tensor *middle = tw__diag(gradient_or_zeros(g, 0));
+        TW_TRY(TW_TEMP_ALL(made, SelfAdjointEigV2, g->inputs[0], TW_A_BOOL("compute_v", true)));
+    tw_tensor *v = made[1], *middle = tw__diag(t, gradient_or_zeros(t, g, 0));
     if (vectors && g->output_grads[1])
-        middle = TW_CALL(AddV2, tw__temp(t, middle),
-                         TW_TEMP(Mul, tw__temp(t, gaps(g->outputs[0])),
-                                 tw__temp(t, tw__mm(tw_retain(v), tw_retain(g->output_grads[1]), true, false))));
-    tw_release(made[0]);
-    tw_auto tw_tensor *whole = tw__mm(tw_retain(v), tw__mm(middle, tw_retain(v), false, true), false, false);
+        middle = TW_TEMP(AddV2, middle, TW_TEMP(Mul, gaps(t, made[0]), tw__mm(t, v, g->output_grads[1], true, false)));
+    tw_tensor *whole = tw__mm(t, v, tw__mm(t, middle, v, false, true), false, false);
     /* Only the lower triangle of the input counts. */
-    tw_auto tw_tensor *lower = whole ? tw__band(TW_CALL(AddV2, whole, tw__temp(t, tw__adjoint(tw_retain(whole)))), -1, 0) : NULL;
-    tw__grad_set(g, 0,
-                 lower ? tw__set_diag(tw_retain(lower), TW_CALL(Mul, 0.5, tw__temp(t, tw__diag_part(tw_retain(lower))))) : NULL);
+    tw_tensor *lower = tw__band(t, with_adjoint(t, whole), -1, 0);
+    tw__grad_set(g, 0, tw_retain(tw__set_diag(t, lower, TW_TEMP(Mul, 0.5, tw__diag_part(t, lower)))));
     return tw__grad_status(g);
 }
 
@@ -320,77 +296,56 @@ static tw_status svd_compute(tw__kernel *kernel)
     return tw__matrix_each(kernel, svd_of);
 }
 
-/* x + x^H; takes x. */
-static tw_tensor *with_adjoint(tw_tensor *given)
-{
-    TW_TEMPS(t);
-    tw_auto tw_tensor *x = given;
-    return TW_CALL(AddV2, x, tw__temp(t, tw__adjoint(tw_retain(x))));
-}
-
 /* With m <= n, where V1 are the first m columns of V: U (dS + (F*U^H dU)~ S + S (F*V1^H dV1)~) V1^H and what dV has beside V1. */
-static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n, tw_tensor *u, tw_tensor *v, tw_tensor *du,
-                                    tw_tensor *dv)
+static tw_tensor *wide_svd_gradient(tw__temps *t, const tw__gradient *g, int64_t m, int64_t n, tw_tensor *u, tw_tensor *v,
+                                    tw_tensor *du, tw_tensor *dv)
 {
-    TW_TEMPS(t);
-    tw_tensor *s = g->outputs[0];
-    tw_auto tw_tensor *mat = tw__diag(tw_retain(s)), *squares = TW_CALL(Square, s), *f = squares ? gaps(squares) : NULL;
-    tw_auto tw_tensor *v1 = columns_of(v, 0, m), *dv1 = columns_of(dv, 0, m);
-    if (!mat || !f || !v1 || !dv1)
-        return NULL;
-    tw_auto tw_tensor *turn_u = tw__mm(tw_retain(u), tw_retain(du), true, false),
-                      *turn_v = tw__mm(tw_retain(v1), tw_retain(dv1), true, false);
-    tw_tensor *sum = TW_CALL(AddV2, tw__temp(t, tw__diag(gradient_or_zeros(g, 0))),
-                             tw__temp(t, tw__mm(with_adjoint(TW_CALL(Mul, f, turn_u)), tw_retain(mat), false, false)));
-    sum = TW_CALL(AddV2, tw__temp(t, sum),
-                  tw__temp(t, tw__mm(tw_retain(mat), with_adjoint(TW_CALL(Mul, f, turn_v)), false, false)));
-    tw_tensor *result = tw__mm(tw_retain(u), tw__mm(sum, tw_retain(v1), false, true), false, false);
-    tw_auto tw_tensor *inverse = tw__diag(safe_reciprocal(tw_retain(s)));
+    tw_tensor *s = g->outputs[0], *mat = tw__diag(t, s), *f = gaps(t, TW_TEMP(Square, s));
+    tw_tensor *v1 = columns_of(t, v, 0, m), *dv1 = columns_of(t, dv, 0, m), *inverse = tw__diag(t, safe_reciprocal(t, s));
+    tw_tensor *turn_u = tw__mm(t, u, du, true, false), *turn_v = tw__mm(t, v1, dv1, true, false);
+    tw_tensor *sum = TW_TEMP(AddV2, tw__diag(t, gradient_or_zeros(t, g, 0)),
+                             tw__mm(t, with_adjoint(t, TW_TEMP(Mul, f, turn_u)), mat, false, false));
+    sum = TW_TEMP(AddV2, sum, tw__mm(t, mat, with_adjoint(t, TW_TEMP(Mul, f, turn_v)), false, false));
+    tw_tensor *result = tw__mm(t, u, tw__mm(t, sum, v1, false, true), false, false);
     if (m < n) {
-        tw_auto tw_tensor *across = tw__adjoint(tw_retain(dv1));
-        tw_tensor *rest =
-            across
-                ? TW_CALL(Sub, across,
-                          tw__temp(t, tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true)))
-                : NULL;
+        tw_tensor *across = tw__adjoint(t, dv1);
+        tw_tensor *rest = TW_TEMP(Sub, across, tw__mm(t, tw__mm(t, across, v1, false, false), v1, false, true));
         if (tw__matrix_dim(&v->shape, 1) > m) {
-            tw_auto tw_tensor *v2 = columns_of(v, m, -1), *dv2 = columns_of(dv, m, -1);
-            rest = TW_CALL(Sub, tw__temp(t, rest),
-                           tw__temp(t, tw__mm(tw__mm(tw_retain(v1), tw_retain(dv2), true, false), tw_retain(v2), false, true)));
+            tw_tensor *v2 = columns_of(t, v, m, -1), *dv2 = columns_of(t, dv, m, -1);
+            rest = TW_TEMP(Sub, rest, tw__mm(t, tw__mm(t, v1, dv2, true, false), v2, false, true));
         }
-        result = TW_CALL(AddV2, tw__temp(t, result),
-                         tw__temp(t, tw__mm(tw__mm(tw_retain(u), tw_retain(inverse), false, false), rest, false, false)));
+        result = TW_TEMP(AddV2, result, tw__mm(t, tw__mm(t, u, inverse, false, false), rest, false, false));
     }
     if (tw__dtype_is_complex(s->dtype)) {
-        tw_auto tw_tensor *l = tw__diag(tw__diag_part(tw_retain(turn_v)));
-        tw_tensor *phase = tw__mm(tw_retain(inverse), TW_CALL(Sub, tw__temp(t, tw__adjoint(tw_retain(l))), l), false, false);
-        result = TW_CALL(AddV2, tw__temp(t, result),
-                         TW_TEMP(Mul, 0.5,
-                                 tw__temp(t, tw__mm(tw_retain(u), tw__mm(phase, tw_retain(v1), false, true), false, false))));
+        tw_tensor *l = tw__diag(t, tw__diag_part(t, turn_v));
+        tw_tensor *phase = tw__mm(t, inverse, TW_TEMP(Sub, tw__adjoint(t, l), l), false, false);
+        tw_tensor *turned = tw__mm(t, u, tw__mm(t, phase, v1, false, true), false, false);
+        result = TW_TEMP(AddV2, result, TW_TEMP(Mul, 0.5, turned));
     }
     return result;
 }
 
 static tw_status svd_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     int64_t m = tw__matrix_dim(&g->inputs[0]->shape, 2), n = tw__matrix_dim(&g->inputs[0]->shape, 1);
     if (!TW_ATTR(g, "compute_uv")->b) {
-        tw_tensor *made[3] = { NULL, NULL, NULL };
-        int count = 3;
-        TW_TRY(tw__apply(&tw__op_Svd, TW_IN(g->inputs[0]), 1, TW_WITH(TW_A_BOOL("compute_uv", true)), 1, made, &count));
-        tw_release(made[0]);
-        tw__grad_set(g, 0, tw__mm(made[1], tw__mm(tw__diag(gradient_or_zeros(g, 0)), made[2], false, true), false, false));
+        tw_tensor *made[3];
+        TW_TRY(TW_TEMP_ALL(made, Svd, g->inputs[0], TW_A_BOOL("compute_uv", true)));
+        tw_tensor *middle = tw__mm(t, tw__diag(t, gradient_or_zeros(t, g, 0)), made[2], false, true);
+        tw__grad_set(g, 0, tw_retain(tw__mm(t, made[1], middle, false, false)));
         return tw__grad_status(g);
     }
     if (m < 0 || n < 0)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient needs the sizes of the matrices, which must be known while tracing");
     if (TW_ATTR(g, "full_matrices")->b && (m - n > 1 || n - m > 1))
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True");
-    tw_auto tw_tensor *du = gradient_or_zeros(g, 1), *dv = gradient_or_zeros(g, 2);
+    tw_tensor *u = g->outputs[1], *v = g->outputs[2], *du = gradient_or_zeros(t, g, 1), *dv = gradient_or_zeros(t, g, 2);
     if (!du || !dv)
         return tw__error_status();
-    tw_tensor *u = g->outputs[1], *v = g->outputs[2];
-    tw__grad_set(g, 0, m > n ? tw__adjoint(wide_svd_gradient(g, n, m, v, u, dv, du)) : wide_svd_gradient(g, m, n, u, v, du, dv));
+    tw__grad_set(g, 0,
+                 tw_retain(m > n ? tw__adjoint(t, wide_svd_gradient(t, g, n, m, v, u, dv, du))
+                                 : wide_svd_gradient(t, g, m, n, u, v, du, dv)));
     return tw__grad_status(g);
 }
 

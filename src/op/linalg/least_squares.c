@@ -27,21 +27,12 @@ static tw_status shape_of(tw__inference *inference)
     return TW_OK;
 }
 
-/* a^H a or a a^H, with the regularizer on its diagonal. Borrows a. */
-static tw_tensor *gramian(tw_tensor *a, bool first_kind, tw_tensor *regularizer)
+/* a^H a or a a^H, with the regularizer on its diagonal; left to t. */
+static tw_tensor *gramian(tw__temps *t, tw_tensor *a, bool first_kind, tw_tensor *regularizer)
 {
-    TW_TEMPS(t);
-    tw_auto tw_tensor *product = tw__mm(tw_retain(a), tw_retain(a), first_kind, !first_kind);
-    tw_tensor *more = product ? TW_CALL(Cast, regularizer, TW_A_TYPE("DstT", a->dtype)) : NULL;
-    return product ? tw__set_diag(tw_retain(product),
-                                  TW_CALL(AddV2, tw__temp(t, tw__diag_part(tw_retain(product))), tw__temp(t, more)))
-                   : NULL;
-}
-
-/* Takes b. */
-static tw_tensor *by_cholesky(tw_tensor *factor, tw_tensor *b)
-{
-    return tw__triangular(tw_retain(factor), tw__triangular(tw_retain(factor), b, true, false), true, true);
+    tw_tensor *product = tw__mm(t, a, a, first_kind, !first_kind);
+    return tw__set_diag(t, product,
+                        TW_TEMP(AddV2, tw__diag_part(t, product), TW_TEMP(Cast, regularizer, TW_A_TYPE("DstT", a->dtype))));
 }
 
 /* out = v diag(1 / s) u^H b, for singular values that count. */
@@ -138,23 +129,18 @@ static tw_status gradient(tw__gradient *g)
     int64_t m = tw__matrix_dim(&a->shape, 2), n = tw__matrix_dim(&a->shape, 1);
     if (m < 0 || n < 0)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient needs the sizes of the matrices, which must be known while tracing");
-    tw_auto tw_tensor *square = gramian(a, m >= n, g->inputs[2]), *factor = TW_CALL(Cholesky, square);
-    if (!factor)
-        return tw__error_status();
+    tw_tensor *factor = TW_TEMP(Cholesky, gramian(t, a, m >= n, g->inputs[2]));
     if (m >= n) {
-        tw_auto tw_tensor *z = by_cholesky(factor, tw_retain(dy)), *xz = tw__mm(tw_retain(x), tw_retain(z), false, true);
-        tw_tensor *both = TW_CALL(AddV2, xz, tw__temp(t, tw__adjoint(tw_retain(xz))));
-        tw__grad_set(g, 0,
-                     TW_CALL(Sub, tw__temp(t, tw__mm(tw_retain(b), tw_retain(z), false, true)),
-                             tw__temp(t, tw__mm(tw_retain(a), both, false, false))));
-        tw__grad_set(g, 1, tw__mm(tw_retain(a), tw_retain(z), false, false));
+        tw_tensor *z = tw__by_cholesky(t, factor, dy), *xz = tw__mm(t, x, z, false, true);
+        tw_tensor *both = TW_TEMP(AddV2, xz, tw__adjoint(t, xz));
+        tw__grad_set(g, 0, TW_CALL(Sub, tw__mm(t, b, z, false, true), tw__mm(t, a, both, false, false)));
+        tw__grad_set(g, 1, tw_retain(tw__mm(t, a, z, false, false)));
         return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();
     }
-    tw_auto tw_tensor *of_b = by_cholesky(factor, tw__mm(tw_retain(a), tw_retain(dy), false, false)),
-                      *solved = by_cholesky(factor, tw_retain(b));
-    tw_tensor *first = tw__mm(tw_retain(of_b), tw__mm(tw_retain(solved), tw_retain(a), true, false), false, false);
-    tw_tensor *rest = TW_CALL(Sub, dy, tw__temp(t, tw__mm(tw_retain(a), tw_retain(of_b), true, false)));
-    tw__grad_set(g, 0, TW_CALL(Sub, tw__temp(t, tw__mm(tw_retain(solved), rest, false, true)), tw__temp(t, first)));
+    tw_tensor *of_b = tw__by_cholesky(t, factor, tw__mm(t, a, dy, false, false)), *solved = tw__by_cholesky(t, factor, b);
+    tw_tensor *first = tw__mm(t, of_b, tw__mm(t, solved, a, true, false), false, false);
+    tw_tensor *rest = TW_TEMP(Sub, dy, tw__mm(t, a, of_b, true, false));
+    tw__grad_set(g, 0, TW_CALL(Sub, tw__mm(t, solved, rest, false, true), first));
     tw__grad_set(g, 1, tw_retain(of_b));
     return g->input_grads[0] || !g->wanted[0] ? TW_OK : tw__error_status();
 }

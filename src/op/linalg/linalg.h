@@ -7,6 +7,7 @@
 #define TW_LINALG_H
 
 #include "base/pause.h"
+#include "base/temps.h"
 #include "op/gradient.h"
 #include "op/op.h"
 
@@ -74,15 +75,16 @@ void tw__matrix_square(const tw_shape *in, tw_shape *out);
 void tw__matrix_shape(const tw_shape *in, int64_t a, int64_t b, tw_shape *out);
 int64_t tw__matrix_dim(const tw_shape *shape, int from_end); /* -1 if it is not known */
 
-/* ---- for gradients: they take what they are given; NULL gives NULL (gradients.c) ---- */
-tw_tensor *tw__mm(tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b);
-tw_tensor *tw__adjoint(tw_tensor *a);
-tw_tensor *tw__diag(tw_tensor *diagonal);
-tw_tensor *tw__diag_part(tw_tensor *a);
-tw_tensor *tw__set_diag(tw_tensor *a, tw_tensor *diagonal);
-tw_tensor *tw__band(tw_tensor *a, int64_t lower, int64_t upper);
-tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint);
-tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint);
-tw_tensor *tw__eye_like(tw_tensor *a); /* borrows a: identities of its shape */
+/* ---- compositions, left to t; NULL gives NULL (gradients.c) ---- */
+tw_tensor *tw__mm(tw__temps *t, tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b);
+tw_tensor *tw__adjoint(tw__temps *t, tw_tensor *a);
+tw_tensor *tw__diag(tw__temps *t, tw_tensor *diagonal);
+tw_tensor *tw__diag_part(tw__temps *t, tw_tensor *a);
+tw_tensor *tw__set_diag(tw__temps *t, tw_tensor *a, tw_tensor *diagonal);
+tw_tensor *tw__band(tw__temps *t, tw_tensor *a, int64_t lower, int64_t upper);
+tw_tensor *tw__triangular(tw__temps *t, tw_tensor *a, tw_tensor *b, bool lower, bool adjoint);
+tw_tensor *tw__solve(tw__temps *t, tw_tensor *a, tw_tensor *b, bool adjoint);
+tw_tensor *tw__by_cholesky(tw__temps *t, tw_tensor *factor, tw_tensor *b); /* x of factor factor^H x = b */
+tw_tensor *tw__eye_like(tw__temps *t, tw_tensor *a);                       /* identities of its shape */
 
 #endif

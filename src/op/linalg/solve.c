@@ -152,10 +152,8 @@ static tw_status inverse_gradient(tw__gradient *g)
     TW_TEMPS(t);
     bool adjoint = TW_ATTR(g, "adjoint")->b;
     tw_tensor *y = g->outputs[0];
-    tw__grad_set(g, 0,
-                 TW_CALL(Neg,
-                         tw__temp(t, tw__mm(tw_retain(y), tw__mm(tw_retain(g->output_grads[0]), tw_retain(y), adjoint, !adjoint),
-                                            !adjoint, false))));
+    tw_tensor *inner = tw__mm(t, g->output_grads[0], y, adjoint, !adjoint);
+    tw__grad_set(g, 0, TW_CALL(Neg, tw__mm(t, y, inner, !adjoint, false)));
     return tw__grad_status(g);
 }
 
@@ -199,21 +197,18 @@ static tw_status solve_compute(tw__kernel *kernel)
     return kernel->outputs[0]->count ? tw__matrix_each(kernel, solution_of) : TW_OK;
 }
 
-/* -grad_b c^H, or -c grad_b^H */
-static tw_tensor *matrix_gradient(tw_tensor *grad_b, tw_tensor *c, bool adjoint)
+/* -grad_b c^H, or -c grad_b^H; left to t */
+static tw_tensor *matrix_gradient(tw__temps *t, tw_tensor *grad_b, tw_tensor *c, bool adjoint)
 {
-    TW_TEMPS(t);
-    return TW_CALL(Neg, adjoint ? tw__temp(t, tw__mm(tw_retain(c), tw_retain(grad_b), false, true))
-                                : tw__temp(t, tw__mm(tw_retain(grad_b), tw_retain(c), false, true)));
+    return TW_TEMP(Neg, adjoint ? tw__mm(t, c, grad_b, false, true) : tw__mm(t, grad_b, c, false, true));
 }
 
 static tw_status solve_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool adjoint = TW_ATTR(g, "adjoint")->b;
-    tw_auto tw_tensor *grad_b = tw__solve(tw_retain(g->inputs[0]), tw_retain(g->output_grads[0]), !adjoint);
-    if (!grad_b)
-        return tw__error_status();
-    tw__grad_set(g, 0, matrix_gradient(grad_b, g->outputs[0], adjoint));
+    tw_tensor *grad_b = tw__solve(t, g->inputs[0], g->output_grads[0], !adjoint);
+    tw__grad_set(g, 0, tw_retain(matrix_gradient(t, grad_b, g->outputs[0], adjoint)));
     tw__grad_set(g, 1, tw_retain(grad_b));
     return tw__grad_status(g);
 }
@@ -312,11 +307,11 @@ static tw_status triangular_compute(tw__kernel *kernel)
 
 static tw_status triangular_gradient(tw__gradient *g)
 {
+    TW_TEMPS(t);
     bool adjoint = TW_ATTR(g, "adjoint")->b, lower = TW_ATTR(g, "lower")->b;
-    tw_auto tw_tensor *grad_b = tw__triangular(tw_retain(g->inputs[0]), tw_retain(g->output_grads[0]), lower, !adjoint);
-    if (!grad_b)
-        return tw__error_status();
-    tw__grad_set(g, 0, tw__band(matrix_gradient(grad_b, g->outputs[0], adjoint), lower ? -1 : 0, lower ? 0 : -1));
+    tw_tensor *grad_b = tw__triangular(t, g->inputs[0], g->output_grads[0], lower, !adjoint);
+    tw_tensor *grad_a = matrix_gradient(t, grad_b, g->outputs[0], adjoint);
+    tw__grad_set(g, 0, tw_retain(tw__band(t, grad_a, lower ? -1 : 0, lower ? 0 : -1)));
     tw__grad_set(g, 1, tw_retain(grad_b));
     return tw__grad_status(g);
 }

@@ -44,27 +44,19 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
                         tw__shape_text(&item_shape));
     }
     TW_TRY(in_front(kernel->op, &item_shape, count, &shape));
-    tw_tensor *out = tw__list_zeros(list->dtype, &shape);
-    if (!out)
-        return tw__error_status();
+    tw_auto tw_tensor *out = tw__list_zeros(list->dtype, &shape);
+    TW_NEED(out);
     int64_t size = count ? out->count / count : 0;
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         int64_t index = indices ? indices[i] : i;
-        if (index < 0 || index >= list->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements.", (long long)index,
-                              (long long)list->count);
-            break;
-        }
-        tw_tensor *item = tw__list_get(list, index);
+        if (index < 0 || index >= list->count)
+            return tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements.", (long long)index,
+                            (long long)list->count);
+        tw_auto tw_tensor *item = tw__list_get(list, index);
         if (item)
-            status = tw__list_copy_elements(out, i * size, item, 0, size);
-        tw_release(item);
+            TW_TRY(tw__list_copy_elements(out, i * size, item, 0, size));
     }
-    if (status == TW_OK)
-        return tw__output_take(kernel, 0, out);
-    tw_release(out);
-    return status;
+    return tw__output_take(kernel, 0, TW_TAKE(out));
 }
 
 static tw_status stack_compute(tw__kernel *kernel)
@@ -187,53 +179,41 @@ static tw_status concat_compute(tw__kernel *kernel)
     if (!tw__list_merge_shapes(&given, &list->shape, &given))
         return tw__list_unequal(&given, &list->shape);
     rest = behind_first(&given);
-    tw_tensor *lengths = tw__tensor_empty(TW_INT64, &TW_SHAPE(list->count));
-    tw_status status = lengths ? TW_OK : tw__error_status();
-    int64_t rows = 0;
-    for (int64_t i = 0; status == TW_OK && i < list->count; i++) {
-        tw_tensor *item = tw__list_get(list, i);
+    tw_auto tw_tensor *lengths = tw__tensor_empty(TW_INT64, &TW_SHAPE(list->count));
+    TW_NEED(lengths);
+    int64_t rows = 0, at = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        tw_auto tw_tensor *item = tw__list_get(list, i);
         int64_t length = item                 ? (item->shape.rank > 0 ? item->shape.dims[0] : -1)
                          : i < leading->count ? ((int64_t *)leading->data)[i]
                                               : (given.rank > 0 ? given.dims[0] : -1);
         if (length < 0)
-            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                                "Concat requires elements to be at least vectors, found scalars or nothing instead: element %lld",
-                                (long long)i);
-        if (status == TW_OK && item) {
-            tw_shape own = behind_first(&item->shape);
-            if (!tw__list_merge_shapes(&rest, &own, &rest))
-                status = tw__list_unequal(&rest, &own);
-        }
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "Concat requires elements to be at least vectors, found scalars or nothing instead: element %lld",
+                              (long long)i);
+        tw_shape own = item ? behind_first(&item->shape) : rest;
+        if (!tw__list_merge_shapes(&rest, &own, &rest))
+            return tw__list_unequal(&rest, &own);
         ((int64_t *)lengths->data)[i] = length;
         rows += length;
-        tw_release(item);
     }
-    if (status == TW_OK && !tw__shape_known(&rest))
-        status = tw__fail(
+    if (!tw__shape_known(&rest))
+        return tw__fail(
             TW_INVALID_ARGUMENT,
             "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s",
             tw__shape_text(&given));
-    if (status == TW_OK)
-        status = in_front(kernel->op, &rest, rows, &total);
-    tw_tensor *out = status == TW_OK ? tw__list_zeros(list->dtype, &total) : NULL;
-    if (status == TW_OK && !out)
-        status = tw__error_status();
-    int64_t at = 0;
-    for (int64_t i = 0; status == TW_OK && i < list->count; i++) {
-        tw_tensor *item = tw__list_get(list, i);
+    TW_TRY(in_front(kernel->op, &rest, rows, &total));
+    tw_auto tw_tensor *out = tw__list_zeros(list->dtype, &total);
+    TW_NEED(out);
+    for (int64_t i = 0; i < list->count; i++) {
+        tw_auto tw_tensor *item = tw__list_get(list, i);
         int64_t count = rows ? out->count / rows * ((int64_t *)lengths->data)[i] : 0;
         if (item)
-            status = tw__list_copy_elements(out, at, item, 0, count);
+            TW_TRY(tw__list_copy_elements(out, at, item, 0, count));
         at += count;
-        tw_release(item);
     }
-    if (status != TW_OK) {
-        tw_release(out);
-        tw_release(lengths);
-        return status;
-    }
-    TW_TRY(tw__output_take(kernel, 0, out));
-    return tw__output_take(kernel, 1, lengths);
+    TW_TRY(tw__output_take(kernel, 0, TW_TAKE(out)));
+    return tw__output_take(kernel, 1, TW_TAKE(lengths));
 }
 
 static tw_status split_compute(tw__kernel *kernel)

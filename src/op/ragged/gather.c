@@ -31,21 +31,20 @@ static tw_status gather_shape(tw__inference *inference)
 static tw_status below(tw__kernel *kernel, const int64_t *splits, const int64_t *picks, int64_t count, int output, int64_t **rows,
                        int64_t *row_count)
 {
-    int64_t total = 0, *made = tw__alloc_array((size_t)count + 1, sizeof *made), *next = NULL;
-    for (int64_t i = 0; made && i < count; i++) {
+    int64_t total = 0;
+    tw__owned int64_t *made = tw__alloc_array((size_t)count + 1, sizeof *made);
+    TW_NEED(made);
+    for (int64_t i = 0; i < count; i++) {
         total += splits[picks[i] + 1] - splits[picks[i]];
         made[i + 1] = total;
     }
-    next = made ? tw__alloc_array((size_t)total + 1, sizeof *next) : NULL;
-    tw_status status = next ? tw__splits_give(kernel, output, made, count + 1) : tw__error_status();
-    for (int64_t i = 0, at = 0; status == TW_OK && i < count; i++) {
-        for (int64_t k = splits[picks[i]]; k < splits[picks[i] + 1]; k++)
-            next[at++] = k;
-    }
-    tw__free(made);
-    *rows = next;
     *row_count = total;
-    return status;
+    TW_NEED(*rows = tw__alloc_array((size_t)total + 1, sizeof **rows));
+    for (int64_t i = 0, at = 0; i < count; i++) {
+        for (int64_t k = splits[picks[i]]; k < splits[picks[i] + 1]; k++)
+            (*rows)[at++] = k;
+    }
+    return tw__splits_give(kernel, output, made, count + 1);
 }
 
 static tw_status gather_values(tw__kernel *kernel, int output, const tw_tensor *values, const int64_t *rows, int64_t count)
@@ -67,47 +66,39 @@ static tw_status gather_levels(tw__kernel *kernel, const tw__levels *levels)
 {
     const tw_tensor *values = kernel->inputs[levels->count], *indices = kernel->inputs[levels->count + 1];
     int output = 0;
-    int64_t above = 1, count = indices->count, *rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
-    tw_status status = rows ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+    int64_t above = 1, count = indices->count;
+    tw__owned int64_t *rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
+    TW_NEED(rows);
+    for (int64_t i = 0; i < count; i++) {
         rows[i] = tw_tensor_int_at(indices, i);
         if (rows[i] < 0 || rows[i] >= levels->rows[0])
-            status = tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld)", (long long)i, (long long)rows[i],
-                              (long long)levels->rows[0]);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld)", (long long)i, (long long)rows[i],
+                            (long long)levels->rows[0]);
     }
-    for (int d = 0; status == TW_OK && d + 1 < indices->shape.rank; d++) { /* the indices' own dimensions are uniform */
+    for (int d = 0; d + 1 < indices->shape.rank; d++) { /* the indices' own dimensions are uniform */
         above *= indices->shape.dims[d];
-        int64_t *s = tw__alloc_array((size_t)above + 1, sizeof *s);
-        for (int64_t i = 0; s && i <= above; i++)
+        tw__owned int64_t *s = tw__alloc_array((size_t)above + 1, sizeof *s);
+        TW_NEED(s);
+        for (int64_t i = 0; i <= above; i++)
             s[i] = i * indices->shape.dims[d + 1];
-        status = s ? tw__splits_give(kernel, output++, s, above + 1) : tw__error_status();
-        tw__free(s);
+        TW_TRY(tw__splits_give(kernel, output++, s, above + 1));
     }
-    for (int k = 0; status == TW_OK && k < levels->count; k++) {
-        int64_t *next = NULL, next_count = 0;
-        status = below(kernel, levels->splits[k], rows, count, output++, &next, &next_count);
-        tw__free(rows);
-        rows = next;
-        count = next_count;
+    for (int k = 0; k < levels->count; k++) {
+        tw__owned int64_t *before = TW_TAKE(rows);
+        TW_TRY(below(kernel, levels->splits[k], before, count, output++, &rows, &count));
     }
-    if (status == TW_OK)
-        status = gather_values(kernel, output, values, rows, count);
-    tw__free(rows);
-    return status;
+    return gather_values(kernel, output, values, rows, count);
 }
 
 static tw_status gather_compute(tw__kernel *kernel)
 {
     int count = kernel->input_count - 2;
     const tw_tensor *values = kernel->inputs[count], *indices = kernel->inputs[count + 1];
-    tw__levels levels = { 0 };
+    tw__auto(tw__levels_free) tw__levels levels = { 0 };
     if (values->shape.rank < 1 || indices->shape.rank < 1)
         return tw__fail(TW_INVALID_ARGUMENT, "values and indices must have a rank of 1 or more");
-    tw_status status = tw__levels_read(kernel->op, kernel->inputs, count, values->shape.dims[0], &levels);
-    if (status == TW_OK)
-        status = gather_levels(kernel, &levels);
-    tw__levels_free(&levels);
-    return status;
+    TW_TRY(tw__levels_read(kernel->op, kernel->inputs, count, values->shape.dims[0], &levels));
+    return gather_levels(kernel, &levels);
 }
 
 /* Where each value came from is found by gathering their numbers in the same way. */
@@ -116,21 +107,17 @@ static tw_status gather_gradient(tw__gradient *g)
     int count = g->input_count - 2, outputs = g->output_count;
     if (!g->wanted[count] || !g->output_grads[outputs - 1] || outputs > TW_RAGGED_LEVELS + 8)
         return TW_OK;
-    tw_auto tw_tensor *sizes = TW_CALL(Shape, g->inputs[count], TW_A_TYPE("out_type", TW_INT64));
-    tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *total = sizes && zero && one && axis ? TW_CALL(GatherV2, sizes, zero, axis) : NULL;
-    tw_auto tw_tensor *numbers = TW_CALL(Range, zero, total, one);
-    if (!numbers)
-        return tw__error_status();
+    TW_TEMPS(t);
+    tw_tensor *sizes = TW_TEMP(Shape, g->inputs[count], TW_A_TYPE("out_type", TW_INT64));
+    tw_tensor *total = TW_TEMP(GatherV2, sizes, (int64_t)0, 0), *numbers = tw__temp_range(t, total);
+    TW_NEED(numbers);
     tw_tensor *inputs[TW_RAGGED_LEVELS + 2], *made[TW_RAGGED_LEVELS + 8] = { NULL };
     for (int i = 0; i < g->input_count; i++)
         inputs[i] = i == count ? numbers : g->inputs[i];
-    tw_status status = tw__apply(&tw__op_RaggedGather, inputs, g->input_count,
-                                 TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made, &outputs);
-    if (status == TW_OK)
-        tw__grad_set(g, count, TW_CALL(UnsortedSegmentSum, g->output_grads[outputs - 1], made[outputs - 1], total));
-    for (int i = 0; i < outputs; i++)
-        tw_release(made[i]);
+    TW_TRY(tw__apply(&tw__op_RaggedGather, inputs, g->input_count, TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made,
+                     &outputs));
+    TW_TRY(tw__temp_all(t, made, outputs, TW_OK));
+    tw__grad_set(g, count, TW_CALL(UnsortedSegmentSum, g->output_grads[outputs - 1], made[outputs - 1], total));
     return g->input_grads[count] ? TW_OK : tw__error_status();
 }
 
@@ -179,16 +166,16 @@ static tw_status range_compute(tw__kernel *kernel)
             vector = true;
         }
     }
-    int64_t *splits = tw__alloc_array((size_t)rows + 1, sizeof *splits);
-    tw_status status = splits ? TW_OK : tw__error_status();
-    for (int64_t r = 0; status == TW_OK && r < rows; r++) {
+    tw__owned int64_t *splits = tw__alloc_array((size_t)rows + 1, sizeof *splits);
+    TW_NEED(splits);
+    for (int64_t r = 0; r < rows; r++) {
         int64_t size = 0;
         if (integers) {
             int64_t start = tw_tensor_int_at(in[0], at_row(in[0], r)), limit = tw_tensor_int_at(in[1], at_row(in[1], r)),
                     delta = tw_tensor_int_at(in[2], at_row(in[2], r));
             if (delta == 0)
-                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0");
-            else if (delta > 0 ? start < limit : start > limit) {
+                return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0");
+            if (delta > 0 ? start < limit : start > limit) {
                 uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
                 uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
                 size = (int64_t)(distance / step + (distance % step != 0));
@@ -198,22 +185,19 @@ static tw_status range_compute(tw__kernel *kernel)
                    delta = tw_tensor_double_at(in[2], at_row(in[2], r));
             double count = ceil(fabs((limit - start) / delta));
             if (delta == 0 || !(count < 1e18))
-                status = tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds");
-            else if (delta > 0 ? start < limit : start > limit)
+                return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds");
+            if (delta > 0 ? start < limit : start > limit)
                 size = (int64_t)count;
         }
-        if (status == TW_OK && (size < 0 || size > ((int64_t)1 << 40) || total > ((int64_t)1 << 40)))
-            status = tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld", (long long)((int64_t)1 << 40));
+        if (size < 0 || size > ((int64_t)1 << 40) || total > ((int64_t)1 << 40))
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld", (long long)((int64_t)1 << 40));
         total += size;
-        if (status == TW_OK)
-            splits[r + 1] = total;
+        splits[r + 1] = total;
     }
-    if (status == TW_OK)
-        status = tw__splits_give(kernel, 0, splits, rows + 1);
-    tw_tensor *out = status == TW_OK ? tw__output(kernel, 1, &TW_SHAPE(total)) : NULL;
-    if (status == TW_OK && !out)
-        status = tw__error_status();
-    for (int64_t r = 0, to = 0; status == TW_OK && r < rows; r++) {
+    TW_TRY(tw__splits_give(kernel, 0, splits, rows + 1));
+    tw_tensor *out = tw__output(kernel, 1, &TW_SHAPE(total));
+    TW_NEED(out);
+    for (int64_t r = 0, to = 0; r < rows; r++) {
         for (int64_t k = 0; k < splits[r + 1] - splits[r]; k++, to++) {
             if (integers) {
                 int64_t value = (int64_t)((uint64_t)tw_tensor_int_at(in[0], at_row(in[0], r)) +
@@ -238,8 +222,7 @@ static tw_status range_compute(tw__kernel *kernel)
             }
         }
     }
-    tw__free(splits);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(RaggedRange, .inputs = "starts: T, limits: T, deltas: T", .outputs = "rt_nested_splits: Tsplits, rt_dense_values: T",

@@ -35,11 +35,6 @@ void *tw__temp_by(tw__temps *t, void *what, void (*end)(void *what))
     return what;
 }
 
-void *tw__temp(tw__temps *t, void *object)
-{
-    return tw__temp_by(t, object, NULL);
-}
-
 void *tw__temp_memory(tw__temps *t, void *memory)
 {
     return tw__temp_by(t, memory, tw__free);

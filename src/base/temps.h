@@ -17,7 +17,7 @@ typedef struct tw__temps {
     struct tw__temps_item {
         void *what;
         void (*end)(void *what); /* NULL: tw_release */
-    } * items, room[12];
+    } * items, room[32];
     size_t count, capacity;
 } tw__temps;
 
@@ -25,9 +25,16 @@ typedef struct tw__temps {
     __attribute__((cleanup(tw__temps_end))) tw__temps name_[1]; \
     name_->items = name_->room, name_->count = 0, name_->capacity = sizeof name_->room / sizeof *name_->room
 
-void *tw__temp(tw__temps *t, void *object);                           /* takes a reference, gives it back borrowed */
-void *tw__temp_by(tw__temps *t, void *what, void (*end)(void *what)); /* the same of anything; `end` lets go of it */
-void *tw__temp_memory(tw__temps *t, void *memory);                    /* for tw__free: texts, arrays */
+void *tw__temp_by(tw__temps *t, void *what, void (*end)(void *what)); /* takes anything, gives it back; `end` lets go of it */
+/* The same of an object: takes a reference, gives it back borrowed. */
+static inline void *tw__temp(tw__temps *t, void *object)
+{
+    if (!object || t->count == t->capacity)
+        return tw__temp_by(t, object, NULL);
+    t->items[t->count++] = (struct tw__temps_item){ object, NULL };
+    return object;
+}
+void *tw__temp_memory(tw__temps *t, void *memory); /* for tw__free: texts, arrays */
 /* Takes the result out of the list. An object that is not in it is given as a new reference. */
 void *tw__keep(tw__temps *t, void *what);
 void tw__temps_end(void *t);                     /* what the end of the block does; the list is empty then */

@@ -107,13 +107,12 @@ tw_tensor *tw__grad_constant(double value, const tw_tensor *like)
 {
     if (!like)
         return NULL;
-    tw_tensor *scalar = tw__tensor_empty(like->dtype, &TW_SCALAR);
-    if (scalar && !tw__cast_has(TW_FLOAT64, like->dtype)) {
+    if (like->dtype != TW_FLOAT32 && !tw__cast_has(TW_FLOAT64, like->dtype)) {
         tw__fail(TW_INVALID_ARGUMENT, "a number is needed, got a tensor of dtype %s", tw_dtype_name(like->dtype));
-        tw_release(scalar);
         return NULL;
     }
+    tw_tensor *scalar = tw__tensor_empty(like->dtype, &TW_SCALAR);
     if (scalar)
-        tw__cast_run(TW_FLOAT64, like->dtype, &value, scalar->data, 1, false);
+        tw__scalar_set(scalar, value);
     return scalar;
 }

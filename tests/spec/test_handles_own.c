@@ -1,13 +1,6 @@
 /* As test_handles_written.c, for the functions with which C programs make their own parts, datasets and traces, and read files:
  * NULL and handles of other classes in each of their slots. */
-#include "test.h"
-#include "trial.h"
-
-#include <thalweg/thalweg.h>
-
-#include "rows.h"
-
-enum { SLOTS = 4 };
+#include "written.h"
 
 static tw_tensor *same(void *state, tw_tensor *x)
 {
@@ -26,15 +19,6 @@ static tw_tensors no_call(tw_layer *self, tw_tensors inputs, int training, void 
     (void)self, (void)inputs, (void)training, (void)state;
     return TW_GIVE_FAILURE;
 }
-
-static tw_tensors one(void *tensor)
-{
-    tw_tensor **items = calloc(1, sizeof *items);
-    items[0] = tensor;
-    return (tw_tensors){ items, 1 };
-}
-
-#define CALL(name_) static void call_##name_(void **v)
 
 CALL(npy_write)
 {
@@ -126,19 +110,7 @@ CALL(pointers)
 
 static const tw_class events_mark = { .name = "Events" };
 
-static const struct written {
-    const char *name;
-    void (*call)(void **v);
-    const tw_class *slots[SLOTS]; /* the classes of the handles */
-} all[] = {
-#define F(name_, ...)               \
-    {                               \
-        "tw_" #name_, call_##name_, \
-        {                           \
-            __VA_ARGS__             \
-        }                           \
-    }
-#define T &tw__tensor_class
+static const struct written all[] = {
     F(npy_write, T),
     F(tensor_values_text, T),
     F(tensor_device, T),
@@ -179,42 +151,10 @@ static void *object_of(const tw_class *class)
     return tw__object_new(class); /* of what only files give, an empty one */
 }
 
-static void try_written(trial *t, const void *context)
-{
-    const struct written *f = context;
-    static const tw_class *const others[] = { &tw__tensor_class, &tw__class_layers_dense, &tw__class_variable,
-                                              &tw__class_mirrored_strategy, &tw__class_dataset_range };
-    enum { OTHERS = sizeof others / sizeof *others };
-    void *good[SLOTS] = { NULL };
-    for (int i = 0; i < SLOTS && f->slots[i]; i++)
-        good[i] = object_of(f->slots[i]);
-    for (int slot = 0; slot < SLOTS && (f->slots[slot] || !slot); slot++) {
-        for (int k = -2; k < OTHERS; k++) {
-            void *v[SLOTS];
-            memcpy(v, good, sizeof v);
-            if (k >= -1) /* -2: as it should be */
-                v[slot] = k < 0 ? NULL : object_of(others[k]);
-            if (TRIAL(t, "%s(slot %d: %s)", f->name, slot, k == -2 ? "good" : k < 0 ? "NULL" : others[k]->name))
-                f->call(v);
-            tw_clear_error();
-        }
-    }
-}
-
-static void every_function(void **state)
-{
-    (void)state;
-    trial *t = trial_new();
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        trial_run(t, try_written, &all[i]);
-    assert_int_equal(t->bad, 0);
-}
+static const tw_class *const others[] = { &tw__tensor_class, &tw__class_layers_dense, &tw__class_variable,
+                                          &tw__class_mirrored_strategy, &tw__class_dataset_range };
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_function) };
-    trial_enter();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    trial_leave();
-    return failed;
+    return written_main(all, others, object_of);
 }

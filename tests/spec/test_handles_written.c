@@ -1,14 +1,8 @@
 /* The functions of the C API that are no rows, with NULL and with handles of other classes in each of their slots: an error or a
  * result, never a signal, never a hang. test_handles.c does the same for rows. */
-#include "test.h"
-#include "trial.h"
+#include "written.h"
 
 #include <thalweg/records.h>
-#include <thalweg/thalweg.h>
-
-#include "rows.h"
-
-enum { SLOTS = 4 };
 
 /* ---- bodies that calls are given ---- */
 
@@ -46,13 +40,6 @@ static tw_status in_replica(int replica, void *context)
     return TW_OK;
 }
 
-static tw_tensors one(void *tensor)
-{
-    tw_tensor **items = calloc(1, sizeof *items);
-    items[0] = tensor;
-    return (tw_tensors){ items, 1 };
-}
-
 static tw_objects one_object(void *object)
 {
     void **items = calloc(1, sizeof *items);
@@ -66,9 +53,8 @@ static void end(tw_tensors made)
         tw_tensors_free(&made);
 }
 
-/* ---- the functions: slots that are handles come as v[0], v[1] …, each with a reference to spare ---- */
+/* ---- the functions ---- */
 
-#define CALL(name_) static void call_##name_(void **v)
 static tw_tensor *place[4];
 static int room;
 
@@ -442,19 +428,7 @@ CALL(pointers)
 /* Classes that have no row. */
 static const tw_class function_mark = { .name = "Function" }, records_mark = { .name = "Records" };
 
-static const struct written {
-    const char *name;
-    void (*call)(void **v);
-    const tw_class *slots[SLOTS]; /* the classes of the handles */
-} all[] = {
-#define F(name_, ...)               \
-    {                               \
-        "tw_" #name_, call_##name_, \
-        {                           \
-            __VA_ARGS__             \
-        }                           \
-    }
-#define T &tw__tensor_class
+static const struct written all[] = {
 #define L &tw__class_layers_dense
 #define M &tw__class_sequential
 #define K &tw__class_keras_tensor
@@ -566,52 +540,18 @@ static void *object_of(const tw_class *class)
     return tw__object_new(class); /* of what only files give, an empty one */
 }
 
-static void try_written(trial *t, const void *context)
-{
-    const struct written *f = context;
-    static const tw_class *const others[] = { &tw__tensor_class,
-                                              &function_mark,
-                                              &tw__class_layers_dense,
-                                              &tw__class_keras_tensor,
-                                              &tw__class_variable,
-                                              &tw__class_checkpoint,
-                                              &tw__class_callbacks_history,
-                                              &tw__class_optimizers_sgd,
-                                              &tw__class_losses_mean_squared_error,
-                                              &tw__class_mirrored_strategy };
-    enum { OTHERS = sizeof others / sizeof *others };
-    void *good[SLOTS] = { NULL };
-    for (int i = 0; i < SLOTS && f->slots[i]; i++)
-        good[i] = object_of(f->slots[i]);
-    for (int slot = 0; slot < SLOTS && (f->slots[slot] || !slot); slot++) {
-        for (int k = -2; k < OTHERS; k++) {
-            void *v[SLOTS];
-            memcpy(v, good, sizeof v);
-            if (k >= -1) /* -2: as it should be */
-                v[slot] = k < 0 ? NULL : object_of(others[k]);
-            if (TRIAL(t, "%s(slot %d: %s)", f->name, slot, k == -2 ? "good" : k < 0 ? "NULL" : others[k]->name))
-                f->call(v);
-            tw_clear_error();
-        }
-    }
-}
-
-static void every_function(void **state)
-{
-    (void)state;
-    trial *t = trial_new();
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        trial_run(t, try_written, &all[i]);
-    printf("PROMISE: a NULL or a handle of another class in any slot of a function that is no row is an error: %ld tried\n",
-           t->tried);
-    assert_int_equal(t->bad, 0);
-}
+static const tw_class *const others[] = { &tw__tensor_class,
+                                          &function_mark,
+                                          &tw__class_layers_dense,
+                                          &tw__class_keras_tensor,
+                                          &tw__class_variable,
+                                          &tw__class_checkpoint,
+                                          &tw__class_callbacks_history,
+                                          &tw__class_optimizers_sgd,
+                                          &tw__class_losses_mean_squared_error,
+                                          &tw__class_mirrored_strategy };
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_function) };
-    trial_enter();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    trial_leave();
-    return failed;
+    return written_main(all, others, object_of);
 }

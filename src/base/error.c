@@ -35,50 +35,47 @@ static void changed(void)
     put(&now.composed, NULL);
 }
 
-static tw_status fail(tw_status code, const char *format, va_list arguments)
+/* The thread's error, unless it has one already. */
+static tw_status fail(tw_status code, const char *op, tw__reason reason, const char *format, va_list arguments)
 {
+    if (now.code != TW_OK)
+        return now.code;
     char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     tw__error_drop(&now);
     now.code = code;
     now.text = text;
+    now.op = op ? strdup(op) : NULL;
+    now.reason = reason;
     return code;
 }
 
 tw_status tw__fail(tw_status code, const char *format, ...)
 {
-    if (now.code != TW_OK)
-        return now.code;
     va_list arguments;
     va_start(arguments, format);
-    fail(code, format, arguments);
+    tw_status status = fail(code, NULL, TW_REASON_NONE, format, arguments);
     va_end(arguments);
-    return code;
+    return status;
 }
 
 tw_status tw__fail_op(const char *op, tw_status code, const char *format, ...)
 {
-    if (now.code != TW_OK)
-        return now.code;
     va_list arguments;
     va_start(arguments, format);
-    fail(code, format, arguments);
+    tw_status status = fail(code, op, TW_REASON_NONE, format, arguments);
     va_end(arguments);
-    now.op = strdup(op);
-    return code;
+    return status;
 }
 
 tw_status tw__fail_because(tw__reason reason, tw_status code, const char *format, ...)
 {
-    if (now.code != TW_OK)
-        return now.code;
     va_list arguments;
     va_start(arguments, format);
-    fail(code, format, arguments);
+    tw_status status = fail(code, NULL, reason, format, arguments);
     va_end(arguments);
-    now.reason = reason;
-    return code;
+    return status;
 }
 
 void tw__error_because(tw__reason reason)

@@ -4,6 +4,8 @@
 #ifndef TW_IMAGE_H
 #define TW_IMAGE_H
 
+#include <pthread.h>
+
 #include "format/format.h"
 
 /* Where pixels go: a decoder asks once, when it knows the size. NULL: there is no room, an error is set. */
@@ -40,5 +42,25 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
 /* ---- GIF, BMP (image_gif.c, image_bmp.c) ---- */
 tw_status tw__gif_decode(const char *op, tw_string data, tw__image_target target); /* frames of three channels */
 tw_status tw__bmp_decode(tw_string data, int channels, tw__image_target target);
+
+/* ---- libraries that may be missing ---- */
+/* The functions that FUNCTIONS(X) lists are p_NAME once need_library(op) has found the file; else that is an error in those
+ * words. */
+#define TW_IMAGE_LIBRARY(FUNCTIONS, file, words)                                                        \
+    FUNCTIONS(TW_IMAGE_POINTER)                                                                         \
+    static bool available;                                                                              \
+    static void load(void)                                                                              \
+    {                                                                                                   \
+        static const tw__symbol symbols[] = { FUNCTIONS(TW_IMAGE_SYMBOL) };                             \
+        available = tw__library_load(file, symbols, sizeof symbols / sizeof *symbols);                  \
+    }                                                                                                   \
+    static tw_status need_library(const char *op)                                                       \
+    {                                                                                                   \
+        static pthread_once_t once = PTHREAD_ONCE_INIT;                                                 \
+        pthread_once(&once, load);                                                                      \
+        return available ? TW_OK : tw__fail(TW_UNIMPLEMENTED, "%s: " words ", which is not there", op); \
+    }
+#define TW_IMAGE_POINTER(name) static __typeof__(name) *p_##name;
+#define TW_IMAGE_SYMBOL(name) { #name, (void **)&p_##name },
 
 #endif

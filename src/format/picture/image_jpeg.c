@@ -4,7 +4,6 @@
  *
  * libjpeg leaves its functions by longjmp when it finds an error; everything that lives across such calls is in a struct on the
  * heap. */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -21,27 +20,7 @@
     X(jpeg_finish_compress) X(jpeg_destroy_compress)
 /* clang-format on */
 
-#define X(name) static __typeof__(name) *p_##name;
-FUNCTIONS(X)
-#undef X
-static bool available;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void load(void)
-{
-#define X(name) { #name, (void **)&p_##name },
-    static const tw__symbol symbols[] = { FUNCTIONS(X) };
-#undef X
-    available = tw__library_load("libjpeg.so.62", symbols, sizeof symbols / sizeof *symbols);
-}
-
-static tw_status need_library(const char *op)
-{
-    pthread_once(&once, load);
-    return available
-               ? TW_OK
-               : tw__fail(TW_UNIMPLEMENTED, "%s: JPEG needs libjpeg.so.62 (Debian's libjpeg62-turbo), which is not there", op);
-}
+TW_IMAGE_LIBRARY(FUNCTIONS, "libjpeg.so.62", "JPEG needs libjpeg.so.62 (Debian's libjpeg62-turbo)")
 
 typedef struct trouble {
     struct jpeg_error_mgr manager;

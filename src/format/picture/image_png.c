@@ -3,7 +3,6 @@
  *
  * libpng leaves its functions by longjmp when it finds an error; what lives across such calls is in a struct on the heap. Its
  * memory is ours. */
-#include <pthread.h>
 #include <setjmp.h>
 
 #include <png.h>
@@ -21,26 +20,7 @@
     X(png_set_user_limits)
 /* clang-format on */
 
-#define X(name) static __typeof__(name) *p_##name;
-FUNCTIONS(X)
-#undef X
-static bool available;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void load(void)
-{
-#define X(name) { #name, (void **)&p_##name },
-    static const tw__symbol symbols[] = { FUNCTIONS(X) };
-#undef X
-    available = tw__library_load("libpng16.so.16", symbols, sizeof symbols / sizeof *symbols);
-}
-
-static tw_status need_library(const char *op)
-{
-    pthread_once(&once, load);
-    return available ? TW_OK
-                     : tw__fail(TW_UNIMPLEMENTED, "%s: PNG needs libpng16.so.16 (Debian's libpng16-16), which is not there", op);
-}
+TW_IMAGE_LIBRARY(FUNCTIONS, "libpng16.so.16", "PNG needs libpng16.so.16 (Debian's libpng16-16)")
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {

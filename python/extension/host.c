@@ -78,23 +78,42 @@ static void end_function(void *function)
     Py_DECREF((PyObject *)function);
 }
 
-/* with_host(function, use): use(token), while the token names the function; nodes that are made there hold it further. */
-static PyObject *with_host(PyObject *self, PyObject *args)
+/* in_graph(function, tensors, dtypes, arrays): the results of a node that calls the function, which takes and gives a list. */
+static PyObject *in_graph(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *function, *use;
-    if (!PyArg_ParseTuple(args, "OO:with_host", &function, &use))
+    PyObject *function, *tensors, *dtypes;
+    int arrays, input_count = 0;
+    if (!PyArg_ParseTuple(args, "OOO!p:in_graph", &function, &tensors, &PyList_Type, &dtypes, &arrays))
         return NULL;
-    tw__host_function *made = tw__host_register("pyfunc_", NULL, Py_NewRef(function), end_function);
-    if (!made)
-        return tw__py_raise();
-    PyObject *result = PyObject_CallFunction(use, "s", tw__host_token(made));
+    Py_ssize_t count = PyList_Size(dtypes);
+    tw_tensor **inputs = tw__py_read_tensors(tensors, &input_count);
+    tw__owned tw_dtype *wanted = tw__alloc_array((size_t)count + 1, sizeof *wanted);
+    tw_tensor **outputs = tw__alloc_zero(((size_t)count + 1) * sizeof *outputs);
+    bool good = inputs && wanted && outputs;
+    for (Py_ssize_t i = 0; good && i < count; i++)
+        good = tw__py_as_dtype(PyList_GetItem(dtypes, i), &wanted[i]);
+    tw__host_function *made = good ? tw__host_register("pyfunc_", NULL, Py_NewRef(function), end_function) : NULL;
+    tw__naming naming = tw__naming_begin();
+    tw_status status = made ? tw__host_in_graph(made, arrays, (tw_tensors){ inputs, input_count }, wanted, (int)count, outputs)
+                            : TW_RESOURCE_EXHAUSTED;
+    tw_status named = tw__naming_end(naming, NULL, NULL, NULL);
     tw__host_drop(made);
-    return result;
+    PyObject *list = NULL;
+    bool failed = status != TW_OK || named != TW_OK;
+    if (failed && !PyErr_Occurred())
+        tw__py_raise();
+    else if (!failed && !count && tw__in_lasting() && tw__tracing->node_count) /* an operation, to be run or followed */
+        list = tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);
+    else if (!failed)
+        list = tw__py_wrap_list(outputs, (int)count);
+    tw__py_release_all(inputs, input_count);
+    tw__py_release_all(outputs, outputs ? (int)count : 0);
+    return list;
 }
 
 static PyMethodDef functions[] = {
-    { "with_host", with_host, METH_VARARGS, "Calls the second function with a token of the first." },
+    { "host_in_graph", in_graph, METH_VARARGS, "The results of a node that calls a function." },
     { "told", told, METH_O, "The error that py_function makes of an exception." },
     { 0 },
 };

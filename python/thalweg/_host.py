@@ -31,51 +31,13 @@ def traceback_of(exception):
     return "Traceback (most recent call last):\n\n%s\n" % "\n".join(parts)
 
 
-def _call_op(op, function, inputs, dtypes):
+def _in_graph(function, inputs, dtypes, arrays):
+    """The results of a node that calls the function; py_function's has a gradient, over the tape of the last call (src/function/host.c)."""
     import thalweg
     single = not isinstance(dtypes, (list, tuple))
     wanted = [_core.as_dtype(t) for t in ([dtypes] if single else dtypes)]
-    tensors = [thalweg.convert_to_tensor(t) for t in inputs]
-    results = _core.with_host(_checked(function, wanted), lambda token: getattr(thalweg.raw_ops, op)(input=tensors, token=token, Tout=wanted))
-    if not wanted:
-        return results
-    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    results = _core.host_in_graph(_checked(function, wanted), [thalweg.convert_to_tensor(t) for t in inputs or ()], wanted, arrays)
     return results[0] if single else results
-
-
-def _with_gradient(func, inp, dtypes):
-    """py_function in a graph. Its gradient is another one, over the tape of the last call, as TensorFlow has it."""
-    import thalweg
-    last = []
-    tensors = [thalweg.convert_to_tensor(t) for t in inp]
-    followed = [i for i, t in enumerate(tensors) if t.dtype.is_floating or t.dtype.is_complex]
-
-    def forward(*inputs):
-        with thalweg.GradientTape(persistent=True) as tape:
-            tape.watch([inputs[i] for i in followed])
-            results = func(*inputs)
-            if results is not None:
-                wanted = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
-                given = results if isinstance(results, (list, tuple)) else [results]
-                results = [thalweg.convert_to_tensor(r, t) if not _core.is_tensor(r) else thalweg.convert_to_tensor(r) for r, t in zip(given, wanted)] \
-                    if len(given) == len(wanted) else given
-        last[:] = [(tape, [inputs[i] for i in followed], results)]
-        return results
-
-    def backward(gradients):
-        def run(*given):
-            tape, sources, results = last[0]
-            return tape.gradient(results, sources, output_gradients=list(given), unconnected_gradients="zero")
-        found = _call_op("EagerPyFunc", run, gradients, [tensors[i].dtype for i in followed])
-        for i, g in zip(followed, found):
-            g.set_shape(tensors[i].shape)
-        return found
-    results = _call_op("EagerPyFunc", forward, tensors, dtypes)
-    flat = list(results) if isinstance(results, (list, tuple)) else [results]
-    if not followed or results is None or not any(_core.is_tensor(r) for r in flat):
-        return results
-    out = _core._custom_gradient(flat, [tensors[i] for i in followed], backward)
-    return out if isinstance(results, (list, tuple)) else out[0]
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
@@ -91,7 +53,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
             results = results if isinstance(results, (list, tuple)) else ([] if results is None else [results])
             return [thalweg.convert_to_tensor(r, t) for r, t in zip(results, Tout)]
         return thalweg.convert_to_tensor(results, Tout)
-    return _with_gradient(func, inp or (), Tout)
+    return _in_graph(func, inp, Tout, False)
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
@@ -100,7 +62,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if thalweg.executing_eagerly():
         result = func(*[thalweg.convert_to_tensor(t).numpy() for t in inp or ()])
         return py_function(lambda: result, (), Tout)
-    return _call_op("PyFunc", func, inp or (), Tout)
+    return _in_graph(func, inp, Tout, True)
 
 
 # ---- printing ----

@@ -118,4 +118,10 @@ tw_tensors tw__gradients_of(const struct tw_gradients_args *args); /* tf.gradien
 /* results: per source a new reference (slices may be among them, op/slices.h), or NULL where it is not connected. */
 tw_status tw__derive(const tw__derivation *derivation, tw_tensor **results);
 
+/* ---- functions of the embedding language as nodes (host.c) ---- */
+struct tw__host_function;
+/* A node that calls it, with arrays (PyFunc) or tensors (EagerPyFunc, which has a gradient); the graph holds it further. */
+tw_status tw__host_in_graph(struct tw__host_function *function, bool arrays, tw_tensors inputs, const tw_dtype *dtypes,
+                            int output_count, tw_tensor **outputs);
+
 #endif

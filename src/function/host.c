@@ -1,4 +1,4 @@
-/* C functions as operations: tw_host_function.
+/* Functions of a program as operations: tw_host_function for C, tf.py_function and tf.numpy_function for the embedding language.
  *
  * Outside of graphs the function is simply called, and tapes see the operations it calls. In a graph it is an EagerPyFunc node
  * that finds it by a token. Its gradient is another such node: the function runs on a tape, the last of which is kept, as
@@ -14,6 +14,7 @@
 /* One call in a graph: held by the nodes that run it, the one of its gradient, and what makes that. */
 typedef struct host_call {
     tw_object object;
+    tw__host_function *function; /* of the embedding language, which it holds; NULL: body */
     tw_host_body body;
     void *user;
     tw__lock lock;
@@ -24,6 +25,7 @@ typedef struct host_call {
 static void call_destroy(void *self)
 {
     host_call *call = self;
+    tw__host_drop(call->function);
     tw_release(call->tape);
     tw_tensors_free(&call->sources);
     tw_tensors_free(&call->results);
@@ -36,16 +38,23 @@ static void let_go(void *call)
     tw_release(call);
 }
 
+/* A node that holds the function. */
+static tw_status function_node(const tw_op *op, const tw__host_function *function, tw_tensor *const *inputs, int input_count,
+                               const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
+{
+    tw_attr attrs[] = { TW_A_STRING("token", tw__host_token(function)), TW_A_TYPES("Tout", dtypes, output_count) };
+    int count = output_count;
+    return tw__apply(op, inputs, input_count, attrs, 2, outputs, &count);
+}
+
 /* `end` NULL: `user` is the program's own. */
 static tw_status call_node(tw__host_body body, void *user, void (*end)(void *user), tw_tensor *const *inputs, int input_count,
                            const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
 {
     tw__host_function *function = tw__host_register("c_function_", body, user, end);
     TW_NEED(function);
-    tw_attr attrs[] = { TW_A_STRING("token", tw__host_token(function)), TW_A_TYPES("Tout", dtypes, output_count) };
-    int count = output_count;
-    tw_status status = tw__apply(&tw__op_EagerPyFunc, inputs, input_count, attrs, 2, outputs, &count);
-    tw__host_drop(function); /* the node holds it */
+    tw_status status = function_node(&tw__op_EagerPyFunc, function, inputs, input_count, dtypes, output_count, outputs);
+    tw__host_drop(function);
     return status;
 }
 
@@ -84,7 +93,8 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
     }
     if (status == TW_OK) {
         tw__tape_start(tape);
-        status = run_body(call->body, call->user, inputs, input_count, outputs, output_count);
+        status = call->function ? tw__host_run(call->function, false, inputs, input_count, outputs, output_count)
+                                : run_body(call->body, call->user, inputs, input_count, outputs, output_count);
         tw__tape_stop(tape);
     }
     for (int i = 0; status == TW_OK && i < output_count; i++) {
@@ -145,36 +155,66 @@ static void end_gradient(tw__custom_gradient *self)
     tw_release(self->user);
 }
 
-/* The node and, if an input may have a gradient, what stands for its gradient. */
-static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
-                               tw_tensor **outputs)
+/* The inputs that may have a gradient, if a result may have one, too; borrowed, for tw__free. NULL: an error. */
+static tw_tensor **followed_inputs(tw_tensors inputs, const tw_dtype *dtypes, int output_count, int *count)
 {
-    int count = 0;
-    tw__owned tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
-    for (int64_t i = 0; sources && i < inputs.count; i++) {
-        if (is_followed(inputs.items[i]->dtype))
-            sources[count++] = inputs.items[i];
-    }
-    bool followed = false;
+    tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
+    bool any = false;
     for (int i = 0; i < output_count; i++)
-        followed |= count && is_followed(dtypes[i]);
-    if (!followed)
-        return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs)
-                       : TW_RESOURCE_EXHAUSTED;
-    tw_auto host_call *call = tw__object_new(&call_class);
+        any |= is_followed(dtypes[i]);
+    *count = 0;
+    for (int64_t i = 0; sources && any && i < inputs.count; i++) {
+        if (is_followed(inputs.items[i]->dtype))
+            sources[(*count)++] = inputs.items[i];
+    }
+    return sources;
+}
+
+/* The node, and what stands for its gradient. Takes the call. */
+static tw_status call_followed(host_call *given, tw_tensors inputs, tw_tensor *const *sources, int count, const tw_dtype *dtypes,
+                               int output_count, tw_tensor **outputs)
+{
+    tw_auto host_call *call = given;
     tw__held tw_tensor **made = tw__held_new((size_t)output_count);
     tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
     TW_NEED(custom);
-    if (custom) {
-        call->body = body;
-        call->user = user;
-        call->lock = (tw__lock)TW__LOCK;
-        custom->user = tw_retain(call);
-        custom->backward = backward;
-        custom->end = end_gradient;
-        TW_TRY(call_node(run_followed, tw_retain(call), let_go, inputs.items, (int)inputs.count, dtypes, output_count, made));
-    }
+    call->lock = (tw__lock)TW__LOCK;
+    custom->user = tw_retain(call);
+    custom->backward = backward;
+    custom->end = end_gradient;
+    TW_TRY(call_node(run_followed, tw_retain(call), let_go, inputs.items, (int)inputs.count, dtypes, output_count, made));
     return tw__custom_gradient_attach(custom, made, sources, count, outputs);
+}
+
+static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
+                               tw_tensor **outputs)
+{
+    int count;
+    tw__owned tw_tensor **sources = followed_inputs(inputs, dtypes, output_count, &count);
+    TW_NEED(sources);
+    if (!count)
+        return call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs);
+    host_call *call = tw__object_new(&call_class);
+    TW_NEED(call);
+    call->body = body;
+    call->user = user;
+    return call_followed(call, inputs, sources, count, dtypes, output_count, outputs);
+}
+
+tw_status tw__host_in_graph(tw__host_function *function, bool arrays, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
+                            tw_tensor **outputs)
+{
+    int count;
+    tw__owned tw_tensor **sources = followed_inputs(inputs, dtypes, output_count, &count);
+    TW_NEED(sources);
+    if (arrays || !count)
+        return function_node(arrays ? &tw__op_PyFunc : &tw__op_EagerPyFunc, function, inputs.items, (int)inputs.count, dtypes,
+                             output_count, outputs);
+    host_call *call = tw__object_new(&call_class);
+    TW_NEED(call);
+    const char *token = tw__host_token(function);
+    call->function = tw__host_hold(token, strlen(token));
+    return call_followed(call, inputs, sources, count, dtypes, output_count, outputs);
 }
 
 tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,

@@ -49,20 +49,20 @@ PyObject *tw__py_raise(void)
     }
     tw__py_auto PyObject *message = PyUnicode_DecodeUTF8(tw_error_message(), (Py_ssize_t)strlen(tw_error_message()), "replace");
     PyObject *plain = python_class(code);
+    bool told = tw__error_now()->reason == TW_REASON_LAYER;
     tw_clear_error();
     if (!message)
         return NULL;
-    if (plain) {
-        PyErr_SetObject(plain, message);
-    } else {
-        int index = (int)code > 0 && (int)code < CODES ? (int)code : TW_INTERNAL;
-        tw__py_auto PyObject *error =
-            classes[index] ? PyObject_CallFunction(classes[index], "OOO", Py_None, Py_None, message) : NULL;
-        if (error)
-            PyErr_SetObject(classes[index], error);
-        else if (!PyErr_Occurred())
-            PyErr_SetObject(PyExc_RuntimeError, message);
+    int index = (int)code > 0 && (int)code < CODES ? (int)code : TW_INTERNAL;
+    PyObject *kind = plain ? plain : classes[index] ? classes[index] : PyExc_RuntimeError;
+    if (kind == plain && !told) {
+        PyErr_SetObject(kind, message);
+        return NULL;
     }
+    tw__py_auto PyObject *error = kind == classes[index] ? PyObject_CallFunction(kind, "OOO", Py_None, Py_None, message)
+                                                         : PyObject_CallFunctionObjArgs(kind, message, NULL);
+    if (error && (!told || PyObject_SetAttrString(error, TW_TOLD, Py_True) == 0))
+        PyErr_SetObject(kind, error);
     return NULL;
 }
 

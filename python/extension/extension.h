@@ -292,6 +292,7 @@ bool tw__py_overrides(PyObject *self, const char *name);
 /* The method as AutoGraph converts it while a function is traced; takes the reference. */
 PyObject *tw__py_converted(PyObject *method);
 void tw__py_layer_made(PyObject *self);
+#define TW_TOLD "_thalweg_told" /* an attribute of exceptions that say which layer they come out of */
 /* The exception that is set came out of the layer's own `call`: it gets Keras's words (layer_error.c). */
 void tw__py_layer_failed(PyObject *self, PyObject *arguments, PyObject *keywords);
 bool tw__py_layer_words(const char *head, const char *tail); /* the same of the exception that is kept, with these words */

@@ -3,22 +3,19 @@ import inspect
 
 import thalweg as tf
 
-BEGINNING = "Exception encountered when calling layer '"
-
 
 def with_words(error, head, tail):
     """The exception with words around its own; itself, if a layer further inside has told already."""
-    of_op = isinstance(error, tf.errors.OpError)
-    text = error.message if of_op else error.args[0] if error.args else ""
-    if str(text).startswith(BEGINNING):
+    if getattr(error, "_thalweg_told", False):
         return error
-    text = head + str(text) + tail
-    if of_op:
-        return type(error)(error.node_def, error.op, text)
+    of_op = isinstance(error, tf.errors.OpError)
+    text = head + str(error.message if of_op else error.args[0] if error.args else "") + tail
     try:
-        return type(error)(text)
+        made = type(error)(error.node_def, error.op, text) if of_op else type(error)(text)
     except TypeError:  # a class whose objects are made of something else
-        return RuntimeError(text)
+        made = RuntimeError(text)
+    made._thalweg_told = True
+    return made
 
 
 def shown(value):

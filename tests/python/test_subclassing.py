@@ -292,3 +292,21 @@ def test_checkpoints_of_python_models(tmp_path):
     other(ONES)
     status.assert_consumed()
     assert float(other.extra[0]) == 5.0 and np.array_equal(other.first.kernel.numpy(), net.first.kernel.numpy())
+
+
+def test_errors_name_the_innermost_layer_whatever_they_say():
+    class Inner(K.layers.Layer):
+        def call(self, x):
+            raise ValueError("Exception encountered when calling layer 'mine'")
+
+    class Outer(K.layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.inner = Inner(name="inner")
+
+        def call(self, x):
+            return self.inner(x)
+    with pytest.raises(ValueError) as caught:
+        Outer(name="outer")(tf.ones([1]))
+    assert str(caught.value) == ("Exception encountered when calling layer 'inner' (type Inner).\n\nException encountered when calling layer 'mine'\n\n"
+                                 "Call arguments received by layer 'inner' (type Inner):\n  • x=tf.Tensor(shape=(1,), dtype=float32)")

@@ -18,6 +18,7 @@
 #include "function/control.h"
 #include "function/function.h"
 #include "function/library.h"
+#include "function/noted.h"
 #include "function/tensor_array.h"
 #include "function/tracer.h"
 #include "graph/graph.h"

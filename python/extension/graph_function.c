@@ -146,8 +146,11 @@ static PyObject *trace(PyObject *self, PyObject *given)
     } else if (read_inputs(names, inputs, (Py_ssize_t)count, &a)) {
         function = tw__function_trace_with(name, a.names, a.dtypes, a.shapes, a.handles, (int)count, body,
                                            &(traced){ callable, inputs, a.stand_ins });
+        void (*told)(tw__function *) = tw__function_noted;
         if (!function)
             tw__py_raise();
+        else if (told)
+            told(function);
     }
     for (size_t i = 0; a.stand_ins && i < count; i++)
         tw_release(a.stand_ins[i]);

@@ -7,7 +7,6 @@ import weakref
 from thalweg import _core, _structure
 
 _numbers = iter(range(1, 1 << 62))
-traced = None  # while tf.summary.trace_on: the concrete functions that were made
 
 
 class Tracing:
@@ -306,8 +305,6 @@ class Tracer:
         numbers = iter(range(len(inputs)))
         concrete._inputs = [i if isinstance(i, thalweg.TensorSpec) else thalweg._VariableSpec(i.shape, i.dtype, i.trainable, next(numbers))
                             for i in inputs]
-        if traced is not None:
-            traced.append(concrete)
         return concrete
 
     # ---- what users call: methods of the function ----

@@ -134,59 +134,6 @@ class SummaryScope:
         self._scope.__exit__()
 
 
-# ---- traces ----
-
-_trace = None  # (the graphs that are wanted, whether there is a profile)
-
-
-def trace_on(graph=True, profiler=False, profiler_outdir=None):
-    """From now on the graphs of functions, and the steps that run, are noted for trace_export."""
-    global _trace
-    from thalweg import _function, _log
-    if profiler_outdir is not None:
-        raise NotImplementedError("trace_on: profiler_outdir is given to trace_export")
-    if not _core.executing_eagerly():
-        _log._logger.warning("Must enable trace in eager mode.")
-        return
-    if _trace is not None:
-        _log._logger.warning("Trace already enabled")
-        return
-    _trace = graph, profiler
-    _function.traced = [] if graph else None
-    if profiler:
-        _rows._profile_begin()
-
-
-def trace_export(name, step=None, profiler_outdir=None):
-    """Writes what was noted since trace_on: the graphs as a summary, the profile into a directory."""
-    from thalweg import _function
-    if _trace is None:
-        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    wants_graph, profiler = _trace
-    if profiler and profiler_outdir is None:
-        raise ValueError("Argument `profiler_outdir` is not specified.")
-    made = _messages.RunMetadata()
-    for concrete in _function.traced or ():
-        definition = _messages.GraphDef.FromString(concrete.graph.as_graph_def().SerializeToString())
-        made.partition_graphs.append(definition)
-        made.function_graphs.add(pre_optimization_graph=definition)
-    plugin = _messages.SummaryMetadata.PluginData(plugin_name="graph_run_metadata" if profiler else "graph_run_metadata_graph", content=b"1")
-    if wants_graph:
-        write(name, made.SerializeToString(), step, _messages.SummaryMetadata(plugin_data=plugin))
-    if profiler:
-        _rows._profile_end(os.fspath(profiler_outdir))
-    trace_off(stop=False)
-
-
-def trace_off(stop=True):
-    """Ends the noting."""
-    global _trace
-    from thalweg import _function
-    if _trace is not None and _trace[1] and stop:
-        _rows._profile_end()
-    _trace = _function.traced = None
-
-
 # ---- tf.profiler.experimental ----
 
 class Profile:
@@ -271,6 +218,6 @@ CONTRIB = {"create_file_writer": _contrib_create_file_writer, "always_record_sum
            _rows.should_record_summaries(), "scalar": _contrib_scalar, "histogram": lambda name, tensor, family=None, step=None:
            _rows.histogram(name, tensor, step) if _contrib_recording else tf.constant(False), "flush": flush, "initialize": lambda **unused: None}
 
-SUMMARY = {f.__name__: f for f in (create_file_writer, create_noop_writer, record_if, graph, trace_on, trace_export, trace_off, SummaryWriter, flush)}
+SUMMARY = {f.__name__: f for f in (create_file_writer, create_noop_writer, record_if, graph, SummaryWriter, flush)}
 SUMMARY["write"] = write
 EXPERIMENTAL = {"summary_scope": SummaryScope}

@@ -1,5 +1,5 @@
-/* Traces for C programs (<thalweg/trace.h>): the functions that are called while tracing is on, written as one RunMetadata
- * for TensorBoard's page of graphs. */
+/* Traces (tf.summary.trace_on, <thalweg/trace.h>): the functions that are traced, or called by C programs, while tracing is on,
+ * written as one RunMetadata for TensorBoard's page of graphs; and a profile of what runs. */
 #include <thalweg/trace.h>
 
 #include "codec/message.h"
@@ -9,7 +9,7 @@
 #include "summary/summary.h"
 
 static tw__lock lock = TW__LOCK;
-static bool on, profiles;
+static bool on, graphs, profiles;
 static tw__function **noted; /* references */
 static size_t noted_count, noted_capacity;
 
@@ -28,7 +28,7 @@ static void note(tw__function *function)
 }
 
 /* What was noted becomes the caller's, and nothing is noted any more; false: nothing was. */
-static bool take(tw__function ***functions, size_t *count, bool *profile)
+static bool take(tw__function ***functions, size_t *count, bool *profile, bool *graph)
 {
     tw__lock_take(&lock);
     bool was = on;
@@ -36,6 +36,7 @@ static bool take(tw__function ***functions, size_t *count, bool *profile)
     *functions = noted;
     *count = noted_count;
     *profile = profiles;
+    *graph = graphs;
     noted = NULL;
     noted_count = noted_capacity = 0;
     on = profiles = false;
@@ -50,39 +51,69 @@ static void drop(tw__function **functions, size_t count)
     tw__free(functions);
 }
 
-static tw_status begin(bool profile)
+/* *was: it was on already, and stays as it is. */
+static tw_status begin(bool graph, bool profile, bool *was)
 {
     tw__lock_take(&lock);
-    bool was = on;
+    *was = on;
     on = true;
-    if (!was)
+    if (!*was) {
         profiles = profile;
+        graphs = graph;
+        tw__function_noted = graph ? note : NULL;
+    }
     tw__lock_give(&lock);
-    if (was)
-        return tw__fail(TW_FAILED_PRECONDITION, "tw_trace_on: Trace already enabled");
-    tw__function_noted = note;
-    return profile ? tw_summary_profile_begin() : TW_OK;
+    return profile && !*was ? tw_summary_profile_begin() : TW_OK;
+}
+
+static tw_status begin_once(bool profile)
+{
+    bool was;
+    tw_status status = begin(true, profile, &was);
+    return was ? tw__fail(TW_FAILED_PRECONDITION, "tw_trace_on: Trace already enabled") : status;
 }
 
 tw_status tw_trace_on(void)
 {
-    return begin(false);
+    return begin_once(false);
 }
 
 tw_status tw_trace_on_profiler(void)
 {
-    return begin(true);
+    return begin_once(true);
 }
 
 void tw_trace_off(void)
 {
     tw__function **functions;
     size_t count;
-    bool profile;
-    take(&functions, &count, &profile);
+    bool profile, graph;
+    take(&functions, &count, &profile, &graph);
     drop(functions, count);
     if (profile)
         tw_summary_profile_end();
+}
+
+TW_API(summary_trace_on, "summary.trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str = None)",
+       "From now on the graphs of functions, and the steps that run, are noted for trace_export.")
+{
+    bool was = false;
+    if (args->profiler_outdir)
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "trace_on: profiler_outdir is given to trace_export");
+    if (tw__tracing)
+        tw__log("WARNING", "Must enable trace in eager mode.");
+    else
+        TW_TRY(begin(args->graph, args->profiler, &was));
+    if (was)
+        tw__log("WARNING", "Trace already enabled");
+    return TW_OK;
+}
+
+TW_API(summary_trace_off, "summary.trace_off()", "Ends the noting; nothing is written.")
+{
+    (void)args;
+    tw_trace_off();
+    return TW_OK;
 }
 
 static tw_status write_graphs(tw__function *const *functions, size_t count, tw__text *all)
@@ -102,30 +133,44 @@ static tw_status write_graphs(tw__function *const *functions, size_t count, tw__
     return all->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 
-tw_status tw_trace_export_profile(const char *name, int64_t step, const char *directory)
+/* Writes what was noted; a `step` of NULL is the default one. */
+static tw_status export(const char *name, tw_tensor *step, const char *directory, const char *how)
 {
     tw__function **functions;
     size_t count;
-    bool profile;
-    if (!tw__check_given(name, "the name", "tw_trace_export"))
-        return tw__error_status();
-    if (!take(&functions, &count, &profile))
-        return tw__fail(TW_VALUE_ERROR, "Must enable trace before export through tw_trace_on.");
+    bool profile, graph;
+    if (!take(&functions, &count, &profile, &graph))
+        return tw__fail(TW_VALUE_ERROR, "Must enable trace before export through %s.", how);
     tw__text all = { 0 };
-    tw_status status = write_graphs(functions, count, &all);
+    tw_status status = graph ? write_graphs(functions, count, &all) : TW_OK;
     drop(functions, count);
-    tw_auto tw_tensor *bytes = status == TW_OK ? tw_tensor_string(all.data ? all.data : "", all.size) : NULL,
-                      *at = bytes ? tw_tensor_int64(step) : NULL;
+    tw_auto tw_tensor *bytes = status == TW_OK ? tw_tensor_string(all.data ? all.data : "", all.size) : NULL;
     tw__text_free(&all);
     tw__summary_job job = { .name = name,
                             .data = bytes,
-                            .step = at,
+                            .step = step,
                             .plugin = profile ? "graph_run_metadata" : "graph_run_metadata_graph",
                             .content = { "1", 1 },
                             .whole_tag = true };
-    tw_auto tw_tensor *written = at ? tw__summary_record(&job) : NULL;
+    tw_auto tw_tensor *written = bytes && graph ? tw__summary_record(&job) : NULL;
     tw_status ended = profile ? tw_summary_profile_end(.outdir = directory) : TW_OK;
-    return !written ? tw__error_status() : ended;
+    return graph && !written ? tw__error_status() : ended;
+}
+
+TW_API(summary_trace_export, "summary.trace_export(name: str, step: tensor<int64> = None, profiler_outdir: str = None)",
+       "Writes what was noted since trace_on: the graphs as a summary, the profile into a directory.")
+{
+    if (on && profiles && !args->profiler_outdir)
+        return tw__fail(TW_VALUE_ERROR, "Argument `profiler_outdir` is not specified.");
+    return export(args->name, args->step, args->profiler_outdir, "tf.summary.trace_on");
+}
+
+tw_status tw_trace_export_profile(const char *name, int64_t step, const char *directory)
+{
+    if (!tw__check_given(name, "the name", "tw_trace_export"))
+        return tw__error_status();
+    tw_auto tw_tensor *at = tw_tensor_int64(step);
+    return at ? export(name, at, directory, "tw_trace_on") : tw__error_status();
 }
 
 tw_status tw_trace_export(const char *name, int64_t step)

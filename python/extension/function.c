@@ -51,8 +51,8 @@ bool tw__py_function_ready(tw__py_function *function)
     function->name_at = -1;
     for (int i = 0; i < signature->field_count; i++) {
         names[i] = PyUnicode_InternFromString(signature->fields[i].name);
-        if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR &&
-            strcmp(signature->fields[i].name, "name") == 0)
+        if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR && !signature->fields[i].required &&
+            strcmp(signature->fields[i].name, "name") == 0) /* of the node; one that must be given is of something else */
             function->name_at = (ptrdiff_t)signature->fields[i].offset;
         tw_kind kind = signature->fields[i].kind;
         bool handle = kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS;

@@ -526,9 +526,25 @@ static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
     return good;
 }
 
+/* The variable that the class's own _make_weight gives. */
+static tw_variable *make_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, bool trainable)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *dims = tw__py_wrap_shape(shape), *type = tw__py_wrap_dtype(dtype);
+    tw__py_auto PyObject *made = dims && type ? PyObject_CallMethod(layer->trackable.object.peer, "_make_weight", "sOOO", name,
+                                                                    dims, type, trainable ? Py_True : Py_False)
+                                              : NULL;
+    tw_variable *variable = made ? tw__py_unwrap(made, &tw__class_variable) : NULL;
+    if (!variable)
+        tw__py_failed();
+    return tw_retain(variable);
+}
+
 void tw__py_layer_made(PyObject *self)
 {
     tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
+    if (PyObject_HasAttrString((PyObject *)Py_TYPE(self), "_make_weight"))
+        layer->make_weight = make_weight;
     tw__language.invoke = invoke_from_c;
     tw__language.error_words = tw__py_layer_words;
     if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build")) {

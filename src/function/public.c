@@ -298,8 +298,11 @@ tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void
     if (!tw__check(predicate, &tw__tensor_class, "tw_cond"))
         return out;
     body_call then_call = { if_true, user, "tw_cond" }, else_call = { if_false, user, "tw_cond" };
-    if (tw__cond(predicate, call_body, &then_call, call_body, &else_call, &out.items, &count) == TW_OK)
-        out.count = count;
+    if (tw__cond(predicate, call_body, &then_call, call_body, &else_call, &out.items, &count) != TW_OK)
+        return out;
+    out.count = count;
+    if (tw__control_results(out.items, count) != TW_OK)
+        tw_tensors_free(&out);
     return out;
 }
 

@@ -70,6 +70,9 @@ struct tw_layer {
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
     tw_tensor *(*foreign_call)(tw_layer *self, tw_tensor *input, int training);
     bool (*foreign_attribute)(tw_layer *self, const char *name, tw_value *out); /* false: there is none */
+    /* Who makes its weights instead, with their initializers, regularizers and constraints; a new reference. Layers of
+     * TensorFlow 1 share them by name. */
+    tw_variable *(*make_weight)(tw_layer *self, const char *name, const tw_shape *shape, tw_dtype dtype, bool trainable);
 };
 
 /* What keras.backend.set_learning_phase said: 1, 0, or -1 for nothing. (backend.c) */

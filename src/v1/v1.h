@@ -12,6 +12,11 @@ tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *input
 /* In a graph a constant of that name, else the value itself; a new reference. */
 tw_tensor *tw__v1_constant(tw_tensor *value, const char *name);
 
+/* ---- averages.c ---- */
+/* variable = keep * variable + (1 - keep) * value, in the scope AssignMovingAvg; the value is a tensor or a variable; `keep`
+ * NULL: the number. *made: the assignment, in a graph; else NULL. */
+tw_status tw__v1_follow(tw_variable *variable, tw_object *value, tw_tensor *keep, double number, struct tw__node **made);
+
 /* ---- collections.c: notes a tensor in a collection of the default graph; nothing happens in eager execution ---- */
 tw_status tw__v1_collect(const char *name, tw_tensor *tensor);         /* no name: in none */
 tw_status tw__v1_collect_in(const tw_value *names, tw_tensor *tensor); /* a name, several, or None */

@@ -79,3 +79,13 @@ def test_print(capfd):
             for _ in range(3):
                 assert session.run([printed, gradient])[1].tolist() == [2., 2., 2., 2.]
     assert capfd.readouterr().err == "hello [1 2 3...][[a b]][3]\n" * 2
+
+
+def test_averages_follow_eager_variables():
+    v = tf.Variable([1., 2.], name="v")
+    average = tf.compat.v1.train.ExponentialMovingAverage(.9)
+    assert average.average(v) is None and average.apply([v]) is None
+    v.assign([3., 4.])
+    average.apply([v])
+    np.testing.assert_allclose(average.average(v).numpy(), [1.2, 2.2], rtol=1e-6)
+    assert average.average_name(v) == "v/ExponentialMovingAverage"

@@ -224,6 +224,53 @@ def recurrent(tf, show):
         show(*session.run([lstm, lstm_state.c, lstm_state.h, gru, gru_state, static[-1]] + list(both) + gradients, feeds))
 
 
+def averages_without_bias(tf, show):
+    v1 = tf.compat.v1
+    x = v1.placeholder(tf.float32, [2], name="x")
+    average = v1.train.ExponentialMovingAverage(.9, zero_debias=True, name="mean")
+    follow = average.apply([x])
+    show(follow.name, average.average(x).name, average.average(tf.constant(1.)), sorted(v.name for v in v1.global_variables()))
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for i in range(3):
+            session.run(follow, {x: [1. + i, 2.]})
+            show(session.run(average.average(x)))
+    try:
+        average.apply([v1.placeholder(tf.int32, [2], name="i")])
+    except TypeError as e:
+        show(str(e))
+
+
+def training_nodes(tf, show):
+    v1 = tf.compat.v1
+    x = v1.placeholder(tf.float32, [2], name="x")
+    y = tf.identity(tf.identity(tf.exp(x), name="a"), name="c")
+    with v1.control_dependencies([y]):
+        z = tf.sqrt(tf.identity(x, name="d") + y, name="z")
+    graph_def = v1.get_default_graph().as_graph_def()
+    for kept in (None, ["a", "d"]):
+        show([[n.name, n.op, list(n.input)] for n in v1.graph_util.remove_training_nodes(graph_def, kept).node])
+    for wrong in (lambda: v1.graph_util.extract_sub_graph(graph_def, ["nobody"]), lambda: v1.graph_util.extract_sub_graph(graph_def, "z")):
+        try:
+            wrong()
+        except (AssertionError, TypeError) as e:
+            show(type(e).__name__, str(e))
+
+
+def uninitialized(tf, show):
+    v1 = tf.compat.v1
+    v1.get_variable("v", initializer=[1.])
+    w = v1.get_variable("w", initializer=[1.], collections=["local_variables"])
+    every, none = v1.report_uninitialized_variables(), v1.report_uninitialized_variables([])
+    show(every.name, v1.train.get_global_step())
+    step = v1.train.get_or_create_global_step()
+    show(step.name, v1.train.get_global_step() is step, [v.name for v in v1.get_collection("global_step")])
+    with v1.Session() as session:
+        show(session.run(every), session.run(none))
+        session.run(w.initializer)
+        show(session.run(every))
+
+
 def frozen(tf, show):
     v1 = tf.compat.v1
     graph = v1.get_default_graph()
@@ -263,7 +310,7 @@ def old_names(tf, show):
         show(str(e))
 
 
-PROGRAMS = (iterators, structures, layers, metrics, averages, monitored, recurrent, frozen, old_names)
+PROGRAMS = (iterators, structures, layers, metrics, averages, averages_without_bias, monitored, recurrent, training_nodes, uninitialized, frozen, old_names)
 
 
 def plain(value):

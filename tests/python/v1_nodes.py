@@ -94,6 +94,23 @@ def cases(tf):
         "assign": lambda: (lambda v: (v.assign(2.), v1.assign_add(v, 1.), v1.assign(v, 3., name="as")))(tf.Variable(1.)),
         "global step": lambda: v1.train.get_or_create_global_step(),
         "summaries": lambda: (v1.summary.scalar("a", p([])), v1.summary.histogram("h", p()), v1.summary.merge_all()),
+        "summaries in families": lambda: (v1.summary.scalar("a b", p([]), family="f"), v1.summary.histogram("/h", p(), family="f g"),
+                                          v1.summary.scalar("a b", p([])), v1.summary.merge([p([], tf.string)], name="all")),
+        "embedding_lookup of version 1": lambda: (v1.nn.embedding_lookup(tf.ones([3, 2]), [0, 2]), v1.nn.embedding_lookup([tf.ones([3, 2])], [1], name="n")),
+        "dropout of version 1": lambda: (v1.nn.dropout(p((3, 4)), keep_prob=.5), v1.nn.dropout(p((3, 4)), keep_prob=p([])), v1.nn.dropout(p((3, 4)), rate=p([]))),
+        "div and casts": lambda: (v1.div(7, 2), v1.div(p(), 2.), v1.to_float(1), v1.to_int64(p()), v1.to_double(p(), "d")),
+        "string_split": lambda: v1.string_split(["a b", "c"]),
+        "space_to_batch": lambda: (v1.space_to_batch(tf.ones([1, 4, 4, 1]), [[0, 0], [0, 0]], 2),
+                                   v1.batch_to_space(tf.ones([4, 2, 2, 1]), [[0, 0], [0, 0]], 2), tf.space_to_batch(p((1, 4, 2)), [2], [[0, 0]])),
+        "count_up_to": lambda: v1.count_up_to(v1.get_variable("w", [], tf.int32, v1.zeros_initializer()), 3),
+        "Print": lambda: v1.Print(tf.ones([2]), [1, tf.ones([1])], "x"),
+        "layers of version 1": lambda: (v1.layers.dense(p(), 3, activation="relu", kernel_initializer="ones"),
+                                        v1.layers.conv2d(p((None, 8, 8, 3)), 4, 3, kernel_initializer="zeros", name="c")),
+        "batch_normalization of pictures, training": lambda: v1.layers.batch_normalization(p((None, 4, 4, 3)), training=True),
+        "batch_normalization": lambda: v1.layers.batch_normalization(p((None, 4, 4, 3))),
+        "dropout layer of version 1": lambda: (v1.layers.dropout(p((3, 4)), .3, training=True), v1.layers.dropout(p((3, 4)))),
+        "averages": lambda: (v1.train.ExponentialMovingAverage(.9).apply([v1.get_variable("w", initializer=[1., 2.])]),
+                             v1.train.ExponentialMovingAverage(.9, num_updates=v1.get_variable("n", initializer=3)).apply([p((2, 3))])),
     }
 
 

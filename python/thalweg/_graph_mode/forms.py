@@ -2,7 +2,6 @@
 import re
 
 import thalweg as tf
-from thalweg import _core
 
 _v1 = tf.compat.v1
 
@@ -126,20 +125,6 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return tf.expand_dims(input, axis, name=name)
 
 
-def _cast(name, dtype):
-    def cast(x, name=name):
-        return tf.cast(x, dtype, name=name)
-    cast.__name__, cast.__doc__ = name, "The tensor as %s." % dtype.name
-    return cast
-
-
-def div(x, y, name=None):
-    """x / y; of integers, rounded towards minus infinity."""
-    x = tf.convert_to_tensor(x)
-    y = tf.convert_to_tensor(y, dtype=x.dtype)
-    return tf.math.floordiv(x, y, name=name) if x.dtype.is_integer else tf.math.divide(x, y, name=name)
-
-
 # ---- tf.nn ----
 
 def _by_name_only(name, sentinel, labels, logits):
@@ -168,37 +153,6 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
     return tf.nn.sigmoid_cross_entropy_with_logits(labels, logits, name=name)
 
 
-def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    """Elements set to zero at random, the others scaled up; each is kept with keep_prob."""
-    if keep_prob is None and rate is None:
-        raise ValueError("`rate` must be provided. Received: rate=None")
-    if keep_prob is not None and rate is not None:
-        raise ValueError("Cannot specify both 'rate' and 'keep_prob'.")
-    rate = 1 - keep_prob if rate is None else rate
-    if not _core.is_symbolic(rate):
-        return tf.nn.dropout(x, rate=rate, noise_shape=noise_shape, seed=seed, name=name)
-    with _v1.name_scope(name or "dropout"):  # a rate that is fed
-        x = tf.convert_to_tensor(x)
-        rate = tf.cast(rate, x.dtype)
-        kept = tf.random.uniform(tf.shape(x) if noise_shape is None else noise_shape, seed=seed, dtype=x.dtype) >= rate
-        out = tf.where(kept, x * (1.0 / (1.0 - rate)), tf.zeros([], x.dtype))
-        out.set_shape(x.shape)
-        return out
-
-
-def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
-    """The rows of a table that ids name."""
-    del partition_strategy, validate_indices  # of tables in several parts; ids are always checked
-    if max_norm is not None:
-        raise NotImplementedError("embedding_lookup: max_norm is not supported")
-    if isinstance(params, (list, tuple)):
-        if len(params) != 1:
-            raise NotImplementedError("embedding_lookup: a table in several parts is not supported")
-        params = params[0]
-    with _v1.name_scope(name or "embedding_lookup"):
-        return tf.identity(tf.gather(params, ids))
-
-
 def _module(name, fallback):
     """tf.compat.v1's module of that name; what it has not itself is tf's."""
     import sys
@@ -217,24 +171,6 @@ def install():
     _install_forms()
     nn = _module("nn", tf.nn)
     _module("math", tf.math)
-    for function in (expand_dims, div):
-        setattr(_v1, function.__name__, function)
-    for function in (softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits, dropout,
-                     embedding_lookup):
+    _v1.expand_dims = expand_dims
+    for function in (softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits):
         setattr(nn, function.__name__, function)
-    nn.max_pool_v2 = tf.nn.max_pool2d
-    for name, dtype in (("to_float", tf.float32), ("to_double", tf.float64), ("to_int32", tf.int32), ("to_int64", tf.int64),
-                        ("to_bfloat16", tf.bfloat16)):
-        setattr(_v1, name, _cast("To" + name[3:].capitalize(), dtype))
-    for old, module, new in (("log", tf.math, "log"), ("log1p", tf.math, "log1p"), ("log_sigmoid", tf.math, "log_sigmoid"),
-                             ("floordiv", tf.math, "floordiv"), ("mod", tf.math, "floormod"), ("is_nan", tf.math, "is_nan"),
-                             ("is_inf", tf.math, "is_inf"), ("is_finite", tf.math, "is_finite"), ("rsqrt", tf.math, "rsqrt"),
-                             ("reciprocal", tf.math, "reciprocal"), ("erf", tf.math, "erf"), ("random_normal", tf.random, "normal"),
-                             ("random_uniform", tf.random, "uniform"), ("truncated_normal", tf.random, "truncated_normal"),
-                             ("random_shuffle", tf.random, "shuffle"), ("matrix_band_part", tf.linalg, "band_part"),
-                             ("matrix_diag", tf.linalg, "diag"), ("matrix_diag_part", tf.linalg, "diag_part"),
-                             ("read_file", tf.io, "read_file"), ("write_file", tf.io, "write_file"),
-                             ("unsorted_segment_sum", tf.math, "unsorted_segment_sum"), ("segment_sum", tf.math, "segment_sum"),
-                             ("top_k", tf.math, "top_k"), ("in_top_k", tf.math, "in_top_k"), ("squared_difference", tf.math, "squared_difference")):
-        if hasattr(module, new) and old not in _v1.__dict__:
-            setattr(_v1, old, getattr(module, new))

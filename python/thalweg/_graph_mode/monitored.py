@@ -201,10 +201,9 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
 
 def install():
     """Puts the names into tf.compat.v1.train."""
-    from thalweg._graph_mode.averages import ExponentialMovingAverage
     for value in (SessionRunArgs, SessionRunValues, SessionRunContext, SessionRunHook, SecondOrStepTimer, NanLossDuringTrainingError, StopAtStepHook,
                   NanTensorHook, LoggingTensorHook, CheckpointSaverListener, CheckpointSaverHook, SummarySaverHook, StepCounterHook, FinalOpsHook,
                   FeedFnHook, Scaffold, SessionCreator, ChiefSessionCreator, MonitoredSession, SingularMonitoredSession, MonitoredTrainingSession,
-                  Coordinator, LooperThread, start_queue_runners, write_graph, basic_train_loop, Supervisor, ExponentialMovingAverage):
+                  Coordinator, LooperThread, start_queue_runners, write_graph, basic_train_loop, Supervisor):
         setattr(_v1.train, value.__name__, value)
     _v1.io.write_graph = write_graph

@@ -36,7 +36,7 @@ _v1 = tf.compat.v1
 _from = {
     _session: "Session InteractiveSession get_default_session",
     _variables: "GraphKeys get_collection get_collection_ref add_to_collection add_to_collections is_variable_initialized "
-                "report_uninitialized_variables AUTO_REUSE variable_scope variable_op_scope get_variable get_local_variable assign "
+                "AUTO_REUSE variable_scope variable_op_scope get_variable get_local_variable assign "
                 "assign_add assign_sub",
     _scopes: "name_scope control_dependencies",
     _messages: "ConfigProto GPUOptions OptimizerOptions GraphOptions RunOptions RunMetadata GraphDef NodeDef AttrValue MetaGraphDef Summary Event SaverDef",

@@ -26,7 +26,7 @@ self_adjoint_eig=linalg.eigh matrix_solve_ls=linalg.lstsq matrix_square_root=lin
 check_numerics=debugging.check_numerics decode_base64=io.decode_base64 encode_base64=io.encode_base64 decode_compressed=io.decode_compressed
 decode_json_example=io.decode_json_example parse_tensor=io.parse_tensor serialize_tensor=io.serialize_tensor matching_files=io.matching_files
 FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature VarLenFeature=io.VarLenFeature SparseFeature=io.SparseFeature
-parse_single_sequence_example=io.parse_single_sequence_example space_to_batch_nd=space_to_batch depth_to_space=nn.depth_to_space
+parse_single_sequence_example=io.parse_single_sequence_example depth_to_space=nn.depth_to_space
 space_to_depth=nn.space_to_depth dynamic_partition=dynamic_partition random_crop=image.random_crop random_poisson=random.poisson
 random_gamma=random.gamma unique_with_counts=unique_with_counts regex_replace=strings.regex_replace string_join=strings.join string_strip=strings.strip string_to_hash_bucket_fast=strings.to_hash_bucket_fast
 string_to_hash_bucket=strings.to_hash_bucket string_to_hash_bucket_strong=strings.to_hash_bucket_strong as_string=strings.as_string
@@ -47,6 +47,13 @@ gfile.MakeDirs=io.gfile.makedirs gfile.MkDir=io.gfile.mkdir gfile.Remove=io.gfil
 gfile.Walk=io.gfile.walk VERSION=version.VERSION GIT_VERSION=version.GIT_VERSION COMPILER_VERSION=version.COMPILER_VERSION
 GRAPH_DEF_VERSION=version.GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER=version.GRAPH_DEF_VERSION_MIN_CONSUMER
 GRAPH_DEF_VERSION_MIN_PRODUCER=version.GRAPH_DEF_VERSION_MIN_PRODUCER
+log=math.log log1p=math.log1p log_sigmoid=math.log_sigmoid floordiv=math.floordiv mod=math.floormod is_nan=math.is_nan is_inf=math.is_inf
+is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal erf=math.erf random_normal=random.normal random_uniform=random.uniform
+truncated_normal=random.truncated_normal random_shuffle=random.shuffle matrix_band_part=linalg.band_part matrix_diag=linalg.diag
+matrix_diag_part=linalg.diag_part read_file=io.read_file write_file=io.write_file unsorted_segment_sum=math.unsorted_segment_sum
+segment_sum=math.segment_sum top_k=math.top_k in_top_k=math.in_top_k squared_difference=math.squared_difference assert_type=debugging.assert_type
+assert_scalar=debugging.assert_scalar assert_proper_iterable=debugging.assert_proper_iterable
+assert_same_float_dtype=debugging.assert_same_float_dtype
 """
 
 
@@ -115,26 +122,6 @@ def sparse_placeholder(dtype, shape=None, name=None):
     return tf.SparseTensor(indices, values, dense)
 
 
-
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802 - TensorFlow's name
-    """The input; whenever it is computed, a line with the data goes to stderr."""
-    return tf.raw_ops.Print(input=tf.convert_to_tensor(input_), data=[tf.convert_to_tensor(d) for d in data], message=message or "",
-                            first_n=-1 if first_n is None else first_n, summarize=3 if summarize is None else summarize, name=name)
-
-
-
-
-def count_up_to(ref, limit, name=None):
-    """Adds one to a variable, up to a limit; gives what was before."""
-    with _scopes.name_scope(name or "CountUpTo"):
-        before = ref.read_value()
-        fits = tf.debugging.Assert(before < tf.cast(limit, before.dtype), ["Reached limit of %d" % limit])
-        with _scopes.control_dependencies([fits] if fits is not None else []):
-            before = tf.identity(before)
-        with _scopes.control_dependencies([ref.assign_add(tf.ones([], before.dtype)).op if not _core.executing_eagerly() else ref.assign_add(1)]):
-            return tf.identity(before)
-
-
 def _scatter(kind):
     method = "scatter_" + kind
 
@@ -153,40 +140,9 @@ def _scatter_nd(kind):
     return scatter
 
 
-
-
-
-
-
-
-def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
-    """Texts split at separators."""
-    delimiter = " " if delimiter is None and sep is None else delimiter if sep is None else sep
-    out = tf.strings.split(source, None if delimiter == " " and skip_empty else delimiter, name=name)
-    return out.to_sparse() if result_type == "SparseTensor" else out
-
-
-
-
-
-
-def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
-    """Blocks of space moved into the batch."""
-    return tf.space_to_batch(input, [block_size, block_size] if block_shape is None else block_shape, paddings, name)
-
-
-def batch_to_space(input, crops, block_size, name=None, block_shape=None):
-    """Blocks of the batch moved into space."""
-    return tf.batch_to_space(input, [block_size, block_size] if block_shape is None else block_shape, crops, name)
-
-
-
-
 def is_numeric_tensor(tensor):
     """Whether it is a tensor of numbers."""
     return _core.is_tensor(tensor) and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex)
-
-
 
 
 def no_regularizer(_):
@@ -234,8 +190,6 @@ def get_seed(op_seed):
     return (seed, len(graph.get_operations()) if op_seed is None else op_seed)
 
 
-
-
 class colocate_with:
     """with colocate_with(operation): operations made inside say that they belong to that one."""
 
@@ -252,8 +206,7 @@ class colocate_with:
             _v1._pop_colocation()
 
 
-_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, Print, count_up_to, string_split,
-        space_to_batch, batch_to_space, is_numeric_tensor, no_regularizer, make_template, op_scope,
+_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, is_numeric_tensor, no_regularizer, make_template, op_scope,
         assert_variables_initialized, get_seed, colocate_with)
 
 
@@ -272,9 +225,6 @@ def install():
         setattr(_v1, "scatter_" + kind, _scatter(kind))
     for kind in ("update", "add", "sub"):
         setattr(_v1, "scatter_nd_" + kind, _scatter_nd(kind))
-    for name in ("assert_type", "assert_scalar", "assert_proper_iterable", "assert_same_float_dtype"):
-        if hasattr(tf.debugging, name):
-            setattr(_v1, name, getattr(tf.debugging, name))
     _v1.all_variables, _v1.initialize_variables = _v1.global_variables, _v1.variables_initializer
     _v1.FixedLengthRecordReader = _unsupported("FixedLengthRecordReader")
     for name in ("FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue", "TextLineReader", "TFRecordReader", "WholeFileReader",

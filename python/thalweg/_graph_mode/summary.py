@@ -4,7 +4,6 @@ import warnings
 
 import thalweg as tf
 from thalweg import _core, _messages
-from thalweg._graph_mode import variables as _variables
 
 _v1 = tf.compat.v1
 _Core = _v1.summary._FileWriter  # C's: it takes bytes
@@ -141,56 +140,12 @@ class FileWriterCache:
         cls._cache.clear()
 
 
-# ---- summaries ----
-
-def _named(name, family, make):
-    """The summary in its scope, whose unique name is the tag, behind the family's."""
-    name = _clean(name)
-    family = _clean(family) if family is not None else None
-    if _core.executing_eagerly():
-        return make(family + "/" + name if family else name, name)
-    with _v1.name_scope(family + "/" + name if family else name, skip_on_eager=False) as scope:
-        tag = scope.rstrip("/")
-        return make(family + "/" + tag if family else tag, scope)
-
-
-def _clean(name):
-    return "".join(c if c.isalnum() or c in "_./-" else "_" for c in name).lstrip("/")
-
-
-def _collect(value, collections):
-    if not _core.executing_eagerly():
-        _v1.add_to_collections([_variables.GraphKeys.SUMMARIES] if collections is None else collections, value)
-    return value
-
-
-def scalar(name, tensor, collections=None, family=None):
-    """A summary of one number."""
-    made = _named(name, family, lambda tag, scope: tf.raw_ops.ScalarSummary(tags=tag, values=tensor, name=scope))
-    return _collect(made, collections)
-
-
-def histogram(name, values, collections=None, family=None):
-    """A summary of how values are distributed."""
-    made = _named(name, family, lambda tag, scope: tf.raw_ops.HistogramSummary(tag=tag, values=values, name=scope))
-    return _collect(made, collections)
-
-
-def merge(inputs, collections=None, name=None):
-    """Several summaries in one."""
-    if _core.executing_eagerly():
-        raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
-    with _v1.name_scope(name or "Merge"):
-        made = tf.raw_ops.MergeSummary(inputs=list(inputs))
-    return _collect(made, collections or [])
-
-
 def merge_all(key="summaries", scope=None, name=None):
     """All summaries of the default graph in one; None if there are none."""
     if _core.executing_eagerly():
         raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
     found = _v1.get_collection(key, scope=scope)
-    return merge(found, name=name) if found else None
+    return _v1.summary.merge(found, name=name) if found else None
 
 
 def _left_out(name):
@@ -204,7 +159,7 @@ def install():
     """Fills tf.compat.v1.summary."""
     for name in ("image", "audio", "text", "tensor_summary"):
         setattr(_v1.summary, name, _left_out(name))
-    for value in (FileWriter, FileWriterCache, scalar, histogram, merge, merge_all):
+    for value in (FileWriter, FileWriterCache, merge_all):
         setattr(_v1.summary, value.__name__, value)
     for name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):
         setattr(_v1.summary, name, getattr(_messages, name))

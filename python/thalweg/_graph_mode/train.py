@@ -67,45 +67,6 @@ def _minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, agg
 
 # ---- the global step ----
 
-_eager_step = None
-
-
-def get_global_step(graph=None):
-    """The variable that counts steps; None if there is none."""
-    if _core.executing_eagerly():
-        return _eager_step
-    graph = graph or _v1.get_default_graph()
-    found = graph.get_collection(_keys.GLOBAL_STEP)
-    if len(found) > 1:
-        raise RuntimeError("Multiple items found in collection %s" % _keys.GLOBAL_STEP)
-    if found:
-        return found[0]
-    for variable in graph.get_collection(_keys.GLOBAL_VARIABLES):
-        if variable.name == "global_step:0":
-            return variable
-    return None
-
-
-def create_global_step(graph=None):
-    """Makes the variable that counts steps."""
-    global _eager_step
-    if get_global_step(graph) is not None:
-        raise ValueError('"global_step" already exists.')
-    if _core.executing_eagerly():
-        _eager_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
-        return _eager_step
-    graph = graph or _v1.get_default_graph()
-    with graph.as_default(), graph.name_scope(None):
-        return _v1.get_variable(_keys.GLOBAL_STEP, shape=[], dtype=tf.int64, initializer=_v1.zeros_initializer(), trainable=False,
-                                collections=[_keys.GLOBAL_VARIABLES, _keys.GLOBAL_STEP])
-
-
-def get_or_create_global_step(graph=None):
-    """The variable that counts steps, made if there is none."""
-    step = get_global_step(graph)
-    return create_global_step(graph) if step is None else step
-
-
 def global_step(sess, global_step_tensor):
     """The number of steps so far."""
     return int(global_step_tensor.numpy()) if _core.executing_eagerly() else int(sess.run(global_step_tensor))
@@ -409,7 +370,7 @@ def install():
     optimizer = _train.Optimizer
     optimizer.GATE_NONE, optimizer.GATE_OP, optimizer.GATE_GRAPH = 0, 1, 2
     optimizer.compute_gradients, optimizer.apply_gradients, optimizer.minimize = _compute_gradients, _apply_gradients, _minimize
-    for function in (get_global_step, create_global_step, get_or_create_global_step, global_step, assert_global_step, export_meta_graph,
+    for function in (global_step, assert_global_step, export_meta_graph,
                      get_checkpoint_mtimes, get_checkpoint_state, summary_iterator, Saver, cosine_decay_restarts):
         setattr(_train, function.__name__, function)
     for name in ("exponential_decay", "piecewise_constant", "polynomial_decay", "natural_exp_decay", "inverse_time_decay", "cosine_decay",

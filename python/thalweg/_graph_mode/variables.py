@@ -76,17 +76,6 @@ def is_variable_initialized(variable):
     return variable.is_initialized()
 
 
-def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
-    """The names of the variables that have no value, as a tensor of strings."""
-    if var_list is None:
-        var_list = _v1.global_variables() + _v1.local_variables()
-    with _scopes.name_scope(name):
-        if not var_list:
-            return tf.constant([], dtype=tf.string)
-        missing = tf.logical_not(tf.stack([v.is_initialized() for v in var_list]))
-        return tf.boolean_mask(tf.constant([v.op.name if not _core.executing_eagerly() else v.name for v in var_list]), missing)
-
-
 # ---- variable scopes ----
 
 class _ReuseMode(enum.Enum):

@@ -393,6 +393,10 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     }
     if (tw__weights_take(layer->name, name, &whole) != TW_OK)
         return NULL;
+    if (layer->make_weight) {
+        tw_auto tw_variable *made = layer->make_weight(layer, name, &whole, dtype, trainable);
+        return made && track_weight(layer, name, made) == TW_OK ? made : NULL;
+    }
     if (!initializer)
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
     tw__outside outside = tw__root_begin();

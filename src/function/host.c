@@ -17,8 +17,8 @@ typedef struct host_call {
     tw__host_function *function; /* of the embedding language, which it holds; NULL: body */
     tw_host_body body;
     void *user;
-    tw__lock lock;
-    tw_tape *tape; /* of the last run; NULL: there was none */
+    _Atomic uint32_t hold; /* while what follows is changed or read */
+    tw_tape *tape;         /* of the last run; NULL: there was none */
     tw_tensors sources, results;
 } host_call;
 
@@ -103,13 +103,13 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
     }
     if (status == TW_OK) {
         tw_tensors kept = copy_of(sources, count), results = copy_of(outputs, output_count);
-        tw__lock_take(&call->lock);
+        tw__hold_take(&call->hold);
         tw__auto(tw_tensors_free) tw_tensors old_sources = call->sources, old_results = call->results;
         tw_tape *old = call->tape;
         call->sources = kept;
         call->results = results;
         call->tape = tape;
-        tw__lock_give(&call->lock);
+        tw__hold_give(&call->hold);
         tape = old;
     }
     return status;
@@ -118,11 +118,11 @@ static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_co
 static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     host_call *call = user;
-    tw__lock_take(&call->lock);
+    tw__hold_take(&call->hold);
     tw_auto tw_tape *tape = tw_retain(call->tape);
     tw__auto(tw_tensors_free) tw_tensors sources = copy_of(call->sources.items, call->sources.count),
                                          results = copy_of(call->results.items, call->results.count);
-    tw__lock_give(&call->lock);
+    tw__hold_give(&call->hold);
     TW_TRY(tape && results.count == input_count && sources.count == output_count
                ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
                : tw__fail(TW_INTERNAL, "tw_host_function: the gradient of a call that did not run"));
@@ -178,7 +178,6 @@ static tw_status call_followed(host_call *given, tw_tensors inputs, tw_tensor *c
     tw__held tw_tensor **made = tw__held_new((size_t)output_count);
     tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
     TW_NEED(custom);
-    call->lock = (tw__lock)TW__LOCK;
     custom->user = tw_retain(call);
     custom->backward = backward;
     custom->end = end_gradient;

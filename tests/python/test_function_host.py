@@ -1,6 +1,7 @@
 """Python functions and printing from graphs."""
 import subprocess
 import sys
+import gc
 import os
 
 import numpy as np
@@ -53,6 +54,26 @@ def test_effects_keep_their_order_and_errors_come_out():
     with pytest.raises(tf.errors.UnknownError, match="KeyError: 'missing'"):
         f(True)
     assert v.numpy() == 7 and tf.executing_eagerly()
+
+
+def test_forks_after_functions_are_gone():
+    """A lock that a fork takes is none of an object that may be gone."""
+    for i in range(200):
+        @tf.function(autograph=False)
+        def f(x, i=i):
+            return tf.py_function(lambda a: a * i, [x], tf.float32)
+        with tf.GradientTape() as tape:
+            x = tf.constant(2.0)
+            tape.watch(x)
+            y = f(x)
+        assert float(tape.gradient(y, x)) == i
+        del f, tape, y
+    gc.collect()
+    rest = [bytearray(b"x" * size) for size in range(16, 2000, 8)]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if float(tf.constant(1.0) + 1.0) == 2.0 and rest else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_print_op(tmp_path):

@@ -434,7 +434,8 @@ def rows_source(ops, rows):
             out.append("static const tw_field fields_%s[] = {" % row.id)
             out += ["    %s," % f.row(struct) for f in row.fields]
             out.append("};")
-        named = row.result == "TENSOR" and row.role != "CLASS" and any(f.name == "name" and f.kind == "STR" for f in row.fields)
+        named = row.result == "TENSOR" and row.role != "CLASS" and any(
+            f.name == "name" and f.kind == "STR" and not f.required for f in row.fields)  # of the node; one that must be given is of something else
         out += ["const tw_signature tw__signature_%s = {" % row.id,
                 '    .id = "%s", .path = "%s", .role = TW_ROLE_%s,' % (row.id, row.path, row.role),
                 "    .fields = %s, .field_count = %d, .args_size = sizeof(%s),%s" % (

@@ -332,7 +332,7 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
         tw__py_frame_end(&frame);
     }
     drop_rest(signature, given, rest);
-    if (__builtin_expect(!out, 0) && signature->role == TW_ROLE_FUNCTION &&
+    if (__builtin_expect(!out, 0) && signature->role == TW_ROLE_FUNCTION && signature->result != TW_KIND_HANDLE &&
         has_keras_tensor(arguments, TW_VECTOR_COUNT(size), names)) {
         PyErr_Clear(); /* Keras tensors are no tensors: the call becomes a layer */
         return tw__py_keras_row(signature, arguments, TW_VECTOR_COUNT(size), names);

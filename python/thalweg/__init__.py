@@ -285,6 +285,7 @@ _LATER = {
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
     contrib.summary: [("_summary", "CONTRIB")],
     keras.backend: [("_backend", "BACKEND")],  # noqa: F821
+    keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
     saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
     tpu.experimental: [("_cluster", "TPU")],
 }

@@ -125,6 +125,9 @@ char *tw__snake_case(const char *class_name);       /* without a number */
 char *tw__module_auto_name(const char *class_name); /* of a tf.Module: not numbered */
 void tw__layer_names_clear(void);
 
+/* Where a file is in Keras's cache: $KERAS_HOME or ~/.keras, then the folder. For tw__free. (datasets/datasets.c) */
+char *tw__keras_cache(const char *folder, const char *name);
+
 /* ---- masks (layers/mask.c) ---- */
 /* Which steps of a sequence count: a tensor of booleans that goes along with a tensor. */
 tw_tensor *tw__mask_of(const tw_tensor *tensor);                /* borrowed; NULL: none */

@@ -70,6 +70,22 @@ static void test_shared(void **state)
     tw_objects_free(&variables);
 }
 
+/* A well-known network, without its classifier. */
+static void test_application(void **state)
+{
+    (void)state;
+    tw_scoped();
+    tw_layer *model = tw_applications_model("MobileNetV2", .alpha = 0.35, .include_top = false,
+                                            .input_shape = TW_SHAPE(32, 32, 3), .pooling = "avg");
+    assert_non_null(model);
+    tw_tensor *output = tw_model_call(model, tw_zeros(TW_IS(2, 32, 32, 3)));
+    assert_non_null(output);
+    assert_int_equal(tw_tensor_shape(output).dims[1], 1280);
+    assert_null(tw_applications_model("NoNet"));
+    assert_int_equal(tw_error_code(), TW_VALUE_ERROR);
+    tw_clear_error();
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -95,6 +111,6 @@ static void test_mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_shared),
-                                        cmocka_unit_test(test_mistakes) };
+                                        cmocka_unit_test(test_application), cmocka_unit_test(test_mistakes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

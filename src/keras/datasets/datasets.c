@@ -8,12 +8,12 @@
 #include "format/format.h"
 #include "keras/keras.h"
 
-static char *cache_path(const char *name)
+char *tw__keras_cache(const char *folder, const char *name)
 {
     const char *home = getenv("KERAS_HOME"), *user = getenv("HOME");
     if (home && *home)
-        return tw__format("%s/datasets/%s", home, name);
-    return tw__format("%s/.keras/datasets/%s", user ? user : "", name);
+        return tw__format("%s/%s/%s", home, folder, name);
+    return tw__format("%s/.keras/%s/%s", user ? user : "", folder, name);
 }
 
 static char *shared_path(const char *name)
@@ -25,7 +25,7 @@ static char *shared_path(const char *name)
 /* The first of the two places that is there; NOT_FOUND tells both. */
 static char *find(const char *name, const char *what)
 {
-    char *cache = cache_path(name), *shared = cache ? shared_path(name) : NULL, *found = NULL;
+    char *cache = tw__keras_cache("datasets", name), *shared = cache ? shared_path(name) : NULL, *found = NULL;
     if (shared && tw__path_exists(cache))
         found = cache;
     else if (shared && tw__path_exists(shared))

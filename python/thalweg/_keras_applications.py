@@ -1,0 +1,93 @@
+"""keras.applications: functions with Keras's arguments over the table of networks."""
+import inspect
+import types
+
+import thalweg as tf
+
+_DEFAULTS = {"include_top": True, "weights": "imagenet", "input_tensor": None, "input_shape": None, "pooling": None, "classes": 1000,
+             "classifier_activation": "softmax", "alpha": 1.0, "depth_multiplier": 1, "dropout": 0.001}
+_MODES = {"vgg16": "caffe", "vgg19": "caffe", "resnet": "caffe", "resnet50": "caffe", "densenet": "torch"}  # the others: tf
+
+
+def _network(name, arguments):
+    names = arguments.split()
+    parameters = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=_DEFAULTS[a]) for a in names if a != "**"]
+    if names[-1] == "**":
+        parameters.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
+    signature = inspect.Signature(parameters)
+
+    def make(*args, **kwargs):
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError("%s() %s" % (name, e)) from None
+        bound.apply_defaults()
+        given = bound.arguments
+        others = given.pop("kwargs", {})
+        given.setdefault("classifier_activation", others.pop("classifier_activation", "softmax"))
+        if others:
+            raise ValueError("Unknown argument(s): %s" % others)
+        return tf.keras.applications._model(name, **given)
+    make.__name__ = make.__qualname__ = name
+    make.__signature__ = signature
+    make.__doc__ = "The network %s, as keras.applications has it." % name
+    return make
+
+
+def _preprocess(x, data_format, mode):
+    if tf.is_tensor(x) or isinstance(x, tf.keras.__internal__.KerasTensor):
+        return tf.keras.applications.imagenet_utils._preprocess(x, data_format, mode)
+    import numpy
+    x = numpy.asarray(x)
+    result = tf.keras.applications.imagenet_utils._preprocess(x, data_format, mode).numpy()
+    if not issubclass(x.dtype.type, numpy.floating):
+        return result
+    if mode == "caffe":  # blue, green, red: a view of the same numbers
+        x = x[..., ::-1] if data_format != "channels_first" else x[::-1] if x.ndim == 3 else x[:, ::-1]
+    x[...] = result  # Keras writes over arrays of floats
+    return x
+
+
+def preprocess_input(x, data_format=None, mode="caffe"):
+    """Pictures of 0 to 255 in the range that networks of this kind were trained on."""
+    return _preprocess(x, data_format, mode)
+
+
+def decode_predictions(preds, top=5):
+    """Per picture the classes of ImageNet with the highest scores: (code, name, score)."""
+    if len(preds.shape) != 2 or preds.shape[1] != 1000:
+        raise ValueError("`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). "
+                         "Found array with shape: " + str(preds.shape))
+    results = []
+    for row in preds:
+        best = sorted(range(1000), key=lambda i: row[i], reverse=True)[:top]
+        results.append([tuple(tf.keras.applications.imagenet_utils._class(i)) + (row[i],) for i in best])
+    return results
+
+
+def _preprocessing(module):
+    mode = _MODES.get(module, "tf")
+
+    def preprocess_input(x, data_format=None):
+        return _preprocess(x, data_format, mode)
+    preprocess_input.__doc__ = globals()["preprocess_input"].__doc__
+    return preprocess_input
+
+
+def _table():
+    prefix = tf.keras.applications.__name__ + "."
+    imagenet = tf.keras.applications.imagenet_utils
+    imagenet.preprocess_input, imagenet.decode_predictions = preprocess_input, decode_predictions
+    table = {}
+    for line in tf.keras.applications._list().splitlines():
+        name, modules, arguments = line.split("|")
+        table[name] = _network(name, arguments)
+        for place in modules.split():
+            if place not in table:
+                module = table[place] = types.ModuleType(prefix + place, "keras.applications." + place)
+                module.preprocess_input, module.decode_predictions = _preprocessing(place), decode_predictions
+            setattr(table[place], name, table[name])
+    return table
+
+
+APPLICATIONS = _table()

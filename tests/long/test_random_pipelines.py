@@ -9,7 +9,7 @@ import time
 
 import thalweg as tf
 
-CHAINS = int(os.environ.get("RANDOM_PIPELINES", "400"))
+CHAINS = int(os.environ.get("RANDOM_PIPELINES", "10000"))
 D = tf.data.Dataset
 
 

@@ -1,6 +1,7 @@
 /* Functions of elements that are written in C, and small compositions of steps; see compose.h. */
 #include "data/compose.h"
 
+#include "base/temps.h"
 #include "rows.h"
 
 typedef struct written {
@@ -63,7 +64,12 @@ static tw_status trace_written(tw__element_function *function, const char *name,
     tracing t = { .function = (const written *)function, .arguments = arguments, .count = count };
     int flat = 0;
     tw__owned tw_spec *specs = tw__data_flat_specs(arguments, count, &flat);
-    tw_auto tw_function *made = specs ? tw_function_new(run_body, &t, .name = name, .signature = { specs, flat }) : NULL;
+    tw__owned const char **names = specs ? tw__alloc_array((size_t)flat + 1, sizeof *names) : NULL;
+    TW_TEMPS(texts);
+    for (int i = 0; names && i < flat; i++)
+        TW_NEED(names[i] = tw__temp_memory(texts, tw__format("args_%d", i)));
+    tw_auto tw_function *made =
+        names ? tw_function_new(run_body, &t, .name = name, .signature = { specs, flat }, .argument_names = names) : NULL;
     traced->function = made ? tw__function_concrete(made, specs, flat) : NULL;
     traced->result = t.result;
     return traced->function ? TW_OK : tw__error_status();

@@ -8,7 +8,7 @@ import numpy as np
 
 # The ops that the programs run.
 OPS = ["AnonymousIteratorV3", "AssertCardinalityDataset", "BatchDatasetV2", "CSVDatasetV2", "CacheDatasetV2", "ConcatenateDataset",
-       "DatasetCardinality", "DatasetToSingleElement", "DirectedInterleaveDataset", "DummyMemoryCache", "DummySeedGenerator",
+       "DatasetCardinality", "DatasetToSingleElement", "DenseToSparseBatchDataset", "DirectedInterleaveDataset", "DummyMemoryCache", "DummySeedGenerator",
        "FilterDataset", "FixedLengthRecordDatasetV2", "FlatMapDataset", "GeneratorDataset", "GroupByWindowDataset", "IgnoreErrorsDataset",
        "InterleaveDataset", "IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "MakeIterator", "MapDataset",
        "OptionalFromValue", "OptionalGetValue", "OptionalHasValue", "OptionalNone", "OptionsDataset", "PaddedBatchDatasetV2",
@@ -179,7 +179,24 @@ def windows(tf):
         "bucket": lambda: lengths.bucket_by_sequence_length(lambda e: tf.shape(e)[0], [3, 6], [2, 2, 2]),
         "bucket boundary": lambda: lengths.filter(lambda e: tf.shape(e)[0] < 6).bucket_by_sequence_length(
             lambda e: tf.shape(e)[0], [3, 6], [2, 2, 2], pad_to_bucket_boundary=True),
+        "bucket beyond": lambda: lengths.bucket_by_sequence_length(lambda e: tf.shape(e)[0], [3, 6], [9, 9, 9], pad_to_bucket_boundary=True),
+        "bucket shown": lambda: [str(lengths.bucket_by_sequence_length(lambda e: tf.shape(e)[0], [3, 6], [2, 2, 2], **more)) for more in (
+            {}, {"pad_to_bucket_boundary": True}, {"no_padding": True}, {"drop_remainder": True})],
+        "bucket pairs": lambda: lengths.map(lambda e: (e, {"n": tf.size(e)})).bucket_by_sequence_length(
+            lambda e, n: tf.size(e), [3], [2, 3], padded_shapes=([10], {"n": []}), padding_values=(-1, {"n": 0})),
+        "bucket whole": lambda: D.range(7).map(lambda x: tf.fill([2], x)).bucket_by_sequence_length(
+            lambda e: tf.cast(e[0], tf.int32), [3], [2, 3], no_padding=True),
+        "bucket int64": lambda: lengths.bucket_by_sequence_length(lambda e: tf.size(e, tf.int64), [3], [2, 3]),
     })
+    to_dense = tf.sparse.to_dense
+    for name, make in {"open": lambda: lengths.sparse_batch(3, [None]), "closed": lambda: lengths.sparse_batch(2, [10]),
+                       "large": lambda: lengths.sparse_batch(3, [4]), "ranks": lambda: lengths.sparse_batch(2, [2, None]),
+                       "size": lambda: lengths.sparse_batch(0, [10]), "pair": lambda: D.zip((r, r)).sparse_batch(2, [3]),
+                       "tuple": lambda: D.from_tensors((1,)).sparse_batch(2, []), "scalars": lambda: r.sparse_batch(4, []),
+                       "texts": lambda: D.from_tensor_slices([["a", "b"], ["c", "d"]]).sparse_batch(3, [3]),
+                       "matrices": lambda: D.range(1, 4).map(lambda x: tf.ones([x, 4 - x])).sparse_batch(2, [3, None])}.items():
+        out["sparse " + name] = lambda make=make: [to_dense(batch, default_value="" if batch.dtype == tf.string else None) for batch in make()]
+        out["sparse spec " + name] = lambda make=make: (make().element_spec, make().cardinality())
     return out
 
 
@@ -267,6 +284,27 @@ def values(tf, folder):
     out["table columns"] = lambda: [dict(x) for x in make(table, 2, select_columns=["age", "sex"], num_epochs=1, shuffle=False)]
     out["table shuffled"] = lambda: [x["age"] for x, _ in make(table, 2, label_name="survived", num_epochs=1, shuffle=True, shuffle_seed=3,
                                                                shuffle_buffer_size=10, column_defaults=[0, "", 0., "", 0])]
+    out["table names"] = lambda: [dict(x) for x in make(table, 3, column_names=["v", "w", "x", "y", "z"], header=True, num_epochs=1, shuffle=False)]
+    out["table defaults"] = lambda: [dict(x) for x in make(table, 2, column_defaults=[tf.int64, "?", tf.float64, tf.string, [7]], num_epochs=1,
+                                                           shuffle=False).take(1)]
+    out["table of one"] = lambda: [dict(x) for x in make(table, 5, select_columns=[2], num_epochs=1, shuffle=False, prefetch_buffer_size=1)]
+    out["table na"] = lambda: [dict(x) for x in make(table, 5, select_columns=["fare", "n"], na_value="x", num_epochs=1, shuffle=False)]
+    out["table rows"] = lambda: str(make(table, 5, num_rows_for_inference=2, num_epochs=2, shuffle=False))
+    out["table for ever"] = lambda: str(make(table, 2, label_name="n"))
+    columns = {"select": {"select_columns": ["age", "weight"]}, "number": {"select_columns": [9]}, "twice": {"select_columns": ["age", 2]},
+               "label": {"label_name": "weight"}, "label left out": {"label_name": "n", "select_columns": ["age"]}, "no header": {"header": False},
+               "same names": {"column_names": ["a", "b", "a", "c", "d"]}, "few names": {"column_names": ["a", "b"]},
+               "defaults": {"column_defaults": [1], "select_columns": ["age", "n"]}}
+    for name, more in columns.items():
+        out["table mistake " + name] = lambda more=more: make(table, 2, **more)
+    kinds = os.path.join(folder, "k.csv")
+
+    def kinds_table():
+        with open(kinds, "w") as f:
+            f.write('a,b,c,d,e,f,g,"h ""i"""\n1,2147483648,1e39,1e400,0x1,, 1,-inf\n2,1,1,1,1,,2.5 ,nan\n')
+        return str(make(kinds, 1, num_epochs=1, shuffle=False))
+    out["table kinds"] = kinds_table
+    out["table files"] = lambda: make(os.path.join(folder, "[kt].csv"), 2)
     return out
 
 

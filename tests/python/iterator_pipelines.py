@@ -74,6 +74,7 @@ PIPELINES = {
     "batch_drop": lambda f: R(7).map(lambda x: x + 1).batch(3, drop_remainder=True),
     "batch_parallel": lambda f: R(7).map(lambda x: x + 1).batch(2, num_parallel_calls=2),
     "padded": lambda f: R(1, 7).map(lambda n: tf.fill([n], n)).padded_batch(2),
+    "sparse_batch": lambda f: R(1, 7).map(lambda n: tf.fill([n], n)).sparse_batch(2, [None]).map(tf.sparse.to_dense),
     "ragged_batch": lambda f: R(1, 7).map(lambda n: tf.fill([n], n)).ragged_batch(2),
     "options": lambda f: R(5).with_options(tf.data.Options()),
     "ignore_errors": lambda f: R(9).map(_failing).ignore_errors(),

@@ -1,7 +1,7 @@
 /* Comma-separated values: CSVDatasetV2. A record ends at a line's end outside of quotes; a field in quotes may hold delimiters,
  * line ends and, doubled, quotes. A field that is empty, or says the na_value, has its default; one without a default is
  * required. */
-#include "data/source/stream.h"
+#include "format/stream.h"
 #include "data/state.h"
 #include "op/guard.h"
 #include "rows.h"

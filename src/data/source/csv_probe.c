@@ -5,7 +5,7 @@
 
 #include "api/composite.h"
 #include "data/source/csv_table.h"
-#include "data/source/stream.h"
+#include "format/stream.h"
 #include "op/calls.h"
 #include "rows.h"
 

@@ -3,7 +3,7 @@
 #define TW_DATA_CSV_TABLE_H
 
 #include "data/data.h"
-#include "data/source/stream.h"
+#include "format/stream.h"
 
 struct tw_dataset_make_csv_args;
 

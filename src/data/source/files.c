@@ -1,6 +1,6 @@
 /* Datasets of what files hold: lines (TextLineDataset), records (TFRecordDataset), pieces of a fixed length
  * (FixedLengthRecordDatasetV2). The files are read one after the other; an element is one string. */
-#include "data/source/stream.h"
+#include "format/stream.h"
 #include "data/state.h"
 #include "op/guard.h"
 #include "rows.h"

@@ -4,7 +4,7 @@
 
 #include "codec/message.h"
 #include "data/data.h"
-#include "data/source/stream.h"
+#include "format/stream.h"
 
 #define TW_SAVED_SPEC "dataset_spec.pb"
 

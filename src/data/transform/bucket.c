@@ -6,7 +6,7 @@
 typedef struct buckets {
     const tw_dataset_bucket_by_sequence_length_args *args;
     tw__function *length;
-    tw_tensor *sizes, *lowest, *highest; /* of batches; of lengths: int64 vectors, one number per bucket */
+    tw_tensor *sizes, *lowest, *highest; /* of batches, int64; of lengths, int32: vectors of a number per bucket */
 } buckets;
 
 /* The number of the bucket that the length of an element falls into. */
@@ -17,7 +17,7 @@ static tw_tensors bucket_of(void *user, tw_tensors in)
     tw_tensor *found = NULL;
     if (tw__function_call(b->length, in.items, &found) != TW_OK)
         return TW_GIVE_FAILURE;
-    tw_tensor *length = tw__temp_cast(t, tw__temp(t, found), TW_INT64);
+    tw_tensor *length = tw__temp(t, found);
     tw_tensor *fits = TW_TEMP(LogicalAnd, TW_TEMP(LessEqual, b->lowest, length), TW_TEMP(Less, length, b->highest));
     return tw_give(TW_TEMP(Min, TW_TEMP(Where, fits), tw__temp_ints(t, (int64_t[]){ 0, 1 }, 2, TW_INT32)));
 }
@@ -38,7 +38,7 @@ static tw_tensor *filler_of(tw__temps *t, const buckets *b, tw_tensor *number)
     tw_value checked = tw__impl_debugging_assert_less(&check);
     tw_value_free(&checked);
     tw_tensor *limit = tw_error_code() == TW_OK ? tw__temp_gather(t, b->highest, number, 0) : NULL;
-    return limit ? TW_TEMP(Sub, limit, (int64_t)1) : NULL;
+    return limit ? TW_TEMP(Sub, tw__temp_cast(t, limit, TW_INT64), (int64_t)1) : NULL;
 }
 
 /* The batches of a bucket's elements: arguments are its number and a dataset. */
@@ -74,7 +74,7 @@ static tw_tensor *limits(tw__temps *t, tw_ints boundaries, bool highest)
         int64_t at = highest ? i : i - 1;
         all[i] = at < 0 ? INT32_MIN : at < boundaries.count ? boundaries.items[at] : INT32_MAX;
     }
-    return all ? tw__temp_ints(t, all, boundaries.count + 1, TW_INT64) : NULL;
+    return all ? tw__temp_ints(t, all, boundaries.count + 1, TW_INT32) : NULL;
 }
 
 TW_METHOD(

@@ -1,6 +1,6 @@
 /* The bytes of a file in order, as they are or decompressed. */
-#ifndef TW_DATA_STREAM_H
-#define TW_DATA_STREAM_H
+#ifndef TW_FORMAT_STREAM_H
+#define TW_FORMAT_STREAM_H
 
 #include "base/base.h"
 #include "format/format.h"

@@ -1,5 +1,5 @@
 /* The bytes of a file in order; see stream.h. */
-#include "data/source/stream.h"
+#include "format/stream.h"
 
 enum { BLOCK = 1 << 17 };
 

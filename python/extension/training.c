@@ -156,8 +156,17 @@ static tw_status save_model(tw_layer *model, const char *path)
     return done ? TW_OK : tw__py_failed();
 }
 
+static tw_status unpack(const char *path, const char *folder)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._keras_files"),
+                         *done = module ? PyObject_CallMethod(module, "unpack", "ss", path, folder) : NULL;
+    return done ? TW_OK : tw__py_failed();
+}
+
 void tw__py_training_start(void)
 {
+    tw__language.unpack = unpack;
     tw__language.save_model = save_model;
     tw__language.step = own_step;
     tw__language.losses = own_losses;

@@ -1,5 +1,5 @@
 """Keras models in HDF5 files: how Python's compile and custom objects come into the loading, which is C's. And what is loaded later:
-keras.preprocessing.image, keras.utils.get_file."""
+keras.preprocessing.image."""
 import os
 import sys
 
@@ -68,13 +68,3 @@ def _image_module():
 
 _image_module()
 keras.saving.load_model, keras.saving.save_model = keras.models.load_model, keras.models.save_model
-
-
-def _get_file(*args, **kwargs):
-    """The path of a file in the cache; a file:// address is copied there if it is not."""
-    from thalweg import _keras_files
-    return _keras_files.get_file(*args, **kwargs)
-
-
-_get_file.__name__ = "get_file"
-keras.utils.get_file = _get_file

@@ -29,6 +29,9 @@ typedef struct tw__language_parts {
     void *(*ordered_form)(const struct tw_value *dict);      /* the form of a dict that keeps its order; a new reference */
     char *(*structure_text)(const struct tw_value *value); /* a container with a form, as the language writes it; for tw__free */
 
+    /* ---- files ---- */
+    tw_status (*unpack)(const char *path, const char *folder); /* an archive that the library can't read */
+
     /* ---- exceptions that change threads ---- */
     tw_status (*error_plain)(void); /* turns the kept exception into a code and a text, which any thread may tell */
     void *(*error_take)(void);      /* the kept exception itself, to be given to another thread */

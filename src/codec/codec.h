@@ -116,6 +116,17 @@ static inline uint32_t tw__crc32c_unmask(uint32_t masked)
 bool tw__snappy_size(const void *data, size_t size, size_t *out_size); /* of the decompressed bytes, as the block claims */
 bool tw__snappy_decode(const void *data, size_t size, void *out, size_t out_size); /* out_size: as tw__snappy_size says */
 
+/* ---- hashes (digest.c) ---- */
+typedef struct tw__digest {
+    bool sha256; /* else MD5 */
+    uint32_t state[8], constants[64];
+    uint64_t size; /* bytes so far */
+    uint8_t block[64];
+} tw__digest;
+void tw__digest_begin(tw__digest *digest, bool sha256);
+void tw__digest_add(tw__digest *digest, const void *data, size_t size);
+void tw__digest_end(tw__digest *digest, char text[65]); /* hexadecimal, small letters */
+
 /* ---- deflate (inflate.c) ---- */
 typedef enum tw__deflated { TW_DEFLATED_RAW = -15, TW_DEFLATED_ZLIB = 15, TW_DEFLATED_GZIP = 31 } tw__deflated;
 /* Decompresses into exactly out_size bytes; false if these are not the bytes (or memory ran out: then the error is set). */

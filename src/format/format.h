@@ -168,6 +168,8 @@ tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", wit
 uint8_t *tw__zip_read(const char *path, const char *name, size_t *size); /* a member, for tw__free */
 tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset,
                        uint64_t *size); /* where a stored member's bytes are; they are checked */
+/* Tells the names of the members in order, until one gives an error. */
+tw_status tw__zip_each(const char *path, tw_status (*visit)(void *context, const char *name), void *context);
 typedef struct tw__zip tw__zip;
 tw__zip *tw__zip_create(const char *path);
 tw_status tw__zip_member(tw__zip *zip, const char *name);          /* begins a member */

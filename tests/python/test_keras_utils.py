@@ -51,8 +51,106 @@ def test_get_file(tmp_path):
         tf.keras.utils.get_file("other.txt", "https://example.org/other.txt", cache_dir=cache)
     with pytest.raises(ValueError, match="Incomplete or corrupted"):
         tf.keras.utils.get_file("bad.txt", "file://" + str(source), cache_dir=cache, file_hash="0" * 64)
-    archive = tmp_path / "a.tar.gz"
-    with tarfile.open(archive, "w:gz") as f:
-        f.add(source, "a/words.txt")
-    path = tf.keras.utils.get_file("a", "file://" + str(archive), untar=True, cache_dir=cache)
-    assert open(path + "/words.txt").read() == "some words\n"
+    path = tf.keras.utils.get_file(origin="file://" + str(source), cache_dir=cache, cache_subdir="sub")
+    assert path == cache + "/sub/words.txt"
+    with pytest.raises(ValueError, match="Please specify the .origin. argument"):
+        tf.keras.utils.get_file("x")
+    with pytest.raises(ValueError, match="Can't parse the file name from the origin provided: 'https://example.org/'."):
+        tf.keras.utils.get_file(origin="https://example.org/", cache_dir=cache)
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, 127, 128, 70000])
+def test_get_file_checks_hashes(tmp_path, size, capsys):
+    import hashlib
+    data, source, cache = bytes(i * 31 % 251 for i in range(size)), tmp_path / "data", str(tmp_path / "cache")
+    source.write_bytes(data)
+    md5, sha256 = hashlib.md5(data).hexdigest(), hashlib.sha256(data).hexdigest()
+    for n, hashes in enumerate((dict(md5_hash=md5), dict(file_hash=md5), dict(file_hash=sha256), dict(file_hash=sha256, hash_algorithm="sha256"))):
+        path = tf.keras.utils.get_file("f%d" % n, "file://" + str(source), cache_dir=cache, **hashes)
+        assert open(path, "rb").read() == data
+        assert capsys.readouterr().out == "Downloading data from file://%s\n" % source
+        with open(path, "ab") as f:
+            f.write(b"more")
+        assert tf.keras.utils.get_file("f%d" % n, "file://" + str(source), cache_dir=cache, **hashes) == path
+        assert open(path, "rb").read() == data
+        assert capsys.readouterr().out.startswith("A local file was found, but it seems to be incomplete or outdated because the ")
+    for wrong in (dict(file_hash=md5[:-1] + "x"), dict(file_hash=sha256, hash_algorithm="md5"), dict(file_hash="0" * 64)):
+        with pytest.raises(ValueError, match="Incomplete or corrupted file detected. The .* file hash does not match the provided value of "):
+            tf.keras.utils.get_file("wrong", "file://" + str(source), cache_dir=cache, **wrong)
+
+
+LONG = "/".join("folder_%d" % i for i in range(30)) + "/words.txt"
+
+
+def _tar(path, mode, names, format=None):
+    import io
+    import tarfile
+    with tarfile.open(path, mode, format=format) as archive:
+        for name, text in names.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(text), 0o755
+            archive.addfile(member, io.BytesIO(text))
+
+
+def _zip(path, names):
+    import zipfile
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in names.items():
+            archive.writestr(name, text)
+
+
+@pytest.mark.parametrize("kind", ["tar", "gz", "bz2", "xz", "gnu", "pax", "zip"])
+def test_get_file_unpacks(tmp_path, kind):
+    import os
+    import tarfile
+    names = {"a/words.txt": b"some words\n" * 1000, "a/empty": b"", "a/" + LONG: b"x" * 513}
+    archive, cache = tmp_path / "archive", str(tmp_path / "cache")
+    if kind == "zip":
+        _zip(archive, names)
+    else:
+        _tar(archive, "w:" + (kind if kind in ("gz", "bz2", "xz") else ""), names, tarfile.PAX_FORMAT if kind == "pax" else tarfile.GNU_FORMAT)
+    path = tf.keras.utils.get_file("a.x", "file://" + str(archive), extract=True, cache_dir=cache)
+    assert path == cache + "/datasets/a.x"
+    for name, text in names.items():
+        assert open(os.path.join(cache, "datasets", name), "rb").read() == text
+    if kind != "zip":
+        assert os.access(os.path.join(cache, "datasets/a/empty"), os.X_OK)
+        path = tf.keras.utils.get_file("a.tar.gz", "file://" + str(archive), untar=True, cache_dir=cache, cache_subdir="untar")
+        assert open(cache + "/untar/a/words.txt", "rb").read() == names["a/words.txt"]
+    for formats, there in (("zip" if kind != "zip" else "tar", False), ([], False), (["tar", "zip"], True)):
+        folder = "only_%s" % there
+        tf.keras.utils.get_file("b", "file://" + str(archive), extract=True, archive_format=formats, cache_dir=cache, cache_subdir=folder)
+        assert os.path.exists(os.path.join(cache, folder, "a/words.txt")) == there
+
+
+@pytest.mark.parametrize("name", ["../out", "a/../../out", "/tmp/thalweg_out", "a/../b/../../out"])
+@pytest.mark.parametrize("kind", ["tar", "bz2", "zip"])
+def test_get_file_refuses_members_elsewhere(tmp_path, name, kind):
+    import os
+    archive, cache = tmp_path / "archive", str(tmp_path / "cache")
+    if kind == "zip":
+        _zip(archive, {"good": b"1", name: b"x"})
+    else:
+        _tar(archive, "w:" + kind.replace("tar", ""), {"good": b"1", name: b"x"})
+    with pytest.raises(ValueError, match="which is no file or directory below the archive's"):
+        tf.keras.utils.get_file("a", "file://" + str(archive), extract=True, cache_dir=cache)
+    assert os.listdir(cache + "/datasets") == ["a"] and not os.path.exists("/tmp/thalweg_out")
+
+
+def test_get_file_refuses_links_and_damage(tmp_path):
+    import tarfile
+    archive, cache = tmp_path / "archive", str(tmp_path / "cache")
+    with tarfile.open(archive, "w") as f:
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        f.addfile(link)
+    with pytest.raises(ValueError, match="has a member 'link'"):
+        tf.keras.utils.get_file("a", "file://" + str(archive), extract=True, cache_dir=cache)
+    _tar(archive, "w:gz", {"words": b"some words" * 1000})
+    whole = archive.read_bytes()
+    for size in (1, 10, 20, len(whole) // 2, len(whole) - 1):
+        archive.write_bytes(whole[:size])
+        try:
+            tf.keras.utils.get_file("cut%d" % size, "file://" + str(archive), extract=True, cache_dir=cache)
+        except tf.errors.OpError:
+            pass

@@ -98,15 +98,20 @@ static bool read_large_numbers(const uint8_t *extra, size_t size, member_entry *
     return true;
 }
 
+/* Of a directory's entry, with name, extra field and comment. */
+static size_t entry_size(const uint8_t *entry)
+{
+    return ENTRY_SIZE + (size_t)get16(entry + 28) + get16(entry + 30) + get16(entry + 32);
+}
+
 /* Finds "name.npy" (or the name itself) in the directory. */
 static tw_status find_member(const tw__file_reader *file, const char *name, const uint8_t *directory, size_t size,
                              member_entry *member)
 {
     size_t name_size = strlen(name);
     while (size >= ENTRY_SIZE) {
-        size_t entry_name = get16(directory + 28), extra = get16(directory + 30), comment = get16(directory + 32);
+        size_t entry_name = get16(directory + 28), extra = get16(directory + 30), whole = entry_size(directory);
         const char *text = (const char *)directory + ENTRY_SIZE;
-        size_t whole = ENTRY_SIZE + entry_name + extra + comment;
         if (tw__get32(directory) != 0x02014b50 || whole > size)
             return fail(file, "its directory is malformed");
         bool found = entry_name >= name_size && memcmp(text, name, name_size) == 0 &&
@@ -184,6 +189,37 @@ static tw_status take_member(const tw__file_reader *file, const char *name, memb
     if (bytes && !(*bytes = read_member(file, name, member)))
         return tw__error_status();
     return TW_OK;
+}
+
+static tw_status visit_entries(const tw__file_reader *file, const uint8_t *directory, size_t size,
+                               tw_status (*visit)(void *context, const char *name), void *context)
+{
+    while (size >= ENTRY_SIZE) {
+        size_t whole = entry_size(directory);
+        if (tw__get32(directory) != 0x02014b50 || whole > size)
+            return fail(file, "its directory is malformed");
+        tw__owned char *name = tw__strndup((const char *)directory + ENTRY_SIZE, get16(directory + 28));
+        TW_NEED(name);
+        TW_TRY(visit(context, name));
+        directory += whole;
+        size -= whole;
+    }
+    return TW_OK;
+}
+
+tw_status tw__zip_each(const char *path, tw_status (*visit)(void *context, const char *name), void *context)
+{
+    tw__file_reader file;
+    uint64_t offset = 0, size = 0;
+    TW_TRY(tw__file_open(&file, path));
+    tw_status status = find_directory(&file, &offset, &size);
+    tw__owned uint8_t *directory = status == TW_OK ? tw__alloc(size) : NULL;
+    if (status == TW_OK)
+        status = directory ? tw__file_read_at(&file, (int64_t)offset, directory, size) : tw__error_status();
+    if (status == TW_OK)
+        status = visit_entries(&file, directory, size, visit, context);
+    tw__file_close(&file);
+    return status;
 }
 
 tw_tensor *tw__npz_read(const char *path, const char *name)

@@ -142,15 +142,16 @@ static tw_status fetch(const char *origin, const char *path, const expectation *
     return copy_file(source, path);
 }
 
+static bool is_text(const tw_value *value, const char *text)
+{
+    return value->kind == TW_VALUE_STR && value->s.data && strcmp(value->s.data, text) == 0;
+}
+
 static bool lists(const tw_value *formats, const char *kind)
 {
-    if (formats->kind == TW_VALUE_NONE || (formats->kind == TW_VALUE_STR && strcmp(formats->s.data, "auto") == 0))
-        return true;
-    if (formats->kind == TW_VALUE_STR)
-        return strcmp(formats->s.data, kind) == 0;
-    bool found = false;
+    bool found = formats->kind == TW_VALUE_NONE || is_text(formats, "auto") || is_text(formats, kind);
     for (int64_t i = 0; (formats->kind == TW_VALUE_LIST || formats->kind == TW_VALUE_TUPLE) && i < formats->list.count; i++)
-        found |= formats->list.items[i].kind == TW_VALUE_STR && strcmp(formats->list.items[i].s.data, kind) == 0;
+        found |= is_text(&formats->list.items[i], kind);
     return found;
 }
 

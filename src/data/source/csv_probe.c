@@ -128,7 +128,7 @@ tw_status tw__csv_names(tw__csv_table *self)
     } else {
         bool good = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
         for (int64_t i = 0; good && i < given->list.count; i++)
-            good = given->list.items[i].kind == TW_VALUE_STR;
+            good = given->list.items[i].kind == TW_VALUE_STR && given->list.items[i].s.data;
         if (!good)
             return tw__fail(TW_TYPE_ERROR, "make_csv_dataset: `column_names` must be a list of texts");
         self->names = tw__value_copy(given);
@@ -174,7 +174,7 @@ static int64_t column_of(const tw__csv_table *self, const tw_value *given)
     tw__auto(tw__text_free) tw__text text = { 0 };
     tw__csv_names_text(self, false, &text);
     tw__fail(TW_VALUE_ERROR, "Column %s specified in `select_columns` must be of one of the columns: dict_keys([%s]).",
-             given->kind == TW_VALUE_STR ? given->s.data : "", text.data ? text.data : "");
+             given->kind == TW_VALUE_STR && given->s.data ? given->s.data : "", text.data ? text.data : "");
     return -1;
 }
 

@@ -126,14 +126,18 @@ static struct tw_dataset *make(tw__csv_table *self)
 
 /* ---- arguments ---- */
 
+static const char *text_of(const tw_value *value)
+{
+    bool text = value->kind == TW_VALUE_STR || value->kind == TW_VALUE_BYTES;
+    return text && value->s.data ? value->s.data : "";
+}
+
 static void pattern_text(const tw_value *given, tw__text *text)
 {
     bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
-    tw__text_add(text, list ? "[" : "");
+    tw__text_add(text, list ? "[" : text_of(given));
     for (int64_t i = 0; list && i < given->list.count; i++)
-        tw__text_format(text, "%s'%s'", i ? ", " : "", given->list.items[i].s.data ? given->list.items[i].s.data : "");
-    if (given->kind == TW_VALUE_STR || given->kind == TW_VALUE_BYTES)
-        tw__text_add(text, given->s.data);
+        tw__text_format(text, "%s'%s'", i ? ", " : "", text_of(&given->list.items[i]));
     tw__text_add(text, list ? "]" : "");
 }
 

@@ -90,6 +90,15 @@ static bool is_variable(const void *object)
     return tw__is(object, &tw__class_variable);
 }
 
+/* false: it is neither a variable nor a tensor, which is an error. */
+static bool is_value(const void *object)
+{
+    bool good = is_variable(object) || tw__is(object, &tw__tensor_class);
+    if (!good)
+        tw__fail(TW_TYPE_ERROR, "ExponentialMovingAverage: a %s is no variable and no tensor", tw_class_name(object));
+    return good;
+}
+
 static bool is_same(const tw_object *one, const tw_object *other)
 {
     if (one == other || is_variable(one) || is_variable(other))
@@ -345,11 +354,8 @@ TW_METHOD(
         all = tw__impl_trainable_variables(&(tw_trainable_variables_args){ 0 });
     tw_objects values = args->var_list.items ? args->var_list : all;
     for (int64_t i = 0; i < values.count; i++) {
-        const void *value = values.items[i];
-        if (!is_variable(value) && !tw__is(value, &tw__tensor_class)) {
-            tw__fail(TW_TYPE_ERROR, "ExponentialMovingAverage: a %s is no variable and no tensor", tw_class_name(value));
+        if (!is_value(values.items[i]))
             return NULL;
-        }
         if (add(args->self, values.items[i]) != TW_OK)
             return NULL;
     }
@@ -361,13 +367,15 @@ TW_METHOD(
 TW_METHOD(v1_average_of, "compat.v1.train.ExponentialMovingAverage.average(self: v1_average, var: object) -> variable",
           "The shadow of a variable or tensor, or None.")
 {
-    const shadow *found = find(args->self, args->var);
+    const shadow *found = is_value(args->var) ? find(args->self, args->var) : NULL;
     return found ? tw_retain(found->variable) : NULL;
 }
 
 TW_METHOD(v1_average_name, "compat.v1.train.ExponentialMovingAverage.average_name(self: v1_average, var: object) -> str",
           "The name that the shadow has, or would have.")
 {
+    if (!is_value(args->var))
+        return NULL;
     const shadow *found = find(args->self, args->var);
     return found ? operation_name((const tw_object *)found->variable) : shadow_name(args->self, args->var);
 }

@@ -38,8 +38,9 @@ static tw_status own_losses(tw_layer *model, bool update, const tw_value *all, t
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
     tw__py_auto PyObject *result = ask("losses", model, update, all, 4);
-    *loss = result && !update ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
-    return result && (update || *loss) ? TW_OK : tw__py_failed();
+    bool given = result && !update && result != Py_None;
+    *loss = given ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
+    return result && (!given || *loss) ? TW_OK : tw__py_failed();
 }
 
 static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)

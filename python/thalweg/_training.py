@@ -251,6 +251,7 @@ class Methods:
         with tf.GradientTape() as tape:
             predictions = self(x, training=True)
             loss = self.compute_loss(x, y, predictions, weight)
+        self._check_loss(y is not None, loss is not None)
         self.optimizer.minimize(loss, self.trainable_variables, tape=tape)
         return self.compute_metrics(x, y, predictions, weight)
 

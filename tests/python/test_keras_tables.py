@@ -9,7 +9,7 @@ from golden_files import golden_file
 import thalweg as tf
 
 MODULES = ["application_cases", "mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases",
-           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases", "random_cases"]
+           "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases", "random_cases", "trainer_cases"]
 EXPECTED = {module: json.load(open(golden_file("tables", module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 
@@ -65,6 +65,16 @@ def test_added_layers_come_back():
     data = np.ones((4, 3), np.float32), np.ones((4, 1), np.float32)
     assert again.evaluate(*data, verbose=0, return_dict=True) == model.evaluate(*data, verbose=0, return_dict=True)
     assert set(again.metrics_names) == {"loss", "largest"}
+
+
+def test_one_layer_twice():
+    """A Sequential model refuses a layer that it has (docs/differences.md); a functional one calls it twice."""
+    one = tf.keras.layers.Dense(3, kernel_initializer="ones")
+    for make in (lambda: tf.keras.Sequential([one, one]), lambda: tf.keras.Sequential([tf.keras.Input((3,)), one, tf.keras.layers.Flatten(), one])):
+        with pytest.raises(ValueError, match="stands in the model already"):
+            make()
+    x = tf.keras.Input((3,))
+    assert np.array_equal(tf.keras.Model(x, one(one(x)))(np.ones((1, 3))), [[9, 9, 9]])
 
 
 def test_weights_as_an_argument():

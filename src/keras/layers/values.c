@@ -129,7 +129,18 @@ static tw_status build(tw_layer *layer, const tw_value *given)
     return tw__layer_build(layer, first ? &first->shape : &unknown);
 }
 
-/* The first output is regularized and gets the mask. */
+/* Outputs behind the first: states, scores. */
+static tw_status regularize_others(tw_layer *layer, const tw_value *result)
+{
+    bool several = result->kind == TW_VALUE_LIST || result->kind == TW_VALUE_TUPLE;
+    for (int64_t i = 1; several && layer->activity_regularizer && i < result->list.count; i++) {
+        if (result->list.items[i].kind == TW_VALUE_TENSOR)
+            TW_TRY(tw__layer_regularize_activity(layer, result->list.items[i].tensor));
+    }
+    return TW_OK;
+}
+
+/* Outputs are regularized; the first gets the mask. */
 static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *mask, const tw_value *result)
 {
     tw_tensor *input = tw__value_first_tensor(&given[0]), *output = tw__value_first_tensor(result);
@@ -142,7 +153,8 @@ static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *
         tw_auto tw_tensor *made = masked ? methods->merge_masks(layer, &given[0], mask) : NULL;
         return !masked ? TW_OK : made ? tw__mask_set(output, made) : tw__error_status();
     }
-    return tw__layer_finish(layer, input, tw__value_first_tensor(mask), output);
+    TW_TRY(tw__layer_finish(layer, input, tw__value_first_tensor(mask), output));
+    return regularize_others(layer, result);
 }
 
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training)

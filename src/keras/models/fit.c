@@ -54,7 +54,7 @@ static tw_status tell(tw__pass *p, tw_event event, int64_t index)
         return TW_OK;
     tw__auto(tw__logs_free) tw__dict logs = { 0 };
     if (p->result_count && (event == TW_TRAIN_BATCH_END || event == TW_TEST_BATCH_END))
-        TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, NULL, &logs));
+        TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, &logs));
     if (p->result_count && event == TW_PREDICT_BATCH_END && p->outputs)
         TW_TRY(p->outputs(p->context, p->results, p->result_count, &logs));
     return tw__callbacks_tell(p->callbacks, event, index, &logs);
@@ -67,11 +67,13 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
     bool end = false;
     drop_results(p);
     p->first = 0;
+    p->stepped = false;
     while (p->limit < 0 || step < p->limit) {
         int64_t steps = p->limit >= 0 && p->limit - step < at_once ? p->limit - step : at_once, done = 0;
         TW_TRY(tell(p, begins[p->mode], step));
         for (; done < steps && !end; done += !end)
             TW_TRY(one_step(p, &end));
+        p->stepped |= done > 0;
         if (end)
             break;
         TW_TRY(tell(p, begins[p->mode] + 1, step + done - 1));
@@ -97,7 +99,7 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
             (long long)(p->epochs * p->limit));
     }
     if (logs && p->result_count)
-        TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, NULL, logs));
+        TW_TRY(tw__step_logs(&p->trainer->steps[p->mode], p->results, p->result_count, logs));
     return TW_OK;
 }
 
@@ -185,9 +187,9 @@ static tw_status one_epoch(tw__fit *f, tw__pass *pass, tw__callback_list *callba
     TW_TRY(tw__callbacks_tell(callbacks, TW_EPOCH_BEGIN, epoch, &none));
     bool resumed = pass->first > 0;
     TW_TRY(tw__pass_epoch(pass, logs));
-    if (!logs->count && resumed) /* the epoch was done when the fit was interrupted */
+    if (!pass->stepped && resumed) /* the epoch was done when the fit was interrupted */
         return TW_OK;
-    if (!logs->count)
+    if (!pass->stepped)
         return tw__fail(
             TW_VALUE_ERROR,
             "Unexpected result of `train_function` (Empty logs). This could be due to issues in input pipeline that resulted "

@@ -14,8 +14,8 @@ typedef struct tw__pass {
     int64_t first;               /* the step that the next epoch begins with */
     int64_t rounds, most_rounds; /* of arrays: how often they were begun, and may be */
     int64_t epochs;
-    bool ran_out;
-    tw_tensor **results; /* of the last step */
+    bool ran_out, stepped; /* stepped: in this epoch */
+    tw_tensor **results;   /* of the last step */
     int result_count;
     /* Of predict: takes a step's results; gives them to callbacks. */
     tw_status (*each)(void *context, tw_tensor *const *results, int count);

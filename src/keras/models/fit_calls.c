@@ -171,7 +171,7 @@ static tw_status run_batch(tw__trainer *t, tw__mode mode, tw__feed *feed, const 
     tw_status status = tw__trainer_step(t, mode, feed->batch, feed->specs, feed->parts, &results.items, &count);
     results.count = count;
     TW_TRY(status);
-    return tw__step_logs(&t->steps[mode], results.items, count, NULL, logs);
+    return tw__step_logs(&t->steps[mode], results.items, count, logs);
 }
 
 static tw_value on_batch(tw__trainer *t, tw__mode mode, const tw__feed_options *options, bool reset)

@@ -146,6 +146,12 @@ static tw_status add_layer(sequential *self, tw_layer *layer)
         return TW_OK;
     }
     for (size_t i = 0; i < self->count; i++) {
+        if (self->layers[i] == layer)
+            return tw__fail(
+                TW_VALUE_ERROR,
+                "layer \"%s\" stands in the model already. Files hold a layer of a Sequential model once: use a functional "
+                "model to call a layer several times.",
+                layer->name);
         if (strcmp(self->layers[i]->name, layer->name) == 0)
             return tw__fail(TW_VALUE_ERROR,
                             "All layers added to a Sequential model should have unique names. Name \"%s\" is already the name of "

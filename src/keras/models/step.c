@@ -68,13 +68,16 @@ tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x
 
 /* ---- the steps ---- */
 
-static tw_tensor *loss_of(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions, int count)
+static tw_status loss_of(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions, int count,
+                         tw_tensor **loss)
 {
     tw__parts parts = t->steps[mode].parts;
     tw_tensor *const *y = batch + parts.x;
     if (t->own & TW_OWN_LOSS && tw__language.losses)
-        return tw__trainer_foreign_loss(t, mode, batch, predictions, count);
-    return tw__trainer_loss(t, y, parts.y, predictions, count, y + parts.y, parts.weights);
+        TW_TRY(tw__trainer_foreign_loss(t, mode, batch, predictions, count, loss));
+    else
+        TW_TRY(tw__trainer_loss(t, y, parts.y, predictions, count, y + parts.y, parts.weights, loss));
+    return mode == TW_TRAIN_MODE ? tw__trainer_check_loss(t, parts.y > 0, *loss != NULL) : TW_OK;
 }
 
 static tw_status apply(tw__trainer *t, tw_tape *tape, tw_tensor *loss)
@@ -172,11 +175,11 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
     if (mode == TW_TRAIN_MODE && !(tape = tw_tape_start()))
         return tw__error_status();
     tw_status status = tw__trainer_forward(t, mode, in.items, parts.x, &predictions, &outputs);
-    tw_tensor *loss = status == TW_OK ? loss_of(t, mode, in.items, predictions, outputs) : NULL;
+    tw_tensor *loss = NULL;
+    if (status == TW_OK)
+        status = loss_of(t, mode, in.items, predictions, outputs, &loss);
     if (tape)
         tw__tape_stop(tape);
-    if (status == TW_OK && !loss)
-        status = tw__error_status();
     if (status == TW_OK && mode == TW_TRAIN_MODE)
         status = apply(t, tape, loss);
     if (status == TW_OK && t->own & TW_OWN_UPDATE && tw__language.losses) {
@@ -334,7 +337,25 @@ tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batc
     return status;
 }
 
-tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs)
+/* Names the value in the dict that its name says, which is made if it is not there. Takes the value. */
+static tw_status name_value(tw__dict *logs, const char *path, tw_value value)
+{
+    const char *inside = strchr(path, TW_INSIDE);
+    if (!inside)
+        return tw__logs_set(logs, path, value);
+    tw__owned char *name = tw__format("%.*s", (int)(inside - path), path);
+    const tw_value *known = name ? tw__logs_find(logs, name) : NULL;
+    tw__dict inner = { 0 };
+    for (int64_t i = 0; known && known->kind == TW_VALUE_DICT && i + 1 < known->list.count; i += 2)
+        tw__dict_put(&inner, known->list.items[i].s.data, tw__value_copy(&known->list.items[i + 1]));
+    tw_status status = name && !inner.failed ? name_value(&inner, inside + 1, value) : tw__error_status();
+    if (status == TW_OK)
+        return tw__logs_set(logs, name, tw__dict_take(&inner));
+    tw__logs_free(&inner);
+    return status;
+}
+
+tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, tw__dict *logs)
 {
     for (int i = 0; i < count && i < step->name_count; i++) {
         tw_value value = { .kind = TW_VALUE_TENSOR, .tensor = results[i] };
@@ -345,10 +366,7 @@ tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int cou
                         : (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw_tensor_double_at(results[i], 0) };
         else
             tw_retain(results[i]);
-        char *name = prefix ? tw__format("%s%s", prefix, step->names[i]) : NULL;
-        tw_status status = prefix && !name ? tw__error_status() : tw__logs_set(logs, name ? name : step->names[i], value);
-        tw__free(name);
-        TW_TRY(status);
+        TW_TRY(name_value(logs, step->names[i], value));
     }
     return TW_OK;
 }

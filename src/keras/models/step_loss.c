@@ -128,26 +128,33 @@ static tw_status add_losses(tw__trainer *t, tw_tensor *const *y, int y_count, tw
         TW_TRY(add_loss(s, cast, 1.0 / tw__replicas, 1));
     }
     tw_tensor *shown = s->shown ? s->shown : s->loss;
-    if (shown)
-        return update_mean(t->total, shown, s->rows);
-    if (t->loss.kind == TW_VALUE_NONE)
-        return tw__fail(TW_VALUE_ERROR,
-                        "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
-    return tw__fail(
-        TW_VALUE_ERROR,
-        "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
-        t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
+    return shown ? update_mean(t->total, shown, s->rows) : TW_OK;
 }
 
-tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
-                            tw_tensor *const *weights, int weight_count)
+tw_status tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                           tw_tensor *const *weights, int weight_count, tw_tensor **loss)
 {
     sums s = { 0 };
-    if (add_losses(t, y, y_count, predictions, count, weights, weight_count, &s) != TW_OK)
+    tw_status status = add_losses(t, y, y_count, predictions, count, weights, weight_count, &s);
+    if (status != TW_OK)
         tw__set(&s.loss, NULL);
     tw_release(s.shown);
     tw_release(s.rows);
-    return s.loss;
+    *loss = s.loss;
+    return status;
+}
+
+tw_status tw__trainer_check_loss(const tw__trainer *t, bool labels, bool loss)
+{
+    if (!labels && t->loss.kind != TW_VALUE_NONE)
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
+            t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
+    if (!loss)
+        return tw__fail(TW_VALUE_ERROR,
+                        "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
+    return TW_OK;
 }
 
 tw_status tw__trainer_update(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,

@@ -355,17 +355,37 @@ static void free_values(tw_value *values, int count)
         tw_value_free(&values[i]);
 }
 
-static tw_status add_result(const tw_value *name, const tw_value *value, tw_tensor **results, char **names, int *count)
+static char *name_inside(const char *outer, const tw_value *name)
 {
-    names[*count] = name->kind == TW_VALUE_STR   ? tw__strdup(name->s.data)
-                    : name->kind == TW_VALUE_INT ? tw__format("%lld", (long long)name->i)
-                                                 : tw__strdup("?");
-    results[*count] = tw__value_tensor(value, TW_DTYPE_NONE, names[*count] ? names[*count] : "a result of a step");
-    *count += 1;
-    return names[*count - 1] && results[*count - 1] ? TW_OK : tw__error_status();
+    char inside[] = { outer ? TW_INSIDE : 0, 0 };
+    if (name->kind == TW_VALUE_INT)
+        return tw__format("%s%s%lld", outer ? outer : "", inside, (long long)name->i);
+    return tw__format("%s%s%s", outer ? outer : "", inside, name->kind == TW_VALUE_STR ? name->s.data : "?");
 }
 
-/* The values of a step's dict by name; a dict in it stands for its members. */
+static tw_status add_results(const char *outer, const tw_value *logs, tw_tensor **results, char **names, int *count)
+{
+    for (int64_t i = 0; i + 1 < logs->list.count; i += 2) {
+        const tw_value *member = &logs->list.items[i + 1];
+        char *name = name_inside(outer, &logs->list.items[i]);
+        if (!name)
+            return tw__error_status();
+        if (member->kind == TW_VALUE_DICT) {
+            tw_status status = add_results(name, member, results, names, count);
+            tw__free(name);
+            TW_TRY(status);
+            continue;
+        }
+        names[*count] = name;
+        results[*count] = tw__value_tensor(member, TW_DTYPE_NONE, name);
+        *count += 1;
+        if (!results[*count - 1])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+/* The values of a step's dict by name. */
 static tw_status read_logs(const tw_value *logs, tw_tensor ***results, int *count, char ***names)
 {
     int64_t most = tw__structure_count(logs);
@@ -373,15 +393,8 @@ static tw_status read_logs(const tw_value *logs, tw_tensor ***results, int *coun
     *names = tw__alloc_array((size_t)most + 1, sizeof **names);
     *count = 0;
     tw_status status = *results && *names ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i + 1 < logs->list.count; i += 2) {
-        const tw_value *member = &logs->list.items[i + 1];
-        if (member->kind != TW_VALUE_DICT) {
-            status = add_result(&logs->list.items[i], member, *results, *names, count);
-            continue;
-        }
-        for (int64_t k = 0; status == TW_OK && k + 1 < member->list.count; k += 2)
-            status = add_result(&member->list.items[k], &member->list.items[k + 1], *results, *names, count);
-    }
+    if (status == TW_OK)
+        status = add_results(NULL, logs, *results, *names, count);
     if (status != TW_OK) {
         tw__trainer_release_list(*results, *count);
         tw__names_free(*names, *count);
@@ -438,12 +451,10 @@ static tw_status foreign_losses(tw__trainer *t, tw__mode mode, bool update, tw_t
     return status;
 }
 
-tw_tensor *tw__trainer_foreign_loss(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
-                                    int count)
+tw_status tw__trainer_foreign_loss(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                   int count, tw_tensor **loss)
 {
-    tw_tensor *loss = NULL;
-    foreign_losses(t, mode, false, batch, predictions, count, &loss);
-    return loss;
+    return foreign_losses(t, mode, false, batch, predictions, count, loss);
 }
 
 tw_status tw__trainer_foreign_update(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
@@ -490,17 +501,24 @@ static tw_status compare(tw__trainer *t, const tw_value *y, const tw_value *pred
 
 TW_METHOD(
     model_compute_loss,
-    "keras.Model._compute_loss(self: layer, y: value<arrays> = None, predictions: value<arrays> = None, weights: value<arrays> = None) -> tensor",
-    "The loss of predictions as compile says; labels and weights are matched with them.")
+    "keras.Model._compute_loss(self: layer, y: value<arrays> = None, predictions: value<arrays> = None, weights: value<arrays> = None) -> value",
+    "The loss of predictions as compile says, or None; labels and weights are matched with them.")
 {
     tw__trainer *t = tw__trainer_of(args->self);
     compared c = { 0 };
     tw_tensor *loss = NULL;
     if (t && compare(t, &args->y, &args->predictions, &args->weights, &c) == TW_OK)
-        loss = tw__trainer_loss(t, c.given.arrays, c.given.parts.x, c.predictions, c.count, c.given.arrays + c.given.parts.x,
-                                c.given.parts.y);
+        tw__trainer_loss(t, c.given.arrays, c.given.parts.x, c.predictions, c.count, c.given.arrays + c.given.parts.x,
+                         c.given.parts.y, &loss);
     compared_end(&c);
-    return loss;
+    return loss ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = loss } : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+TW_METHOD(model_check_loss, "keras.Model._check_loss(self: layer, labels: bool, loss: bool)",
+          "Refuses to train without a loss, and without labels for a compiled loss.")
+{
+    const tw__trainer *t = tw__trainer_of(args->self);
+    return t ? tw__trainer_check_loss(t, args->labels, args->loss) : tw__error_status();
 }
 
 TW_METHOD(model_update_metrics,

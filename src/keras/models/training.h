@@ -46,9 +46,11 @@ typedef struct tw__step {
     tw_spec *specs;         /* of that */
     int spec_count;
     tw__parts parts; /* of the batches that it is traced for */
-    char **names;    /* of the results */
+    char **names;    /* of the results; of those in a dict of the dict "outer" TW_INSIDE "name" */
     int name_count;
 } tw__step;
+
+#define TW_INSIDE '\x1f'
 
 /* Which kind of a batch's tensors goes with outputs. */
 typedef enum tw__placed { TW_LABELS, TW_WEIGHTS, TW_PLACED } tw__placed;
@@ -141,8 +143,8 @@ tw_status tw__trainer_call(tw__trainer *trainer, tw__mode mode, tw_tensor *const
 /* An embedding language's own step, compute_loss and compute_metrics. */
 tw_status tw__trainer_foreign_step(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor ***results, int *count,
                                    char ***names);
-tw_tensor *tw__trainer_foreign_loss(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
-                                    int count);
+tw_status tw__trainer_foreign_loss(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
+                                   int count, tw_tensor **loss);
 tw_status tw__trainer_foreign_update(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, tw_tensor *const *predictions,
                                      int count);
 
@@ -181,9 +183,11 @@ tw_tensor *tw__metric_result(tw_metric *metric);
 /* Calls the model: new references in an array from tw__alloc. */
 tw_status tw__trainer_forward(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,
                               int *output_count);
-/* The loss of a batch; the metrics of losses are brought up to date. NULL: an error. */
-tw_tensor *tw__trainer_loss(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
-                            tw_tensor *const *weights, int weight_count);
+/* The loss of a batch, NULL if there is none; the metrics of losses are brought up to date. */
+tw_status tw__trainer_loss(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                           tw_tensor *const *weights, int weight_count, tw_tensor **loss);
+/* Who trains needs a loss, and labels if compile was told a loss. */
+tw_status tw__trainer_check_loss(const tw__trainer *trainer, bool labels, bool loss);
 tw_status tw__trainer_update(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                              tw_tensor *const *weights, int weight_count);
 /* One step over a batch, traced for batches that fit `specs`. The results are new references in an array from tw__alloc. */
@@ -194,7 +198,7 @@ tw_tensors tw__trainer_run(tw__trainer *trainer, tw__mode mode, tw_tensors batch
 /* The step of a C program's model that has one of its own (layers/own.c); results as above. */
 tw_status tw__own_step(tw__trainer *trainer, tw__mode mode, tw_tensors batch, tw_tensor ***results, int *count);
 /* The results of a step by name. */
-tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs);
+tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, tw__dict *logs);
 
 /* ---- replicas.c ---- */
 /* A batch as the step takes it: the tensors of the first replica's part, those of the second's … */

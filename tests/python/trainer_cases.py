@@ -1,0 +1,179 @@
+"""Training at its edges: models without a loss, losses and logs of the program's own, penalties of layers that give several tensors."""
+import numpy as np
+
+X = (np.arange(24, dtype=np.float32).reshape(8, 3) % 7 - 3) / 3
+Y = (np.arange(8, dtype=np.float32).reshape(8, 1) % 3)
+
+
+def without_loss(tf, out):
+    k = tf.keras
+
+    def model(kind, **settings):
+        if kind == "two outputs":
+            x = k.Input((3,))
+            m = k.Model(x, [k.layers.Dense(1, kernel_initializer="ones", name="a")(x), k.layers.Dense(1, kernel_initializer="ones", name="b")(x)])
+        else:
+            m = k.Sequential([k.layers.Dense(1, kernel_initializer="ones", kernel_regularizer="l2" if kind == "penalty" else None)])
+        m.compile("sgd", **settings)
+        return m
+
+    ways = {
+        "evaluate": lambda m, y: m.evaluate(X, y, verbose=0), "evaluate, dict": lambda m, y: m.evaluate(X, y, verbose=0, return_dict=True),
+        "test_on_batch": lambda m, y: m.test_on_batch(X, y), "train_on_batch": lambda m, y: m.train_on_batch(X, y),
+        "fit": lambda m, y: [m.fit(X, y, verbose=0, batch_size=4, shuffle=False).history, m.get_weights()], "predict": lambda m, y: m.predict(X, verbose=0),
+        "names": lambda m, y: [m.evaluate(X, y, verbose=0), m.metrics_names],
+    }
+    settings = {"nothing": {}, "a metric": {"metrics": ["mae"]}, "a weighted metric": {"weighted_metrics": ["mae"]}}
+    for kind in ("plain", "penalty", "two outputs"):
+        for said, more in settings.items():
+            for way, run in ways.items():
+                for eagerly in (False, True):
+                    if eagerly and (kind != "plain" or way not in ("evaluate", "fit")):
+                        continue
+                    labels = [Y, Y] if kind == "two outputs" else Y
+                    out["no loss, %s, %s, %s%s" % (kind, said, way, ", eagerly" * eagerly)] = (
+                        lambda kind=kind, more=more, run=run, eagerly=eagerly, labels=labels: run(model(kind, run_eagerly=eagerly, **more), labels))
+    out["no loss, no labels"] = lambda: model("plain").evaluate(X, verbose=0)
+    out["no loss, no labels, fit"] = lambda: model("plain").fit(X, verbose=0).history
+    out["no loss, penalty, no labels, fit"] = lambda: (lambda m: [m.fit(X, verbose=0).history, m.get_weights()])(model("penalty"))
+    out["no loss of one output"] = lambda: model("two outputs", loss=["mse", None]).evaluate(X, [Y, Y], verbose=0)
+    out["no loss of one output by name"] = lambda: model("two outputs", loss={"a": "mse"}).evaluate(X, [Y, Y], verbose=0)
+    out["no loss of both"] = lambda: model("two outputs", loss=[None, None]).evaluate(X, [Y, Y], verbose=0)
+
+
+def own_losses(tf, out):
+    k = tf.keras
+
+    class Own(k.Sequential):
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+            return tf.reduce_mean(tf.square(y - y_pred)) + 1.
+
+    class Counting(Own):
+        def __init__(self, layers):
+            super().__init__(layers)
+            self.counted = k.metrics.Mean(name="counted")
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+            loss = super().compute_loss(x, y, y_pred, sample_weight)
+            self.counted.update_state(loss)
+            return loss
+
+        @property
+        def metrics(self):
+            return [self.counted]
+
+        def reset_metrics(self):
+            self.counted.reset_states()
+
+    def program(cls, way, settings, eagerly):
+        def run():
+            m = cls([k.layers.Dense(1, kernel_initializer="ones")])
+            m.compile("sgd", run_eagerly=eagerly, **settings)
+            if way == "fit":
+                return [m.fit(X, Y, verbose=0, epochs=2, batch_size=4, shuffle=False).history, m.layers[0].get_weights()]
+            if way == "validation":
+                return m.fit(X, Y, validation_data=(X, Y), verbose=0, epochs=2, shuffle=False).history
+            if way == "train_on_batch":
+                return [m.train_on_batch(X, Y), m.train_on_batch(X, Y, return_dict=True), m.layers[0].get_weights()]
+            if way == "train_step":
+                return m.train_step((tf.constant(X), tf.constant(Y)))
+            return [m.evaluate(X, Y, verbose=0), m.evaluate(X, Y, verbose=0, return_dict=True)]
+        return run
+
+    for cls in (Own, Counting):
+        for way in ("fit", "validation", "train_on_batch", "train_step", "evaluate"):
+            for said, settings in {"nothing": {}, "a metric": {"metrics": ["mae"]}, "a loss": {"loss": "mae"}}.items():
+                for eagerly in (False, True):
+                    out["own loss, %s, %s, %s%s" % (cls.__name__, way, said, ", eagerly" * eagerly)] = program(cls, way, settings, eagerly)
+
+    def logs(form, way, eagerly):
+        def run():
+            given = {"flat": {"z": 1., "a": 2.}, "inner": {"z": 1., "inner": {"b": 2., "a": 3.}}, "list": {"z": [1., 2.]}, "empty": {},
+                     "vector": {"z": [1., 2., 3.]}, "deep": {"q": {"r": {"s": 1.}}}, "integers": {"n": 3}}[form]
+            seen = []
+
+            class Seen(k.callbacks.Callback):
+                def on_train_batch_end(self, batch, logs=None):
+                    seen.append(dict(logs))
+
+                def on_epoch_end(self, epoch, logs=None):
+                    seen.append(dict(logs))
+
+                def on_test_batch_end(self, batch, logs=None):
+                    seen.append(dict(logs))
+
+            class Model(k.Sequential):
+                def train_step(self, data):
+                    return tf.nest.map_structure(tf.constant, given)
+                test_step = train_step
+            m = Model([k.layers.Dense(1)])
+            m.compile("sgd", "mse", run_eagerly=eagerly)
+            if way == "fit":
+                return [m.fit(X, Y, verbose=0, epochs=2, batch_size=4, callbacks=[Seen()]).history, seen]
+            if way == "validation":
+                return [m.fit(X, Y, verbose=0, epochs=1, validation_data=(X, Y), callbacks=[Seen()]).history, seen]
+            if way == "on batch":
+                return [m.train_on_batch(X, Y), m.test_on_batch(X, Y, return_dict=True)]
+            return [m.evaluate(X, Y, verbose=0), m.evaluate(X, Y, verbose=0, return_dict=True, callbacks=[Seen()]), seen]
+        return run
+
+    for form in ("flat", "inner", "list", "empty", "vector", "deep", "integers"):
+        for way in ("fit", "validation", "evaluate", "on batch"):
+            for eagerly in (False, True):
+                out["logs %s %s%s" % (form, way, ", eagerly" * eagerly)] = logs(form, way, eagerly)
+
+
+def penalties(tf, out):
+    k, steps = tf.keras, X.reshape(2, 4, 3)
+
+    def layer(cell, way, settings):
+        def run():
+            one = getattr(k.layers, cell)(2, kernel_initializer="ones", recurrent_initializer="ones", activity_regularizer=k.regularizers.L2(.1), **settings)
+            if way == "call":
+                given = one(steps)
+                return [given, one.losses]
+            if way == "function":
+                @tf.function
+                def call(x):
+                    given = one(x)
+                    return given, one.losses
+                return call(tf.constant(steps))
+            x = k.Input((4, 3))
+            given = one(x)
+            m = k.Model(x, given)
+            m.compile("sgd", "mse")
+            given = m(steps)
+            return [m.losses, m.evaluate(steps, [np.zeros(g.shape) for g in given] if isinstance(given, list) else np.zeros(given.shape), verbose=0)]
+        return run
+
+    for cell in ("LSTM", "GRU", "SimpleRNN"):
+        for said, settings in {"alone": {}, "state": {"return_state": True}, "steps": {"return_sequences": True},
+                               "both": {"return_sequences": True, "return_state": True}}.items():
+            for way in ("call", "function", "model"):
+                out["penalty %s %s %s" % (cell, said, way)] = layer(cell, way, settings)
+
+    def attention(way):
+        one = k.layers.MultiHeadAttention(1, 2, kernel_initializer="ones", activity_regularizer=k.regularizers.L2(.1))
+        given = one(steps, steps, return_attention_scores=way == "scores")
+        return [given, one.losses]
+
+    for way in ("output", "scores"):
+        out["penalty attention %s" % way] = lambda way=way: attention(way)
+
+    def own(form):
+        class Several(k.layers.Layer):
+            def call(self, x):
+                return {"list": [x, x * 2], "dict": {"z": x, "a": x * 2}, "nested": (x, [x * 2, {"q": x * 3}]), "integers": [x, tf.range(3)]}[form]
+        one = Several(activity_regularizer=k.regularizers.L2(.1))
+        given = one(X)
+        return [given, one.losses]
+
+    for form in ("list", "dict", "nested", "integers"):
+        out["penalty of own layer %s" % form] = lambda form=form: own(form)
+
+
+def cases(tf):
+    out = {}
+    for part in (without_loss, own_losses, penalties):
+        part(tf, out)
+    return out

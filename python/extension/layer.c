@@ -450,6 +450,37 @@ static PyObject *call_values(PyObject *self, tw_layer *layer, PyObject *argument
     return result;
 }
 
+/* A layer that takes whatever it is given. */
+static PyObject *call_any(tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    Py_ssize_t count = PyTuple_Size(arguments), named_count = keywords ? PyDict_Size(keywords) : 0, position = 0;
+    tw_value *given = tw__alloc_array((size_t)count + 1, sizeof *given),
+             *by_name = tw__alloc_array(2 * (size_t)named_count + 1, sizeof *by_name);
+    tw_value tuple = { .kind = TW_VALUE_TUPLE, .list = { given, 0 } }, dict = { .kind = TW_VALUE_DICT, .list = { by_name, 0 } },
+             result = { .kind = TW_VALUE_NONE };
+    bool good = given && by_name;
+    int training = -1, outer = current_training;
+    for (; good && tuple.list.count < count; tuple.list.count += good)
+        good = read_argument(PyTuple_GetItem(arguments, tuple.list.count), &given[tuple.list.count]);
+    for (PyObject *key, *item; good && keywords && PyDict_Next(keywords, &position, &key, &item);) {
+        const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+        if (name && strcmp(name, "training") == 0)
+            training = read_training(item);
+        good = name && read_argument(item, &by_name[dict.list.count + 1]);
+        if (good)
+            by_name[dict.list.count] = tw__value_str(name);
+        dict.list.count += good ? 2 : 0;
+    }
+    if (training < 0)
+        training = outer_training();
+    current_training = training;
+    good = good && tw__layer_invoke(layer, &tuple, &dict, training, &result) == TW_OK;
+    current_training = outer;
+    tw_value_free(&tuple);
+    tw_value_free(&dict);
+    return good ? tw__py_value(&result) : PyErr_Occurred() ? NULL : tw__py_raise();
+}
+
 static PyObject *connect(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
 {
     (void)self;
@@ -466,6 +497,8 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
     if (layer->foreign_call)
         return call_python(self, layer, arguments, keywords);
     const tw__layer_methods *methods = tw__methods(layer);
+    if (methods->invoke)
+        return call_any(layer, arguments, keywords);
     return methods->call_values ? call_values(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);
 }
 

@@ -40,7 +40,7 @@ static const char *module_of(const void *object, const char *module)
         return "keras.metrics";
     for (size_t i = 0; tw__is(object, &tw__class_optimizer) && i < sizeof elsewhere / sizeof *elsewhere; i++) {
         if (strcmp(tw_class_name(object), elsewhere[i]) == 0)
-            return "keras.optimizers.experimental";
+            return tw__optimizer_is_former(object) ? "keras.optimizers.legacy" : "keras.optimizers.experimental";
     }
     return module;
 }

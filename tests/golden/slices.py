@@ -1,4 +1,5 @@
-"""Makes tests/golden/slices/slices.zip: a checkpoint with partitioned tensors, as TensorFlow's SaveV2 writes it; checks, given a prefix, one that was written here.
+"""Makes tests/golden/slices/slices.zip: a checkpoint with partitioned tensors, as TensorFlow's SaveV2 writes it, and shards.zip: one in 130 files; checks,
+given a prefix, one that was written here.
 Run it with TensorFlow's Python: python tests/golden/slices.py [PREFIX]"""
 import os
 import sys
@@ -19,6 +20,8 @@ else:
     with tempfile.TemporaryDirectory() as scratch:
         slice_cases.write(tf, os.path.join(scratch, "c"))
         slice_cases.check(tf, os.path.join(scratch, "c"))
-        with zipfile.ZipFile(golden.path(__file__, "slices.zip"), "w", zipfile.ZIP_LZMA) as archive:
-            for file in sorted(os.listdir(scratch)):
-                archive.write(os.path.join(scratch, file), file)
+        slice_cases.write_shards(tf, os.path.join(scratch, "s"))
+        for name, start in (("slices.zip", "c"), ("shards.zip", "s")):
+            with zipfile.ZipFile(golden.path(__file__, name), "w", zipfile.ZIP_LZMA if start == "c" else zipfile.ZIP_STORED) as archive:
+                for file in sorted(f for f in os.listdir(scratch) if f.startswith(start)):
+                    archive.write(os.path.join(scratch, file), file)

@@ -40,3 +40,24 @@ def check(tf, prefix):
     reader = tf.train.load_checkpoint(prefix)
     for name, value in WHOLE.items():
         assert (reader.get_tensor(name) == value).all() and list(reader.get_variable_to_shape_map()[name]) == list(value.shape)
+
+
+SHARDS = 130  # more than one byte of a varint says
+
+
+def write_shards(tf, prefix):
+    """One tensor of two numbers in each of many files."""
+    parts = [prefix + "_part%d" % i for i in range(SHARDS)]
+    for i, part in enumerate(parts):
+        tf.raw_ops.SaveV2(prefix=part, tensor_names=["t%03d" % i], shape_and_slices=[""], tensors=[tf.fill([2], float(i))])
+    tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=prefix, delete_old_dirs=False)
+
+
+def check_shards(tf, prefix):
+    reader = tf.train.load_checkpoint(prefix)
+    assert sorted(reader.get_variable_to_shape_map()) == ["t%03d" % i for i in range(SHARDS)]
+    for i in range(SHARDS):
+        assert reader.get_tensor("t%03d" % i).tolist() == [i, i]
+    variable = tf.Variable([0., 0.])
+    (value,) = tf.raw_ops.RestoreV2(prefix=prefix, tensor_names=["t129"], shape_and_slices=[""], dtypes=[tf.float32])
+    assert variable.assign(value).numpy().tolist() == [129, 129]

@@ -46,3 +46,21 @@ def test_saved_again(models, name, ending, tmp_path):
     path = str(tmp_path / ("model." + ending))
     tf.keras.models.load_model(os.path.join(models, name)).save(path)
     np.testing.assert_allclose(train(tf.keras.models.load_model(path)), VALUES[name], rtol=tolerance(name), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:You are saving")
+def test_former_nadam_is_told_as_such(models, tmp_path):
+    """TensorFlow takes a config for its former class if `is_legacy_optimizer` is missing, and its weights in the former order."""
+    model = tf.keras.models.load_model(os.path.join(models, "old_nadam.h5"))
+    assert list(model.optimizer.get_config()) == ["name", "learning_rate", "beta_1", "beta_2", "epsilon", "decay"]
+    model.save(str(tmp_path / "m.keras"))
+    with zipfile.ZipFile(str(tmp_path / "m.keras")) as archive:
+        entry = json.loads(archive.read("config.json"))["compile_config"]["optimizer"]
+    assert (entry["module"], entry["class_name"]) == ("keras.optimizers.legacy", "Nadam")
+    model.save(str(tmp_path / "m.h5"))
+    bytes_of_file = (tmp_path / "m.h5").read_bytes()
+    assert b'"class_name": "Nadam"' in bytes_of_file and b"Custom>Nadam" not in bytes_of_file
+    names = [b"Nadam/iter:0", b"Nadam/momentum_cache:0", b"Nadam/a/kernel/m:0", b"Nadam/b/kernel/m:0", b"Nadam/b/bias/m:0", b"Nadam/c/kernel/m:0",
+             b"Nadam/a/kernel/v:0"]
+    places = [bytes_of_file.find(name) for name in names]
+    assert -1 not in places and places == sorted(places)

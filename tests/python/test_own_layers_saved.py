@@ -88,8 +88,6 @@ def test_functions_of_layers(name, tmp_path):
         outputs, losses = call(tf.constant(given), training=training)
         assert same(outputs, expected) and losses == []
         assert same(layer(tf.constant(given), training=training), expected)
-    if isinstance(wanted, dict):
-        return  # a model of several results whose classes are not known is called by its signature only
     again = keras.models.load_model(path)
     assert same(again(tf.constant(given)), wanted)
     again.save(str(tmp_path / "n"), save_format="tf")

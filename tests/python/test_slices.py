@@ -39,3 +39,18 @@ def test_parts_that_are_missing(tmp_path):
     tf.raw_ops.SaveV2(prefix=path, tensor_names=["m"], shape_and_slices=["4 0,2"], tensors=[tf.zeros([2])])
     with pytest.raises(tf.errors.DataLossError):
         tf.raw_ops.RestoreV2(prefix=path, tensor_names=["m"], shape_and_slices=[""], dtypes=[tf.float32])
+
+
+def test_many_files(tmp_path):
+    """A checkpoint of TensorFlow's in 130 files, and one that was written here."""
+    with zipfile.ZipFile(golden_file("slices", "shards.zip")) as archive:
+        assert len(archive.namelist()) == slice_cases.SHARDS + 1
+        archive.extractall(str(tmp_path))
+    slice_cases.check_shards(tf, str(tmp_path / "s"))
+    os.remove(str(tmp_path / "s.data-00128-of-00130"))  # a file that is missing matters to its tensors alone
+    reader = tf.train.load_checkpoint(str(tmp_path / "s"))
+    assert reader.get_tensor("t127").tolist() == [127, 127]
+    with pytest.raises(tf.errors.OpError):
+        reader.get_tensor("t128")
+    slice_cases.write_shards(tf, str(tmp_path / "own"))
+    slice_cases.check_shards(tf, str(tmp_path / "own"))

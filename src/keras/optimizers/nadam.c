@@ -50,10 +50,37 @@ static tw_status nadam_take_config(tw_optimizer *optimizer, const tw_value *conf
     return TW_OK;
 }
 
+/* The former class's config has `decay`, and nothing of what it does not know: without `is_legacy_optimizer` it is TensorFlow's
+ * former class, too. */
 static void nadam_add_config(const tw_optimizer *optimizer, tw__dict *config)
 {
-    if (((const nadam *)optimizer)->pace != 0)
-        tw__dict_put(config, "decay", (tw_value){ .kind = TW_VALUE_FLOAT, .f = ((const nadam *)optimizer)->pace });
+    static const char *const today[] = { "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "ema_overwrite_frequency" };
+    if (((const nadam *)optimizer)->pace == 0)
+        return;
+    tw_value all = tw__dict_take(config);
+    const tw_value *averages = tw__value_get(&all, "use_ema");
+    if (averages && averages->kind == TW_VALUE_BOOL && !averages->b) {
+        tw__value_drop(&all, "use_ema");
+        tw__value_drop(&all, "ema_momentum");
+    }
+    tw__value_drop(&all, "jit_compile");
+    tw__value_drop(&all, "is_legacy_optimizer");
+    for (size_t i = 0; i < sizeof today / sizeof *today; i++) {
+        const tw_value *set = tw__value_get(&all, today[i]);
+        if (set && set->kind == TW_VALUE_NONE)
+            tw__value_drop(&all, today[i]);
+    }
+    for (int64_t i = 0; i + 1 < all.list.count; i += 2) {
+        tw__dict_put(config, all.list.items[i].s.data, all.list.items[i + 1]);
+        all.list.items[i + 1] = (tw_value){ .kind = TW_VALUE_NONE };
+    }
+    tw_value_free(&all);
+    tw__dict_put(config, "decay", (tw_value){ .kind = TW_VALUE_FLOAT, .f = ((const nadam *)optimizer)->pace });
+}
+
+bool tw__optimizer_is_former(const tw_optimizer *optimizer)
+{
+    return tw__is(optimizer, &tw__class_optimizers_nadam) && ((const nadam *)optimizer)->pace != 0;
 }
 
 /* beta_1 (1 - 0.96^(pace time) / 2), of a time so many steps ahead; left to t. */

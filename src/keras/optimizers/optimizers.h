@@ -82,6 +82,8 @@ tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int 
 
 /* The product of Nadam's factors so far; NULL: another class. Borrowed. */
 tw_variable *tw__nadam_product(tw_optimizer *optimizer);
+/* Whether it is one of TensorFlow's former classes (keras.optimizers.legacy), which files say. */
+bool tw__optimizer_is_former(const tw_optimizer *optimizer);
 
 /* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);

@@ -14,6 +14,7 @@ tw_status tw__h5_variables(tw_layer *layer, tw_variable ***variables, int64_t *c
 /* The error of a value whose shape does not go with a variable's. */
 tw_status tw__h5_check_shape(const tw_variable *variable, const tw_tensor *value);
 tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variables, int64_t count);
+tw_status tw__h5_put_named(tw__hdf5_node *group, const char *const *names, tw_variable *const *variables, int64_t count);
 /* Puts the weights of all layers of a model into a group. */
 tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model);
 /* The values that a group's list of names tells, for tw_tensors_free; .items is NULL after a failure. */

@@ -159,7 +159,7 @@ tw_value tw__keras_training_config(const tw__trainer *trainer)
         tw_value_free(&own);
     } else {
         char name[80];
-        snprintf(name, sizeof name, "Custom>%s", tw_class_name(optimizer));
+        snprintf(name, sizeof name, "%s%s", tw__optimizer_is_former(optimizer) ? "" : "Custom>", tw_class_name(optimizer));
         tw_value config = tw__impl_optimizer_get_config(&(tw_optimizer_get_config_args){ .self = optimizer });
         tw__dict_put(&dict, "optimizer_config", class_entry(name, config));
     }
@@ -178,9 +178,38 @@ static tw_status put_training(tw__hdf5_node *root, const tw__trainer *trainer)
     return status;
 }
 
-static tw_status put_optimizer(tw__hdf5_node *root, const tw_optimizer *optimizer)
+/* Keras's former Nadam: the step, the product, then all `m` and all `v`. */
+static tw_status put_former(tw__hdf5_node *root, tw_optimizer *optimizer)
+{
+    int64_t trained = optimizer->trained_count, count = 0;
+    tw__owned tw_variable **variables = tw__alloc_array(2 * (size_t)trained + 3, sizeof *variables);
+    char **names = tw__alloc_array(2 * (size_t)trained + 3, sizeof *names);
+    tw__hdf5_node *group = variables && names ? tw__hdf5_group(root, "optimizer_weights") : NULL;
+    if (group) {
+        names[count] = tw__format("%s/iter:0", optimizer->name);
+        variables[count++] = optimizer->iterations;
+        names[count] = tw__format("%s/momentum_cache:0", optimizer->name);
+        variables[count++] = tw__nadam_product(optimizer);
+    }
+    for (int64_t i = 0; group && i < 2 * trained; i++) {
+        const char *of = optimizer->trained[i % trained]->name, *end = strrchr(of, ':');
+        names[count] = tw__format("%s/%.*s/%s:0", optimizer->name, (int)(end ? end - of : (ptrdiff_t)strlen(of)), of,
+                                  i < trained ? "m" : "v");
+        variables[count++] = optimizer->slots[i / trained][i % trained];
+    }
+    bool good = group != NULL;
+    for (int64_t i = 0; i < count; i++)
+        good &= names[i] != NULL;
+    tw_status status = good ? tw__h5_put_named(group, (const char *const *)names, variables, count) : tw__error_status();
+    tw__names_free(names, (int)count);
+    return status;
+}
+
+static tw_status put_optimizer(tw__hdf5_node *root, tw_optimizer *optimizer)
 {
     const tw_trackable *all = optimizer->all;
+    if (tw__optimizer_is_former(optimizer) && tw__nadam_product(optimizer))
+        return put_former(root, optimizer);
     tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
     tw__hdf5_node *group = variables ? tw__hdf5_group(root, "optimizer_weights") : NULL;
     for (size_t i = 0; group && i < all->child_count; i++)

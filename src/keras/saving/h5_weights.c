@@ -82,6 +82,11 @@ tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variabl
     TW_NEED(names);
     for (int64_t i = 0; i < count; i++)
         names[i] = variables[i]->name;
+    return tw__h5_put_named(group, names, variables, count);
+}
+
+tw_status tw__h5_put_named(tw__hdf5_node *group, const char *const *names, tw_variable *const *variables, int64_t count)
+{
     TW_TRY(tw__hdf5_set_texts(group, "weight_names", names, (size_t)count));
     for (int64_t i = 0; i < count; i++) {
         if (tw__hdf5_find(group, names[i]))

@@ -12,9 +12,11 @@
  *
  * A model is loaded of the class and config in the JSON, and its weights by their names; a model of a class that nobody knows
  * keeps the functions of the file instead. */
+#include "api/tensor_spec.h"
 #include "base/language.h"
 #include "keras/models/functional.h"
 #include "keras/saving/saved_model.h"
+#include "spec/structure.h"
 
 /* ---- words ---- */
 
@@ -127,11 +129,28 @@ static tw_status no_input(const tw_layer *model)
         model->name);
 }
 
+static tw_status add_spec(void *context, const tw_value *leaf)
+{
+    model_input *input = context;
+    char number[32];
+    snprintf(number, sizeof number, "input_%d", input->count + 1);
+    if (leaf->kind != TW_VALUE_OBJECT || !tw__is(leaf->object, &tw__class_tensor_spec))
+        return TW_OK;
+    const tw_tensor_spec *spec = leaf->object;
+    return add_tensor(input, spec->dtype, &spec->shape, spec->name ? spec->name : number);
+}
+
 static tw_status find_input(tw_layer *model, model_input *input)
 {
     tw__functional *functional = tw__functional_of(model);
     if (functional)
         return functional_input(functional, input);
+    const tw_value *specs = tw__revived_input(model);
+    if (specs && tw__is_nested(specs)) {
+        TW_TRY(tw__structure_each(specs, add_spec, input));
+        input->structure = tw__value_copy(specs);
+        return TW_OK;
+    }
     const tw__model *own = (const tw__model *)model;
     tw_dtype dtype = own->input_dtype ? own->input_dtype : TW_FLOAT32;
     tw_shape shape = model->batch_input_shape, output;
@@ -201,8 +220,7 @@ typedef struct call {
     tw_value results; /* specs in their structure */
 } call;
 
-/* A structure of specs with tensors in their places, or the other way round: *next counts them; dicts go by their keys. */
-static tw_value exchange(const tw_value *value, tw_tensor **tensors, int *next)
+tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *next)
 {
     tw_spec spec;
     if (tensors && tw__value_spec(value, &spec))
@@ -227,7 +245,7 @@ static tw_value exchange(const tw_value *value, tw_tensor **tensors, int *next)
             int64_t at = dict ? 2 * order[i] + 1 : i;
             if (dict)
                 made.list.items[at - 1] = tw__value_copy(&value->list.items[at - 1]);
-            made.list.items[at] = exchange(&value->list.items[at], tensors, next);
+            made.list.items[at] = tw__specs_exchange(&value->list.items[at], tensors, next);
         }
     }
     tw__free(order);
@@ -239,17 +257,17 @@ static tw_status run_model(void *context, tw_tensor *const *arguments, int count
     call *c = context;
     (void)count;
     int next = 0, found = 0;
-    tw_value given = exchange(&c->input->structure, (tw_tensor **)arguments, &next), result;
+    tw_value given = tw__specs_exchange(&c->input->structure, (tw_tensor **)arguments, &next), result;
     tw_status status =
         tw__layer_invoke(c->model, &(tw_value){ .kind = TW_VALUE_TUPLE, .list = { &given, 1 } }, NULL, c->training, &result);
     tw_value_free(&given);
     TW_TRY(status);
-    tw_value counted = exchange(&result, NULL, &found);
+    tw_value counted = tw__specs_exchange(&result, NULL, &found);
     tw_value_free(&counted);
     *outputs = tw__alloc_array((size_t)found + 1, sizeof **outputs);
     next = 0;
     if (*outputs) {
-        c->results = exchange(&result, *outputs, &next);
+        c->results = tw__specs_exchange(&result, *outputs, &next);
         *output_count = next;
     }
     tw_value_free(&result);

@@ -15,6 +15,14 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training);
 tw_status tw__model_training_tf(const char *directory, tw_value *arguments);
 /* How Keras calls an object in the object graph; NULL: it is none of Keras's. */
 const char *tw__keras_identifier(const tw_trackable *object);
+/* Hangs on a model that was rebuilt from its config what else the file has: functions, tables, variables. (saved_model_others.c)
+ */
+tw_status tw__keras_attach_others(tw_layer *model, const char *directory);
+/* A layer that calls the functions of the file (revived.c), and what such a one takes first: specs, or NULL. */
+extern const tw_class tw__class_revived;
+const tw_value *tw__revived_input(const tw_layer *layer);
+/* A structure of specs with tensors in their places, or the other way round: *next counts them; dicts go by their keys. */
+tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *next);
 tw_status tw__keras_metadata(void *context, const tw__object_walk *walk, tw__text *text);
 
 /* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer.

@@ -193,37 +193,6 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
 
 /* ---- of the functions ---- */
 
-/* The trace for training or not; the result. */
-static tw_tensor *call_revived(tw_model *self, tw_tensor *input, int training, void *state)
-{
-    (void)state;
-    tw_saved_function *function = (tw_saved_function *)tw__tracked(&self->trackable, "__call__");
-    if (!function || !tw__is(function, &tw__class_saved_function)) {
-        tw__fail(TW_VALUE_ERROR, "Cannot call custom layer %s, because the call function was not serialized to the SavedModel.",
-                 self->name);
-        return NULL;
-    }
-    for (size_t i = 0; i < function->concrete_count; i++) {
-        const tw_value *inputs = &function->concretes[i]->inputs;
-        const tw_value *positional = inputs->kind == TW_VALUE_TUPLE && inputs->list.count == 2 ? &inputs->list.items[0] : NULL;
-        const tw_value *named = positional ? &inputs->list.items[1] : NULL;
-        const tw_value *said = positional && positional->list.count > 1 ? &positional->list.items[1]
-                               : named                                  ? tw__value_get(named, "training")
-                                                                        : NULL;
-        if (said && said->kind == TW_VALUE_BOOL && said->b != (training == 1))
-            continue;
-        tw__function *f = tw__saved_concrete_build(function->concretes[i]);
-        if (!f)
-            return NULL;
-        tw_tensor *output = NULL;
-        if (f->argument_count != 1 || f->output_count != 1 || f->inputs[0]->out_dtypes[0] != input->dtype)
-            continue;
-        return tw__function_call(f, &input, &output) == TW_OK ? output : NULL;
-    }
-    tw__fail(TW_VALUE_ERROR, "model \"%s\" was saved without a function for a %s input", self->name, tw_dtype_name(input->dtype));
-    return NULL;
-}
-
 /* What is made of the file's objects: lists whose variables count as the model's, and layers that call the functions they were
  * saved with. */
 typedef struct reviving {
@@ -285,6 +254,12 @@ static tw_status revive_children(reviving *r, tw_trackable *into, const tw_track
 
 static void note_input(tw_layer *model);
 
+static tw_layer *make_revived(const char *name)
+{
+    tw_revived_args args = TW_ARGS(revived, .name = name);
+    return tw_class_make(&tw__class_revived, &args);
+}
+
 static tw_trackable *revived(reviving *r, tw_trackable *object, int depth)
 {
     int64_t named = tw__pointer_map_get(&r->names, object, -1), place = tw__pointer_map_get(&r->made, object, -1);
@@ -294,7 +269,7 @@ static tw_trackable *revived(reviving *r, tw_trackable *object, int depth)
         return r->keep[place];
     if ((named < 0 && !list) || depth > 100)
         return object;
-    tw_layer *layer = named >= 0 ? tw_model_new(call_revived, NULL, .name = r->list[named]) : NULL;
+    tw_layer *layer = named >= 0 ? make_revived(r->list[named]) : NULL;
     tw_trackable *made = named >= 0 ? &layer->trackable : tw__container_new();
     bool kept = made && TW_GROW(r->keep, r->keep_capacity, r->keep_count + 1) == TW_OK;
     if (!kept) {
@@ -328,12 +303,9 @@ static void reviving_end(reviving *r)
 /* What the model was called with when it was saved. */
 static void note_input(tw_layer *model)
 {
-    const tw_saved_function *function = (const tw_saved_function *)tw__tracked(&model->trackable, "__call__");
-    bool known = function && tw__is(function, &tw__class_saved_function) && function->concrete_count;
-    const tw_value *inputs = known ? &function->concretes[0]->inputs : NULL;
+    const tw_value *specs = tw__revived_input(model);
     tw_spec spec;
-    if (!inputs || inputs->kind != TW_VALUE_TUPLE || !inputs->list.count || inputs->list.items[0].kind != TW_VALUE_TUPLE ||
-        !inputs->list.items[0].list.count || !tw__value_spec(&inputs->list.items[0].list.items[0], &spec))
+    if (!specs || !tw__value_spec(specs, &spec))
         return;
     model->batch_input_shape = spec.shape;
     ((tw__model *)model)->input_dtype = spec.dtype;
@@ -343,7 +315,7 @@ static tw_layer *revive(const tw_value *metadata, const char *directory)
 {
     reviving r = { .root = tw__saved_model_load(directory, NULL, 0) };
     const char *name = tw__value_text(metadata, "name");
-    tw_layer *model = r.root ? tw_model_new(call_revived, NULL, .name = name) : NULL;
+    tw_layer *model = r.root ? make_revived(name) : NULL;
     bool old;
     tw_status status = model ? each_keras_node(directory, note_layer, &r, &old) : tw__error_status();
     if (status == TW_OK)
@@ -419,7 +391,7 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training)
         int64_t before = tw__weights_allow(stored_bytes(directory) + TW_H5_UNSAVED);
         model = model_of_config(&metadata);
         tw__weights_allow(before);
-        if (model && restore_weights(model, directory) != TW_OK) {
+        if (model && (restore_weights(model, directory) != TW_OK || tw__keras_attach_others(model, directory) != TW_OK)) {
             tw_release(model);
             model = NULL;
         } else if (!model && (tw__error_now()->reason == TW_REASON_UNKNOWN_NAME || tw__error_now()->reason == TW_REASON_CODE)) {

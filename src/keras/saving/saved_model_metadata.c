@@ -54,7 +54,9 @@ static tw_value class_and_config(tw_layer *layer)
     bool plain_model = tw__is(layer, &tw__class_model) && strcmp(tw__keras_identifier(&layer->trackable), "_tf_keras_model") == 0;
     if (entry.kind == TW_VALUE_DICT && !plain_model)
         return entry;
-    const char *known = entry.kind == TW_VALUE_DICT ? tw__value_text(&entry, "class_name") : NULL;
+    const char *known = tw__is(layer, &tw__class_revived) ? "Model"
+                        : entry.kind == TW_VALUE_DICT     ? tw__value_text(&entry, "class_name")
+                                                          : NULL;
     char *name = tw__strdup(known ? known : tw_class_name(layer));
     tw_value_free(&entry);
     tw_clear_error();

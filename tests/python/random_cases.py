@@ -1,5 +1,8 @@
 """Random numbers where features meet: every layer, initializer, function and dataset step that draws some, with and without a seed of its own, run at once,
-traced, trained, iterated several times. After set_random_seed all of them are TensorFlow's."""
+traced, trained, iterated several times; recurrent layers' masks and states, settings that change, files. After set_random_seed all of them are TensorFlow's."""
+import os
+import tempfile
+
 import numpy as np
 
 WITHOUT_SEED = ("LSTM", "GRU", "SimpleRNN", "Bidirectional", "cells", "Attention", "MultiHead")
@@ -107,6 +110,80 @@ def programs(tf):
     return {"twice": twice, "loop": loop, "branch": branch, "called in a loop": called_in_a_loop, "iterated": iterated}
 
 
+def recurrent(tf):
+    """Recurrent layers whose dropout meets their other settings."""
+    k = tf.keras
+    settings = {"stateful, masked": {"stateful": True}, "time major": {"time_major": True}, "initial state": {}, "backwards, masked": {"go_backwards": True},
+                "unrolled, masked": {"unroll": True}}
+
+    def program(cell, said):
+        def run():
+            layer = getattr(k.layers, cell)(3, dropout=.3, recurrent_dropout=.2, **settings[said])
+            x = k.Input((6, 4), batch_size=4)
+            inner = k.layers.Masking(.5)(x) if "masked" in said else x
+            if said == "time major":
+                inner = k.layers.Permute((2, 1))(tf.transpose(inner, [1, 2, 0]))
+            states = [k.layers.Dense(3, kernel_initializer="ones")(x[:, 0])] * (2 if cell == "LSTM" else 1) if said == "initial state" else None
+            model = k.Model(x, k.layers.Dense(2)(k.layers.Flatten()(layer(inner, initial_state=states))))
+            data = np.where(np.arange(6)[None, :, None] < np.arange(8)[:, None, None] % 5 + 2, X, np.float32(.5)) if "masked" in said else X
+            model.compile("sgd", "mse")
+            history = [model.fit(data, np.zeros((8, 2), np.float32), epochs=2, batch_size=4, verbose=0, shuffle=False).history["loss"]]
+            if layer.stateful:
+                layer.reset_states()
+            history.append(model.predict(data, batch_size=4, verbose=0)[:3])
+            return history + [model.fit(data, np.zeros((8, 2), np.float32), batch_size=4, verbose=0, shuffle=False).history["loss"]]
+        return run
+
+    return {"recurrent %s both %s" % (cell, said): program(cell, said) for said in settings for cell in ("LSTM", "GRU", "SimpleRNN")}
+
+
+def changed(tf):
+    """Settings that are changed between fits, with and without compiling again."""
+    k = tf.keras
+    makers = {"Dropout": (lambda: k.layers.Dropout(.2), "rate", .7), "GaussianNoise": (lambda: k.layers.GaussianNoise(.1), "stddev", .8),
+              "GaussianDropout": (lambda: k.layers.GaussianDropout(.2), "rate", .6)}
+
+    def program(name, again):
+        def run():
+            make, setting, value = makers[name]
+            layer = make()
+            model = k.Sequential([layer, k.layers.Flatten(), k.layers.Dense(2)])
+            fit = lambda: model.fit(X, np.zeros((8, 2), np.float32), epochs=2, batch_size=4, verbose=0, shuffle=False).history["loss"]
+            model.compile("sgd", "mse")
+            losses = [fit()]
+            setattr(layer, setting, value)
+            if again:
+                model.compile("sgd", "mse")
+            return losses + [fit(), fit(), model.predict(X, verbose=0)[:2]]
+        return run
+
+    return {"changed %s%s" % (name, ", compiled again" * again): program(name, again)
+            for name, again in (("Dropout", False), ("GaussianNoise", False), ("GaussianDropout", True))}
+
+
+def saved(tf):
+    """Layers that draw numbers, saved and loaded: what they draw then is what a new layer of their config draws."""
+    k = tf.keras
+
+    def program(name, seed, ending):
+        def run():
+            x = k.Input((6, 4))
+            model = k.Model(x, k.layers.Dense(2)(k.layers.Flatten()(getattr(k.layers, name)(.4, seed=seed)(x))))
+            model.compile("sgd", "mse")
+            fit = lambda m: m.fit(X, np.zeros((8, 2), np.float32), epochs=2, batch_size=4, verbose=0, shuffle=False).history["loss"]
+            losses = [fit(model)]
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "m" + ending)
+                model.save(path)
+                again = k.models.load_model(path)
+            k.utils.set_random_seed(11)
+            return losses + [fit(again), again.layers[1](tf.constant(X), training=True)[:2]]
+        return run
+
+    return {"saved %s %s %s" % (name, seed, ending or "directory"): program(name, seed, ending)
+            for name, seed, ending in (("GaussianNoise", None, ".keras"), ("Dropout", None, ""), ("AlphaDropout", 4, ".h5"))}
+
+
 def cases(tf):
     k, out = tf.keras, {}
 
@@ -185,4 +262,6 @@ def cases(tf):
         for seed in (None, 2):
             out["weights of %s %s" % (name, seed)] = fresh(
                 lambda make=make, seed=seed: [k.layers.Dense(3, kernel_initializer=make(seed=seed))(X[:, 0]) for _ in range(2)])
+    for part in (recurrent, changed, saved):
+        out.update({name: fresh(program) for name, program in part(tf).items()})
     return out

@@ -8,7 +8,11 @@
 #include "op/calls.h"
 #include "spec/structure.h"
 
-#define NONE (tw_value){ .kind = TW_VALUE_NONE }
+#define NONE                  \
+    (tw_value)                \
+    {                         \
+        .kind = TW_VALUE_NONE \
+    }
 
 /* ---- arguments ---- */
 
@@ -30,7 +34,9 @@ static parameters parameters_of(const tw_saved_function *function)
     const tw_value *spec = all->kind == TW_VALUE_TUPLE && all->list.count ? &all->list.items[0] : NULL;
     if (!spec || spec->kind != TW_VALUE_DICT)
         return (parameters){ .any_place = true, .any_name = true };
-    parameters p = { .names = list_in(spec, "args"), .defaults = list_in(spec, "defaults"), .more_names = list_in(spec, "kwonlyargs") };
+    parameters p = { .names = list_in(spec, "args"),
+                     .defaults = list_in(spec, "defaults"),
+                     .more_names = list_in(spec, "kwonlyargs") };
     const tw_value *places = tw__value_get(spec, "varargs"), *names = tw__value_get(spec, "varkw"),
                    *defaults = tw__value_get(spec, "kwonlydefaults");
     p.more_defaults = defaults && defaults->kind == TW_VALUE_DICT ? defaults : NULL;
@@ -137,8 +143,8 @@ static bool fits(const tw_value *value, const tw_value *spec, bool loosely);
 
 static bool members_fit(const tw_value *value, const tw_value *spec, bool loosely)
 {
-    bool named_tuple = spec->list.count && spec->list.items[0].kind == TW_VALUE_STR &&
-                       strcmp(spec->list.items[0].s.data, TW_NAMED_TUPLE) == 0;
+    bool named_tuple =
+        spec->list.count && spec->list.items[0].kind == TW_VALUE_STR && strcmp(spec->list.items[0].s.data, TW_NAMED_TUPLE) == 0;
     if (named_tuple) {
         if (value->kind != TW_VALUE_TUPLE || value->list.count != spec->list.count / 2 - 1)
             return false;
@@ -151,7 +157,8 @@ static bool members_fit(const tw_value *value, const tw_value *spec, bool loosel
     if (value->kind != TW_VALUE_DICT || value->list.count != spec->list.count)
         return false;
     for (int64_t i = 0; i + 1 < spec->list.count; i += 2) {
-        const tw_value *member = spec->list.items[i].kind == TW_VALUE_STR ? tw__value_get(value, spec->list.items[i].s.data) : NULL;
+        const tw_value *member =
+            spec->list.items[i].kind == TW_VALUE_STR ? tw__value_get(value, spec->list.items[i].s.data) : NULL;
         if (!member || !fits(member, &spec->list.items[i + 1], loosely))
             return false;
     }
@@ -229,11 +236,13 @@ static tw_status call_trace(tw_saved_concrete *concrete, const tw_value *bound, 
     int count = 0, next = 0;
     tw_status status = inputs && outputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && tw__structure_count(&concrete->inputs) < f->argument_count)
-        status = tw__fail(TW_DATA_LOSS, "function '%s' takes %d tensors, and the file describes fewer", f->name, f->argument_count);
+        status =
+            tw__fail(TW_DATA_LOSS, "function '%s' takes %d tensors, and the file describes fewer", f->name, f->argument_count);
     for (int k = 0; status == TW_OK && k < 2; k++)
         status = take_tensors(&bound[k], &concrete->inputs.list.items[k], inputs, &count);
     if (status == TW_OK && count != f->argument_count)
-        status = tw__fail(TW_DATA_LOSS, "function '%s' takes %d tensors, and the file describes %d", f->name, f->argument_count, count);
+        status = tw__fail(TW_DATA_LOSS, "function '%s' takes %d tensors, and the file describes %d", f->name, f->argument_count,
+                          count);
     if (status == TW_OK)
         status = tw__function_call(f, inputs, outputs);
     if (status == TW_OK) {
@@ -256,10 +265,11 @@ static tw_status call_bound(tw_layer *self, const tw_saved_function *function, c
                 return call_trace(function->concretes[i], bound, result);
         }
     }
-    return tw__fail(TW_VALUE_ERROR,
-                    "Could not find matching concrete function to call loaded from the SavedModel: layer \"%s\" was saved with %zu "
-                    "traces, and its arguments fit none of them.",
-                    self->name, function->concrete_count);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "Could not find matching concrete function to call loaded from the SavedModel: layer \"%s\" was saved with %zu "
+        "traces, and its arguments fit none of them.",
+        self->name, function->concrete_count);
 }
 
 static tw_status run(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
@@ -267,7 +277,8 @@ static tw_status run(tw_layer *self, const tw_value *arguments, const tw_value *
     tw_saved_function *function = (tw_saved_function *)tw__tracked(&self->trackable, "__call__");
     if (!function || !tw__is(function, &tw__class_saved_function))
         return tw__fail(TW_VALUE_ERROR,
-                        "Cannot call custom layer %s, because the call function was not serialized to the SavedModel.", self->name);
+                        "Cannot call custom layer %s, because the call function was not serialized to the SavedModel.",
+                        self->name);
     parameters p = parameters_of(function);
     tw_value phase = { .kind = TW_VALUE_BOOL, .b = (training < 0 ? tw__learning_phase() : training) == 1 };
     tw_value bound[2] = { NONE, NONE };

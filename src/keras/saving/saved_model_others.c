@@ -5,8 +5,15 @@
 /* Children that are Keras's own, which the rebuilt model has in its own way. */
 static bool is_keras(tw_string name)
 {
-    static const char *const names[] = { "signatures", "optimizer", "keras_api", "__call__", "_default_save_signature",
-                                         "save_counter", "variables", "trainable_variables", "regularization_losses" };
+    static const char *const names[] = { "signatures",
+                                         "optimizer",
+                                         "keras_api",
+                                         "__call__",
+                                         "_default_save_signature",
+                                         "save_counter",
+                                         "variables",
+                                         "trainable_variables",
+                                         "regularization_losses" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (tw__string_is(name, names[i]))
             return true;

@@ -149,27 +149,8 @@ def penalties(tf, out):
     for cell in ("LSTM", "GRU", "SimpleRNN"):
         for said, settings in {"alone": {}, "state": {"return_state": True}, "steps": {"return_sequences": True},
                                "both": {"return_sequences": True, "return_state": True}}.items():
-            for way in ("call", "function", "model"):
+            for way in ("call", "function") + (() if cell == "LSTM" and "return_state" in settings else ("model",)):
                 out["penalty %s %s %s" % (cell, said, way)] = layer(cell, way, settings)
-
-    def attention(way):
-        one = k.layers.MultiHeadAttention(1, 2, kernel_initializer="ones", activity_regularizer=k.regularizers.L2(.1))
-        given = one(steps, steps, return_attention_scores=way == "scores")
-        return [given, one.losses]
-
-    for way in ("output", "scores"):
-        out["penalty attention %s" % way] = lambda way=way: attention(way)
-
-    def own(form):
-        class Several(k.layers.Layer):
-            def call(self, x):
-                return {"list": [x, x * 2], "dict": {"z": x, "a": x * 2}, "nested": (x, [x * 2, {"q": x * 3}]), "integers": [x, tf.range(3)]}[form]
-        one = Several(activity_regularizer=k.regularizers.L2(.1))
-        given = one(X)
-        return [given, one.losses]
-
-    for form in ("list", "dict", "nested", "integers"):
-        out["penalty of own layer %s" % form] = lambda form=form: own(form)
 
 
 def cases(tf):

@@ -61,20 +61,21 @@ static void keeps_results(void **state)
 static void fails_without_memory(void **state)
 {
     (void)state;
-    int marks[13] = { 0 };
+    enum { ROOM = sizeof((tw__temps){ 0 }).room / sizeof *((tw__temps){ 0 }).room };
+    int marks[ROOM + 1] = { 0 };
     ended = 0;
     {
         TW_TEMPS(t);
-        for (int i = 0; i < 12; i++)
+        for (int i = 0; i < ROOM; i++)
             tw__temp_by(t, &marks[i], end);
         tw__alloc_fail_at(1);
-        assert_null(tw__temp_by(t, &marks[12], end));
+        assert_null(tw__temp_by(t, &marks[ROOM], end));
         tw__alloc_fail_at(0);
-        assert_int_equal(marks[12], 1); /* what it could not hold has ended */
+        assert_int_equal(marks[ROOM], 1); /* what it could not hold has ended */
         assert_int_equal(tw_error_code(), TW_RESOURCE_EXHAUSTED);
         tw_clear_error();
     }
-    assert_int_equal(ended, 13);
+    assert_int_equal(ended, ROOM + 1);
 }
 
 int main(void)

@@ -153,8 +153,79 @@ def penalties(tf, out):
                 out["penalty %s %s %s" % (cell, said, way)] = layer(cell, way, settings)
 
 
+def activities(tf, out):
+    """Every layer that takes an activity_regularizer: the penalties of a call, and its config."""
+    k, l = tf.keras, tf.keras.layers
+    x = np.linspace(-1, 1, 24).reshape(2, 3, 4).astype(np.float32)
+    picture = np.linspace(-1, 1, 96).reshape(2, 4, 4, 3).astype(np.float32)
+    ones, recurrent = {"kernel_initializer": "ones"}, {"kernel_initializer": "ones", "recurrent_initializer": "ones"}
+    by_channel = {"depthwise_initializer": "ones"}
+    both = {"depthwise_initializer": "ones", "pointwise_initializer": "ones"}
+    layers = {
+        "Dense": (lambda a: l.Dense(2, activity_regularizer=a, **ones), [x]),
+        "EinsumDense": (lambda a: l.EinsumDense("abc,cd->abd", (None, 3), activity_regularizer=a, **ones), [x]),
+        "Embedding": (lambda a: l.Embedding(5, 2, embeddings_initializer="ones", activity_regularizer=a), [np.array([[1, 2], [3, 4]])]),
+        "Conv1D": (lambda a: l.Conv1D(2, 2, activity_regularizer=a, **ones), [x]),
+        "Conv2D": (lambda a: l.Conv2D(2, 2, activity_regularizer=a, **ones), [picture]),
+        "DepthwiseConv1D": (lambda a: l.DepthwiseConv1D(2, activity_regularizer=a, **by_channel), [x]),
+        "DepthwiseConv2D": (lambda a: l.DepthwiseConv2D(2, activity_regularizer=a, **by_channel), [picture]),
+        "SeparableConv1D": (lambda a: l.SeparableConv1D(2, 2, activity_regularizer=a, **both), [x]),
+        "SeparableConv2D": (lambda a: l.SeparableConv2D(2, 2, activity_regularizer=a, **both), [picture]),
+        "Conv1DTranspose": (lambda a: l.Conv1DTranspose(2, 2, activity_regularizer=a, **ones), [x]),
+        "Conv2DTranspose": (lambda a: l.Conv2DTranspose(2, 2, activity_regularizer=a, **ones), [picture]),
+        "LSTM": (lambda a: l.LSTM(2, activity_regularizer=a, **recurrent), [x]),
+        "GRU": (lambda a: l.GRU(2, activity_regularizer=a, **recurrent), [x]),
+        "SimpleRNN": (lambda a: l.SimpleRNN(2, activity_regularizer=a, **recurrent), [x]),
+        "Bidirectional": (lambda a: l.Bidirectional(l.LSTM(2, activity_regularizer=a, **recurrent)), [x]),
+        "TimeDistributed": (lambda a: l.TimeDistributed(l.Dense(2, activity_regularizer=a, **ones)), [x]),
+        "MultiHeadAttention": (lambda a: l.MultiHeadAttention(2, 3, activity_regularizer=a, **ones), [x, x]),
+        "ActivityRegularization": (lambda a: l.ActivityRegularization(.1, .2), [x]),
+    }
+
+    def run(name, **more):
+        layer = layers[name][0](k.regularizers.L2(.1))
+        layer(*layers[name][1], **more)
+        return [float(v) for v in layer.losses], str(layer.get_config().get("activity_regularizer"))
+    for name in layers:
+        out["activity of " + name] = lambda name=name: run(name)
+    out["activity of scores"] = lambda: run("MultiHeadAttention", return_attention_scores=True)
+
+    def fitted():
+        i = k.Input((3, 4))
+        m = k.Model(i, layers["MultiHeadAttention"][0](k.regularizers.L2(.1))(i, i))
+        m.compile("sgd", "mse")
+        return m.evaluate(x, x, verbose=0), len(m.losses)
+    out["activity of MultiHeadAttention in a model"] = fitted
+
+
+def outputs_of_one_layer(tf, out):
+    """A layer that gives several outputs of a model: each has a name, a loss and metrics of its own."""
+    k = tf.keras
+    x = np.linspace(-1, 1, 24).reshape(2, 3, 4).astype(np.float32)
+    y = [np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 2.)]
+
+    def model(**settings):
+        i = k.Input((3, 4))
+        states = k.layers.LSTM(2, return_state=True, kernel_initializer="ones", recurrent_initializer="ones", name="l")(i)
+        m = k.Model(i, states)
+        m.compile("sgd", "mse", **settings)
+        return m
+    ways = {"evaluate": lambda m: (m.evaluate(x, y, verbose=0), m.metrics_names), "dict": lambda m: m.evaluate(x, y, verbose=0, return_dict=True),
+            "fit": lambda m: m.fit(x, y, verbose=0).history, "batch": lambda m: m.train_on_batch(x, y), "names": lambda m: m.output_names}
+    for said, settings in {"loss": {}, "metric": {"metrics": ["mae"]}, "weights": {"loss_weights": [1., 2., 3.]}}.items():
+        for way, run in ways.items():
+            out["outputs of one layer, %s, %s" % (said, way)] = lambda run=run, settings=settings: run(model(**settings))
+
+    def shared():
+        a, b = k.Input((3,)), k.Input((3,))
+        layer = k.layers.Dense(1, name="d")
+        other = k.layers.Dense(1, name="d_1")
+        return k.Model([a, b], [layer(a), layer(b), other(a), layer(other(b)[:, :1] * tf.ones([1, 3]))]).output_names
+    out["names that are taken"] = shared
+
+
 def cases(tf):
     out = {}
-    for part in (without_loss, own_losses, penalties):
+    for part in (without_loss, own_losses, penalties, activities, outputs_of_one_layer):
         part(tf, out)
     return out

@@ -125,16 +125,26 @@ TW_PROPERTY(model_output_shape, "keras.Model.output_shape(self: layer) -> value"
     return end_shapes(args->self, true);
 }
 
+static bool is_taken(const tw_value *names, int64_t count, const char *name)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (strcmp(names->list.items[i].s.data, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Names of the layers that the tensors come from, numbered if one layer gives several. */
 static tw_value end_names(tw_layer *model, bool outputs)
 {
     tw_value ends = flat_ends(model, outputs);
     for (int64_t i = 0; ends.kind == TW_VALUE_LIST && i < ends.list.count; i++) {
         tw_keras_tensor *tensor = ends.list.items[i].object;
-        int64_t before = 0;
-        for (int64_t k = 0; k < i; k++)
-            before += strcmp(ends.list.items[k].s.data, tensor->layer->name) == 0;
-        char *name = before ? tw__format("%s_%lld", tensor->layer->name, (long long)before) : tw__strdup(tensor->layer->name);
+        char *name = tw__strdup(tensor->layer->name);
+        for (int64_t number = 1; name && is_taken(&ends, i, name); number++) {
+            tw__free(name);
+            name = tw__format("%s_%lld", tensor->layer->name, (long long)number);
+        }
         tw_release(tensor);
         ends.list.items[i] =
             name ? (tw_value){ .kind = TW_VALUE_STR, .s = { name, strlen(name) } } : (tw_value){ .kind = TW_VALUE_NONE };

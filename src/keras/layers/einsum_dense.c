@@ -43,7 +43,14 @@ static tw_status einsum_settle(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Invalid einsum equation '%s'. Equations must be in the form [X],[Y]->[Z] or ...[X],[Y]->...[Z].",
                         args->equation);
+    tw__set(&layer->layer.activity_regularizer, NULL); /* Keras takes it and does nothing with it */
     return TW_OK;
+}
+
+static void einsum_config(tw_layer *self, tw__dict *dict)
+{
+    (void)self;
+    tw__dict_put(dict, "activity_regularizer", (tw_value){ .kind = TW_VALUE_NONE });
 }
 
 /* The whole output's shape: axes that are left out, then one per letter; -1: as said by None, and not known from the input. */
@@ -107,7 +114,11 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
     return tw__activate(args->activation, output);
 }
 
-static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
+static const tw__layer_methods einsum_methods = { .build = einsum_build,
+                                                  .call = einsum_call,
+                                                  .output_shape = einsum_shape,
+                                                  .config = einsum_config,
+                                                  .own_config = " activity_regularizer " };
 
 TW_CLASS(
     layers_einsum_dense,

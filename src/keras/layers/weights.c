@@ -1,8 +1,9 @@
 /* The variables of layers and models, in Keras's order.
  *
  * A layer's own variables (attributes, also inside lists and dicts) come before those of the layers below it, the trainable ones
- * first. A model goes through what it holds in the order of tracking and puts its own variables last. A frozen layer counts all
- * of them as not trainable. */
+ * first. A model goes through what it holds in the order of tracking and puts its own variables last; a Sequential holds its
+ * layers and variables alone, whatever else is an attribute of it. A frozen layer counts all of them as not trainable. Variables
+ * of metrics count where the metrics hang on a model or on another metric, not on a layer. */
 #include <stdlib.h>
 
 #include "keras/keras.h"
@@ -104,6 +105,17 @@ static bool is_container(const tw__child *child)
     return tw__is(child->object, &tw__container_class);
 }
 
+static bool is_metric(const tw__child *child)
+{
+    return tw__is(child->object, &tw__class_metric);
+}
+
+/* One of a Sequential's layers. */
+static bool is_step(const tw__child *child)
+{
+    return strncmp(child->name, "layer-", 6) == 0 || strncmp(child->name, "layer_with_weights-", 19) == 0;
+}
+
 /* Variables that stand directly on the object or, with `deep`, in lists and dicts on it. */
 static void gather_own(gathering *g, const tw_trackable *object, bool trainable, bool deep, const way *up)
 {
@@ -147,18 +159,18 @@ static const tw__child **children_by_key(gathering *g, const tw_trackable *objec
     return children;
 }
 
-/* Variables of the layers below, through lists and dicts. */
-static void gather_below(gathering *g, const tw_trackable *object, tw__which which, const way *up)
+/* Variables of the layers below, through lists and dicts; with `metrics` of those, too. */
+static void gather_below(gathering *g, const tw_trackable *object, tw__which which, bool metrics, const way *up)
 {
     way path = { object, up };
     const tw__child **sorted = children_by_key(g, object);
     for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = sorted ? sorted[i] : &object->children[i];
         tw_trackable *below = (tw_trackable *)child->object;
-        if (is_layer(child) && enters(g, below, &path, WALK_LAYER << which))
+        if (is_layer(child) && (metrics || !is_metric(child)) && enters(g, below, &path, WALK_LAYER << which))
             gather(g, below, which, &path);
         else if (is_container(child) && enters(g, below, &path, WALK_BELOW << which))
-            gather_below(g, below, which, &path);
+            gather_below(g, below, which, metrics, &path);
     }
     tw__free(sorted);
 }
@@ -171,7 +183,7 @@ static void gather_container(gathering *g, const tw_trackable *container, tw__wh
         gather_container(g, container, TW_NON_TRAINABLE_VARIABLES, up);
         return;
     }
-    gather_below(g, container, which, up);
+    gather_below(g, container, which, true, up);
     gather_own(g, container, which == TW_TRAINABLE_VARIABLES, true, up);
 }
 
@@ -179,7 +191,7 @@ static void gather_model(gathering *g, const tw_layer *model, tw__which which, c
 {
     const tw_trackable *object = &model->trackable;
     way path = { object, up };
-    bool frozen = !model->trainable;
+    bool frozen = !model->trainable, sequential = tw__is(model, &tw__class_sequential);
     if (which == TW_TRAINABLE_VARIABLES && frozen)
         return;
     for (int pass = frozen && which == TW_NON_TRAINABLE_VARIABLES ? 0 : 1; pass < 2; pass++) {
@@ -187,16 +199,16 @@ static void gather_model(gathering *g, const tw_layer *model, tw__which which, c
         for (size_t i = 0; i < object->child_count; i++) {
             const tw__child *child = &object->children[i];
             tw_trackable *below = (tw_trackable *)child->object;
-            if (is_layer(child) && enters(g, below, &path, WALK_LAYER << asked))
+            if (is_layer(child) && (!sequential || is_step(child)) && enters(g, below, &path, WALK_LAYER << asked))
                 gather(g, below, asked, &path);
-            else if (is_container(child) && enters(g, below, &path, WALK_CONTAINER << asked))
+            else if (is_container(child) && !sequential && enters(g, below, &path, WALK_CONTAINER << asked))
                 gather_container(g, below, asked, &path);
         }
         if (pass == 0 || (pass == 1 && which != TW_NON_TRAINABLE_VARIABLES))
-            gather_own(g, object, true, false, up);
+            gather_own(g, object, true, sequential, up);
     }
     if (which != TW_TRAINABLE_VARIABLES)
-        gather_own(g, object, false, false, up);
+        gather_own(g, object, false, sequential, up);
 }
 
 static void gather(gathering *g, const tw_trackable *object, tw__which which, const way *up)
@@ -217,11 +229,11 @@ static void gather(gathering *g, const tw_trackable *object, tw__which which, co
     }
     if (layer->trainable) {
         gather_own(g, object, which == TW_TRAINABLE_VARIABLES, true, up);
-        gather_below(g, object, which, up);
+        gather_below(g, object, which, tw__is(layer, &tw__class_metric), up);
     } else if (which == TW_NON_TRAINABLE_VARIABLES) {
         gather_own(g, object, true, true, up);
         gather_own(g, object, false, true, up);
-        gather_below(g, object, TW_ALL_VARIABLES, up);
+        gather_below(g, object, TW_ALL_VARIABLES, tw__is(layer, &tw__class_metric), up);
     }
 }
 

@@ -76,6 +76,7 @@ tw_status tw__value_of_shape(tw_shape shape, tw_value *result);
 tw_value tw__value_copy(const tw_value *value);
 const tw_value *tw__value_get(const tw_value *dict, const char *key); /* of a dict; NULL */
 const char *tw__value_text(const tw_value *dict, const char *key);    /* the same where a text stands; else NULL */
+bool tw__value_plain_number(const tw_value *value, double *number);   /* of an int, float or bool; false: it is something else */
 /* The value of JSON text; TW_VALUE_ERROR says where it is none. */
 tw_status tw__value_parse(const char *text, size_t size, tw_value *value);
 

@@ -83,6 +83,23 @@ const char *tw__value_text(const tw_value *dict, const char *key)
     return value && value->kind == TW_VALUE_STR ? value->s.data : NULL;
 }
 
+bool tw__value_plain_number(const tw_value *value, double *number)
+{
+    switch (value->kind) {
+    case TW_VALUE_FLOAT:
+        *number = value->f;
+        return true;
+    case TW_VALUE_INT:
+        *number = (double)value->i;
+        return true;
+    case TW_VALUE_BOOL:
+        *number = value->b;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool copy_items(const tw_value *from, tw_value *to)
 {
     to->list.items = tw__alloc_array((size_t)from->list.count + 1, sizeof *to->list.items);

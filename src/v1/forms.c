@@ -127,14 +127,6 @@ TW_API(v1_string_split,
 
 /* ---- tf.nn ---- */
 
-/* Whether it is a number that is known now. */
-static bool number_of(const tw_value *value, double *number)
-{
-    bool whole = value->kind == TW_VALUE_INT || value->kind == TW_VALUE_BOOL;
-    *number = value->kind == TW_VALUE_FLOAT ? value->f : value->kind == TW_VALUE_INT ? (double)value->i : value->b;
-    return whole || value->kind == TW_VALUE_FLOAT;
-}
-
 /* Dropout by a rate that a run is fed, node by node as TensorFlow makes them. */
 static tw_tensor *dropout_by(tw_tensor *x, tw_tensor *rate, const tw_shape *noise_shape, int64_t seed, const char *name)
 {
@@ -171,7 +163,7 @@ TW_API(
                  keeps ? "Cannot specify both 'rate' and 'keep_prob'." : "`rate` must be provided. Received: rate=None");
         return NULL;
     }
-    if (number_of(drops ? &args->rate : &args->keep_prob, &number))
+    if (tw__value_plain_number(drops ? &args->rate : &args->keep_prob, &number))
         return tw__dropout(args->x, drops ? number : 1 - number, &args->noise_shape, args->seed, args->name);
     TW_TEMPS(t);
     tw_tensor *given = tw__temp(t, tw__value_tensor(drops ? &args->rate : &args->keep_prob, TW_DTYPE_NONE, "dropout: rate"));

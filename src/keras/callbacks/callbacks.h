@@ -59,7 +59,7 @@ bool tw__logs_number(const tw__dict *logs, const char *name, double *number);
 tw_status tw__logs_set(tw__dict *logs, const char *name, tw_value value); /* takes the value; replaces */
 tw_status tw__logs_copy(const tw__dict *logs, tw__dict *copy);
 void tw__logs_free(tw__dict *logs);
-bool tw__value_number(const tw_value *value, double *number);
+bool tw__value_number(const tw_value *value, double *number); /* also of a tensor of one element */
 void tw__value_visit(const tw_value *value, tw__visitor visitor, void *context);
 
 /* The text of a path like "cp-{epoch:04d}-{val_loss:.2f}.ckpt"; epoch counts from 1. For tw__free. */

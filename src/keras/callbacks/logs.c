@@ -5,24 +5,12 @@
 
 bool tw__value_number(const tw_value *value, double *number)
 {
-    switch (value->kind) {
-    case TW_VALUE_FLOAT:
-        *number = value->f;
-        return true;
-    case TW_VALUE_INT:
-        *number = (double)value->i;
-        return true;
-    case TW_VALUE_BOOL:
-        *number = value->b;
-        return true;
-    case TW_VALUE_TENSOR:
-        if (value->tensor->count != 1 || !value->tensor->data || value->tensor->dtype == TW_STRING)
-            return false;
-        *number = tw_tensor_double_at(value->tensor, 0);
-        return true;
-    default:
+    if (value->kind != TW_VALUE_TENSOR)
+        return tw__value_plain_number(value, number);
+    if (value->tensor->count != 1 || !value->tensor->data || value->tensor->dtype == TW_STRING)
         return false;
-    }
+    *number = tw_tensor_double_at(value->tensor, 0);
+    return true;
 }
 
 void tw__value_visit(const tw_value *value, tw__visitor visitor, void *context)

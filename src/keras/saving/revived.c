@@ -165,12 +165,6 @@ static bool members_fit(const tw_value *value, const tw_value *spec, bool loosel
     return true;
 }
 
-static bool number_of(const tw_value *value, double *number)
-{
-    *number = value->kind == TW_VALUE_INT ? (double)value->i : value->kind == TW_VALUE_FLOAT ? value->f : value->b;
-    return value->kind == TW_VALUE_INT || value->kind == TW_VALUE_FLOAT || value->kind == TW_VALUE_BOOL;
-}
-
 /* Loosely: floats of other widths are taken, too. */
 static bool fits(const tw_value *value, const tw_value *spec, bool loosely)
 {
@@ -190,8 +184,9 @@ static bool fits(const tw_value *value, const tw_value *spec, bool loosely)
     }
     if (spec->kind == TW_VALUE_STR)
         return value->kind == TW_VALUE_STR && strcmp(value->s.data, spec->s.data) == 0;
-    if (number_of(spec, &one))
-        return number_of(value, &other) && one == other && (spec->kind == TW_VALUE_BOOL) == (value->kind == TW_VALUE_BOOL);
+    if (tw__value_plain_number(spec, &one))
+        return tw__value_plain_number(value, &other) && one == other &&
+               (spec->kind == TW_VALUE_BOOL) == (value->kind == TW_VALUE_BOOL);
     return spec->kind == TW_VALUE_NONE && value->kind == TW_VALUE_NONE;
 }
 

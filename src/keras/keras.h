@@ -163,6 +163,8 @@ tw_status tw__layer_losses_of(tw_layer *layer, tw_tensors *losses);
 typedef enum tw__which { TW_ALL_VARIABLES, TW_TRAINABLE_VARIABLES, TW_NON_TRAINABLE_VARIABLES } tw__which;
 tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable ***variables, int64_t *count);
 bool tw__has_variables(tw_trackable *root);
+/* A Sequential's layers, borrowed; NULL: it is no Sequential. (models/sequential.c) */
+tw_layer *const *tw__sequential_layers(const tw_layer *model, size_t *count);
 /* The layers directly below (through lists and dicts), or all with `deep`; borrowed, the list for tw__free. */
 tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count);
 

@@ -110,12 +110,6 @@ static bool is_metric(const tw__child *child)
     return tw__is(child->object, &tw__class_metric);
 }
 
-/* One of a Sequential's layers. */
-static bool is_step(const tw__child *child)
-{
-    return strncmp(child->name, "layer-", 6) == 0 || strncmp(child->name, "layer_with_weights-", 19) == 0;
-}
-
 /* Variables that stand directly on the object or, with `deep`, in lists and dicts on it. */
 static void gather_own(gathering *g, const tw_trackable *object, bool trainable, bool deep, const way *up)
 {
@@ -191,17 +185,23 @@ static void gather_model(gathering *g, const tw_layer *model, tw__which which, c
 {
     const tw_trackable *object = &model->trackable;
     way path = { object, up };
-    bool frozen = !model->trainable, sequential = tw__is(model, &tw__class_sequential);
+    size_t step_count = 0;
+    tw_layer *const *steps = tw__sequential_layers(model, &step_count);
+    bool frozen = !model->trainable, sequential = steps != NULL;
     if (which == TW_TRAINABLE_VARIABLES && frozen)
         return;
     for (int pass = frozen && which == TW_NON_TRAINABLE_VARIABLES ? 0 : 1; pass < 2; pass++) {
         tw__which asked = pass == 0 ? TW_TRAINABLE_VARIABLES : which;
-        for (size_t i = 0; i < object->child_count; i++) {
+        for (size_t i = 0; i < step_count; i++) {
+            if (enters(g, &steps[i]->trackable, &path, WALK_LAYER << asked))
+                gather(g, &steps[i]->trackable, asked, &path);
+        }
+        for (size_t i = 0; !sequential && i < object->child_count; i++) {
             const tw__child *child = &object->children[i];
             tw_trackable *below = (tw_trackable *)child->object;
-            if (is_layer(child) && (!sequential || is_step(child)) && enters(g, below, &path, WALK_LAYER << asked))
+            if (is_layer(child) && enters(g, below, &path, WALK_LAYER << asked))
                 gather(g, below, asked, &path);
-            else if (is_container(child) && !sequential && enters(g, below, &path, WALK_CONTAINER << asked))
+            else if (is_container(child) && enters(g, below, &path, WALK_CONTAINER << asked))
                 gather_container(g, below, asked, &path);
         }
         if (pass == 0 || (pass == 1 && which != TW_NON_TRAINABLE_VARIABLES))

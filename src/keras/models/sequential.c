@@ -20,6 +20,16 @@ typedef struct sequential {
     tw_shape input_shape, output_shape;
 } sequential;
 
+tw_layer *const *tw__sequential_layers(const tw_layer *model, size_t *count)
+{
+    static tw_layer *const none[1];
+    if (!tw__is(model, &tw__class_sequential))
+        return NULL;
+    const sequential *self = (const sequential *)model;
+    *count = self->count;
+    return self->layers ? self->layers : none;
+}
+
 static tw_status retrack(sequential *self)
 {
     return tw__model_track_layers(&self->model.layer, self->layers, self->count);

@@ -27,6 +27,10 @@ static char *clean(const char *name)
 static tw_tensor *summary(const tw_op *op, const char *given, const char *given_family, tw_tensor *values,
                           const tw_value *collections)
 {
+    if (!given) {
+        tw__fail(TW_VALUE_ERROR, "At least one of name (None) and default_name (None) must be provided.");
+        return NULL;
+    }
     tw__owned char *name = clean(given), *family = given_family ? clean(given_family) : NULL;
     tw__owned char *whole = family && name ? tw__format("%s/%s", family, name) : tw__strdup(name ? name : "");
     if (!name || !whole || (given_family && !family))
@@ -59,7 +63,8 @@ TW_API(v1_summary_histogram,
        "compat.v1.summary.histogram(name: str, values: tensor, collections: value = None, family: str = None) -> tensor",
        "A summary of how values are distributed.")
 {
-    return summary(&tw__op_HistogramSummary, args->name, args->family, args->values, &args->collections);
+    return summary(&tw__op_HistogramSummary, args->name ? args->name : "HistogramSummary", args->family, args->values,
+                   &args->collections);
 }
 
 TW_API(v1_summary_merge, "compat.v1.summary.merge(inputs: tensors, collections: value = None, name: str = None) -> tensor",

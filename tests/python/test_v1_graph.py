@@ -62,3 +62,10 @@ def test_random_numbers_go_on_whatever_is_fetched():
         with v1.Session() as session:
             mixed = [session.run([a, b])[0].tolist(), session.run(a).tolist(), session.run((b, a))[1].tolist()]
     assert mixed == alone and alone[0] != alone[1]
+
+
+def test_summaries_without_a_name():
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="At least one of name"):
+            v1.summary.scalar(None, 1.)
+        assert v1.summary.histogram(None, [1.]).name == "HistogramSummary:0"

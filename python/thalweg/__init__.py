@@ -286,6 +286,7 @@ _LATER = {
     contrib.summary: [("_summary", "CONTRIB")],
     keras.backend: [("_backend", "BACKEND")],  # noqa: F821
     keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
+    keras.applications.imagenet_utils: [("_keras_applications", ("preprocess_input", "decode_predictions"))],  # noqa: F821
     saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
     tpu.experimental: [("_cluster", "TPU")],
 }

@@ -76,8 +76,6 @@ def _preprocessing(module):
 
 def _table():
     prefix = tf.keras.applications.__name__ + "."
-    imagenet = tf.keras.applications.imagenet_utils
-    imagenet.preprocess_input, imagenet.decode_predictions = preprocess_input, decode_predictions
     table = {}
     for line in tf.keras.applications._list().splitlines():
         name, modules, arguments = line.split("|")

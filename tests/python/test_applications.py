@@ -1,5 +1,7 @@
 """keras.applications: weights from files and from Keras's cache, names of classes, imports."""
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -55,6 +57,12 @@ def test_decode_predictions(tmp_path, monkeypatch):
     first, second = tf.keras.applications.resnet50.decode_predictions(scores, top=2)
     assert first == [("n00000007", "class 7", .75), ("n00000003", "class 3", .25)]
     assert second[0] == ("n00000999", "class 999", 1.) and len(second) == 2
+
+
+def test_first_of_imagenet_utils():
+    program = "import thalweg as tf; tf.keras.applications.imagenet_utils.%s; tf.keras.applications.imagenet_utils._class"
+    for name in ("decode_predictions", "preprocess_input"):
+        subprocess.run([sys.executable, "-c", program % name], check=True)
 
 
 def test_imports():

@@ -119,6 +119,20 @@ def _set_value(x, value):
 keras.backend.get_value, keras.backend.set_value = _get_value, _set_value  # noqa: F821
 
 
+_clear_session, _forgetting = keras.backend.clear_session, []  # noqa: F821
+
+
+def clear_session():
+    """Forgets names and the session of Keras; the default graph is empty again."""
+    _clear_session()
+    for forget in _forgetting:
+        forget()
+
+
+keras.backend.clear_session = clear_session  # noqa: F821
+del clear_session
+
+
 def inside_function():
     """Whether a function is being traced."""
     return not _core.executing_eagerly() and compat.v1._inside_function()  # noqa: F821

@@ -82,13 +82,9 @@ def install():
         setattr(tf.keras.optimizers.Optimizer, method, _as_operation(getattr(tf.keras.optimizers.Optimizer, method)))
     backend.get_session, backend.set_session = get_session, set_session
     backend.get_value, backend.set_value = _get_value, _set_value
-    clear = getattr(backend, "clear_session", None)
 
-    def clear_session():
-        """Forgets names and the session of Keras; the default graph is empty again."""
-        if clear is not None:
-            clear()
+    def forget():
         _state["session"] = None
         if _in_lasting_graph():
             tf.compat.v1.reset_default_graph()
-    backend.clear_session = clear_session
+    tf._forgetting.append(forget)

@@ -67,5 +67,5 @@ def test_random_numbers_go_on_whatever_is_fetched():
 def test_summaries_without_a_name():
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="At least one of name"):
-            v1.summary.scalar(None, 1.)
-        assert v1.summary.histogram(None, [1.]).name == "HistogramSummary:0"
+            tf.compat.v1.summary.scalar(None, 1.)
+        assert tf.compat.v1.summary.histogram(None, [1.]).name == "HistogramSummary:0"

@@ -43,14 +43,26 @@ static tw_status einsum_settle(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Invalid einsum equation '%s'. Equations must be in the form [X],[Y]->[Z] or ...[X],[Y]->...[Z].",
                         args->equation);
-    tw__set(&layer->layer.activity_regularizer, NULL); /* Keras takes it and does nothing with it */
     return TW_OK;
 }
 
-static void einsum_config(tw_layer *self, tw__dict *dict)
+/* Keras takes the activity's regularizer and forgets it; one that is set later acts. */
+static tw_status einsum_init(void *self, const void *given)
 {
-    (void)self;
-    tw__dict_put(dict, "activity_regularizer", (tw_value){ .kind = TW_VALUE_NONE });
+    (void)given;
+    einsum_dense *layer = self;
+    tw_layers_einsum_dense_args none = { 0 }, old = { 0 };
+    const tw_signature *signature = tw_class_signature(tw_class_of(self));
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        if (signature != &tw__signature_layers_einsum_dense || strcmp(field->name, "activity_regularizer") != 0)
+            continue;
+        if (!tw__args_put(field, &none, (void *)tw_object_config(self), &old))
+            return tw__error_status();
+        tw__args_drop(field, &old);
+    }
+    tw__set(&layer->layer.activity_regularizer, NULL);
+    return TW_OK;
 }
 
 /* The whole output's shape: axes that are left out, then one per letter; -1: as said by None, and not known from the input. */
@@ -114,11 +126,7 @@ static tw_tensor *einsum_call(tw_layer *self, tw_tensor *input, int training)
     return tw__activate(args->activation, output);
 }
 
-static const tw__layer_methods einsum_methods = { .build = einsum_build,
-                                                  .call = einsum_call,
-                                                  .output_shape = einsum_shape,
-                                                  .config = einsum_config,
-                                                  .own_config = " activity_regularizer " };
+static const tw__layer_methods einsum_methods = { .build = einsum_build, .call = einsum_call, .output_shape = einsum_shape };
 
 TW_CLASS(
     layers_einsum_dense,
@@ -126,5 +134,5 @@ TW_CLASS(
     "bias_axes: str = None, kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
     "kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .settle = einsum_settle, .fixed = " output_shape ",
-    .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");
+    .parent = &tw__class_layer, .size = sizeof(einsum_dense), .init = einsum_init, .settle = einsum_settle,
+    .fixed = " output_shape ", .methods = &einsum_methods, .doc = "A dense layer over axes that an equation names.");

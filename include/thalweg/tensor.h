@@ -37,6 +37,10 @@ typedef enum tw_dtype {
     TW_DTYPE_LIMIT = 24
 } tw_dtype;
 
+/* Policies, for `dtype` of layers alone: variables of 32 bits, computations in 16. */
+#define TW_MIXED_FLOAT16 ((tw_dtype)0x101)
+#define TW_MIXED_BFLOAT16 ((tw_dtype)0x102)
+
 typedef tw_dtype tw_dtype_option __attribute__((aligned(8))); /* as tw_flag */
 
 #define TW_MAX_RANK 8

@@ -192,9 +192,16 @@ static tw_status fill_field(const filling *f, const tw_field *field, const tw_va
         *(char **)place = tw__strndup(value->s.data, value->s.size);
         return *(char **)place ? TW_OK : TW_RESOURCE_EXHAUSTED;
     case TW_KIND_DTYPE:
+        if (field->word && value->kind == TW_VALUE_DICT) { /* a Policy */
+            const tw_value *config = tw__value_get(value, "config");
+            const char *name = config ? tw__value_text(config, "name") : NULL;
+            *(tw_dtype *)place = name ? tw__policy_from_name(name) : TW_DTYPE_NONE;
+            return *(tw_dtype *)place ? TW_OK : wrong(f, field, "a policy");
+        }
         *(tw_dtype *)place = value->kind == TW_VALUE_DTYPE ? value->dtype
-                             : value->kind == TW_VALUE_STR ? tw_dtype_from_name(value->s.data)
-                                                           : TW_DTYPE_NONE;
+                             : value->kind != TW_VALUE_STR ? TW_DTYPE_NONE
+                             : field->word                 ? tw__policy_from_name(value->s.data)
+                                                           : tw_dtype_from_name(value->s.data);
         return *(tw_dtype *)place ? TW_OK : wrong(f, field, "a dtype");
     case TW_KIND_SHAPE:
         return fill_shape(f, field, value, place);

@@ -61,7 +61,8 @@ TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, n
     return TW_CALL(RealDiv, tw__temp(t, cast_to(zeros, TW_FLOAT32)), tw__temp(t, cast_to(size, TW_FLOAT32)));
 }
 
-TW_API(linalg_trace, "linalg.trace(x: tensor, name: str = None) -> tensor", "The sum of the diagonal of each matrix.")
+TW_API(linalg_trace, "linalg.trace|compat.v1.trace(x: tensor, name: str = None) -> tensor",
+       "The sum of the diagonal of each matrix.")
 {
     tw_auto tw_tensor *diagonal = tw_linalg_diag_part(args->x);
     return tw__reduce_axes(&tw__op_Sum, diagonal, TW_INTS(-1), false);
@@ -102,13 +103,14 @@ static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
     return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
 }
 
-TW_API(math_is_non_decreasing, "math.is_non_decreasing(x: tensor, name: str = None) -> tensor",
+TW_API(math_is_non_decreasing, "math.is_non_decreasing|compat.v1.is_non_decreasing(x: tensor, name: str = None) -> tensor",
        "Whether no element is less than the one before it.")
 {
     return each_follows(args->x, &tw__op_LessEqual);
 }
 
-TW_API(math_is_strictly_increasing, "math.is_strictly_increasing(x: tensor, name: str = None) -> tensor",
+TW_API(math_is_strictly_increasing,
+       "math.is_strictly_increasing|compat.v1.is_strictly_increasing(x: tensor, name: str = None) -> tensor",
        "Whether every element is greater than the one before it.")
 {
     return each_follows(args->x, &tw__op_Less);
@@ -135,7 +137,7 @@ static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *seg
 
 TW_API(
     math_unsorted_segment_mean,
-    "math.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+    "math.unsorted_segment_mean|compat.v1.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
     "Means of the rows of each segment.")
 {
     tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
@@ -145,7 +147,7 @@ TW_API(
 
 TW_API(
     math_unsorted_segment_sqrt_n,
-    "math.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+    "math.unsorted_segment_sqrt_n|compat.v1.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
     "Sums of the rows of each segment, divided by the root of their number.")
 {
     TW_TEMPS(t);

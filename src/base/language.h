@@ -60,6 +60,10 @@ typedef struct tw__language_parts {
                  struct tw_value *value);          /* a function as (code, module); false: a failure, with the error */
     void *(*decode)(const struct tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
 
+    /* A preprocessing layer's own build (of a shape), update_state (of a batch), finalize_state or reset_state (of nothing:
+     * NULL); *own says if there is such a method. */
+    tw_status (*preprocess)(struct tw_layer *layer, const char *method, const struct tw_value *argument, bool *own);
+
     /* ---- its own models, metrics and callbacks in training ---- */
     /* Runs the model's own train_step or test_step, which gives a dict, or predict_step, of data as the program gave it. */
     tw_status (*step)(struct tw_layer *model, int mode, const struct tw_value *data, struct tw_value *result);

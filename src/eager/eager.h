@@ -15,6 +15,7 @@ struct tw_variable {
     char *name;             /* "dense/kernel:0" */
     bool trainable;
     uint8_t synchronization, aggregation; /* places in the lists of the class's row */
+    bool autocasts;                       /* inside its layer's call it is read in the dtype that the layer computes in */
     tw_callable *constraint;              /* what optimizers send the value through after a change; a reference, or NULL */
     /* Of a variable in a lasting graph (graph_variable.c). It does not hold the graph, which holds it: NULL when the graph is
      * gone. */
@@ -25,6 +26,8 @@ struct tw_variable {
     struct tw__mirror *mirror;
     struct tw_variable *next_mirrored, *previous_mirrored;
 };
+/* What the layer computes in whose call runs now; TW_DTYPE_NONE outside of calls. */
+extern _Thread_local tw_dtype tw__autocast;
 /* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
 tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name,
                                       bool trainable, const tw_shape *shape);
@@ -47,6 +50,9 @@ tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool 
 /* A variable without a value that looks like another one: what the body of a function gets for a variable among the arguments. */
 tw_variable *tw__variable_stand_in(const tw_variable *variable);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through dispatch, so tapes see it */
+/* What was read of it, in the dtype in which a layer's call reads it now; takes the value. */
+tw_tensor *tw__variable_cast(const tw_variable *variable, tw_tensor *value);
+tw_dtype tw__variable_read_dtype(const tw_variable *variable); /* what tw__variable_read gives now */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);
 /* Variables made while the thread traces: counted, and refused once the function has been called before. If the trace is one for

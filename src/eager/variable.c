@@ -202,12 +202,37 @@ tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainab
     return variable;
 }
 
-tw_tensor *tw__variable_read(tw_variable *variable)
+_Thread_local tw_dtype tw__autocast;
+
+static tw_tensor *read_as_it_is(tw_variable *variable)
 {
     if (__builtin_expect(variable->mirror != NULL, 0))
         return tw__mirror_hook.read(variable, false);
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     return tw__call(&tw__op_ReadVariableOp, &variable->handle, 1, &dtype, 1);
+}
+
+tw_tensor *tw__variable_read(tw_variable *variable)
+{
+    if (__builtin_expect(!variable->autocasts, 1))
+        return read_as_it_is(variable);
+    tw_tensor *value = read_as_it_is(variable);
+    return value ? tw__variable_cast(variable, value) : NULL;
+}
+
+tw_dtype tw__variable_read_dtype(const tw_variable *variable)
+{
+    return variable->autocasts && tw__dtype_is_float(tw__autocast) ? tw__autocast : variable->resource->dtype;
+}
+
+tw_tensor *tw__variable_cast(const tw_variable *variable, tw_tensor *value)
+{
+    tw_dtype wanted = tw__variable_read_dtype(variable);
+    if (wanted == value->dtype)
+        return value;
+    tw_attr target = TW_A_TYPE("DstT", wanted);
+    tw_auto tw_tensor *whole = value;
+    return TW_CALL(Cast, whole, target);
 }
 
 TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The value now.")
@@ -371,7 +396,8 @@ TW_METHOD(variable_sparse_read, "Variable.sparse_read(self: variable, indices: t
           "The rows that the indices name.")
 {
     tw_attr dtype = TW_A_TYPE("dtype", args->self->resource->dtype);
-    return tw__call(&tw__op_ResourceGather, TW_IN(args->self->handle, args->indices), 2, &dtype, 1);
+    tw_tensor *rows = tw__call(&tw__op_ResourceGather, TW_IN(args->self->handle, args->indices), 2, &dtype, 1);
+    return rows ? tw__variable_cast(args->self, rows) : NULL;
 }
 
 TW_METHOD(variable_gather_nd, "Variable.gather_nd(self: variable, indices: tensor, name: str = None) -> tensor",

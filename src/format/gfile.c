@@ -15,12 +15,13 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-TW_API(gfile_exists, "io.gfile.exists(path: str) -> bool", "Whether there is a file or directory of that name.")
+TW_API(gfile_exists, "io.gfile.exists|compat.v1.gfile.Exists(path: str) -> bool",
+       "Whether there is a file or directory of that name.")
 {
     return tw__path_exists(args->path);
 }
 
-TW_API(gfile_isdir, "io.gfile.isdir(path: str) -> bool", "Whether there is a directory of that name.")
+TW_API(gfile_isdir, "io.gfile.isdir|compat.v1.gfile.IsDirectory(path: str) -> bool", "Whether there is a directory of that name.")
 {
     return is_directory(args->path);
 }
@@ -53,7 +54,8 @@ int tw__glob(const char *pattern, int flags, glob_t *found)
     return result;
 }
 
-TW_API(gfile_listdir, "io.gfile.listdir(path: str) -> value", "The names in a directory, in no particular order.")
+TW_API(gfile_listdir, "io.gfile.listdir|compat.v1.gfile.ListDirectory(path: str) -> value",
+       "The names in a directory, in no particular order.")
 {
     tw_value list = { .kind = TW_VALUE_LIST };
     size_t room = 0;
@@ -91,7 +93,8 @@ static bool add_matches(tw_value *list, size_t *room, const char *pattern)
     return good;
 }
 
-TW_API(gfile_glob, "io.gfile.glob(pattern: value) -> value", "The names that a pattern, or a list of patterns, stands for.")
+TW_API(gfile_glob, "io.gfile.glob|compat.v1.gfile.Glob(pattern: value) -> value",
+       "The names that a pattern, or a list of patterns, stands for.")
 {
     tw_value list = { .kind = TW_VALUE_LIST };
     size_t room = 0;
@@ -120,12 +123,13 @@ static tw_status make_directory(const char *path)
     return tw__fail_errno(errno, NULL, path);
 }
 
-TW_API(gfile_mkdir, "io.gfile.mkdir(path: str)", "Makes a directory, unless it is there.")
+TW_API(gfile_mkdir, "io.gfile.mkdir|compat.v1.gfile.MkDir(path: str)", "Makes a directory, unless it is there.")
 {
     return make_directory(args->path);
 }
 
-TW_API(gfile_makedirs, "io.gfile.makedirs(path: str)", "Makes a directory and those it is in, unless they are there.")
+TW_API(gfile_makedirs, "io.gfile.makedirs|compat.v1.gfile.MakeDirs(path: str)",
+       "Makes a directory and those it is in, unless they are there.")
 {
     tw__owned char *path = tw__strdup(args->path);
     tw_status status = path ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -139,7 +143,7 @@ TW_API(gfile_makedirs, "io.gfile.makedirs(path: str)", "Makes a directory and th
     return status;
 }
 
-TW_API(gfile_remove, "io.gfile.remove(path: str)", "Deletes a file.")
+TW_API(gfile_remove, "io.gfile.remove|compat.v1.gfile.Remove(path: str)", "Deletes a file.")
 {
     if (is_directory(args->path))
         return tw__fail_errno(EISDIR, NULL, args->path);
@@ -154,7 +158,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return remove(path) == 0 ? 0 : errno;
 }
 
-TW_API(gfile_rmtree, "io.gfile.rmtree(path: str)", "Deletes a directory and all in it, or a file.")
+TW_API(gfile_rmtree, "io.gfile.rmtree|compat.v1.gfile.DeleteRecursively(path: str)",
+       "Deletes a directory and all in it, or a file.")
 {
     struct stat status;
     if (lstat(args->path, &status) != 0)
@@ -172,7 +177,8 @@ static tw_status check_free(const char *path, bool overwrite)
     return overwrite || !tw__path_exists(path) ? TW_OK : tw__fail(TW_ALREADY_EXISTS, "file already exists");
 }
 
-TW_API(gfile_rename, "io.gfile.rename(src: str, dst: str, overwrite: bool = False)", "Gives a file or directory another name.")
+TW_API(gfile_rename, "io.gfile.rename|compat.v1.gfile.Rename(src: str, dst: str, overwrite: bool = False)",
+       "Gives a file or directory another name.")
 {
     TW_TRY(check_free(args->dst, args->overwrite));
     return rename(args->src, args->dst) == 0 ? TW_OK : tw__fail_errno(errno, NULL, args->src);
@@ -203,7 +209,7 @@ static tw_status copy_bytes(const tw__file_reader *source, const char *path)
     return status;
 }
 
-TW_API(gfile_copy, "io.gfile.copy(src: str, dst: str, overwrite: bool = False)",
+TW_API(gfile_copy, "io.gfile.copy|compat.v1.gfile.Copy(src: str, dst: str, overwrite: bool = False)",
        "Copies the contents of a file; whoever looks finds the old file or the whole new one.")
 {
     tw__file_reader source;
@@ -242,7 +248,7 @@ TW_PROPERTY(file_statistics_is_directory, "io.gfile._FileStatistics.is_directory
     return S_ISDIR(args->self->status.st_mode);
 }
 
-TW_API(gfile_stat, "io.gfile.stat(path: str) -> file_statistics",
+TW_API(gfile_stat, "io.gfile.stat|compat.v1.gfile.Stat(path: str) -> file_statistics",
        "The size, the time of the last change, and whether it is a directory.")
 {
     struct stat status;

@@ -8,7 +8,7 @@
 
 typedef struct twin {
     tw_op op; /* op.plain is the row it stands for */
-    tw__op_signature *signature;
+    tw__signature_slot signature;
     char *attrs;
 } twin;
 
@@ -133,8 +133,8 @@ static twin *make_twin(const tw_op *op)
     made->op.plain = op;
     made->op.attrs = made->attrs;
     made->op.compute = compute_if_allowed;
-    made->signature = made->attrs ? tw__op_signature_parse(&made->op) : NULL;
-    if (made->signature)
+    made->op.signature = &made->signature;
+    if (made->attrs && tw__op_signature_of(&made->op))
         return made;
     free_twin(made);
     return NULL;
@@ -163,9 +163,4 @@ const tw_op *tw__op_guarded(const tw_op *op)
         free_twin(made); /* another thread was faster */
     }
     return &found->op;
-}
-
-const tw__op_signature *tw__guard_signature(const tw_op *op)
-{
-    return ((const twin *)op)->signature;
 }

@@ -24,6 +24,5 @@ extern _Thread_local const char *tw__guard_calling;
 char *tw__guard_path(const char *path);
 /* The twin; the op itself if it touches nothing. NULL without memory. */
 const tw_op *tw__op_guarded(const tw_op *op);
-const tw__op_signature *tw__guard_signature(const tw_op *twin);
 
 #endif

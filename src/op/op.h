@@ -107,8 +107,11 @@ typedef enum tw__one_thread { TW_THREADS_ANY, TW_ONE_THREAD_MATRIX, TW_ONE_THREA
 struct tw__wording;      /* wording.h */
 struct tw__partial_call; /* partial.h */
 
+typedef struct tw__op_signature *_Atomic tw__signature_slot;
+
 struct tw_op {
     const char *name;
+    tw__signature_slot *signature; /* the parsed row, once it was asked for: tw__op_signature_of */
     const char *inputs, *outputs, *attrs;
     tw_status (*shape)(tw__inference *inference);
     tw_status (*compute)(tw__kernel *kernel);
@@ -165,7 +168,9 @@ struct tw_op {
 };
 
 /* The row macro. The struct is found by the generated table. */
-#define TW_OP(op_name, ...) const tw_op tw__op_##op_name = { .name = #op_name, __VA_ARGS__ }
+#define TW_OP(op_name, ...)                               \
+    static tw__signature_slot tw__signature_of_##op_name; \
+    const tw_op tw__op_##op_name = { .name = #op_name, .signature = &tw__signature_of_##op_name, __VA_ARGS__ }
 
 /* ---- the parsed signature (signature.c) ---- */
 typedef struct tw__arg {
@@ -190,12 +195,20 @@ typedef struct tw__attr_def {
 
 typedef struct tw__op_signature {
     int input_count, output_count, attr_count;
+    bool has_lists; /* among the inputs */
     tw__arg *inputs, *outputs;
     tw__attr_def *attrs;
 } tw__op_signature;
 
-const tw_op *tw__op_find(const char *name);                   /* NULL if there is none; sets no error */
-const tw__op_signature *tw__op_signature_of(const tw_op *op); /* parsed on first use; NULL and INTERNAL if the row is malformed */
+const tw_op *tw__op_find(const char *name);                      /* NULL if there is none; sets no error */
+const tw__op_signature *tw__op_signature_first(const tw_op *op); /* parses the row; NULL and INTERNAL if it is malformed */
+
+static inline const tw__op_signature *tw__op_signature_of(const tw_op *op)
+{
+    const tw__op_signature *signature = atomic_load_explicit(op->signature, memory_order_acquire);
+    return __builtin_expect(signature != NULL, 1) ? signature : tw__op_signature_first(op);
+}
+
 int tw__op_count(void);
 const tw_op *tw__op_at(int index);
 

@@ -84,8 +84,19 @@ static tw_status take_given(resolution *r, const tw_attr *given, int given_count
     return TW_OK;
 }
 
+static tw_status take_dtype(resolution *r, const tw__arg *arg, tw_dtype dtype, int at)
+{
+    if (arg->type_attr >= 0)
+        return set_type(r, arg->type_attr, dtype, at, arg->name);
+    if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
+                        r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype));
+    return TW_OK;
+}
+
 /* How many inputs the arguments before and behind a list take; there is at most one list whose length only the call tells. */
-static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
+static tw_status take_lists(resolution *r, const tw_dtype *dtypes, int count)
 {
     const tw__op_signature *s = r->signature;
     int singles = 0, lists = 0;
@@ -127,16 +138,19 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
             r->attrs[arg->types_attr].count = (int32_t)members;
             r->set[arg->types_attr] = true;
         }
-        for (int64_t k = 0; k < members; k++, at++) {
-            tw_dtype dtype = dtypes[at];
-            if (arg->type_attr >= 0)
-                TW_TRY(set_type(r, arg->type_attr, dtype, at, arg->name));
-            else if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
-                return tw__fail(TW_INVALID_ARGUMENT,
-                                "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor",
-                                r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype));
-        }
+        for (int64_t k = 0; k < members; k++, at++)
+            TW_TRY(take_dtype(r, arg, dtypes[at], at));
     }
+    return TW_OK;
+}
+
+static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
+{
+    const tw__op_signature *s = r->signature;
+    if (s->has_lists || count != s->input_count)
+        return take_lists(r, dtypes, count);
+    for (int i = 0; i < count; i++)
+        TW_TRY(take_dtype(r, &s->inputs[i], dtypes[i], i));
     return TW_OK;
 }
 

@@ -317,6 +317,7 @@ tw__op_signature *tw__op_signature_parse(const tw_op *op)
     }
     for (int i = 0; !bad && i < s->input_count; i++) {
         int found[] = { s->inputs[i].type_attr, s->inputs[i].count_attr, s->inputs[i].types_attr };
+        s->has_lists |= s->inputs[i].count_attr >= 0 || s->inputs[i].types_attr >= 0;
         for (int k = 0; k < 3; k++) {
             if (found[k] >= 0)
                 s->attrs[found[k]].inferred = true;

@@ -288,7 +288,7 @@ static tw_status check_given(const tw_signature *signature, const tw_field *fiel
         return check_value(signature, field, place);
     case TW_KIND_DTYPE: {
         tw_dtype dtype = *(const tw_dtype *)place;
-        return dtype == TW_DTYPE_NONE || tw__dtype_is_valid(dtype)
+        return dtype == TW_DTYPE_NONE || tw__dtype_is_valid(dtype) || (field->word && tw__policy_is_mixed(dtype))
                    ? TW_OK
                    : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is %d, which is no dtype", signature->id,
                               field->name, (int)dtype);

@@ -4,6 +4,7 @@
 
 #include "tensor/tensor.h"
 
+struct tw_value;
 typedef struct tw_callable tw_callable;
 
 struct tw_callable {
@@ -11,6 +12,8 @@ struct tw_callable {
     /* A new reference; NULL: the error is set. Without an input it is called without arguments, and gives NULL also where it
      * worked. */
     tw_tensor *(*call)(tw_callable *self, tw_tensor *input);
+    /* The same of a value of any kind, a ragged tensor for example; or NULL. */
+    tw_status (*call_value)(tw_callable *self, const struct tw_value *input, struct tw_value *result);
     void (*end)(tw_callable *self); /* lets go of `state`; or NULL */
     void *state;
     char *name; /* as it stands in configs */

@@ -212,6 +212,8 @@ static tw_status write_value(tw__json *json, const tw_value *value)
         tw__json_end(json, ']');
         return TW_OK;
     case TW_VALUE_TENSOR:
+        if (value->tensor->count && !tw_tensor_data(value->tensor)) /* a symbolic one */
+            return tw__error_status();
         return write_tensor(json, value->tensor, 0, &index);
     case TW_VALUE_LIST:
     case TW_VALUE_TUPLE:

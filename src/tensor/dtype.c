@@ -107,6 +107,25 @@ tw_dtype tw_dtype_from_name(const char *name)
     return TW_DTYPE_NONE;
 }
 
+bool tw__policy_is_mixed(tw_dtype policy)
+{
+    return policy == TW_MIXED_FLOAT16 || policy == TW_MIXED_BFLOAT16;
+}
+
+const char *tw__policy_name(tw_dtype policy)
+{
+    return policy == TW_MIXED_FLOAT16 ? "mixed_float16" : policy == TW_MIXED_BFLOAT16 ? "mixed_bfloat16" : tw_dtype_name(policy);
+}
+
+tw_dtype tw__policy_from_name(const char *name)
+{
+    if (name && strncmp(name, "mixed_", 6) == 0)
+        return strcmp(name + 6, "float16") == 0    ? TW_MIXED_FLOAT16
+               : strcmp(name + 6, "bfloat16") == 0 ? TW_MIXED_BFLOAT16
+                                                   : TW_DTYPE_NONE;
+    return tw_dtype_from_name(name);
+}
+
 size_t tw_dtype_size(tw_dtype dtype)
 {
     return tw__dtype_is_valid(dtype) ? dtypes[dtype].size : 0;

@@ -12,6 +12,10 @@ bool tw__dtype_is_integer(tw_dtype dtype); /* signed and unsigned, not bool, not
 bool tw__dtype_is_complex(tw_dtype dtype);
 bool tw__dtype_differentiable(tw_dtype dtype); /* a gradient may pass: floats, complex numbers, variables, lists of tensors */
 bool tw__dtype_is_valid(tw_dtype dtype);
+/* Of layers: a dtype, or TW_MIXED_FLOAT16, TW_MIXED_BFLOAT16. */
+bool tw__policy_is_mixed(tw_dtype policy);
+const char *tw__policy_name(tw_dtype policy);
+tw_dtype tw__policy_from_name(const char *name);    /* TW_DTYPE_NONE: there is none */
 const char *tw__dtype_message_name(tw_dtype dtype); /* "DT_FLOAT": as messages in files name it */
 const char *tw__dtype_text(tw_dtype dtype);         /* "float", "half": as TensorFlow's C++ errors name it */
 float tw__half_to_float(uint16_t bits);

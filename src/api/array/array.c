@@ -241,7 +241,7 @@ TW_API(
                    TW_A_INT("new_axis_mask", args->new_axis_mask), TW_A_INT("shrink_axis_mask", args->shrink_axis_mask));
 }
 
-TW_API(reverse, "reverse(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
+TW_API(reverse, "reverse|compat.v1.reverse_v2(tensor: tensor, axis: ints, name: str = None) -> tensor", "Turns axes round.")
 {
     tw_auto tw_tensor *axes = tw__ints_tensor(args->axis.items, args->axis.count, TW_INT32);
     return TW_CALL(ReverseV2, args->tensor, axes);

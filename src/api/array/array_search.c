@@ -88,10 +88,11 @@ static tw_tensor *class_numbers(tw_tensor *x, const tw_tensor *other)
     return cast_to(flat, TW_INT64);
 }
 
-TW_API(math_confusion_matrix,
-       "math.confusion_matrix(labels: tensor, predictions: tensor, num_classes: tensor<int64> = None, weights: tensor = None, "
-       "dtype: dtype = int32, name: str = None) -> tensor",
-       "How often (or with what weight) each class was taken for each other: a row per label, a column per prediction.")
+TW_API(
+    math_confusion_matrix,
+    "math.confusion_matrix|compat.v1.confusion_matrix(labels: tensor, predictions: tensor, num_classes: tensor<int64> = None, weights: tensor = None, "
+    "dtype: dtype = int32, name: str = None) -> tensor",
+    "How often (or with what weight) each class was taken for each other: a row per label, a column per prediction.")
 {
     tw_auto tw_tensor *labels = class_numbers(args->labels, args->predictions);
     tw_auto tw_tensor *predictions = labels ? class_numbers(args->predictions, args->labels) : NULL;

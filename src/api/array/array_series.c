@@ -1,4 +1,4 @@
-/* Functions that make arrays by a rule: numbers in a row, one-hot rows, repeating, grids, diagonals; and counting. */
+/* Functions that make arrays by a rule: numbers in a row, one-hot rows, repeating, grids, diagonals. */
 #include "api/array/array.h"
 #include "graph/graph.h"
 #include "op/calls.h"
@@ -80,7 +80,8 @@ TW_API(
     return TW_CALL(Range, start, limit, delta);
 }
 
-TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
+TW_API(linspace,
+       "linspace|compat.v1.lin_space(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
        "num numbers from start to stop at equal distances; arrays of both give a new axis.")
 {
     TW_TEMPS(t);
@@ -238,10 +239,11 @@ TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name:
 
 /* ---- diagonals ---- */
 
-TW_API(linalg_diag,
-       "linalg.diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
-       "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
-       "Matrices with given diagonals.")
+TW_API(
+    linalg_diag,
+    "linalg.diag|compat.v1.matrix_diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
+    "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
+    "Matrices with given diagonals.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     tw_auto tw_tensor *rows = tw_tensor_int((int32_t)args->num_rows), *columns = tw_tensor_int((int32_t)args->num_cols);
@@ -252,10 +254,11 @@ TW_API(linalg_diag,
     return TW_CALL(MatrixDiagV3, args->diagonal, k, rows, columns, padding, TW_A_STRING("align", args->align));
 }
 
-TW_API(linalg_diag_part,
-       "linalg.diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
-       "align: str = RIGHT_LEFT) -> tensor",
-       "Diagonals of matrices.")
+TW_API(
+    linalg_diag_part,
+    "linalg.diag_part|compat.v1.matrix_diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
+    "align: str = RIGHT_LEFT) -> tensor",
+    "Diagonals of matrices.")
 {
     tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
     tw_auto tw_tensor *padding =
@@ -263,43 +266,4 @@ TW_API(linalg_diag_part,
     if (!k || !padding)
         return NULL;
     return TW_CALL(MatrixDiagPartV3, args->input, k, padding, TW_A_STRING("align", args->align));
-}
-
-/* ---- counting ---- */
-
-/* One more than the greatest number, between the two lengths where they are given; none of no numbers. */
-static tw_tensor *bin_count(tw_tensor *numbers, int64_t least, int64_t most)
-{
-    TW_TEMPS(t);
-    tw_dtype dtype = numbers ? numbers->dtype : TW_INT32;
-#define NUMBER(value) (dtype == TW_INT64 ? tw_tensor_int64(value) : tw_tensor_int((int32_t)(value)))
-    tw_tensor *size = TW_CALL(Max, numbers, 0);
-    size = TW_CALL(Maximum, TW_TEMP(AddV2, tw__temp(t, size), tw__temp(t, NUMBER(1))),
-                   tw__temp(t, NUMBER(least != TW_NO_INT && least > 0 ? least : 0)));
-    return most != TW_NO_INT ? TW_CALL(Minimum, tw__temp(t, size), tw__temp(t, NUMBER(most))) : size;
-#undef NUMBER
-}
-
-TW_API(
-    math_bincount,
-    "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
-    "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
-    "How often (or with what weight) each number occurs; with axis -1 per row.")
-{
-    TW_TEMPS(t);
-    const tw_tensor *arr = args->arr;
-    if (args->axis != TW_NO_INT && args->axis != 0 && args->axis != -1) {
-        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.",
-                 (long long)args->axis);
-        return NULL;
-    }
-    if (arr->dtype != TW_INT32 && arr->dtype != TW_INT64) {
-        tw__fail(TW_TYPE_ERROR, "tf.math.bincount: arr must be int32 or int64, got %s", tw_dtype_name(arr->dtype));
-        return NULL;
-    }
-    tw_auto tw_tensor *flat = TW_CALL(Reshape, args->arr, tw__temp_ints(t, &(int64_t){ -1 }, 1, TW_INT64));
-    tw_auto tw_tensor *number = bin_count(flat, args->minlength, args->maxlength);
-    tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
-    return TW_CALL(DenseBincount, args->axis == -1 ? args->arr : flat, number, weights,
-                   TW_A_BOOL("binary_output", args->binary_output));
 }

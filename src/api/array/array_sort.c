@@ -24,6 +24,12 @@ TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> t
     return tw__call_many(&tw__op_Unique, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 2);
 }
 
+TW_API(unique_with_counts, "unique_with_counts(x: tensor, out_idx: dtype = int32, name: str = None) -> tensors<UniqueWithCounts>",
+       "The different values of a vector, where each element's value is among them, and how often each occurs.")
+{
+    return tw__call_many(&tw__op_UniqueWithCounts, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 3);
+}
+
 /* ---- sorting ---- */
 
 /* k < 0: all of a row, whose size is not known yet. */
@@ -38,7 +44,7 @@ static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index
 
 TW_API(
     math_top_k,
-    "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
+    "math.top_k|nn.top_k|compat.v1.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
     "The k greatest elements of each row, and where they stand.")
 {
     if (args->k < 0) {
@@ -48,9 +54,10 @@ TW_API(
     return top_k(args->input, args->k, args->sorted, args->index_type);
 }
 
-TW_API(math_in_top_k,
-       "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
-       "Whether each target is among its row's k greatest predictions.")
+TW_API(
+    math_in_top_k,
+    "math.in_top_k|nn.in_top_k|compat.v1.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
+    "Whether each target is among its row's k greatest predictions.")
 {
     return TW_CALL(InTopKV2, args->predictions, args->targets, args->k);
 }

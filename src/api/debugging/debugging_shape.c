@@ -114,7 +114,8 @@ TW_API(debugging_assert_rank_in,
     return check_given(args->x, TW_RANK_IN, args->ranks, args->message);
 }
 
-TW_API(debugging_assert_scalar, "debugging.assert_scalar(tensor: tensor, message: str = None, name: str = None) -> value",
+TW_API(debugging_assert_scalar,
+       "debugging.assert_scalar|compat.v1.assert_scalar(tensor: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless it is a scalar.")
 {
     if (args->tensor->shape.rank == 0)
@@ -128,9 +129,10 @@ TW_API(debugging_assert_scalar, "debugging.assert_scalar(tensor: tensor, message
     return tw__check_refuse(TW_VALUE_ERROR, &text);
 }
 
-TW_API(debugging_assert_type,
-       "debugging.assert_type(tensor: tensor, tf_type: dtype, message: str = None, name: str = None) -> value",
-       "Raises an error unless the tensor has that dtype.")
+TW_API(
+    debugging_assert_type,
+    "debugging.assert_type|compat.v1.assert_type(tensor: tensor, tf_type: dtype, message: str = None, name: str = None) -> value",
+    "Raises an error unless the tensor has that dtype.")
 {
     if (args->tensor->dtype == args->tf_type)
         return tw__nothing;

@@ -205,8 +205,10 @@ TW_API(image_stateless_random_flip_up_down, "image.stateless_random_flip_up_down
     return flip(args->image, 1, TW_NO_INT, args->seed);
 }
 
-TW_API(image_random_crop, "image.random_crop(value: tensor, size: tensor<int32>, seed: int = None, name: str = None) -> tensor",
-       "A part of that size at a place by chance.")
+TW_API(
+    image_random_crop,
+    "image.random_crop|compat.v1.random_crop(value: tensor, size: tensor<int32>, seed: int = None, name: str = None) -> tensor",
+    "A part of that size at a place by chance.")
 {
     return crop(args->value, args->size, args->seed, NULL);
 }

@@ -21,7 +21,7 @@ static tw_tensor *real_part(tw_tensor *x)
     return real;
 }
 
-TW_API(linalg_logdet, "linalg.logdet(matrix: tensor, name: str = None) -> tensor",
+TW_API(linalg_logdet, "linalg.logdet|compat.v1.log_matrix_determinant(matrix: tensor, name: str = None) -> tensor",
        "The logarithm of the determinant of each Hermitian positive definite matrix.")
 {
     TW_TEMPS(t);

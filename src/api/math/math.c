@@ -30,7 +30,7 @@ TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors", "T
 
 /* ---- choosing ---- */
 
-TW_API(where, "where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
+TW_API(where, "where|compat.v1.where_v2(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
        "x where the condition is true, else y; without x and y the indices of what is true.")
 {
     if (!args->x != !args->y) {
@@ -112,7 +112,7 @@ static tw_tensor *global_norm(tw_tensors list)
     return TW_CALL(Sqrt, total);
 }
 
-TW_API(linalg_global_norm, "linalg.global_norm(t_list: tensors<T>, name: str = None) -> tensor",
+TW_API(linalg_global_norm, "linalg.global_norm|compat.v1.global_norm(t_list: tensors<T>, name: str = None) -> tensor",
        "The square root of the sum of the squares of all elements of all tensors.")
 {
     return global_norm(args->t_list);
@@ -183,9 +183,10 @@ TW_API(add_n, "add_n|math.add_n(inputs: tensors<T>, name: str = None) -> tensor"
     return add_all(args->inputs);
 }
 
-TW_API(math_accumulate_n,
-       "math.accumulate_n(inputs: tensors<T>, shape: shape = None, tensor_dtype: dtype = None, name: str = None) -> tensor",
-       "The sum of all inputs, element by element; the shape and dtype are checked if given.")
+TW_API(
+    math_accumulate_n,
+    "math.accumulate_n|compat.v1.accumulate_n(inputs: tensors<T>, shape: shape = None, tensor_dtype: dtype = None, name: str = None) -> tensor",
+    "The sum of all inputs, element by element; the shape and dtype are checked if given.")
 {
     for (int64_t i = 0; i < args->inputs.count; i++) {
         const tw_tensor *input = args->inputs.items[i];

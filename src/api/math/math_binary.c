@@ -9,8 +9,10 @@ TW_API(add, "add|math.add(x: tensor<first>|ragged, y: tensor<first>|ragged, name
     return args->x->dtype == TW_STRING ? TW_CALL(Add, args->x, args->y) : TW_CALL(AddV2, args->x, args->y);
 }
 
-TW_API(math_logical_xor, "math.logical_xor(x: tensor<bool>|ragged, y: tensor<bool>|ragged, name: str = 'LogicalXor') -> tensor",
-       "Whether exactly one of x and y is true.")
+TW_API(
+    math_logical_xor,
+    "math.logical_xor|compat.v1.logical_xor(x: tensor<bool>|ragged, y: tensor<bool>|ragged, name: str = 'LogicalXor') -> tensor",
+    "Whether exactly one of x and y is true.")
 {
     tw_auto tw_tensor *either = TW_CALL(LogicalOr, args->x, args->y);
     tw_auto tw_tensor *both = either ? TW_CALL(LogicalAnd, args->x, args->y) : NULL;

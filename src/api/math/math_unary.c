@@ -38,22 +38,24 @@ TW_API(math_reciprocal_no_nan, "math.reciprocal_no_nan(x: tensor|ragged, name: s
 
 /* ---- complex numbers; real ones have a part too ---- */
 
-TW_API(math_real, "math.real(input: tensor|ragged, name: str = None) -> tensor", "The real part of each element.")
+TW_API(math_real, "math.real|compat.v1.real(input: tensor|ragged, name: str = None) -> tensor", "The real part of each element.")
 {
     return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Real, args->input) : tw_retain(args->input);
 }
 
-TW_API(math_imag, "math.imag(input: tensor|ragged, name: str = None) -> tensor", "The imaginary part of each element.")
+TW_API(math_imag, "math.imag|compat.v1.imag(input: tensor|ragged, name: str = None) -> tensor",
+       "The imaginary part of each element.")
 {
     return tw__dtype_is_complex(args->input->dtype) ? part_of(&tw__op_Imag, args->input) : TW_CALL(ZerosLike, args->input);
 }
 
-TW_API(math_conj, "math.conj(x: tensor|ragged, name: str = None) -> tensor", "The complex conjugate of each element.")
+TW_API(math_conj, "math.conj|compat.v1.conj(x: tensor|ragged, name: str = None) -> tensor",
+       "The complex conjugate of each element.")
 {
     return tw__dtype_is_complex(args->x->dtype) ? TW_CALL(Conj, args->x) : tw_retain(args->x);
 }
 
-TW_API(math_angle, "math.angle(input: tensor|ragged, name: str = None) -> tensor",
+TW_API(math_angle, "math.angle|compat.v1.angle(input: tensor|ragged, name: str = None) -> tensor",
        "The angle of each element in the complex plane.")
 {
     tw_tensor *input = args->input;

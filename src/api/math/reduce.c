@@ -156,9 +156,10 @@ TW_API(math_cumsum,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
 }
 
-TW_API(math_cumprod,
-       "math.cumprod(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
-       "Running products along an axis.")
+TW_API(
+    math_cumprod,
+    "math.cumprod|compat.v1.cumprod(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",
+    "Running products along an axis.")
 {
     return tw__call_axis(&tw__op_Cumprod, args->x, args->axis,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);

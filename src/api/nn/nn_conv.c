@@ -115,10 +115,11 @@ TW_API(nn_conv2d,
     return tw__call(&tw__op_Conv2D, TW_IN(args->input, args->filters), 2, attrs, window_attrs(&w, "dilations", attrs));
 }
 
-TW_API(nn_depthwise_conv2d,
-       "nn.depthwise_conv2d(input: tensor<T>, filter: tensor<T>, strides: ints, padding: value, data_format: str = None, "
-       "dilations: ints = None, name: str = None) -> tensor",
-       "A convolution of every channel with filters of its own [rows, columns, channels, multiplier].")
+TW_API(
+    nn_depthwise_conv2d,
+    "nn.depthwise_conv2d|compat.v1.nn.depthwise_conv2d_native(input: tensor<T>, filter: tensor<T>, strides: ints, padding: value, data_format: str = None, "
+    "dilations: ints = None, name: str = None) -> tensor",
+    "A convolution of every channel with filters of its own [rows, columns, channels, multiplier].")
 {
     window_args w;
     tw_attr attrs[8];
@@ -209,10 +210,11 @@ static tw_tensor *pool_any(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_
     return pool(op, input, sizes, strides, given, text, rank - 2);
 }
 
-TW_API(nn_max_pool2d,
-       "nn.max_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
-       "name: str = None) -> tensor",
-       "The greatest value of each window of images.")
+TW_API(
+    nn_max_pool2d,
+    "nn.max_pool2d|compat.v1.nn.max_pool_v2(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
+    "name: str = None) -> tensor",
+    "The greatest value of each window of images.")
 {
     return pool(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 2);
 }
@@ -233,10 +235,11 @@ TW_API(nn_max_pool,
     return pool_any(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format);
 }
 
-TW_API(nn_avg_pool2d,
-       "nn.avg_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
-       "name: str = None) -> tensor",
-       "The mean of each window of images.")
+TW_API(
+    nn_avg_pool2d,
+    "nn.avg_pool2d|compat.v1.nn.avg_pool_v2(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
+    "name: str = None) -> tensor",
+    "The mean of each window of images.")
 {
     return pool(&tw__op_AvgPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 2);
 }

@@ -6,7 +6,7 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-TW_API(math_log_sigmoid, "math.log_sigmoid(x: tensor|ragged, name: str = None) -> tensor",
+TW_API(math_log_sigmoid, "math.log_sigmoid|compat.v1.log_sigmoid(x: tensor|ragged, name: str = None) -> tensor",
        "log(1 / (1 + exp(-x))), element by element.")
 {
     tw_auto tw_tensor *negative = TW_CALL(Neg, args->x);

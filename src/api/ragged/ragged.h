@@ -64,4 +64,12 @@ bool tw__values_match(tw__temps *t, void **x, void **y);
 void tw__ragged_text(tw__text *text, const struct tw_ragged_tensor *ragged);
 tw_tensor *tw__ragged_to_tensor(tw__temps *t, struct tw_ragged_tensor *ragged, tw_tensor *default_value, const tw_shape *shape);
 
+/* tf.math.bincount of a tensor, a ragged or a sparse one (array/array_bincount.c); weights: NULL, or of the same kind. */
+typedef struct tw__bins {
+    int64_t least, most, axis; /* TW_NO_INT: not said */
+    tw_dtype dtype;            /* of the counts, where there are no weights */
+    bool binary;
+} tw__bins;
+tw_tensor *tw__bincount(tw__temps *t, void *value, void *weights, const tw__bins *bins); /* a new reference */
+
 #endif

@@ -84,7 +84,7 @@ static const struct {
     { "nn_softmax", tw__ragged_softmax_form, false },
     { "nn_embedding_lookup", tw__ragged_embedding_form, false },
     { "math_cumsum", tw__ragged_cumsum_form, false },
-    { "math_bincount", tw__ragged_bincount_form, false },
+    { "math_bincount", tw__ragged_bincount_form, true },
     { "split", NULL, false },
     { "add_n", tw__ragged_members_form, false },
     { "strings_join", tw__ragged_members_form, false },

@@ -74,10 +74,6 @@ void *tw__ragged_cumsum_form(const tw__composite_call *c)
 void *tw__ragged_bincount_form(const tw__composite_call *c)
 {
     const tw_math_bincount_args *args = (const void *)c->args;
-    void *value = tw__call_argument(c, 0), *weights = tw__call_argument(c, 1);
-    tw_tensor *inputs[2] = { tw__flat_values(value), weights ? tw__flat_values(weights) : NULL };
-    if (args->axis == TW_NO_INT || args->axis == 0)
-        return tw__call_with(c, inputs, 2);
-    tw__fail(TW_UNIMPLEMENTED, "bincount: of the rows of a ragged tensor; tf.sparse.bincount counts them");
-    return NULL;
+    tw__bins bins = { args->minlength, args->maxlength, args->axis, args->dtype, args->binary_output };
+    return tw__temp(c->t, tw__bincount(c->t, tw__call_argument(c, 0), tw__call_argument(c, 1), &bins));
 }

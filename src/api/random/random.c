@@ -229,10 +229,11 @@ static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *m
     return tw__part_result(&part, values ? shifted(&part, values, middle, spread) : NULL);
 }
 
-TW_API(random_uniform,
-       "random.uniform(shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, dtype: dtype = float32, "
-       "seed: int = None, name: str = None) -> tensor",
-       "Values from [minval, maxval), all equally likely; minval is 0 and maxval 1 if not given. Integers need a maxval.")
+TW_API(
+    random_uniform,
+    "random.uniform|compat.v1.random_uniform(shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, dtype: dtype = float32, "
+    "seed: int = None, name: str = None) -> tensor",
+    "Values from [minval, maxval), all equally likely; minval is 0 and maxval 1 if not given. Integers need a maxval.")
 {
     if (check_uniform(args->dtype, false) != TW_OK)
         return NULL;
@@ -253,10 +254,11 @@ TW_API(random_uniform,
     return between(values, args->minval, args->maxval);
 }
 
-TW_API(random_normal,
-       "random.normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
-       "seed: int = None, name: str = None) -> tensor",
-       "Normal values; the mean is 0 and the standard deviation 1 if not given.")
+TW_API(
+    random_normal,
+    "random.normal|compat.v1.random_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
+    "seed: int = None, name: str = None) -> tensor",
+    "Normal values; the mean is 0 and the standard deviation 1 if not given.")
 {
     if (check_float("random.normal", args->dtype) != TW_OK)
         return NULL;
@@ -270,7 +272,7 @@ TW_API(random_normal,
 
 TW_API(
     random_truncated_normal,
-    "random.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
+    "random.truncated_normal|compat.v1.truncated_normal(shape: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, dtype: dtype = float32, "
     "seed: int = None, name: str = None) -> tensor",
     "Normal values, those farther than two standard deviations from the mean drawn again.")
 {
@@ -284,7 +286,7 @@ TW_API(
                   args->stddev, args->mean);
 }
 
-TW_API(random_shuffle, "random.shuffle(value: tensor, seed: int = None, name: str = None) -> tensor",
+TW_API(random_shuffle, "random.shuffle|compat.v1.random_shuffle(value: tensor, seed: int = None, name: str = None) -> tensor",
        "The rows along the first dimension in random order.")
 {
     return tw__random_call(&tw__op_RandomShuffle, TW_IN(args->value), 1, tw__seed_pair(args->seed), NULL, 0);

@@ -30,7 +30,7 @@ static tw_tensor *scaled(tw_tensor *values, tw_tensor *beta, tw_dtype dtype)
 
 TW_API(
     random_gamma,
-    "random.gamma(shape: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, dtype: dtype = float32, seed: int = None, "
+    "random.gamma|compat.v1.random_gamma(shape: tensor<int32>, alpha: tensor<dtype>, beta: tensor<dtype> = None, dtype: dtype = float32, seed: int = None, "
     "name: str = None) -> tensor",
     "Values of the gamma distribution, shape of them for each alpha and rate beta.")
 {
@@ -42,7 +42,7 @@ TW_API(
 
 TW_API(
     random_poisson,
-    "random.poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
+    "random.poisson|compat.v1.random_poisson(shape: tensor<int32>, lam: tensor<float32>, dtype: dtype = float32, seed: int = None, name: str = None) -> tensor",
     "Values of the Poisson distribution, shape of them for each rate.")
 {
     tw_attr type = TW_A_TYPE("dtype", args->dtype);

@@ -52,7 +52,7 @@ TW_API(strings_format,
 
 /* ---- tf.io ---- */
 
-TW_API(io_write_file, "io.write_file(filename: tensor<string>, contents: tensor<string>, name: str = None)",
+TW_API(io_write_file, "io.write_file|compat.v1.write_file(filename: tensor<string>, contents: tensor<string>, name: str = None)",
        "Makes a file of bytes, and its directories.")
 {
     int none = 0;

@@ -83,3 +83,20 @@ uint64_t tw__random_entropy(void)
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000003u ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)(uintptr_t)&now;
 }
+
+/* NumPy's: seeded by one word, each place drawn with as many low bits as its number has. */
+void tw__mersenne_shuffle(int64_t seed, int64_t *order, int64_t count)
+{
+    tw__mersenne m;
+    start(&m, (uint32_t)seed);
+    for (int64_t i = count - 1; i > 0; i--) {
+        uint64_t mask = (UINT64_MAX >> __builtin_clzll((uint64_t)i)), at;
+        do
+            at = (mask > UINT32_MAX ? (uint64_t)tw__mersenne_next(&m) << 32 | tw__mersenne_next(&m) : tw__mersenne_next(&m)) &
+                 mask;
+        while (at > (uint64_t)i);
+        int64_t other = order[at];
+        order[at] = order[i];
+        order[i] = other;
+    }
+}

@@ -53,6 +53,8 @@ void tw__mersenne_seed(tw__mersenne *mersenne, int64_t seed);
 uint32_t tw__mersenne_next(tw__mersenne *mersenne);
 /* Python's randint(low, high) for high - low < 2**32. */
 int64_t tw__mersenne_between(tw__mersenne *mersenne, int64_t low, int64_t high);
+/* Shuffles numbers as NumPy's RandomState(seed).shuffle does; seed: 0 to 2**32 - 1. */
+void tw__mersenne_shuffle(int64_t seed, int64_t *order, int64_t count);
 
 uint64_t tw__random_entropy(void); /* from the operating system */
 

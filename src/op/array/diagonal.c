@@ -56,7 +56,7 @@ static tw_status diag_gradient(tw__gradient *gradient)
 
 TW_OP(Diag, .inputs = "diagonal: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = diag_shape,
       .compute = diag_compute, .gradient = diag_gradient,
-      .function = "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor",
+      .function = "linalg.tensor_diag|compat.v1.diag(diagonal: tensor, name: str = None) -> tensor",
       .doc = "Zeros with the tensor on the diagonal.");
 
 static tw_status part_shape(tw__inference *inference)
@@ -89,7 +89,8 @@ static tw_status part_compute(tw__kernel *kernel)
 
 TW_OP(DiagPart, .inputs = "input: T", .outputs = "diagonal: T", .attrs = "T: {" NUMBERS "}", .shape = part_shape,
       .compute = part_compute, .gradient = diag_gradient,
-      .function = "linalg.tensor_diag_part(input: tensor, name: str = None) -> tensor", .doc = "The diagonal of a tensor.");
+      .function = "linalg.tensor_diag_part|compat.v1.diag_part(input: tensor, name: str = None) -> tensor",
+      .doc = "The diagonal of a tensor.");
 
 /* ---- MatrixBandPart ---- */
 
@@ -140,7 +141,7 @@ static tw_status band_gradient(tw__gradient *gradient)
 
 TW_OP(MatrixBandPart, .inputs = "input: T, num_lower: Tindex, num_upper: Tindex", .outputs = "band: T",
       .attrs = "T: type, Tindex: {int32, int64} = int64", .shape = band_shape, .compute = band_compute, .gradient = band_gradient,
-      .function = "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, "
+      .function = "linalg.band_part|compat.v1.matrix_band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, "
                   "name: str = None) -> tensor",
       .doc = "Zeros outside of a band around the diagonal of each matrix.");
 

@@ -188,21 +188,25 @@ static tw_status sub_gradient(tw__gradient *gradient)
     return TW_OK;
 }
 
-TW_OP(TensorScatterUpdate, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
-      .attrs = "T: type, Tindices: {int16, int32, int64, uint16}", .shape = tensor_shape, .compute = update_compute,
-      .gradient = update_gradient,
-      .function = "tensor_scatter_nd_update(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
-                  "name: str = None) -> tensor",
-      .doc = "Writes slices over those of a tensor, by index.");
+TW_OP(
+    TensorScatterUpdate, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+    .attrs = "T: type, Tindices: {int16, int32, int64, uint16}", .shape = tensor_shape, .compute = update_compute,
+    .gradient = update_gradient,
+    .function =
+        "tensor_scatter_nd_update|compat.v1.tensor_scatter_update(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+        "name: str = None) -> tensor",
+    .doc = "Writes slices over those of a tensor, by index.");
 
 TW_OP(TensorScatterAdd, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = add_compute, .gradient = add_gradient,
-      .function = "tensor_scatter_nd_add(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
-                  "name: str = None) -> tensor",
+      .function =
+          "tensor_scatter_nd_add|compat.v1.tensor_scatter_add(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+          "name: str = None) -> tensor",
       .doc = "Adds slices to those of a tensor, by index.");
 
 TW_OP(TensorScatterSub, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
       .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = sub_compute, .gradient = sub_gradient,
-      .function = "tensor_scatter_nd_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
-                  "name: str = None) -> tensor",
+      .function =
+          "tensor_scatter_nd_sub|compat.v1.tensor_scatter_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
+          "name: str = None) -> tensor",
       .doc = "Subtracts slices from those of a tensor, by index.");

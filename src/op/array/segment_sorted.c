@@ -107,7 +107,7 @@ static tw_status sum_gradient(tw__gradient *gradient)
 TW_OP(SegmentSum, .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T",
       .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}", .shape = tw__sorted_segment_shape, .compute = sum_compute,
       .gradient = sum_gradient,
-      .function = "math.segment_sum(data: tensor, segment_ids: tensor<int32>, name: str = None) -> tensor",
+      .function = "math.segment_sum|compat.v1.segment_sum(data: tensor, segment_ids: tensor<int32>, name: str = None) -> tensor",
       .doc = "Sums of the rows of each segment; the ids do not decrease.");
 
 /* ---- the others ---- */

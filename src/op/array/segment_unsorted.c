@@ -95,12 +95,14 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-TW_OP(UnsortedSegmentSum, .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
-      .attrs = "T: {" REALS ", complex64, complex128}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32",
-      .shape = unsorted_shape, .compute = unsorted_compute, .gradient = unsorted_gradient,
-      .function = "math.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
-                  "name: str = None) -> tensor",
-      .doc = "Sums of the rows of each segment.");
+TW_OP(
+    UnsortedSegmentSum, .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
+    .attrs = "T: {" REALS ", complex64, complex128}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32",
+    .shape = unsorted_shape, .compute = unsorted_compute, .gradient = unsorted_gradient,
+    .function =
+        "math.unsorted_segment_sum|compat.v1.unsorted_segment_sum(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+        "name: str = None) -> tensor",
+    .doc = "Sums of the rows of each segment.");
 
 /* ---- the others ---- */
 
@@ -247,17 +249,23 @@ static tw_status product_gradient(tw__gradient *g)
     .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T", .shape = unsorted_shape
 #define IDS "Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32"
 
-TW_OP(UnsortedSegmentMax, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = max_compute, .gradient = extreme_gradient,
-      .function = "math.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
-                  "name: str = None) -> tensor",
-      .doc = "The greatest of the rows of each segment, element by element.");
+TW_OP(
+    UnsortedSegmentMax, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = max_compute, .gradient = extreme_gradient,
+    .function =
+        "math.unsorted_segment_max|compat.v1.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+        "name: str = None) -> tensor",
+    .doc = "The greatest of the rows of each segment, element by element.");
 
-TW_OP(UnsortedSegmentMin, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = min_compute, .gradient = extreme_gradient,
-      .function = "math.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
-                  "name: str = None) -> tensor",
-      .doc = "The least of the rows of each segment, element by element.");
+TW_OP(
+    UnsortedSegmentMin, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = min_compute, .gradient = extreme_gradient,
+    .function =
+        "math.unsorted_segment_min|compat.v1.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+        "name: str = None) -> tensor",
+    .doc = "The least of the rows of each segment, element by element.");
 
-TW_OP(UnsortedSegmentProd, ROW, .attrs = "T: {" NUMBERS "}, " IDS, .compute = product_compute, .gradient = product_gradient,
-      .function = "math.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
-                  "name: str = None) -> tensor",
-      .doc = "The products of the rows of each segment.");
+TW_OP(
+    UnsortedSegmentProd, ROW, .attrs = "T: {" NUMBERS "}, " IDS, .compute = product_compute, .gradient = product_gradient,
+    .function =
+        "math.unsorted_segment_prod|compat.v1.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, "
+        "name: str = None) -> tensor",
+    .doc = "The products of the rows of each segment.");

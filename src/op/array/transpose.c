@@ -159,7 +159,8 @@ static tw_status invert_compute(tw__kernel *kernel)
 }
 
 TW_OP(InvertPermutation, .inputs = "x: T", .outputs = "y: T", .attrs = "T: {int32, int64} = int32", .shape = invert_shape,
-      .compute = invert_compute, .function = "math.invert_permutation(x: tensor<int32>, name: str = None) -> tensor",
+      .compute = invert_compute,
+      .function = "math.invert_permutation|compat.v1.invert_permutation(x: tensor<int32>, name: str = None) -> tensor",
       .doc = "The permutation y with y[x[i]] = i.");
 
 /* ---- ReverseV2 ---- */

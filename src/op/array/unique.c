@@ -1,4 +1,5 @@
-/* Unique: the different values of a vector in the order they first stand, and where each element's value is among them.
+/* Unique: the different values of a vector in the order they first stand, and where each element's value is among them;
+ * UniqueWithCounts says how often each occurs, too.
  * Bitcast: the same bytes as another dtype. */
 #include "base/pause.h"
 #include "kernel/copy.h"
@@ -12,6 +13,8 @@ static tw_status unique_shape(tw__inference *inference)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "unique expects a 1D vector.");
     inference->out_shapes[0] = TW_SHAPE(-1);
     inference->out_shapes[1] = TW_SHAPE(in->rank == 1 ? in->dims[0] : -1);
+    if (inference->output_count == 3)
+        inference->out_shapes[2] = TW_SHAPE(-1);
     return TW_OK;
 }
 
@@ -227,6 +230,21 @@ static tw_status find_any(const tw_tensor *in, tw_tensor *places, int64_t *first
     return status;
 }
 
+/* How often each of `found` values occurs, the third output. */
+static tw_status count_places(tw__kernel *kernel, const tw_tensor *places, int64_t found)
+{
+    tw_tensor *counts = tw__output(kernel, 2, &TW_SHAPE(found));
+    TW_NEED(counts);
+    memset(counts->data, 0, (size_t)found * tw__element_size(counts->dtype));
+    for (int64_t i = 0; i < places->count; i++) {
+        if (counts->dtype == TW_INT64)
+            ((int64_t *)counts->data)[((const int64_t *)places->data)[i]]++;
+        else
+            ((int32_t *)counts->data)[((const int32_t *)places->data)[i]]++;
+    }
+    return TW_OK;
+}
+
 static tw_status unique_compute(tw__kernel *kernel)
 {
     const tw_tensor *in = kernel->inputs[0];
@@ -248,12 +266,17 @@ static tw_status unique_compute(tw__kernel *kernel)
         status = tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size,
                                    (const char *)in->data + (size_t)firsts[i] * size, 1);
     tw__free(firsts);
-    return status;
+    return status == TW_OK && kernel->output_count == 3 ? count_places(kernel, places, found) : status;
 }
 
 TW_OP(Unique, .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",
       .shape = unique_shape, .compute = unique_compute, .no_gradient = true, .one_thread = TW_ONE_THREAD_VECTOR,
       .doc = "The different values of a vector, and where each element's value is among them.");
+
+TW_OP(UniqueWithCounts, .inputs = "x: T", .outputs = "y: T, idx: out_idx, count: out_idx",
+      .attrs = "T: type, out_idx: {int32, int64} = int32", .shape = unique_shape, .compute = unique_compute, .no_gradient = true,
+      .one_thread = TW_ONE_THREAD_VECTOR,
+      .doc = "The different values of a vector, where each element's value is among them, and how often each occurs.");
 
 /* ---- Bitcast ---- */
 

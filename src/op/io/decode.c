@@ -119,7 +119,8 @@ static tw_status serialize_compute(tw__kernel *kernel)
 }
 
 TW_OP(SerializeTensor, .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar,
-      .compute = serialize_compute, .function = "io.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
+      .compute = serialize_compute,
+      .function = "io.serialize_tensor|compat.v1.serialize_tensor(tensor: tensor, name: str = None) -> tensor",
       .doc = "A tensor as bytes, which parse_tensor reads.");
 
 static tw_status parse_shape(tw__inference *inference)
@@ -152,10 +153,11 @@ static tw_status parse_compute(tw__kernel *kernel)
     return made ? tw__output_take(kernel, 0, made) : tw__error_status();
 }
 
-TW_OP(ParseTensor, .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape,
-      .compute = parse_compute, .makes_outputs = true,
-      .function = "io.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
-      .doc = "The tensor whose bytes serialize_tensor made.");
+TW_OP(
+    ParseTensor, .inputs = "serialized: string", .outputs = "output: out_type", .attrs = "out_type: type", .shape = parse_shape,
+    .compute = parse_compute, .makes_outputs = true,
+    .function = "io.parse_tensor|compat.v1.parse_tensor(serialized: tensor<string>, out_type: dtype, name: str = None) -> tensor",
+    .doc = "The tensor whose bytes serialize_tensor made.");
 
 TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
        "A tensor's TensorProto as programs make one: a single element in its list.")
@@ -200,9 +202,10 @@ static tw_status inflate_compute(tw__kernel *kernel)
 TW_OP(DecodeCompressed, .inputs = "bytes: string", .outputs = "output: string", .attrs = "compression_type: string = ''",
       .shape = tw_shape_same, .compute = inflate_compute, .doc = "What compressed strings hold.");
 
-TW_API(io_decode_compressed,
-       "io.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
-       "What strings compressed by ZLIB or GZIP hold.")
+TW_API(
+    io_decode_compressed,
+    "io.decode_compressed|compat.v1.decode_compressed(bytes: tensor<string>, compression_type: str = None, name: str = None) -> tensor",
+    "What strings compressed by ZLIB or GZIP hold.")
 {
     const char *type = args->compression_type ? args->compression_type : "";
     return TW_CALL(DecodeCompressed, args->bytes, TW_A_STRING("compression_type", type));

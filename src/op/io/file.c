@@ -48,7 +48,8 @@ static tw_status read_compute(tw__kernel *kernel)
 
 TW_OP(ReadFile, .inputs = "filename: string", .outputs = "contents: string", .shape = read_shape, .compute = read_compute,
       .touches = TW_READS_FILES, .paths = "filename",
-      .function = "io.read_file(filename: tensor<string>, name: str = None) -> tensor", .doc = "The bytes of a file.");
+      .function = "io.read_file|compat.v1.read_file(filename: tensor<string>, name: str = None) -> tensor",
+      .doc = "The bytes of a file.");
 
 /* ---- WriteFile ---- */
 
@@ -156,5 +157,5 @@ static tw_status matching_compute(tw__kernel *kernel)
 
 TW_OP(MatchingFiles, .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape,
       .compute = matching_compute, .touches = TW_READS_FILES,
-      .function = "io.matching_files(pattern: tensor<string>, name: str = None) -> tensor",
+      .function = "io.matching_files|compat.v1.matching_files(pattern: tensor<string>, name: str = None) -> tensor",
       .doc = "The names of the files that patterns stand for, sorted.");

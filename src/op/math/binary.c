@@ -284,7 +284,7 @@ TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binar
 
 TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_divide_no_nan,
       .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
-      .function = "math.divide_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+      .function = "math.divide_no_nan|compat.v1.div_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
@@ -301,10 +301,12 @@ static bool floor_div_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, floor_div_sizes);
 }
 
-TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
-      .partial = floor_div_partial,
-      .function = "math.floordiv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "x / y rounded down, element by element.");
+TW_OP(
+    FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
+    .partial = floor_div_partial,
+    .function =
+        "math.floordiv|compat.v1.floor_div|compat.v1.floordiv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+    .doc = "x / y rounded down, element by element.");
 
 static tw_status floor_modulo_gradient(tw__gradient *g)
 {
@@ -318,10 +320,12 @@ static tw_status floor_modulo_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
-      .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
-      .function = "math.floormod|math.mod(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "The remainder of division rounded down: it has the sign of y.");
+TW_OP(
+    FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
+    .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
+    .function =
+        "math.floormod|math.mod|compat.v1.floormod|compat.v1.mod(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+    .doc = "The remainder of division rounded down: it has the sign of y.");
 
 TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute, .no_gradient = true,
       .doc = "The remainder of division rounded towards zero: it has the sign of x.");
@@ -398,10 +402,12 @@ static tw_status squared_difference_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}", .compute = tw__binary_compute,
-      .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
-      .function = "math.squared_difference(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "(x - y) * (x - y), element by element.");
+TW_OP(
+    SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}", .compute = tw__binary_compute,
+    .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
+    .function =
+        "math.squared_difference|compat.v1.squared_difference(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+    .doc = "(x - y) * (x - y), element by element.");
 
 /* ---- powers, logarithms, angles ---- */
 

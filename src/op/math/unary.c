@@ -75,20 +75,25 @@ TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__u
       .function = "sqrt|math.sqrt(x: tensor|ragged|sparse, name: str = None) -> tensor",
       .doc = "The square root of each element.");
 TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient,
-      .function = "math.rsqrt(x: tensor|ragged, name: str = None) -> tensor", .doc = "1 / sqrt(x), element by element.");
+      .function = "math.rsqrt|compat.v1.rsqrt(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "1 / sqrt(x), element by element.");
 TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_reciprocal,
-      .gradient = reciprocal_gradient, .function = "math.reciprocal(x: tensor|ragged, name: str = None) -> tensor",
+      .gradient = reciprocal_gradient,
+      .function = "math.reciprocal|compat.v1.reciprocal(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "1 / x, element by element.");
 TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_reciprocal,
       .gradient = reciprocal_gradient, .doc = "1 / x.");
 TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_exp, .gradient = exp_gradient,
       .function = "exp|math.exp(x: tensor|ragged, name: str = None) -> tensor", .doc = "e to the power of each element.");
 TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient,
-      .function = "math.expm1(x: tensor|ragged, name: str = None) -> tensor", .doc = "exp(x) - 1, precise near zero.");
+      .function = "math.expm1|compat.v1.expm1(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "exp(x) - 1, precise near zero.");
 TW_OP(Log, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_log, .gradient = log_gradient,
-      .function = "math.log(x: tensor|ragged, name: str = None) -> tensor", .doc = "The natural logarithm of each element.");
+      .function = "math.log|compat.v1.log(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "The natural logarithm of each element.");
 TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient,
-      .function = "math.log1p(x: tensor|ragged, name: str = None) -> tensor", .doc = "log(1 + x), precise near zero.");
+      .function = "math.log1p|compat.v1.log1p(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "log(1 + x), precise near zero.");
 TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_sin, .gradient = sin_gradient,
       .function = "sin|math.sin(x: tensor|ragged, name: str = None) -> tensor", .doc = "The sine of each element.");
 TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_cos, .gradient = cos_gradient,
@@ -119,11 +124,11 @@ TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = tw__unary_compute, .unary = &tw
       .function = "sigmoid|math.sigmoid|nn.sigmoid(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "1 / (1 + exp(-x)), element by element.");
 TW_OP(Erf, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_erf, .gradient = erf_gradient,
-      .function = "math.erf(x: tensor|ragged|sparse, name: str = None) -> tensor", .doc = "The error function.");
+      .function = "math.erf|compat.v1.erf(x: tensor|ragged|sparse, name: str = None) -> tensor", .doc = "The error function.");
 TW_OP(Erfc, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient,
-      .function = "math.erfc(x: tensor|ragged, name: str = None) -> tensor", .doc = "1 - erf(x).");
+      .function = "math.erfc|compat.v1.erfc(x: tensor|ragged, name: str = None) -> tensor", .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
-      .function = "math.lgamma(x: tensor|ragged, name: str = None) -> tensor",
+      .function = "math.lgamma|compat.v1.lgamma(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The logarithm of the absolute value of the gamma function.");
 static tw_status digamma_gradient(tw__gradient *g)
 {
@@ -137,25 +142,29 @@ static tw_status digamma_gradient(tw__gradient *g)
 }
 
 TW_OP(Digamma, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient,
-      .function = "math.digamma(x: tensor|ragged, name: str = None) -> tensor", .doc = "The derivative of lgamma.");
+      .function = "math.digamma|compat.v1.digamma(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "The derivative of lgamma.");
 TW_OP(Floor, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_floor,
       .function = "floor|math.floor(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The largest integer not above each element.");
 TW_OP(Ceil, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_ceil,
-      .function = "math.ceil(x: tensor|ragged, name: str = None) -> tensor",
+      .function = "math.ceil|compat.v1.ceil(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The smallest integer not below each element.");
 TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = tw__unary_compute, .unary = &tw__unary_round,
       .doc = "The nearest integer, of two the even one.");
 TW_OP(Rint, ROW, .attrs = REALS, .compute = tw__unary_compute, .unary = &tw__unary_round,
-      .function = "math.rint(x: tensor|ragged, name: str = None) -> tensor", .doc = "The nearest integer, of two the even one.");
+      .function = "math.rint|compat.v1.rint(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "The nearest integer, of two the even one.");
 
 #define QUESTION .inputs = "x: T", .outputs = "y: bool", .shape = tw_shape_same, .attrs = REALS
 TW_OP(IsNan, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_nan,
-      .function = "math.is_nan(x: tensor|ragged, name: str = None) -> tensor", .doc = "Whether each element is not a number.");
+      .function = "math.is_nan|compat.v1.is_nan(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "Whether each element is not a number.");
 TW_OP(IsInf, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_inf,
-      .function = "math.is_inf(x: tensor|ragged, name: str = None) -> tensor", .doc = "Whether each element is infinite.");
+      .function = "math.is_inf|compat.v1.is_inf(x: tensor|ragged, name: str = None) -> tensor",
+      .doc = "Whether each element is infinite.");
 TW_OP(IsFinite, QUESTION, .compute = tw__unary_compute, .unary = &tw__unary_is_finite,
-      .function = "math.is_finite(x: tensor|ragged, name: str = None) -> tensor",
+      .function = "math.is_finite|compat.v1.is_finite(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "Whether each element is neither infinite nor not a number.");
 
 TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = tw__unary_compute,

@@ -86,7 +86,7 @@ static tw_status zeta_gradient(tw__gradient *g)
 
 TW_OP(Zeta, .inputs = "x: T, q: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
       .compute = tw__binary_compute, .binary = &tw__binary_zeta, .gradient = zeta_gradient,
-      .function = "math.zeta(x: tensor<T>|ragged, q: tensor<T>|ragged, name: str = None) -> tensor",
+      .function = "math.zeta|compat.v1.zeta(x: tensor<T>|ragged, q: tensor<T>|ragged, name: str = None) -> tensor",
       .doc = "The sum of (q + k)^-x over k = 0, 1, …");
 
 static tw_status polygamma_gradient(tw__gradient *g)
@@ -102,5 +102,5 @@ static tw_status polygamma_gradient(tw__gradient *g)
 
 TW_OP(Polygamma, .inputs = "a: T, x: T", .outputs = "z: T", .attrs = "T: {float, double}", .shape = tw_shape_broadcast,
       .compute = tw__binary_compute, .binary = &tw__binary_polygamma, .gradient = polygamma_gradient,
-      .function = "math.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor",
+      .function = "math.polygamma|compat.v1.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor",
       .doc = "The a-th derivative of digamma.");

@@ -139,11 +139,18 @@ static tw_status slice_shape(tw__inference *inference)
     return TW_OK;
 }
 
+/* How far a place lies behind the start; at most the largest integer. */
+static int64_t distance(int64_t place, int64_t start)
+{
+    int64_t steps;
+    return __builtin_sub_overflow(place, start, &steps) ? INT64_MAX : steps;
+}
+
 static bool is_inside(const tw__sparse *s, int64_t i, const int64_t *start, const int64_t *size)
 {
     for (int k = 0; k < s->rank; k++) {
         int64_t at = s->indices[i * s->rank + k];
-        if (at < start[k] || at - start[k] >= size[k])
+        if (at < start[k] || distance(at, start[k]) >= size[k])
             return false;
     }
     return true;
@@ -169,11 +176,11 @@ static tw_status slice_compute(tw__kernel *kernel)
         if (!is_inside(&s, i, start, size))
             continue;
         for (int k = 0; k < s.rank; k++)
-            ((int64_t *)indices->data)[to * s.rank + k] = s.indices[i * s.rank + k] - start[k];
+            ((int64_t *)indices->data)[to * s.rank + k] = distance(s.indices[i * s.rank + k], start[k]);
         TW_TRY(tw__copy_elements(values->dtype, tw__element_at(values, to++), tw__element_at(s.values, i), 1));
     }
     for (int k = 0; k < s.rank; k++) {
-        int64_t left = start[k] < s.shape[k] ? s.shape[k] - start[k] : 0;
+        int64_t left = start[k] < s.shape[k] ? distance(s.shape[k], start[k]) : 0;
         ((int64_t *)shape->data)[k] = size[k] < 0 ? 0 : size[k] < left ? size[k] : left;
     }
     return TW_OK;

@@ -180,6 +180,18 @@ static bool has_all(const tw__lookup_table *table, const tw_tensor *keys, const 
     return true;
 }
 
+void tw__table_unfill(const tw_tensor *handle)
+{
+    void *object = tw__tensor_object(handle);
+    if (!tw__is(object, &tw__lookup_table_class))
+        return;
+    tw__lookup_table *table = object;
+    tw__hold_take(&table->lock);
+    tw__table_clear(table);
+    table->filled = false;
+    tw__hold_give(&table->lock);
+}
+
 tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values)
 {
     if (keys->dtype != table->key_dtype || values->dtype != table->value_dtype)

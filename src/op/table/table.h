@@ -32,5 +32,7 @@ tw_status tw__table_insert(tw__lookup_table *table, const tw_tensor *keys, const
 void tw__table_clear(tw__lookup_table *table);
 /* Fills a table that is filled once; a second time only with what it has already. Takes the lock. */
 tw_status tw__table_fill(tw__lookup_table *table, const tw_tensor *keys, const tw_tensor *values);
+/* The table behind a handle is as before it was filled: looking things up is an error. */
+void tw__table_unfill(const tw_tensor *handle);
 
 #endif

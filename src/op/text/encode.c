@@ -36,7 +36,8 @@ static tw_status encode_compute(tw__kernel *kernel)
 
 TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .attrs = "pad: bool = false", .shape = tw_shape_same,
       .compute = encode_compute,
-      .function = "io.encode_base64(input: tensor<string>|ragged, pad: bool = False, name: str = None) -> tensor",
+      .function =
+          "io.encode_base64|compat.v1.encode_base64(input: tensor<string>|ragged, pad: bool = False, name: str = None) -> tensor",
       .doc = "Strings in base64, safe in addresses.");
 
 static tw_status decode_one(tw_string s, tw__text *text)
@@ -77,7 +78,8 @@ static tw_status decode_compute(tw__kernel *kernel)
 }
 
 TW_OP(DecodeBase64, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,
-      .function = "io.decode_base64(input: tensor<string>|ragged, name: str = None) -> tensor", .doc = "What base64 stands for.");
+      .function = "io.decode_base64|compat.v1.decode_base64(input: tensor<string>|ragged, name: str = None) -> tensor",
+      .doc = "What base64 stands for.");
 
 /* ---- fingerprints ---- */
 
@@ -206,6 +208,7 @@ static tw_status bucket_compute(tw__kernel *kernel)
 
 TW_OP(StringToHashBucketFast, .inputs = "input: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
       .shape = tw_shape_same, .compute = bucket_compute,
-      .function = "strings.to_hash_bucket_fast(input: tensor<string>|ragged, num_buckets: int, "
-                  "name: str = None) -> tensor",
+      .function =
+          "strings.to_hash_bucket_fast|compat.v1.string_to_hash_bucket_fast(input: tensor<string>|ragged, num_buckets: int, "
+          "name: str = None) -> tensor",
       .doc = "A bucket for each string, by its fingerprint.");

@@ -199,7 +199,7 @@ TW_OP(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, "
         "variant, string}, precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, fill: string = ''",
     .shape = tw_shape_same, .compute = as_string_compute,
-    .function = "strings.as_string|as_string|dtypes.as_string(input: tensor|ragged, precision: int = -1, "
+    .function = "strings.as_string|as_string|dtypes.as_string|compat.v1.as_string(input: tensor|ragged, precision: int = -1, "
                 "scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = '', "
                 "name: str = None) -> tensor",
     .doc = "Each element as text.");

@@ -88,15 +88,18 @@ static tw_status strong_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(StringToHashBucket, .inputs = "string_tensor: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
-      .shape = tw_shape_same, .compute = plain_compute,
-      .function = "strings.to_hash_bucket(input: tensor<string>|ragged, num_buckets: int, name: str = None) -> tensor",
-      .doc = "A bucket for each string, by its hash.");
+TW_OP(
+    StringToHashBucket, .inputs = "string_tensor: string", .outputs = "output: int64", .attrs = "num_buckets: int >= 1",
+    .shape = tw_shape_same, .compute = plain_compute,
+    .function =
+        "strings.to_hash_bucket|compat.v1.string_to_hash_bucket(input: tensor<string>|ragged, num_buckets: int, name: str = None) -> tensor",
+    .doc = "A bucket for each string, by its hash.");
 
 TW_OP(
     StringToHashBucketStrong, .inputs = "input: string", .outputs = "output: int64",
     .attrs = "num_buckets: int >= 1, key: list(int)", .shape = tw_shape_same, .compute = strong_compute,
-    .function = "strings.to_hash_bucket_strong(input: tensor<string>|ragged, num_buckets: int, key: ints, "
-                "name: str = None) -> tensor",
+    .function =
+        "strings.to_hash_bucket_strong|compat.v1.string_to_hash_bucket_strong(input: tensor<string>|ragged, num_buckets: int, key: ints, "
+        "name: str = None) -> tensor",
     .doc =
         "A bucket for each string, by a hash with a key of two integers, which nobody can make strings for that meet in one bucket.");

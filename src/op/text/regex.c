@@ -466,7 +466,7 @@ static tw_status replace_compute(tw__kernel *kernel)
 
 TW_OP(RegexReplace, .inputs = "input: string, pattern: string, rewrite: string", .outputs = "output: string",
       .attrs = "replace_global: bool = true", .shape = replace_shape, .compute = replace_compute,
-      .function = "strings.regex_replace(input: tensor<string>|ragged, pattern: tensor<string>, "
+      .function = "strings.regex_replace|compat.v1.regex_replace(input: tensor<string>|ragged, pattern: tensor<string>, "
                   "rewrite: tensor<string>, replace_global: bool = True, name: str = None) -> tensor",
       .doc = "What a regular expression finds, replaced.");
 

@@ -69,7 +69,7 @@ static tw_status join_compute(tw__kernel *kernel)
 
 TW_OP(StringJoin, .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
       .shape = join_shape, .compute = join_compute,
-      .function = "strings.join(inputs: tensors<string>, separator: str = '', name: str = None) -> tensor",
+      .function = "strings.join|compat.v1.string_join(inputs: tensors<string>, separator: str = '', name: str = None) -> tensor",
       .doc = "Strings joined element by element, with a separator between them.");
 
 /* ---- StringLength ---- */
@@ -193,5 +193,5 @@ static tw_status strip_compute(tw__kernel *kernel)
 }
 
 TW_OP(StringStrip, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
-      .function = "strings.strip(input: tensor<string>|ragged, name: str = None) -> tensor",
+      .function = "strings.strip|compat.v1.string_strip(input: tensor<string>|ragged, name: str = None) -> tensor",
       .doc = "Without the white space at both ends.");

@@ -155,7 +155,7 @@ static const tw__optimizer_methods adam_methods = {
 
 TW_CLASS(
     optimizers_adam,
-    "keras.optimizers.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
+    "keras.optimizers.Adam|keras.optimizers.experimental.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
     "amsgrad: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Adam) "
     "-> optimizer",
@@ -173,7 +173,7 @@ static tw_status adamw_settle(void *self, const void *given)
 
 TW_CLASS(
     optimizers_adam_w,
-    "keras.optimizers.AdamW(learning_rate: number = 0.001, weight_decay: float? = 0.004, beta_1: float = 0.9, beta_2: float = 0.999, "
+    "keras.optimizers.AdamW|keras.optimizers.experimental.AdamW(learning_rate: number = 0.001, weight_decay: float? = 0.004, beta_1: float = 0.9, beta_2: float = 0.999, "
     "epsilon: float = 1e-07, amsgrad: bool = False, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = AdamW) "
     "-> optimizer",

@@ -58,7 +58,7 @@ static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update
 
 TW_CLASS(
     optimizers_ftrl,
-    "keras.optimizers.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
+    "keras.optimizers.Ftrl|keras.optimizers.experimental.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
     "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0, "
     "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Ftrl) "

@@ -60,6 +60,9 @@ static tw_status optimizer_init(void *self, const void *given)
         return status;
     }
     optimizer->name = tw__strdup(args->name ? args->name : tw_class_name(self));
+    const tw__optimizer_methods *methods = tw__methods(optimizer);
+    if (methods && methods->apply_other) /* the rest is another's */
+        return optimizer->name ? TW_OK : tw__error_status();
     optimizer->all = tw__container_new();
     optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
     optimizer->one = tw_tensor_int64(1);
@@ -128,13 +131,14 @@ static void optimizer_destroy(void *self)
     tw__free(optimizer->name);
 }
 
-TW_CLASS(optimizer,
-         "keras.optimizers.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
-         "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
-         "jit_compile: bool = True)",
-         .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .settle = optimizer_settle,
-         .refused = " use_ema ", .fixed = " name jit_compile ", .destroy = optimizer_destroy, .visit = optimizer_visit,
-         .clear = optimizer_clear, .doc = "The base of optimizers.");
+TW_CLASS(
+    optimizer,
+    "keras.optimizers.Optimizer|keras.optimizers.experimental.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
+    "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
+    "jit_compile: bool = True)",
+    .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .settle = optimizer_settle,
+    .refused = " use_ema ", .fixed = " name jit_compile ", .destroy = optimizer_destroy, .visit = optimizer_visit,
+    .clear = optimizer_clear, .doc = "The base of optimizers.");
 
 /* ---- scalars ---- */
 
@@ -253,6 +257,9 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
 TW_METHOD(optimizer_build, "keras.optimizers.Optimizer.build(self: optimizer, var_list: list<variable>)",
           "Makes the optimizer's variables for those that it will train.")
 {
+    const tw__optimizer_methods *methods = tw__methods(args->self);
+    if (methods && methods->build_other)
+        return methods->build_other(args);
     return build(args->self, &args->var_list);
 }
 
@@ -512,6 +519,9 @@ TW_METHOD(optimizer_apply_gradients,
           "name: str = None) -> variable",
           "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
 {
+    const tw__optimizer_methods *methods = tw__methods(args->self);
+    if (methods && methods->apply_other)
+        return methods->apply_other(args);
     const tw_variable *first =
         args->variables.count && tw__is(args->variables.items[0], &tw__class_variable) ? args->variables.items[0] : NULL;
     const tw__mirror *own = args->self->iterations->mirror;
@@ -525,8 +535,7 @@ TW_METHOD(optimizer_minimize,
           "keras.optimizers.Optimizer._minimize(self: optimizer, loss: tensor, var_list: list<variable>, tape: tape) -> variable",
           "Takes the gradients of a loss from its tape and applies them.")
 {
-    tw_tensors gradients = tw__tape_gradient_of(&(tw_tape_gradient_args){
-        .self = args->tape, .target = TW_OBJECTS(args->loss), .sources = args->var_list, .unconnected_gradients = "none" });
+    tw_tensors gradients = tw__optimizer_gradients(args->self, args->tape, args->loss, args->var_list);
     if (!gradients.items)
         return NULL;
     tw_variable *step = tw_optimizer_apply_gradients(args->self, gradients, args->var_list);

@@ -30,6 +30,10 @@ typedef struct tw__optimizer_methods {
     tw_status (*take_config)(tw_optimizer *self, const tw_value *config);
     void (*add_config)(const tw_optimizer *self, tw__dict *config);
     const char *former[2]; /* the names of such settings */
+    /* Of a class that leaves its variables and its step to another optimizer: what it does in the place of the base. */
+    tw_status (*build_other)(const tw_optimizer_build_args *args);
+    tw_variable *(*apply_other)(const tw_optimizer_apply_gradients_args *args);
+    tw_value (*config_other)(const tw_optimizer *self);
 } tw__optimizer_methods;
 
 /* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
@@ -103,6 +107,13 @@ tw_tensor *tw__adam_alpha(tw__temps *t, tw_tensor *time, tw_tensor *rate, double
 /* slots: moments of the gradient and of its square, and the largest of those or NULL. */
 tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices,
                         tw_tensor *gradient, double beta_1, double beta_2, double epsilon);
+
+/* ---- an optimizer around another (loss_scale.c) ---- */
+tw_optimizer *tw__optimizer_inner(tw_optimizer *optimizer); /* the one that is wrapped; itself if it wraps none. Borrowed */
+/* The gradients of a loss from its tape, which a scale of the loss does not change. Empty, with the error, if that fails. */
+tw_tensors tw__optimizer_gradients(tw_optimizer *optimizer, struct tw_tape *tape, tw_tensor *loss, tw_objects variables);
+/* Takes the optimizer; around it, for a model that computes in float16, one that scales the loss. */
+tw_optimizer *tw__optimizer_for(const tw_layer *model, tw_optimizer *optimizer);
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

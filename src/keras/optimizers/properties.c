@@ -36,7 +36,7 @@ TW_METHOD(optimizer_set_learning_rate,
           "keras.optimizers.Optimizer._set_learning_rate|keras.optimizers.Optimizer._set_lr(self: optimizer, value: number)",
           "Sets the learning rate, or puts another schedule in the place of the first.")
 {
-    tw_optimizer *optimizer = args->self;
+    tw_optimizer *optimizer = tw__optimizer_inner(args->self);
     if (args->value_object) {
         if (!tw__is(args->value_object, &tw__class_schedule))
             return tw__fail(TW_TYPE_ERROR, "%s: learning_rate is a %s, expected a number or a LearningRateSchedule",
@@ -76,6 +76,9 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
 {
     const tw_optimizer *optimizer = args->self;
     const tw_class *class_row = tw_class_of(optimizer);
+    const tw__optimizer_methods *own = tw__methods(optimizer);
+    if (own && own->config_other)
+        return own->config_other(optimizer);
     tw__dict dict = { 0 };
     static const char base[] =
         " name weight_decay clipnorm global_clipnorm clipvalue use_ema ema_momentum ema_overwrite_frequency jit_compile ";

@@ -45,7 +45,7 @@ static const tw__optimizer_methods rmsprop_methods = { .build = rmsprop_build, .
 
 TW_CLASS(
     optimizers_rmsprop,
-    "keras.optimizers.RMSprop(learning_rate: number = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-07, "
+    "keras.optimizers.RMSprop|keras.optimizers.experimental.RMSprop(learning_rate: number = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-07, "
     "centered: bool = False, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
     "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = 100, jit_compile: bool = True, name: str = RMSprop) "
     "-> optimizer",

@@ -230,7 +230,7 @@ static const tw__schedule_methods cosine_methods = { cosine_rate, cosine_trace }
 
 TW_CLASS(
     schedules_cosine_decay,
-    "keras.optimizers.schedules.CosineDecay(initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = None, "
+    "keras.optimizers.schedules.CosineDecay|keras.experimental.CosineDecay(initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = None, "
     "warmup_target: float = None, warmup_steps: int = 0) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &cosine_methods,
     .doc = "Half a wave down to alpha times the initial learning rate, after a straight way up if there is a warm-up.");
@@ -306,7 +306,7 @@ static const tw__schedule_methods restarts_methods = { restarts_rate, restarts_t
 
 TW_CLASS(
     schedules_cosine_decay_restarts,
-    "keras.optimizers.schedules.CosineDecayRestarts(initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, "
+    "keras.optimizers.schedules.CosineDecayRestarts|keras.experimental.CosineDecayRestarts(initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, "
     "m_mul: float = 1.0, alpha: float = 0.0, name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .inert = " t_mul m_mul ", .methods = &restarts_methods,
     .doc =

@@ -49,6 +49,11 @@ TW_API(backend_set_epsilon, "keras.backend.set_epsilon(value: float)", "Sets wha
     return TW_OK;
 }
 
+TW_API(backend_backend, "keras.backend.backend() -> str", "What computes: \"tensorflow\", as Keras 2 always says.")
+{
+    return tw__strdup("tensorflow");
+}
+
 TW_API(backend_floatx, "keras.backend.floatx() -> str", "The dtype of layers that are given none.")
 {
     return tw__strdup("float32");

@@ -263,7 +263,7 @@ static tw_value layer_config(const tw_layer *layer)
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "name", layer->name);
     tw__dict_put(&dict, "trainable", (tw_value){ .kind = TW_VALUE_BOOL, .b = layer->trainable });
-    tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
+    tw__dict_put(&dict, "dtype", tw__policy_config(tw__layer_policy(layer)));
     if (layer->batch_input_shape.rank >= 0)
         tw__dict_put(&dict, "batch_input_shape", tw__shape_value(&layer->batch_input_shape));
     const tw__layer_methods *methods = tw__methods(layer);

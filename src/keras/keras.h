@@ -50,7 +50,8 @@ struct tw_layer {
             char *name, *scope;
         };
     };
-    tw_dtype dtype; /* of the variables */
+    tw_dtype dtype;         /* of the variables */
+    tw_dtype compute_dtype; /* of the inputs, and of the variables as its call reads them */
     bool trainable;
     _Atomic bool built;                /* layers are built one at a time, under tracing's lock (tw__tracing_begin) */
     bool at_root;                      /* its own scope is the root of all names: a Sequential; a model that build() runs */
@@ -74,6 +75,13 @@ struct tw_layer {
      * TensorFlow 1 share them by name. */
     tw_variable *(*make_weight)(tw_layer *self, const char *name, const tw_shape *shape, tw_dtype dtype, bool trainable);
 };
+
+/* ---- policies (layers/policy.c): a dtype, or TW_MIXED_FLOAT16, TW_MIXED_BFLOAT16 ---- */
+tw_dtype tw__global_policy(void);
+tw_dtype tw__policy_compute(tw_dtype policy); /* float32 of none */
+tw_dtype tw__layer_policy(const tw_layer *layer);
+tw_dtype tw__policy_code(const void *object); /* of a Policy; else TW_DTYPE_NONE */
+tw_value tw__policy_config(tw_dtype policy);  /* what a layer's config says: a name, or a Policy as a dict */
 
 /* What keras.backend.set_learning_phase said: 1, 0, or -1 for nothing. (backend.c) */
 int tw__learning_phase(void);
@@ -165,7 +173,10 @@ tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable
 bool tw__has_variables(tw_trackable *root);
 /* A Sequential's layers, borrowed; NULL: it is no Sequential. (models/sequential.c) */
 tw_layer *const *tw__sequential_layers(const tw_layer *model, size_t *count);
-/* The layers directly below (through lists and dicts), or all with `deep`; borrowed, the list for tw__free. */
+/* The metrics that are attributes of it, also in lists and dicts; borrowed, the list for tw__free. */
+tw_status tw__collect_own_metrics(tw_trackable *root, struct tw_metric ***metrics, int64_t *count);
+/* The layers directly below, through lists and dicts, without metrics; or with `deep` all of them, and metrics. Borrowed, the
+ * list for tw__free. */
 tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count);
 
 /* ---- models (models/) ---- */
@@ -224,6 +235,8 @@ tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not know
 /* ---- text for users (progress.c) ---- */
 /* To standard output, unless an embedding language has its own. */
 void tw__write(const char *text, size_t size);
+/* What Keras tells by itself, unless keras.utils.disable_interactive_logging said that it should not. */
+void tw__tell(const char *text, size_t size);
 /* A value beside the bar. */
 typedef struct tw__progress_value {
     char *name;
@@ -231,8 +244,11 @@ typedef struct tw__progress_value {
     bool as_is;        /* the last value, not the mean of all */
 } tw__progress_value;
 typedef struct tw__progress {
-    int64_t target; /* -1: not known */
-    int verbose;    /* 0 silent, 1 bar, 2 one line */
+    int64_t target;  /* -1: not known */
+    int verbose;     /* 0 silent, 1 bar, 2 one line */
+    int bar;         /* how many characters it has */
+    double interval; /* seconds between two updates */
+    const char *unit;
     double start, last_update, after_first;
     int64_t seen;
     size_t width;

@@ -6,8 +6,27 @@
 #include "base/language.h"
 #include "keras/keras.h"
 
-enum { BAR = 30 };
-static const double interval = 0.05; /* seconds between two updates */
+static _Atomic bool silent;
+
+TW_API(
+    keras_set_interactive_logging, "keras.utils._set_interactive_logging(enabled: bool)",
+    "Whether progress lines, summaries and what callbacks tell are written to the standard output; false: they are written nowhere.")
+{
+    silent = !args->enabled;
+    return TW_OK;
+}
+
+TW_API(keras_is_interactive_logging_enabled, "keras.utils.is_interactive_logging_enabled() -> bool",
+       "Whether Keras writes its lines to the standard output.")
+{
+    return !silent;
+}
+
+void tw__tell(const char *text, size_t size)
+{
+    if (!silent)
+        tw__write(text, size);
+}
 
 void tw__write(const char *text, size_t size)
 {
@@ -28,7 +47,8 @@ static double now(void)
 
 void tw__progress_start(tw__progress *progress, int64_t target, int verbose)
 {
-    *progress = (tw__progress){ .target = target, .verbose = verbose, .start = now() };
+    *progress =
+        (tw__progress){ .target = target, .verbose = verbose, .bar = 30, .interval = 0.05, .unit = "step", .start = now() };
 }
 
 void tw__progress_end(tw__progress *progress)
@@ -113,8 +133,8 @@ static void draw_bar(tw__progress *progress, tw__text *text, int64_t current, bo
     size_t begin = text->size, before = progress->width;
     if (known) {
         tw__text_format(text, "%*lld/%lld [", digits(progress->target), (long long)current, (long long)progress->target);
-        int done = (int)(BAR * ((double)current / (double)progress->target));
-        for (int i = 0; i < BAR; i++)
+        int done = (int)(progress->bar * ((double)current / (double)progress->target));
+        for (int i = 0; i < progress->bar; i++)
             tw__text_add(text, i < done - 1 || (i == done - 1 && current >= progress->target) ? "=" : i == done - 1 ? ">" : ".");
         tw__text_add(text, "]");
     } else {
@@ -127,7 +147,7 @@ static void draw_bar(tw__progress *progress, tw__text *text, int64_t current, bo
         progress->after_first = time;
     if (last || !known) {
         tw__text_format(text, " - %.0fs", time - progress->start);
-        add_duration(text, unit, "step");
+        add_duration(text, unit, progress->unit);
     } else {
         add_eta(text, unit * (double)(progress->target - current));
     }
@@ -143,7 +163,7 @@ void tw__progress_update(tw__progress *progress, int64_t current, bool last)
 {
     progress->seen = current;
     double time = progress->verbose ? now() : 0;
-    if (!progress->verbose || (!last && (progress->verbose != 1 || time - progress->last_update < interval)))
+    if (!progress->verbose || (!last && (progress->verbose != 1 || time - progress->last_update < progress->interval)))
         return;
     tw__text text = { 0 };
     if (progress->verbose == 1) {
@@ -156,11 +176,11 @@ void tw__progress_update(tw__progress *progress, int64_t current, bool last)
         tw__text_add(&text, " -");
         add_duration(&text, whole, "epoch");
         tw__text_add(&text, " -");
-        add_duration(&text, whole / (double)(progress->target ? progress->target : 1), "step");
+        add_duration(&text, whole / (double)(progress->target ? progress->target : 1), progress->unit);
         tw__text_add(&text, "\n");
     }
     if (!text.failed)
-        tw__write(text.data, text.size);
+        tw__tell(text.data, text.size);
     tw__text_free(&text);
     progress->last_update = time;
 }

@@ -20,6 +20,7 @@ static const struct {
     { "SlicingOpLambda", "keras.src.layers.core.tf_op_layer", "slicing_op_lambda" },
     { "ClassMethod", "keras.src.layers.core.tf_op_layer", "slicing_op_lambda" },
     { "AddLoss", "keras.src.engine.base_layer", "layers_add_loss" },
+    { "LossScaleOptimizerV3", "keras.src.mixed_precision.loss_scale_optimizer", "loss_scale_optimizer" },
     { "AddMetric", "keras.src.engine.base_layer", "layers_add_metric" },
 };
 
@@ -192,7 +193,8 @@ void *tw__deserialize(const tw_value *value, const char *word)
     const char *module = value->kind == TW_VALUE_DICT ? tw__value_text(value, "module") : NULL;
     const tw_class *class = module ? class_in(module, name) : NULL;
     if (!class && strcmp(name, "function") != 0)
-        class = find_class(name, word);
+        class = find_class(tw__starts_with(name, "Custom>") ? name + strlen("Custom>") : name,
+                           word); /* TensorFlow's own, registered */
     if (!class) {
         if (strcmp(name, "function") == 0 && config->kind == TW_VALUE_STR)
             name = config->s.data;

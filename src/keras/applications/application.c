@@ -215,13 +215,40 @@ static tw_status walk_back(walk *w, tw_keras_tensor *tensor)
 
 /* ---- the rows ---- */
 
+static bool takes(const tw__application *row, const char *argument)
+{
+    size_t size = strlen(argument);
+    for (const char *at = strstr(row->arguments, argument); at; at = strstr(at + 1, argument)) {
+        if ((at == row->arguments || at[-1] == ' ') && (!at[size] || at[size] == ' '))
+            return true;
+    }
+    return false;
+}
+
+/* What only some networks take is an error for the others. */
+static tw_status check_taken(const tw__network *n)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } rare[] = { { "alpha", n->args->alpha != 1 },
+                 { "depth_multiplier", n->args->depth_multiplier != 1 },
+                 { "dropout", n->args->dropout != 0.001 } };
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+        if (rare[i].given && !takes(n->row, rare[i].name))
+            return tw__fail(TW_TYPE_ERROR, "keras.applications.%s takes no argument %s", n->row->name, rare[i].name);
+    }
+    return TW_OK;
+}
+
 static tw_layer *build(tw__network *n)
 {
     TW_TEMPS(t);
     n->t = t;
     tw_shape shape;
     char name[128], file[128];
-    if (check_weights(n) != TW_OK || settle_shape(n, &shape) != TW_OK || (n->row->check && n->row->check(n, &shape) != TW_OK))
+    if (check_taken(n) != TW_OK || check_weights(n) != TW_OK || settle_shape(n, &shape) != TW_OK ||
+        (n->row->check && n->row->check(n, &shape) != TW_OK))
         return NULL;
     if (n->row->named) {
         n->row->named(n, &shape, name, file, sizeof name);
@@ -253,7 +280,10 @@ TW_API(
     "keras.applications._model(network: str, include_top: bool = True, weights: str = None, input_tensor: keras_tensor = None, "
     "input_shape: shape = None, pooling: str = None, classes: int = 1000, classifier_activation: named<activation> = None, "
     "alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 0.001) -> layer",
-    "A well-known network, e.g. \"ResNet50\". weights: \"imagenet\" (a file in Keras's cache), or the path of a file.")
+    "A well-known network, e.g. \"ResNet50\"; keras.applications._list has their names and which arguments each takes: alpha, "
+    "depth_multiplier and dropout are for some only. weights: NULL for random ones, \"imagenet\" for a file in Keras's cache, or the "
+    "path of a file. classifier_activation: NULL for none; the usual one is \"softmax\". pooling: \"avg\", \"max\" or NULL, without "
+    "the top.")
 {
     tw__network n = { .row = find(args->network), .args = args };
     if (n.row)

@@ -1,5 +1,7 @@
 /* What networks that know ImageNet need besides: pictures in the range they were trained on, and the names of their classes. */
+#include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "base/temps.h"
 #include "format/format.h"
@@ -72,7 +74,9 @@ TW_API(
 
 /* ---- classes ---- */
 
-static tw_status read_classes(tw_value *classes)
+enum { CLASSES = 1000 };
+
+static tw_status read_classes(tw_value *result)
 {
     tw__owned char *path = tw__keras_cache("models", "imagenet_class_index.json");
     TW_NEED(path);
@@ -84,22 +88,100 @@ static tw_status read_classes(tw_value *classes)
     size_t size;
     tw__owned char *text = tw__file_read_all(path, 1 << 24, &size);
     TW_NEED(text);
-    return tw__value_parse(text, size, classes);
+    return tw__value_parse(text, size, result);
 }
 
-TW_API(applications_class, "keras.applications.imagenet_utils._class(index: int) -> value",
-       "The code and the name of a class of ImageNet, from the file that Keras's cache has.")
+static tw_value classes; /* for the rest of the process, once they are read */
+
+static const tw_value *class_of(int64_t index)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)index);
+    const tw_value *found = tw__value_get(&classes, key);
+    if (found && found->kind == TW_VALUE_LIST && found->list.count == 2)
+        return found;
+    tw__fail(TW_VALUE_ERROR, "decode_predictions: imagenet_class_index.json has no class %s", key);
+    return NULL;
+}
+
+/* Where a class stands among the scores of a picture. NaN comes first, as in sorted arrays of NumPy that are read backwards. */
+typedef struct place {
+    double score;
+    int64_t index;
+} place;
+
+static int by_score(const void *a, const void *b)
+{
+    const place *one = a, *other = b;
+    double first = isnan(one->score) ? INFINITY : one->score, second = isnan(other->score) ? INFINITY : other->score;
+    return first != second ? (first < second) - (first > second) : (one->index > other->index) - (one->index < other->index);
+}
+
+static tw_status describe(const place *at, tw_value *result)
+{
+    const tw_value *found = class_of(at->index);
+    TW_NEED(found);
+    tw_value *items = tw__alloc_array(4, sizeof *items);
+    TW_NEED(items);
+    items[0] = tw__value_copy(&found->list.items[0]);
+    items[1] = tw__value_copy(&found->list.items[1]);
+    items[2] = (tw_value){ .kind = TW_VALUE_INT, .i = at->index };
+    items[3] = (tw_value){ .kind = TW_VALUE_FLOAT, .f = at->score };
+    *result = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 4 } };
+    return TW_OK;
+}
+
+static tw_status decode_one(const double *scores, int64_t top, tw_value *result)
+{
+    place places[CLASSES];
+    for (int64_t i = 0; i < CLASSES; i++)
+        places[i] = (place){ scores[i], i };
+    qsort(places, CLASSES, sizeof *places, by_score);
+    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { tw__alloc_array(top ? top : 1, sizeof(tw_value)), 0 } };
+    TW_NEED(result->list.items);
+    for (; result->list.count < top; result->list.count++)
+        TW_TRY(describe(&places[result->list.count], &result->list.items[result->list.count]));
+    return TW_OK;
+}
+
+static tw_status decode(const double *scores, int64_t count, int64_t top, tw_value *result)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static tw_value kept; /* for the rest of the process */
-    char key[24];
-    snprintf(key, sizeof key, "%lld", (long long)args->index);
     pthread_mutex_lock(&lock);
-    tw_status status = kept.kind == TW_VALUE_DICT ? TW_OK : read_classes(&kept);
-    const tw_value *found = status == TW_OK ? tw__value_get(&kept, key) : NULL;
-    tw_value result = found ? tw__value_copy(found) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw_status status = classes.kind == TW_VALUE_DICT ? TW_OK : read_classes(&classes);
     pthread_mutex_unlock(&lock);
-    if (status == TW_OK && !found)
-        tw__fail(TW_VALUE_ERROR, "decode_predictions: imagenet_class_index.json has no class %s", key);
+    TW_TRY(status);
+    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { tw__alloc_array(count ? count : 1, sizeof(tw_value)), 0 } };
+    TW_NEED(result->list.items);
+    while (result->list.count < count) {
+        int64_t i = result->list.count++;
+        TW_TRY(decode_one(scores + i * CLASSES, top, &result->list.items[i]));
+    }
+    return TW_OK;
+}
+
+TW_API(
+    applications_decode, "keras.applications.imagenet_utils._decode(preds: tensor, top: int = 5) -> value",
+    "Per picture a list of the `top` classes of ImageNet with the highest scores: (code, name, index, score). preds: [pictures, "
+    "1000]. The names are read from imagenet_class_index.json in Keras's cache.")
+{
+    tw_value result = { .kind = TW_VALUE_NONE };
+    const tw_shape *shape = &args->preds->shape;
+    if (shape->rank != 2 || shape->dims[1] != CLASSES) {
+        tw__owned char *text = tw__shape_tuple(shape);
+        if (text)
+            tw__fail(
+                TW_VALUE_ERROR,
+                "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). Found array "
+                "with shape: %s",
+                text);
+        return result;
+    }
+    tw_auto tw_tensor *scores = tw_cast(args->preds, TW_FLOAT64);
+    const double *data = scores ? tw_tensor_data(scores) : NULL;
+    int64_t top = args->top > 0 ? args->top : CLASSES + args->top; /* preds[-top:], as Python reads it */
+    top = top < 0 ? 0 : top > CLASSES ? CLASSES : top;
+    if (data && decode(data, scores->shape.dims[0], top, &result) != TW_OK)
+        tw_value_free(&result);
     return result;
 }

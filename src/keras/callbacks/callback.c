@@ -115,7 +115,7 @@ void tw__callback_print(const char *format, ...)
     tw__text_add(&text, line);
     tw__text_add(&text, "\n");
     if (!text.failed)
-        tw__write(text.data, text.size);
+        tw__tell(text.data, text.size);
     tw__text_free(&text);
 }
 
@@ -485,7 +485,7 @@ static tw_status progbar_on(tw_callback *self, tw_event event, int64_t index, tw
         if (param(self, "verbose", 1) && epochs > 1) {
             char text[64];
             int size = snprintf(text, sizeof text, "Epoch %lld/%lld\n", (long long)index + 1, (long long)epochs);
-            tw__write(text, (size_t)size);
+            tw__tell(text, (size_t)size);
         }
         return start_bar(p);
     }

@@ -98,8 +98,14 @@ static tw_status put(found *all, tw_metric *metric)
     return TW_OK;
 }
 
-static tw_status put_added(found *all, const tw_layer *layer)
+/* Those that are attributes of the layer, then those that it added. */
+static tw_status put_own(found *all, tw_layer *layer)
 {
+    tw__owned tw_metric **own = NULL;
+    int64_t count = 0;
+    TW_TRY(tw__collect_own_metrics(&layer->trackable, &own, &count));
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(put(all, own[i]));
     for (size_t i = 0; i < layer->metric_count; i++)
         TW_TRY(put(all, layer->metrics[i]));
     return TW_OK;
@@ -111,9 +117,9 @@ tw_status tw__collect_metrics(tw_layer *model, tw_metric ***metrics, int *count)
     tw_layer **below;
     int64_t layers;
     TW_TRY(tw__collect_layers(&model->trackable, true, &below, &layers));
-    tw_status status = put_added(&all, model);
+    tw_status status = put_own(&all, model);
     for (int64_t i = 0; status == TW_OK && i < layers; i++)
-        status = tw__is(below[i], &tw__class_metric) ? put(&all, (tw_metric *)below[i]) : put_added(&all, below[i]);
+        status = tw__is(below[i], &tw__class_metric) ? TW_OK : put_own(&all, below[i]);
     tw__free(below);
     if (status == TW_OK) {
         *metrics = all.items;

@@ -119,6 +119,7 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
                                                    weights[i].trainable);
         if (!weight)
             return tw__error_status();
+        weight->autocasts = false;   /* 32 bits beside inputs of 16 */
         if (!weights[i].trainable) { /* replicas of a strategy keep their own; what others see is their mean */
             weight->synchronization = TW_SYNCHRONIZE_ON_READ;
             weight->aggregation = TW_AGGREGATE_MEAN;
@@ -283,7 +284,11 @@ static tw_value norm_call(tw_layer *self, const tw_value *given, int training)
     if (layer->fused && mask)
         tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".",
                 self->name);
-    return tw__tensor_value(layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, mask, learns));
+    if (layer->fused)
+        return tw__tensor_value(call_fused(layer, input, learns));
+    tw_auto tw_tensor *x = tw__cast(input, input->dtype == TW_BFLOAT16 || input->dtype == TW_FLOAT16 ? TW_FLOAT32 : input->dtype);
+    tw_auto tw_tensor *result = x ? call_plain(layer, x, mask, learns) : NULL;
+    return tw__tensor_value(result ? tw__cast(result, input->dtype) : NULL);
 }
 
 static tw_status norm_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

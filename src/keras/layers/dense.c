@@ -54,7 +54,7 @@ static tw_tensor *dense_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     const tw_layers_dense_args *args = tw_object_config(self);
     TW_TEMPS(t);
-    tw_tensor *x = tw__temp_cast(t, input, self->dtype), *kernel = tw__temp(t, tw__layer_read(self, "kernel"));
+    tw_tensor *x = tw__temp_cast(t, input, self->compute_dtype), *kernel = tw__temp(t, tw__layer_read(self, "kernel"));
     if (!x || !kernel)
         return NULL;
     tw_tensor *output = tw__temp(t, multiply(x, kernel));

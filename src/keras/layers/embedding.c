@@ -50,6 +50,7 @@ static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
         tw_release(rows);
         rows = same;
     }
+    rows = rows ? tw__variable_cast(table, rows) : NULL;
     return tw__part_result(&part, rows);
 }
 

@@ -22,7 +22,10 @@ static tw_status layer_init(void *self, const void *given)
     layer->name = args->name ? tw__strdup(args->name) : tw__layer_auto_name(layer->trackable.object.class->name);
     if (!layer->name)
         return tw__error_status();
-    layer->dtype = args->dtype ? args->dtype : TW_FLOAT32;
+    bool told = args->dtype || tw__is(layer, &tw__class_layers_input_layer);
+    tw_dtype policy = told ? args->dtype : tw__global_policy();
+    layer->dtype = tw__policy_is_mixed(policy) || !policy ? TW_FLOAT32 : policy;
+    layer->compute_dtype = tw__is(layer, &tw__class_metric) ? layer->dtype : tw__policy_compute(policy);
     layer->trainable = args->trainable;
     layer->last_axis = -1;
     if (!tw__is(layer, &tw__class_metric)) { /* whose methods are others */
@@ -111,7 +114,7 @@ static const tw__layer_methods layer_methods = { .call = identity_call };
 
 TW_CLASS(
     layer,
-    "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
+    "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype<policy> = None, dynamic: bool = False, input_shape: shape = None, "
     "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None)",
     .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .settle = layer_settle, .destroy = layer_destroy,
     .visit = layer_visit, .clear = layer_clear, .methods = &layer_methods,
@@ -119,14 +122,19 @@ TW_CLASS(
 
 /* ---- calling ---- */
 
-static _Thread_local int call_depth; /* calls of layers inside each other */
+enum { DEEPEST = 256 };
+static _Thread_local int call_depth;             /* calls of layers inside each other */
+static _Thread_local uint8_t computing[DEEPEST]; /* what each of them computes in */
 
 tw_status tw__layer_begin(tw_layer *layer)
 {
+    if (call_depth == DEEPEST)
+        return tw__fail(TW_RESOURCE_EXHAUSTED, "Layer %s: more than %d calls of layers inside each other", layer->name, DEEPEST);
     if (call_depth == 0)
         tw__layer_clear_losses(layer);
     TW_TRY(tw__scope_open(layer->name, layer->at_root && !tw__in_lasting()));
-    call_depth++;
+    tw__autocast = layer->compute_dtype;
+    computing[call_depth++] = (uint8_t)tw__autocast;
     return TW_OK;
 }
 
@@ -134,6 +142,7 @@ void tw__layer_end(tw_layer *layer)
 {
     (void)layer;
     call_depth--;
+    tw__autocast = call_depth ? (tw_dtype)computing[call_depth - 1] : TW_DTYPE_NONE;
     tw__scope_pop();
 }
 
@@ -190,10 +199,10 @@ tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
     if (check_input(layer, &input->shape) != TW_OK)
         return NULL;
     const tw__layer_methods *methods = tw__methods(layer);
-    if (input->dtype == layer->dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) ||
-        !tw__dtype_is_float(layer->dtype))
+    if (input->dtype == layer->compute_dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) ||
+        !tw__dtype_is_float(layer->compute_dtype))
         return tw_retain(input);
-    tw_attr target = TW_A_TYPE("DstT", layer->dtype);
+    tw_attr target = TW_A_TYPE("DstT", layer->compute_dtype);
     return TW_CALL(Cast, input, target);
 }
 
@@ -294,7 +303,7 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
         shape.dims[i] = shape.dims[i] < 0 ? 1 : shape.dims[i];
     TW_TRY(tw__weights_check_input(layer->name, &shape));
     tw__outside outside = tw__root_begin();
-    tw_tensor *zeros = tw_tensor_new(layer->dtype, shape, NULL);
+    tw_tensor *zeros = tw_tensor_new(layer->compute_dtype, shape, NULL);
     tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
     tw__outside_end(outside);
     tw_release(zeros);
@@ -416,6 +425,7 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         variable->synchronization = TW_SYNCHRONIZE_ON_READ;
         variable->aggregation = TW_AGGREGATE_SUM;
     }
+    variable->autocasts = layer->compute_dtype != layer->dtype && tw__dtype_is_float(dtype);
     tw_status status = constrain(layer, name, variable);
     if (status == TW_OK)
         status = track_weight(layer, name, variable);

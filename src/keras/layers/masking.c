@@ -1,5 +1,4 @@
-/* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Resizing, Identity. */
-#include "api/image/image.h"
+/* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Identity. */
 #include "keras/callable.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
@@ -156,56 +155,12 @@ static tw_tensor *rescale_call(tw_layer *self, tw_tensor *input, int training)
     TW_TEMPS(t);
     (void)training;
     const tw_layers_rescaling_args *args = tw_object_config(self);
-    return TW_CALL(AddV2, TW_TEMP(Mul, tw__temp_cast(t, input, self->dtype), args->scale), args->offset);
+    return TW_CALL(AddV2, TW_TEMP(Mul, tw__temp_cast(t, input, self->compute_dtype), args->scale), args->offset);
 }
 
 static const tw__layer_methods rescale_methods = { .call = rescale_call };
 
-TW_CLASS(layers_rescaling, "keras.layers.Rescaling(scale: float, offset: float = 0.0, **layer) -> layer",
-         .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods, .doc = "inputs * scale + offset.");
-
-/* ---- Resizing ---- */
-
-static tw_status resizing_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
-{
-    const tw_layers_resizing_args *args = tw_object_config(self);
-    if (input->rank != 3 && input->rank != 4)
-        return tw__fail(TW_VALUE_ERROR, "Resizing \"%s\": images have rank 3 or 4, the shape is %s", self->name,
-                        tw__shape_text(input));
-    *output = *input;
-    output->dims[input->rank - 3] = args->height;
-    output->dims[input->rank - 2] = args->width;
-    return TW_OK;
-}
-
-static tw_status resizing_settle(void *self, const void *given)
-{
-    const tw_layers_resizing_args *args = given;
-    if (args->crop_to_aspect_ratio)
-        return tw__fail(TW_UNIMPLEMENTED, "Resizing \"%s\": crop_to_aspect_ratio=True is not supported",
-                        ((tw_layer *)self)->name);
-    return TW_OK;
-}
-
-static tw_tensor *resizing_call(tw_layer *self, tw_tensor *input, int training)
-{
-    (void)training;
-    const tw_layers_resizing_args *args = tw_object_config(self);
-    tw_shape shape;
-    if (resizing_shape(self, &input->shape, &shape) != TW_OK)
-        return NULL;
-    tw_auto tw_tensor *size = tw__ints_tensor((int64_t[]){ args->height, args->width }, 2, TW_INT32);
-    tw_auto tw_tensor *images = tw__cast(input, self->dtype);
-    tw_auto tw_tensor *out = size && images ? tw__image_resize(images, size, args->interpolation, false, false) : NULL;
-    return tw__cast(out, self->dtype);
-}
-
-static const tw__layer_methods resizing_methods = { .call = resizing_call, .output_shape = resizing_shape };
-
 TW_CLASS(
-    layers_resizing,
-    "keras.layers.Resizing(height: int, width: int, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, lanczos5, mitchellcubic, nearest} "
-    "= bilinear, crop_to_aspect_ratio: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .settle = resizing_settle,
-    .refused = " interpolation crop_to_aspect_ratio ", .methods = &resizing_methods,
-    .doc = "Gives images another height and width.");
+    layers_rescaling,
+    "keras.layers.Rescaling|keras.layers.experimental.preprocessing.Rescaling(scale: float, offset: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods, .doc = "inputs * scale + offset.");

@@ -1,6 +1,7 @@
 /* What every layer and model answers: its name, state, weights. */
 #include "keras/constraints/constraints.h"
 #include "keras/keras.h"
+#include "keras/layers/preprocessing/preprocessing.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/calls.h"
 
@@ -103,8 +104,7 @@ TW_METHOD(layer_set_trainable, "keras.layers.Layer._set_trainable(self: layer, v
     return TW_OK;
 }
 
-TW_PROPERTY(layer_dtype,
-            "keras.layers.Layer.dtype|keras.layers.Layer.compute_dtype|keras.layers.Layer.variable_dtype(self: layer) -> str",
+TW_PROPERTY(layer_dtype, "keras.layers.Layer.dtype|keras.layers.Layer.variable_dtype(self: layer) -> str",
             "The dtype of the variables, by name.")
 {
     return tw__strdup(tw_dtype_name(args->self->dtype));
@@ -223,5 +223,5 @@ TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weight
     for (int64_t i = 0; status == TW_OK && i < variables.count; i++)
         status = set_weight(layer, variables.items[i], args->weights.items[i]);
     tw_objects_free(&variables);
-    return status;
+    return status == TW_OK ? tw__preprocessing_finalize_all(&layer->trackable) : status;
 }

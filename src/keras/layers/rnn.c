@@ -59,7 +59,7 @@ static tw_status merge_kept(tw__rnn *rnn, tw_tensor **states, int count)
         any = any ? TW_TEMP(LogicalOr, any, found) : found;
     }
     for (int i = 0; i < count; i++) {
-        tw_tensor *merged = TW_CALL(SelectV2, any, kept[i], tw__temp_cast(t, states[i], rnn->layer.dtype));
+        tw_tensor *merged = TW_CALL(SelectV2, any, kept[i], tw__temp_cast(t, states[i], rnn->layer.compute_dtype));
         TW_NEED(merged);
         tw_release(states[i]);
         states[i] = merged;
@@ -84,8 +84,9 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
         return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes",
                         rnn->layer.name);
     for (int i = 0; i < s->count; i++) {
-        states[i] = rnn->settings.stateful ? tw__variable_read(rnn->states[i])
-                                           : tw__cell_zeros(x, rnn->settings.time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
+        states[i] = rnn->settings.stateful
+                        ? tw__variable_read(rnn->states[i])
+                        : tw__cell_zeros(x, rnn->settings.time_major ? 1 : 0, &sizes[i], rnn->layer.compute_dtype);
         if (!states[i])
             return tw__error_status();
     }
@@ -94,8 +95,12 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
 
 static tw_status keep_states(tw__rnn *rnn, tw_tensor *const *states)
 {
-    for (int64_t i = 0; rnn->settings.stateful && i < rnn->state_count; i++)
-        TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(rnn->states[i]->handle, states[i]), 2, NULL, 0, NULL, &(int){ 0 }));
+    TW_TEMPS(t);
+    for (int64_t i = 0; rnn->settings.stateful && i < rnn->state_count; i++) {
+        tw_tensor *state = tw__temp_cast(t, states[i], rnn->states[i]->resource->dtype);
+        TW_NEED(state);
+        TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(rnn->states[i]->handle, state), 2, NULL, 0, NULL, &(int){ 0 }));
+    }
     return TW_OK;
 }
 
@@ -275,6 +280,8 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
         tw__free(name);
         status = rnn->states[i] ? TW_OK : tw__error_status();
         rnn->state_count += rnn->states[i] != NULL;
+        if (rnn->states[i])
+            rnn->states[i]->autocasts = rnn->layer.compute_dtype != rnn->layer.dtype;
     }
     tw__outside_end(outside);
     return status;

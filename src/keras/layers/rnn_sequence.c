@@ -89,14 +89,29 @@ int tw__states_sizes(const tw_value *sizes, tw_shape *out, int at)
 
 /* ---- one step of any cell ---- */
 
+/* The cell computes in its own dtype, whichever that of the layer around it is. */
+static tw_status own_step(const tw__sequence *s, tw__cell *cell, tw_tensor *x, tw_tensor *const *states, tw_tensor **output,
+                          tw_tensor **next)
+{
+    TW_TEMPS(t);
+    tw_dtype before = tw__autocast, wanted = s->cell->compute_dtype;
+    tw_tensor *ready = tw__temp_cast(t, x, wanted), *given[TW_MOST_STATES] = { 0 };
+    bool good = ready != NULL;
+    for (int i = 0; good && i < s->count; i++)
+        good = (given[i] = tw__temp_cast(t, states[i], wanted)) != NULL;
+    tw__autocast = wanted;
+    tw_status status = good ? tw__cell_step(cell, ready, given, s->training, next) : tw__error_status();
+    tw__autocast = before;
+    if (status == TW_OK)
+        *output = tw_retain(next[0]);
+    return status;
+}
+
 tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *const *states, tw_tensor **output, tw_tensor **next)
 {
     tw__cell *own = tw__cell_of(s->cell);
-    if (own) {
-        TW_TRY(tw__cell_step(own, x, states, s->training, next));
-        *output = tw_retain(next[0]);
-        return TW_OK;
-    }
+    if (own)
+        return own_step(s, own, x, states, output, next);
     int at = 0;
     tw_value given[2] = { { .kind = TW_VALUE_TENSOR, .tensor = x }, tw__states_restore(&s->sizes, states, &at) };
     if (!tw__value_is_list(&given[1])) { /* cells get their states as a list, also a single one */

@@ -144,7 +144,7 @@ TW_METHOD(
     tw_shape flat[TW_MOST_STATES];
     tw_tensor *zeros[TW_MOST_STATES] = { 0 };
     int count = tw__states_sizes(&sizes, flat, 0), at = 0;
-    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->dtype;
+    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->compute_dtype;
     bool good = count > 0;
     if (!args->inputs && args->batch_size == TW_NO_INT)
         good = tw__fail(TW_VALUE_ERROR,

@@ -272,21 +272,51 @@ bool tw__has_variables(tw_trackable *root)
 static void gather_layers(gathering *g, const tw_trackable *object, bool deep, const way *up)
 {
     way path = { object, up };
+    const tw__child **sorted = children_by_key(g, object);
     for (size_t i = 0; i < object->child_count; i++) {
-        const tw__child *child = &object->children[i];
+        const tw__child *child = sorted ? sorted[i] : &object->children[i];
         tw_trackable *below = (tw_trackable *)child->object;
         if (is_on_way(&path, below))
             continue;
-        if (is_layer(child))
+        if (is_layer(child) && (deep || !is_metric(child)))
             add(g, below);
         if ((is_container(child) || (deep && is_layer(child))) && enters(g, below, &path, WALK_LAYERS))
             gather_layers(g, below, deep, &path);
     }
+    tw__free(sorted);
 }
 
 tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count)
 {
     gathering g = { 0 };
-    gather_layers(&g, root, deep, NULL);
+    size_t step_count = 0;
+    tw_layer *const *steps =
+        !deep && tw__is(root, &tw__class_model) ? tw__sequential_layers((tw_layer *)root, &step_count) : NULL;
+    for (size_t i = 0; i < step_count; i++)
+        add(&g, steps[i]);
+    if (!steps)
+        gather_layers(&g, root, deep, NULL);
     return finish(&g, (void ***)layers, count);
+}
+
+static void gather_metrics(gathering *g, const tw_trackable *object, const way *up)
+{
+    way path = { object, up };
+    const tw__child **sorted = children_by_key(g, object);
+    for (size_t i = 0; i < object->child_count; i++) {
+        const tw__child *child = sorted ? sorted[i] : &object->children[i];
+        tw_trackable *below = (tw_trackable *)child->object;
+        if (is_metric(child))
+            add(g, below);
+        else if (is_container(child) && enters(g, below, &path, WALK_LAYERS))
+            gather_metrics(g, below, &path);
+    }
+    tw__free(sorted);
+}
+
+tw_status tw__collect_own_metrics(tw_trackable *root, struct tw_metric ***metrics, int64_t *count)
+{
+    gathering g = { 0 };
+    gather_metrics(&g, root, NULL);
+    return finish(&g, (void ***)metrics, count);
 }

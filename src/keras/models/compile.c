@@ -54,7 +54,8 @@ TW_METHOD(
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
         return tw__error_status();
-    tw_optimizer *optimizer = tw__impl_optimizers_get(&(tw_optimizers_get_args){ .identifier = args->optimizer });
+    tw_optimizer *optimizer =
+        tw__optimizer_for(args->self, tw__impl_optimizers_get(&(tw_optimizers_get_args){ .identifier = args->optimizer }));
     if (!optimizer)
         return tw__error_status();
     tw__deep_take(&t->lock); /* who trains is not disturbed */

@@ -1,4 +1,5 @@
 /* The nodes of layers: calls with Keras tensors that were noted, and what layers answer about them; see functional.h. */
+#include "api/composite.h"
 #include "base/circles.h"
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
@@ -95,6 +96,9 @@ tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value 
         *structure = (tw_value){ .kind = TW_VALUE_INT, .i = (int64_t)f->count++ };
         return TW_OK;
     }
+    if (value->kind == TW_VALUE_OBJECT && tw__is_composite(value->object))
+        return tw__fail(TW_UNIMPLEMENTED, "a layer gave a %s to a functional model: Keras tensors stand for dense tensors only",
+                        tw_class_name(value->object));
     if (!tw__is_structure(value))
         return TW_OK; /* None and plain values are no outputs */
     tw_value *items = tw__alloc_array((size_t)value->list.count + 1, sizeof *items);

@@ -86,8 +86,7 @@ static tw_status apply(tw__trainer *t, tw_tape *tape, tw_tensor *loss)
     int64_t count;
     TW_TRY(tw__collect_variables(&t->model->trackable, TW_TRAINABLE_VARIABLES, &variables, &count));
     tw_objects list = { (void *const *)variables, count };
-    tw_tensors gradients = tw__tape_gradient_of(
-        &(tw_tape_gradient_args){ .self = tape, .target = TW_OBJECTS(loss), .sources = list, .unconnected_gradients = "none" });
+    tw_tensors gradients = tw__optimizer_gradients(t->optimizer, tape, loss, list);
     tw_status status = gradients.items ? TW_OK : tw__error_status();
     tw__text missing = { 0 };
     int64_t absent = 0;

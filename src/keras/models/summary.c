@@ -353,8 +353,8 @@ static tw_status print_model(table *t)
 static void write_line(void *context, const char *line)
 {
     (void)context;
-    tw__write(line, strlen(line));
-    tw__write("\n", 1);
+    tw__tell(line, strlen(line));
+    tw__tell("\n", 1);
 }
 
 static void collect_line(void *context, const char *line)

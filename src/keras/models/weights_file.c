@@ -4,6 +4,7 @@
  * do. */
 #include <strings.h>
 
+#include "keras/layers/preprocessing/preprocessing.h"
 #include "keras/saving/h5.h"
 #include "saving/saving.h"
 
@@ -140,7 +141,7 @@ TW_METHOD(model_load_weights,
     tw__saving_view view = tw__checkpoint_view(checkpoint);
     tw_auto tw__restore *restore = tw__restore_start(args->filepath, &view);
     tw_auto tw_load_status *status = restore ? tw__status_new(restore, checkpoint) : NULL;
-    if (!status)
+    if (!status || tw__preprocessing_finalize_all(&model->trackable) != TW_OK)
         return NULL;
     return tw_load_status_assert_nontrivial_match(status);
 }

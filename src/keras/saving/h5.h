@@ -51,6 +51,10 @@ tw_status tw__keras_put_state(tw__hdf5_node *root, tw_trackable *object);
 /* The values of an object at that place in the file, and of what belongs to it; skip_mismatch: what does not fit is left alone
  * with a warning. */
 tw_status tw__keras_get_state(tw__hdf5 *file, tw_trackable *object, const char *place, bool skip_mismatch);
+struct tw__zip;
+/* Vocabularies that layers learnt, into an archive and out of it. */
+tw_status tw__keras_put_assets(struct tw__zip *zip, tw_trackable *object);
+tw_status tw__keras_get_assets(const char *archive, tw_trackable *object);
 tw_status tw__keras_save_weights(tw_layer *model, const char *path); /* as x.weights.h5 */
 
 /* ---- .keras files (keras_file.c) ---- */

@@ -4,6 +4,8 @@
  *
  * Loading goes by the order of the layers that have weights, or by their names. All values are read and checked before the first
  * is set. */
+#include "keras/layers/preprocessing/lookup.h"
+#include "keras/layers/preprocessing/preprocessing.h"
 #include "op/calls.h"
 #include "keras/saving/h5.h"
 
@@ -114,6 +116,7 @@ static tw_status put_layer(tw__hdf5_node *group, tw_layer *layer)
 
 tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model)
 {
+    TW_TRY(tw__lookup_refuse_h5(&model->trackable));
     tw__owned tw_layer **layers = NULL;
     tw__owned tw_variable **own = NULL;
     int64_t count, own_count;
@@ -357,11 +360,13 @@ static tw_status load(loading *l, tw_layer *model, bool by_name)
     TW_TRY(tw__collect_layers(&model->trackable, false, &l->layers, &l->layer_count));
     TW_TRY(by_name ? load_by_name(l) : load_in_order(l));
     TW_TRY(load_top_level(l, model, by_name));
-    return apply(&l->changes);
+    TW_TRY(apply(&l->changes));
+    return tw__preprocessing_finalize_all(&model->trackable);
 }
 
 tw_status tw__h5_load_weights(tw__hdf5 *file, const tw__hdf5_node *group, tw_layer *model, bool by_name, bool skip_mismatch)
 {
+    TW_TRY(tw__lookup_refuse_h5(&model->trackable));
     loading l = { .file = file, .group = group, .skip = skip_mismatch };
     tw_status status = load(&l, model, by_name);
     for (size_t i = 0; i < l.changes.count; i++) {

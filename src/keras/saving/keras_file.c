@@ -2,11 +2,13 @@
  *
  *     metadata.json     {"keras_version": "2.15.0", "date_saved": "2026-11-16@12:14:17"}
  *     config.json       class and config of the model, the shape it was built for, and what compile was given ("compile_config")
- *     model.weights.h5  the variables (keras_state.c) */
+ *     model.weights.h5  the variables (keras_state.c)
+ *     assets/…          vocabularies that layers learnt (keras_state.c) */
 #include <time.h>
 
 #include "format/format.h"
 #include "keras/layers/allowance.h"
+#include "keras/layers/preprocessing/preprocessing.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
@@ -87,7 +89,8 @@ static tw_status write_all(tw__zip *zip, tw__hdf5_node *root, tw_layer *model, c
     TW_TRY(write_texts(zip, model));
     TW_TRY(tw__keras_put_state(root, &model->trackable));
     TW_TRY(tw__zip_member(zip, WEIGHTS));
-    return tw__hdf5_emit(root, path, tw__zip_write, zip);
+    TW_TRY(tw__hdf5_emit(root, path, tw__zip_write, zip));
+    return tw__keras_put_assets(zip, &model->trackable);
 }
 
 tw_status tw__keras_save(tw_layer *model, const char *path)
@@ -177,7 +180,7 @@ tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mi
     tw__hdf5 *file = archive ? tw__hdf5_open_at(path, offset, size) : tw__h5_open(path);
     tw_status status = file ? tw__keras_get_state(file, &model->trackable, "", skip_mismatch) : tw__error_status();
     tw__hdf5_close(file);
-    return status;
+    return status == TW_OK ? tw__preprocessing_finalize_all(&model->trackable) : status;
 }
 
 tw_status tw__keras_training(const char *path, tw_value *arguments)
@@ -251,6 +254,8 @@ static tw_status load(const char *path, bool with_training, tw_layer **model)
     TW_TRY(make_model(path, &config, model));
     if ((*model)->built)
         TW_TRY(load_values(path, &(*model)->trackable, ""));
+    TW_TRY(tw__keras_get_assets(path, &(*model)->trackable));
+    TW_TRY(tw__preprocessing_finalize_all(&(*model)->trackable));
     if (with_training)
         TW_TRY(arguments_of(path, &config, &arguments));
     if (arguments.kind != TW_VALUE_DICT)

@@ -2,10 +2,12 @@
  * groups "layers/dense/vars": by the attributes that lead to a layer, an optimizer or a metric, members of lists by their
  * classes' names, numbered from the second one on.
  *
- * An object that several ways lead to stands where the first one ends; attributes are gone through by their names. */
+ * An object that several ways lead to stands where the first one ends. Attributes are gone through by their names, the last one
+ * of the alphabet first; the lists "layers" and "metrics" of a model are among them. */
 #include <stdlib.h>
 
 #include "base/language.h"
+#include "keras/layers/preprocessing/lookup.h"
 #include "keras/models/functional.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
@@ -18,15 +20,17 @@ typedef struct walk {
                       size_t count);
     tw__pointer_map seen;
     tw__hdf5_node *root;
-    tw__hdf5 *file; /* that is read; or NULL */
+    tw__hdf5 *file;      /* that is read; or NULL */
+    tw__zip *zip;        /* that assets are put into; or NULL */
+    const char *archive; /* that they are read from; or NULL */
     bool skip_mismatch;
 } walk;
 
 typedef struct attribute {
     const char *name;
-    tw_object *object;   /* or NULL: */
-    tw_metric **metrics; /* the list of metrics */
-    int metric_count;
+    tw_object *object;    /* or NULL: */
+    void *const *members; /* of a list */
+    size_t count;
 } attribute;
 
 static tw_status go(walk *w, tw_trackable *object, const char *path);
@@ -54,8 +58,8 @@ static tw_status go_through(walk *w, void *const *members, size_t count, const c
     tw__map used = { 0 };
     tw_status status = TW_OK;
     for (size_t i = 0; status == TW_OK && i < count; i++) {
-        if (!tw__is(members[i], &tw__class_layer))
-            continue;
+        if (!tw__is(members[i], &tw__class_layer) || tw__pointer_map_get(&w->seen, members[i], 0))
+            continue; /* what stands elsewhere already is not counted */
         char *word = class_word(members[i]), *own = NULL, *inner = NULL;
         uintptr_t before = word ? (uintptr_t)tw__map_get(&used, word, strlen(word)) : 0;
         if (word && tw__map_put(&used, word, strlen(word), (void *)(before + 1)) == TW_OK)
@@ -74,8 +78,8 @@ static tw_status go_to(walk *w, const attribute *a, const char *path)
 {
     char *inner = join(path, a->name);
     tw_status status = inner ? TW_OK : tw__error_status();
-    if (status == TW_OK && a->metrics) {
-        status = go_through(w, (void *const *)a->metrics, (size_t)a->metric_count, inner);
+    if (status == TW_OK && !a->object) {
+        status = go_through(w, a->members, a->count, inner);
     } else if (status == TW_OK && tw__is(a->object, &tw__container_class)) {
         const tw_trackable *list = (const tw_trackable *)a->object;
         void **members = tw__alloc_array(list->child_count + 1, sizeof *members);
@@ -90,27 +94,9 @@ static tw_status go_to(walk *w, const attribute *a, const char *path)
     return status;
 }
 
-static int by_name(const void *a, const void *b)
+static int last_first(const void *a, const void *b)
 {
-    return strcmp(((const attribute *)a)->name, ((const attribute *)b)->name);
-}
-
-/* The layers of a model that is made of a list of them. */
-static tw_status go_to_layers(walk *w, tw_trackable *object, const char *path)
-{
-    tw_layer *model = (tw_layer *)object;
-    const tw__functional *functional = tw__functional_of(model);
-    bool sequential = tw__is(object, &tw__class_sequential);
-    if (!functional && !sequential)
-        return TW_OK;
-    char *inner = join(path, "layers");
-    tw_objects layers = sequential ? tw_sequential_layers(model)
-                                   : (tw_objects){ (void *const *)functional->layers, (int64_t)functional->layer_count };
-    tw_status status = inner ? go_through(w, layers.items, (size_t)layers.count, inner) : tw__error_status();
-    if (sequential)
-        tw_objects_free(&layers);
-    tw__free(inner);
-    return status;
+    return strcmp(((const attribute *)b)->name, ((const attribute *)a)->name);
 }
 
 /* Variables that the object itself has: those that training changes first. */
@@ -142,24 +128,33 @@ static tw_status go(walk *w, tw_trackable *object, const char *path)
     TW_TRY(own_variables(w, object, path));
     if (!tw__is(object, &tw__class_layer))
         return TW_OK;
-    TW_TRY(go_to_layers(w, object, path));
-    tw__trainer *trainer = tw__is(object, &tw__class_model) ? ((tw__model *)object)->trainer : NULL;
-    tw__owned attribute *list = tw__alloc_array(object->child_count + 1, sizeof *list);
-    size_t count = 0;
+    tw__owned attribute *list = tw__alloc_array(object->child_count + 2, sizeof *list);
     tw__owned tw_metric **metrics = NULL;
+    tw__owned tw_layer **layers = NULL;
     int metric_count = 0;
+    int64_t layer_count = 0;
+    size_t count = 0;
     TW_NEED(list);
-    if (trainer)
-        TW_TRY(tw__trainer_metrics(trainer, &metrics, &metric_count));
-    if (metrics)
-        list[count++] = (attribute){ .name = "metrics", .metrics = metrics, .metric_count = metric_count };
+    if (tw__is(object, &tw__class_model)) {
+        const tw__functional *functional = tw__functional_of((tw_layer *)object);
+        tw__trainer *trainer = ((tw__model *)object)->trainer;
+        TW_TRY(trainer ? tw__trainer_metrics(trainer, &metrics, &metric_count)
+                       : tw__collect_metrics((tw_layer *)object, &metrics, &metric_count));
+        if (!functional)
+            TW_TRY(tw__collect_layers(object, false, &layers, &layer_count));
+        list[count++] = (attribute){ .name = "metrics", .members = (void *const *)metrics, .count = (size_t)metric_count };
+        list[count++] =
+            functional
+                ? (attribute){ .name = "layers", .members = (void *const *)functional->layers, .count = functional->layer_count }
+                : (attribute){ .name = "layers", .members = (void *const *)layers, .count = (size_t)layer_count };
+    }
     for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = &object->children[i];
         if (!tw__starts_with(child->name, "layer-") && !tw__starts_with(child->name, "layer_with_weights-"))
             list[count++] = (attribute){ .name = child->name, .object = (tw_object *)child->object };
     }
     if (count)
-        qsort(list, count, sizeof *list, by_name);
+        qsort(list, count, sizeof *list, last_first);
     for (size_t i = 0; i < count; i++)
         TW_TRY(go_to(w, &list[i], path));
     return TW_OK;
@@ -169,9 +164,13 @@ static tw_status go(walk *w, tw_trackable *object, const char *path)
 
 static tw_status put_variables(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)
 {
-    (void)object;
     tw__hdf5_node *group = tw__hdf5_group(w->root, path);
+    const tw__lookup_layer *lookup = tw__lookup_of(object);
     TW_NEED(group);
+    if (lookup) { /* of what it learnt only the weights of words are kept here, by their name */
+        tw_auto tw_tensor *weights = lookup->idf ? tw__variable_read(lookup->idf) : NULL;
+        return weights ? tw__hdf5_put(group, "idf_weights", weights) : tw_error_code();
+    }
     for (size_t i = 0; i < count; i++) {
         char name[24];
         snprintf(name, sizeof name, "%zu", i);
@@ -237,6 +236,12 @@ static tw_status get_variables(walk *w, const tw_trackable *object, const char *
     const tw__hdf5_node *group = tw__hdf5_find(w->root, path);
     size_t found = group ? group->child_count : 0;
     bool is_layer = tw__is(object, &tw__class_layer);
+    tw__lookup_layer *lookup = tw__lookup_of(object);
+    if (lookup) {
+        const tw__hdf5_node *node = lookup->idf && group ? tw__hdf5_child(group, "idf_weights", strlen("idf_weights")) : NULL;
+        tw_auto tw_tensor *weights = node ? tw__hdf5_value(w->file, node) : NULL;
+        return weights ? tw__vocabulary_idf(lookup, weights) : tw_error_code();
+    }
     if (!is_layer && found != count) {
         tw__log(
             "WARNING",
@@ -261,6 +266,64 @@ tw_status tw__keras_get_state(tw__hdf5 *file, tw_trackable *object, const char *
 {
     walk w = { .each = get_variables, .root = file->root, .file = file, .skip_mismatch = skip_mismatch };
     tw_status status = go(&w, object, place);
+    tw__pointer_map_free(&w.seen);
+    return status;
+}
+
+/* ---- assets: vocabularies, each a file beside the variables ---- */
+
+static char *asset_name(const char *vars)
+{
+    return tw__format("assets/%.*svocabulary.txt", (int)(strlen(vars) - strlen("vars")), vars);
+}
+
+static tw_status put_asset(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)
+{
+    (void)variables, (void)count;
+    tw__lookup_layer *lookup = tw__lookup_of(object);
+    if (!lookup || tw__lookup_settings_of(lookup).vocabulary->kind != TW_VALUE_NONE) /* the config has it */
+        return TW_OK;
+    tw__text text = { 0 };
+    tw__owned char *name = asset_name(path);
+    tw_status status = name ? tw__vocabulary_text(lookup, &text) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__zip_member(w->zip, name);
+    if (status == TW_OK)
+        status = tw__zip_write(w->zip, text.data ? text.data : "", text.size);
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status get_asset(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)
+{
+    (void)variables, (void)count;
+    tw__lookup_layer *lookup = tw__lookup_of(object);
+    size_t size = 0;
+    if (!lookup || tw__lookup_settings_of(lookup).vocabulary->kind != TW_VALUE_NONE) /* the config has it */
+        return TW_OK;
+    tw__owned char *name = asset_name(path);
+    TW_NEED(name);
+    tw__owned uint8_t *text = tw__zip_read(w->archive, name, &size);
+    if (text)
+        return tw__vocabulary_of_text(lookup, (const char *)text, size);
+    if (tw_error_code() != TW_NOT_FOUND)
+        return tw__error_status();
+    tw_clear_error(); /* the layer had learnt nothing when it was saved */
+    return TW_OK;
+}
+
+tw_status tw__keras_put_assets(tw__zip *zip, tw_trackable *object)
+{
+    walk w = { .each = put_asset, .zip = zip };
+    tw_status status = go(&w, object, "");
+    tw__pointer_map_free(&w.seen);
+    return status;
+}
+
+tw_status tw__keras_get_assets(const char *archive, tw_trackable *object)
+{
+    walk w = { .each = get_asset, .archive = archive };
+    tw_status status = go(&w, object, "");
     tw__pointer_map_free(&w.seen);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <thalweg/keras.h>
 
 #include "keras/layers/allowance.h"
+#include "keras/layers/preprocessing/lookup.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
 
@@ -179,6 +180,8 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
         restored->expect_partial = true;
     if (status == TW_OK)
         status = tw__keras_restore_states(model);
+    if (status == TW_OK)
+        status = tw__preprocessing_finalize_all(&model->trackable);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         if (!tw__restored_by(&variables[i]->trackable))
             status = tw__fail(TW_DATA_LOSS, "%s: has no value for the weight '%s' of model '%s'", prefix, variables[i]->name,
@@ -188,6 +191,48 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
     tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
     tw_release(restored);
     tw__free(prefix);
+    return status;
+}
+
+/* ---- vocabularies that layers learnt: the tables of the file ---- */
+
+static tw_status take_tables(tw_trackable *own, tw_trackable *saved, tw__pointer_map *seen)
+{
+    if (tw__pointer_map_get(seen, own, 0))
+        return TW_OK;
+    TW_TRY(tw__pointer_map_put(seen, own, 1));
+    if (tw__is(own, &tw__class_layers_index_lookup)) {
+        tw__lookup_layer *layer = (tw__lookup_layer *)own;
+        tw_trackable *table = tw__tracked(saved, "lookup_table");
+        bool learnt = tw__lookup_settings_of(layer).vocabulary->kind == TW_VALUE_NONE;
+        return learnt && table && tw__is(table, &tw__class_lookup_table)
+                   ? tw__vocabulary_of_table(layer, (struct tw_lookup_table *)table)
+                   : TW_OK;
+    }
+    for (size_t i = 0; i < own->child_count; i++) {
+        tw_trackable *child = (tw_trackable *)own->children[i].object, *other = tw__tracked(saved, own->children[i].name);
+        bool inside = tw__is(child, &tw__class_layer) || tw__is(child, &tw__container_class);
+        if (other && inside)
+            TW_TRY(take_tables(child, other, seen));
+    }
+    return TW_OK;
+}
+
+static tw_status restore_tables(tw_layer *model, const char *directory)
+{
+    tw__owned tw_layer **layers = NULL;
+    int64_t count = 0;
+    bool any = false;
+    TW_TRY(tw__collect_layers(&model->trackable, true, &layers, &count));
+    for (int64_t i = 0; i < count; i++)
+        any |= tw__is(layers[i], &tw__class_layers_index_lookup);
+    if (!any)
+        return TW_OK;
+    tw_auto tw_saved_object *root = tw__saved_model_load(directory, NULL, 0);
+    TW_NEED(root);
+    tw__pointer_map seen = { 0 };
+    tw_status status = take_tables(&model->trackable, &root->trackable, &seen);
+    tw__pointer_map_free(&seen);
     return status;
 }
 
@@ -391,7 +436,8 @@ tw_layer *tw__model_load_tf(const char *directory, bool with_training)
         int64_t before = tw__weights_allow(stored_bytes(directory) + TW_H5_UNSAVED);
         model = model_of_config(&metadata);
         tw__weights_allow(before);
-        if (model && (restore_weights(model, directory) != TW_OK || tw__keras_attach_others(model, directory) != TW_OK)) {
+        if (model && (restore_weights(model, directory) != TW_OK || restore_tables(model, directory) != TW_OK ||
+                      tw__keras_attach_others(model, directory) != TW_OK)) {
             tw_release(model);
             model = NULL;
         } else if (!model && (tw__error_now()->reason == TW_REASON_UNKNOWN_NAME || tw__error_now()->reason == TW_REASON_CODE)) {

@@ -1,4 +1,5 @@
 /* keras_metadata.pb: what Keras makes a model of again; see saved_model.c. */
+#include "keras/layers/preprocessing/lookup.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
@@ -67,6 +68,20 @@ static tw_value class_and_config(tw_layer *layer)
     return tw__dict_take(&dict);
 }
 
+/* A vocabulary is kept as a table, which must not be filled twice: the config tells only that it was given. */
+static tw_value config_entry(tw_layer *layer, const tw_value *config)
+{
+    const tw__lookup_layer *lookup = tw__lookup_of(layer);
+    tw_value copy = tw__value_copy(config);
+    if (!lookup || copy.kind != TW_VALUE_DICT)
+        return copy;
+    tw__value_drop(&copy, "vocabulary");
+    tw__dict dict = { .items = copy.list.items, .count = (size_t)copy.list.count, .capacity = (size_t)copy.list.count };
+    tw__dict_put(&dict, "vocabulary", (tw_value){ .kind = TW_VALUE_NONE });
+    put_bool(&dict, "has_input_vocabulary", lookup->given);
+    return tw__dict_take(&dict);
+}
+
 static char *metadata_of(tw_layer *layer, bool root)
 {
     tw_value entry = class_and_config(layer);
@@ -78,13 +93,13 @@ static char *metadata_of(tw_layer *layer, bool root)
     tw__dict_put_str(&dict, "name", layer->name);
     put_bool(&dict, "trainable", layer->trainable);
     put_bool(&dict, "expects_training_arg", true);
-    tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
+    tw__dict_put(&dict, "dtype", tw__policy_config(tw__layer_policy(layer)));
     tw__dict_put(&dict, "batch_input_shape",
                  layer->batch_input_shape.rank >= 0 ? tw__shape_value(&layer->batch_input_shape)
                                                     : (tw_value){ .kind = TW_VALUE_NONE });
-    put_bool(&dict, "must_restore_from_config", false);
+    put_bool(&dict, "must_restore_from_config", tw__is(layer, &tw__class_layers_preprocessing));
     tw__dict_put_str(&dict, "class_name", tw__value_text(&entry, "class_name"));
-    tw__dict_put(&dict, "config", tw__value_copy(config));
+    tw__dict_put(&dict, "config", config_entry(layer, config));
     if (layer->build_shape.kind != TW_VALUE_NONE)
         tw__dict_put(&dict, "build_input_shape", shape_entry(&layer->build_shape));
     if (root) {

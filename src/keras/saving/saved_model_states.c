@@ -1,4 +1,6 @@
-/* The states of stateful recurrent layers are no weights, but a SavedModel keeps them: layer/keras_api/states/0, 1 … */
+/* The states of stateful recurrent layers are no weights, but a SavedModel keeps them: layer/keras_api/states/0, 1 … So are the
+ * generators of layers that change images by chance, which the saved functions use. */
+#include "keras/layers/preprocessing/random_layers.h"
 #include "keras/layers/recurrent.h"
 #include "keras/saving/saved_model.h"
 
@@ -46,6 +48,9 @@ static tw_status each(tw__extra *extra, tw_layer *model)
     TW_TRY(tw__collect_layers(&model->trackable, true, &layers, &count));
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        tw__random_layer *random = extra ? tw__random_layer_of(layers[i]) : NULL;
+        if (random && random->generator)
+            status = tw__extra_add(extra, &layers[i]->trackable, "_random_generator", random->generator);
         tw__rnn *rnn = stateful(layers[i]);
         if (!rnn || !rnn->state_count)
             continue;

@@ -136,20 +136,10 @@ static char *shadow_name(const average *own, const tw_object *value)
     return name ? tw__format("%s/%s", name, own->name) : NULL;
 }
 
-static tw_tensors one(tw_tensor *tensor)
-{
-    tw_tensors list = { tensor ? tw__alloc_array(1, sizeof(tw_tensor *)) : NULL, 0 };
-    if (list.items)
-        list.items[list.count++] = tensor;
-    else
-        tw_release(tensor);
-    return list;
-}
-
 static tw_tensors read_now(void *user, tw_tensors none)
 {
     (void)none;
-    return one(tw__variable_read(user));
+    return tw__tensors_of_one(tw__variable_read(user));
 }
 
 static tw_tensors read_first(void *user, tw_tensors none)
@@ -157,7 +147,7 @@ static tw_tensors read_first(void *user, tw_tensors none)
     (void)none;
     const tw_variable *variable = user;
     tw_auto tw_tensor *first = tw__node_output(variable->initial, variable->initial_output);
-    return one(TW_CALL(Identity, first));
+    return tw__tensors_of_one(TW_CALL(Identity, first));
 }
 
 /* The variable's value; in a graph its first one, as long as it has none. */

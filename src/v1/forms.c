@@ -168,6 +168,11 @@ TW_API(
     TW_TEMPS(t);
     tw_tensor *given = tw__temp(t, tw__value_tensor(drops ? &args->rate : &args->keep_prob, TW_DTYPE_NONE, "dropout: rate"));
     tw_tensor *rate = drops ? given : TW_TEMP(Sub, 1.0, given);
+    if (rate && rate->shape.rank > 0) {
+        tw__owned char *shape = tw__shape_tuple(&rate->shape);
+        tw__fail(TW_VALUE_ERROR, "Shape %s must have rank 0", shape ? shape : "");
+        return NULL;
+    }
     if (rate && !rate->node) {
         tw_tensor *exact = tw__temp_cast(t, rate, TW_FLOAT64);
         return exact ? tw__dropout(args->x, *(const double *)exact->data, &args->noise_shape, args->seed, args->name) : NULL;

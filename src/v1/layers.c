@@ -27,30 +27,20 @@ static tw_tensors chosen(const tw_value *training, tw_body yes, tw_body no, void
     return trains(training) ? yes(user, none) : no(user, none);
 }
 
-static tw_tensors one(tw_tensor *tensor)
-{
-    tw_tensors list = { tensor ? tw__alloc_array(1, sizeof(tw_tensor *)) : NULL, 0 };
-    if (list.items)
-        list.items[list.count++] = tensor;
-    else
-        tw_release(tensor);
-    return list;
-}
-
 /* ---- dropout ---- */
 
 static tw_tensors drop(void *user, tw_tensors none)
 {
     (void)none;
     const tw_v1_layers_dropout_args *args = user;
-    return one(tw__dropout(args->inputs, args->rate, &args->noise_shape, args->seed, "dropout"));
+    return tw__tensors_of_one(tw__dropout(args->inputs, args->rate, &args->noise_shape, args->seed, "dropout"));
 }
 
 static tw_tensors keep(void *user, tw_tensors none)
 {
     (void)none;
     const tw_v1_layers_dropout_args *args = user;
-    return one(tw_identity(args->inputs));
+    return tw__tensors_of_one(tw_identity(args->inputs));
 }
 
 TW_API(
@@ -161,14 +151,14 @@ static tw_tensors momentum_of(void *user, tw_tensors none)
 {
     (void)none;
     const normalization *n = user;
-    return one(constant(n->args->momentum));
+    return tw__tensors_of_one(constant(n->args->momentum));
 }
 
 static tw_tensors momentum_stays(void *user, tw_tensors none)
 {
     (void)user;
     (void)none;
-    return one(constant(1));
+    return tw__tensors_of_one(constant(1));
 }
 
 /* gamma or beta; for the kernel ones or zeros where the layer has none. */

@@ -24,3 +24,13 @@ tw_tensor *tw__v1_constant(tw_tensor *value, const char *name)
         return tw_retain(value);
     return tw__graph_constant(tw__tracing, value, name);
 }
+
+tw_tensors tw__tensors_of_one(tw_tensor *tensor)
+{
+    tw_tensors list = { tensor ? tw__alloc_array(1, sizeof(tw_tensor *)) : NULL, 0 };
+    if (list.items)
+        list.items[list.count++] = tensor;
+    else
+        tw_release(tensor);
+    return list;
+}

@@ -12,6 +12,9 @@ tw_status tw__v1_call(const tw_op *op, const char *name, tw_tensor *const *input
 /* In a graph a constant of that name, else the value itself; a new reference. */
 tw_tensor *tw__v1_constant(tw_tensor *value, const char *name);
 
+/* A list of one tensor, whose reference it takes; empty if there is none: what a body of a conditional gives. */
+tw_tensors tw__tensors_of_one(tw_tensor *tensor);
+
 /* ---- averages.c ---- */
 /* variable = keep * variable + (1 - keep) * value, in the scope AssignMovingAvg; the value is a tensor or a variable; `keep`
  * NULL: the number. *made: the assignment, in a graph; else NULL. */

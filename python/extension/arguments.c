@@ -61,6 +61,17 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
     return NULL;
 }
 
+/* What a layer's dtype may be besides: a Policy, or the name of a mixed one. */
+static tw_dtype policy_of(PyObject *value)
+{
+    void *object = tw__py_object_of(value);
+    if (object)
+        return tw__policy_code(object);
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    PyErr_Clear();
+    return text ? tw__policy_from_name(text) : TW_DTYPE_NONE;
+}
+
 static bool read_int(const context *c, const tw_field *field, PyObject *value, int64_t *out)
 {
     tw__py_auto PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
@@ -122,7 +133,10 @@ static void *read_object(const context *c, const tw_field *field, PyObject *valu
         void *object = tw__py_self(value);
         if (class == &tw__class_layer && tw__py_is_keras_tensor(value)) /* keras.Input() in the place of an InputLayer */
             return tw__py_input_layer(value);
-        return object && is_class(object, word, class) ? object : NULL;
+        if (object && is_class(object, word, class))
+            return object;
+        if (strcmp(word, "function") != 0 || !PyCallable_Check(value)) /* layers and the like are functions of elements, too */
+            return NULL;
     }
     if (strcmp(word, "trackable") == 0) {
         void *container = tw__py_trackable(value);
@@ -316,12 +330,12 @@ static tw_dtype wanted_dtype(const context *c, const tw_field *wanting, tw__py_h
         *how = hint >= 0 ? TW_HINT : TW_FORCE;
         return hint >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[hint].offset) : dtype;
     }
-    if (wanting->forces) {
-        *how = TW_FORCE;
-        return tw__py_dtype_of_value(c->given[0]);
+    if (wanting->forces || strcmp(word, "own") == 0) {
+        PyObject *self = c->given[0];
+        *how = wanting->forces ? TW_FORCE : *how;
+        return tw__py_is_variable(self) ? ((tw_variable *)((tw__py_object *)self)->object)->resource->dtype
+                                        : tw__py_dtype_of_value(self);
     }
-    if (strcmp(word, "own") == 0)
-        return tw__py_dtype_of_value(c->given[0]);
     /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first
      * member alone, which is made a tensor without looking at the others. */
     bool first = strcmp(word, "first") == 0;
@@ -493,7 +507,7 @@ static bool fill_field(context *c, int index, PyObject *value)
     case TW_KIND_STR:
         return (*(const char **)place = tw__py_text(c->frame, value, c->function->name, field->name)) != NULL;
     case TW_KIND_DTYPE:
-        return tw__py_as_dtype(value, place);
+        return (field->word && (*(tw_dtype *)place = policy_of(value))) || tw__py_as_dtype(value, place);
     case TW_KIND_SHAPE:
         return tw__py_as_shape(value, place);
     case TW_KIND_INTS:

@@ -17,7 +17,7 @@ tw_dtype tw__py_dtype_of_value(PyObject *value)
     if (TW_IS_TENSOR(value))
         return TW_TENSOR(value)->dtype;
     if (tw__py_is_variable(value))
-        return ((tw_variable *)((tw__py_object *)value)->object)->resource->dtype;
+        return tw__variable_read_dtype((tw_variable *)((tw__py_object *)value)->object);
     tw_tensor *parts[TW_COMPOSITE_PARTS];
     void *object = tw__py_is_object(value) ? tw__py_self(value) : NULL;
     if (object && tw__is(object, &tw__class_tensor_array))

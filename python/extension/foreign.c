@@ -45,6 +45,19 @@ static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
     return output;
 }
 
+/* Of any value, and gives one. */
+static tw_status call_with_value(tw_callable *self, const tw_value *input, tw_value *result)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    PyObject *function = function_of(self);
+    if (!function)
+        return tw__fail(TW_RUNTIME_ERROR, "the function %s is gone: its object was collected", self->name);
+    tw_value copy = tw__value_copy(input);
+    tw__py_auto PyObject *given = tw__py_value(&copy);
+    tw__py_auto PyObject *made = given ? PyObject_CallFunctionObjArgs(function, given, NULL) : NULL;
+    return made && tw__py_read_value(made, result) ? TW_OK : tw__py_failed();
+}
+
 void *tw__py_make_callable(PyObject *function)
 {
     PyObject *name = PyObject_GetAttrString(function, "__name__");
@@ -52,6 +65,8 @@ void *tw__py_make_callable(PyObject *function)
     PyErr_Clear();
     tw_callable *made = tw__callable_new(text ? text : "function", call_function, NULL, NULL);
     Py_XDECREF(name);
+    if (made)
+        made->call_value = call_with_value;
     PyObject *peer = tw__py_wrap(made); /* the reference is the caller's, counted by the peer now */
     if (peer && PyObject_SetAttrString(peer, "function", function) < 0)
         Py_CLEAR(peer);

@@ -81,6 +81,14 @@ static Py_ssize_t length(PyObject *self)
     return (Py_ssize_t)tensor->shape.dims[0];
 }
 
+/* Without it tensors are no sequences for NumPy, which then does not join several of them to one array. */
+static PyObject *item(PyObject *self, Py_ssize_t index)
+{
+    PyObject *key = PyLong_FromSsize_t(index), *found = key ? tw__py_subscript(self, key) : NULL;
+    Py_XDECREF(key);
+    return found;
+}
+
 /* ---- numbers ---- */
 
 static PyObject *only_item(PyObject *self, const char *message)
@@ -374,6 +382,8 @@ static PyType_Slot eager_slots[] = {
     { Py_tp_getset, eager_getters },
     { Py_tp_dealloc, tw__py_tensor_end },
     { Py_mp_length, length },
+    { Py_sq_length, length },
+    { Py_sq_item, item },
     { Py_nb_bool, truth },
     { Py_nb_int, to_int },
     { Py_nb_float, to_float },

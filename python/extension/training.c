@@ -115,6 +115,22 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
     return status;
 }
 
+/* ---- preprocessing layers ---- */
+
+static tw_status preprocess(tw_layer *layer, const char *method, const tw_value *argument, bool *own)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    PyObject *self = layer->trackable.object.peer;
+    *own = tw__py_overrides(self, method);
+    if (!*own)
+        return TW_OK;
+    tw_value copy = argument ? tw__value_copy(argument) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw__py_auto PyObject *given = tw__py_value(&copy);
+    tw__py_auto PyObject *done =
+        given ? PyObject_CallMethod(self, method, argument ? "(O)" : NULL, argument ? given : NULL) : NULL;
+    return done ? TW_OK : tw__py_failed();
+}
+
 /* ---- callbacks ---- */
 
 static tw_status callback_events(tw_callback *callback, uint32_t *events)
@@ -175,6 +191,7 @@ void tw__py_training_start(void)
     tw__language.metric_update = metric_update;
     tw__language.metric_reset = metric_reset;
     tw__language.metric_result = metric_result;
+    tw__language.preprocess = preprocess;
     tw__language.callback_events = callback_events;
     tw__language.callback_tell = callback_tell;
 }

@@ -81,11 +81,21 @@ class _Reduction:
 
 image.ResizeMethod = _ResizeMethod  # noqa: F821
 keras.losses.Reduction = _Reduction  # noqa: F821
-def _module(name, **members):
-    """A module with members."""
-    made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)
-    made.__dict__.update(members)
-    return made
+def _module(name, parent=_sys.modules[__name__], **members):
+    """The module of that name below another one, with members; made if there is none, or only tf's."""
+    own = parent.__dict__.get(name)
+    if own is None or own is globals().get(name):
+        own = _sys.modules[parent.__name__ + "." + name] = type(_sys)(parent.__name__ + "." + name)
+        setattr(parent, name, own)
+    own.__dict__.update(members)
+    return own
+
+
+def _put(members, cls):
+    """Puts the members of a class on another one, a type of the tables."""
+    for name, member in vars(members).items():
+        if name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
+            setattr(cls, name, member)
 
 
 def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
@@ -94,11 +104,11 @@ def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     return False
 
 
-version = _module("version", VERSION=__version__)
-contrib = _module("contrib", summary=_module("contrib.summary"))
-tpu = _module("tpu", experimental=_module("tpu.experimental"))
-test = _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
-               gpu_device_name=lambda: "")
+_module("version", VERSION=__version__)
+_module("summary", _module("contrib"))
+_module("experimental", _module("tpu"))
+_module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
+        gpu_device_name=lambda: "")
 keras.__version__ = "2.15.0"  # noqa: F821
 losses = _sys.modules[__name__ + ".losses"] = keras.losses  # noqa: F821
 metrics = _sys.modules[__name__ + ".metrics"] = keras.metrics  # noqa: F821
@@ -263,7 +273,7 @@ def _compat_later():
     return load
 
 
-compat.v2 = _module("compat.v2")  # noqa: F821
+_module("v2", compat)  # noqa: F821
 _fill_compat = _compat_later()
 
 
@@ -283,6 +293,7 @@ _whole_later(data, "thalweg._data.namespace")  # noqa: F821
 _whole_later(distribute, "thalweg._distribute")  # noqa: F821
 
 
+_DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory", "timeseries_dataset_from_array")
 # What modules have once it is asked for: the file it is in, and the names, or the name of the table there.
 _LATER = {
     config: [("_device", "CONFIG"), ("_cluster", ("experimental_connect_to_cluster", "experimental_connect_to_host"))],  # noqa: F821
@@ -299,6 +310,14 @@ _LATER = {
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
     contrib.summary: [("_summary", "CONTRIB")],
     keras.backend: [("_backend", "BACKEND")],  # noqa: F821
+    keras.utils: [("_keras_pictures", ("load_img", "save_img", "img_to_array", "array_to_img")), ("_keras_text", ("pad_sequences",)),  # noqa: F821
+                  ("_keras_plot", ("plot_model", "model_to_dot")), ("_keras_directories", _DIRECTORIES), ("_keras_utils", "UTILS")],
+    keras.preprocessing: [("_keras_directories", _DIRECTORIES)],  # noqa: F821
+    keras.datasets: [("_keras_datasets", "DATASETS")],  # noqa: F821
+    keras.preprocessing.image: [("_keras_pictures", ("load_img", "save_img", "img_to_array", "array_to_img", "smart_resize")),  # noqa: F821
+                                ("_keras_image", "IMAGE")],
+    keras.preprocessing.sequence: [("_keras_text", ("pad_sequences", "skipgrams", "TimeseriesGenerator"))],  # noqa: F821
+    keras.preprocessing.text: [("_keras_text", ("Tokenizer", "tokenizer_from_json", "text_to_word_sequence", "one_hot", "hashing_trick"))],  # noqa: F821
     keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
     keras.applications.imagenet_utils: [("_keras_applications", ("preprocess_input", "decode_predictions"))],  # noqa: F821
     saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
@@ -348,7 +367,6 @@ def _training_later():
                "predict_step", "compute_loss", "compute_metrics", "get_metrics_result", "fit_generator", "evaluate_generator",
                "predict_generator")
     properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly")
-    utilities = ("Sequence", "unpack_x_y_sample_weight", "pack_x_y_sample_weight")
 
     def fill():
         from thalweg import _callbacks
@@ -356,25 +374,17 @@ def _training_later():
         from thalweg import _training
         _training.install()
     load = _later([callbacks], fill)
-    _later([keras.utils], load, utilities)  # noqa: F821
 
-    def method(name):
+    def late(name, kind):
         def call(self, *args, **kwargs):
             load()
-            return getattr(model, name)(self, *args, **kwargs)
+            return (getattr(model, name) if kind else getattr(model, name).fget)(self, *args, **kwargs)
         call.__name__ = name
-        return call
+        return call if kind else property(call)
 
-    def prop(name):
-        def get(self):
-            load()
-            return getattr(model, name).fget(self)
-        return property(get)
-
-    for name in methods:
-        setattr(model, name, method(name))
-    for name in properties:
-        setattr(model, name, prop(name))
+    for names, kind in ((methods, True), (properties, False)):
+        for name in names:
+            setattr(model, name, late(name, kind))
 
 
 _training_later()
@@ -391,20 +401,16 @@ def _one_at_a_time():
 _one_at_a_time()
 
 
-def _copying_later():
+def _copied_by(name):
     """copy and pickle of objects, likewise."""
-    def reduce(self, protocol):
+    def call(*args):
         from thalweg import _copying
-        return _copying.reduce(self, protocol)
-
-    def shallow(self):
-        from thalweg import _copying
-        return _copying.shallow(self)
-    _core.Object.__reduce_ex__, _core.Object.__copy__ = reduce, shallow
-    Variable.__copy__ = lambda self: self  # noqa: F821
+        return getattr(_copying, name)(*args)
+    return call
 
 
-_copying_later()
+_core.Object.__reduce_ex__, _core.Object.__copy__ = _copied_by("reduce"), _copied_by("shallow")
+Variable.__copy__ = lambda self: self  # noqa: F821
 
 from thalweg import _finder  # noqa: E402
 

@@ -1,6 +1,7 @@
 """keras.callbacks for Python: the methods that subclasses override, and callbacks whose work is functions of Python's. The others are C's
 (src/keras/callbacks)."""
 import thalweg as tf
+from thalweg._keras_log import print_msg
 
 EVENTS = ("on_train_begin", "on_train_end", "on_test_begin", "on_test_end", "on_predict_begin", "on_predict_end", "on_epoch_begin",
           "on_epoch_end", "on_train_batch_begin", "on_train_batch_end", "on_test_batch_begin", "on_test_batch_end", "on_predict_batch_begin",
@@ -23,15 +24,12 @@ def _method(event, name):
         if isinstance(logs, dict) and changed:
             logs.update(changed)
 
-    if event >= _FIRST_INDEXED:
-        def method(self, index, logs=None):
-            run(self, index, logs)
-        first = "epoch" if "epoch" in name else "batch"
-
-        def named(self, *args, **kwargs):
-            if first in kwargs:
-                args = (kwargs.pop(first),) + args
-            return method(self, *args, **kwargs)
+    if event >= _FIRST_INDEXED and "epoch" in name:
+        def named(self, epoch, logs=None):
+            run(self, epoch, logs)
+    elif event >= _FIRST_INDEXED:
+        def named(self, batch, logs=None):
+            run(self, batch, logs)
     else:
         def named(self, logs=None):
             run(self, 0, logs)
@@ -107,7 +105,7 @@ def _define():
                 raise ValueError("The output of the \"schedule\" function should be float. Got: %s" % (rate,))
             optimizer.learning_rate.assign(rate)
             if self.verbose > 0:
-                print("\nEpoch %d: LearningRateScheduler setting learning rate to %s." % (epoch + 1, rate))
+                print_msg("\nEpoch %d: LearningRateScheduler setting learning rate to %s." % (epoch + 1, rate))
 
         def on_epoch_end(self, epoch, logs=None):
             if logs is not None:

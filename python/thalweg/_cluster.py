@@ -2,6 +2,7 @@
 without other workers fails. Loaded when first asked for."""
 import json
 import os
+import sys
 
 import thalweg as tf
 from thalweg import _log
@@ -218,7 +219,6 @@ class _ExperimentalTPUStrategy(TPUStrategy):
     """The same under its older name."""
 
     def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
-        import sys
         print("WARNING:absl:`tf.distribute.experimental.TPUStrategy` is deprecated, please use the non-experimental symbol "
               "`tf.distribute.TPUStrategy` instead.", file=sys.stderr)
         super().__init__(tpu_cluster_resolver, device_assignment)

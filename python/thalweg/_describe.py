@@ -81,5 +81,10 @@ def minimize(optimizer, loss, variables, tape):
                 tape.watch(variables)
             loss = loss()
     variables = variables() if callable(variables) else variables
-    gradients = tape.gradient(loss, variables)
+    if hasattr(optimizer, "get_scaled_loss"):
+        with tape:
+            scaled = optimizer.get_scaled_loss(loss)
+        gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, variables))
+    else:
+        gradients = tape.gradient(loss, variables)
     optimizer.apply_gradients(zip(gradients, variables))

@@ -1,5 +1,6 @@
 """tf.distribute as Python has it: structures of values that differ between replicas, scopes, contexts. The replicas themselves, their turns, copies
 of variables and sums are C's (src/distribute). Loaded when first asked for."""
+import contextlib
 import enum
 import threading
 
@@ -10,7 +11,7 @@ from thalweg._distribute_data import InputContext, InputOptions, InputReplicatio
 _rows = tf.distribute._rows
 Strategy, MirroredStrategy, OneDeviceStrategy = _rows.Strategy, _rows.MirroredStrategy, _rows.OneDeviceStrategy
 _TensorPerReplica, PerReplicaSpec = _rows._PerReplica, _rows._PerReplicaSpec
-_state = threading.local()  # stack: what get_replica_context gives in this thread, outside of replicas
+_state = threading.local()  # run: whose replica the thread is
 _ACROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
 
 
@@ -36,10 +37,10 @@ def _reduce_op(reduce_op):
 class DistributedValues:
     """Values of which each replica has its own."""
 
+    values = property(lambda self: self._values)
+
     def __init__(self, values):
         self._values = tuple(values)
-
-    values = property(lambda self: self._values)
 
     def _text(self, write):
         inner = ",\n".join("  %d: %s" % (i, write(v)) for i, v in enumerate(self.values))
@@ -138,26 +139,22 @@ class ReplicaContext:
 
     def all_gather(self, value, axis, options=None):
         """The replicas' values one behind the other."""
-        def gather(strategy, given):
-            return tf.nest.map_structure(lambda v: strategy.gather(v, axis) if _is_distributed(v) else v, given)
-        return self.merge_call(gather, args=(tf.nest.map_structure(tf.convert_to_tensor, value),))
+        return self.merge_call(lambda strategy, given: strategy.gather(given, axis), args=(tf.nest.map_structure(tf.convert_to_tensor, value),))
 
     def __enter__(self):
-        _stack().append(self)
+        """Nothing changes: the thread knows its replica."""
 
     def __exit__(self, *exception):
-        _stack().pop()
+        return None
 
 
 def _all_reduce(context, reduce_op, value):
     leaves = tf.nest.flatten(value)
-    mean = reduce_op is ReduceOp.MEAN
-    slices = [isinstance(v, tf.IndexedSlices) for v in leaves]
-    if any(slices):
+    if any(isinstance(v, tf.IndexedSlices) for v in leaves):
         def merge(strategy, given):
             return [strategy.reduce(reduce_op, v, axis=None) if _is_distributed(v) else v for v in given]
         return tf.nest.pack_sequence_as(value, context.merge_call(merge, args=(leaves,)))
-    out = _rows._all_reduce(mean, [tf.convert_to_tensor(v) for v in leaves])
+    out = _rows._all_reduce(reduce_op is ReduceOp.MEAN, [tf.convert_to_tensor(v) for v in leaves])
     return tf.nest.pack_sequence_as(value, list(out)) if tf.nest.is_nested(value) else out[0]
 
 
@@ -194,12 +191,6 @@ def _merge(strategy, merge_fn, args, kwargs):
     if result is _Stopped:
         raise _Stopped
     return result
-
-
-def _stack():
-    if not hasattr(_state, "stack"):
-        _state.stack = []
-    return _state.stack
 
 
 def get_strategy():
@@ -247,14 +238,11 @@ class _Run:
 
     def body(self, replica):
         """In the replica's thread."""
-        from contextlib import nullcontext
         outer, _state.run = getattr(_state, "run", None), self
         try:
-            around = nullcontext()
             if self._converted:
                 from thalweg.autograph import control
-                around = control.Enabled()
-            with around:
+            with control.Enabled() if self._converted else contextlib.nullcontext():
                 self.results[replica] = self._function(*select(replica, self._args), **select(replica, self._kwargs))
             return True
         except _Stopped:
@@ -401,10 +389,6 @@ def _traced_run(strategy, function):
     return made[function]
 
 
-def _not_distributed(value, reduce_op):
-    raise ValueError("A non-DistributedValues value %s cannot be reduced with the given reduce op %s." % (value, reduce_op))
-
-
 def _reduce_leaf(strategy, reduce_op, value):
     copies = _copies(value)
     count = strategy.num_replicas_in_sync
@@ -413,7 +397,7 @@ def _reduce_leaf(strategy, reduce_op, value):
     if not _is_distributed(value):
         if count == 1 or reduce_op is ReduceOp.MEAN:
             return value
-        _not_distributed(value, reduce_op)
+        raise ValueError("A non-DistributedValues value %s cannot be reduced with the given reduce op %s." % (value, reduce_op))
     values = list(value.values)
     if all(isinstance(v, tf.IndexedSlices) for v in values):
         joined = tf.concat([v.values for v in values], 0)
@@ -472,8 +456,7 @@ class StrategyExtended:
 
     def colocate_vars_with(self, colocate_with_variable):
         """A scope in which nothing changes: variables share one memory."""
-        from contextlib import nullcontext
-        return nullcontext()
+        return contextlib.nullcontext()
 
     def read_var(self, v):
         """The value of a variable."""
@@ -515,12 +498,8 @@ class CrossDeviceOps:
             raise ValueError("NCCL all-reduce requires num_packs >= 0, but {} is specified".format(num_packs))
 
 
-class NcclAllReduce(CrossDeviceOps):
-    """The same."""
-
-
-class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """The same."""
+NcclAllReduce, HierarchicalCopyAllReduce = (
+    type(name, (CrossDeviceOps,), {"__doc__": "The same.", "__module__": __name__}) for name in ("NcclAllReduce", "HierarchicalCopyAllReduce"))
 
 
 class ReductionToOneDevice(CrossDeviceOps):
@@ -542,9 +521,7 @@ def _init(self, devices=None, cross_device_ops=None):
 
 
 MirroredStrategy.__init__ = _init
-for _name, _member in vars(Methods).items():
-    if _name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
-        setattr(Strategy, _name, _member)
+tf._put(Methods, Strategy)
 
 
 def _module(name, members):

@@ -31,14 +31,11 @@ class FuncGraph:
         return self._nodes.as_default()
 
     name = property(lambda self: self._nodes.name)
-    inputs = property(lambda self: self._concrete.inputs)
-    outputs = property(lambda self: self._concrete.outputs)
-    structured_outputs = property(lambda self: self._concrete.structured_outputs)
-    structured_input_signature = property(lambda self: self._concrete.structured_input_signature)
+    inputs, outputs, structured_outputs, structured_input_signature, variables, trainable_variables = (
+        property(lambda self, name=name: getattr(self._concrete, name)) for name in (
+            "inputs", "outputs", "structured_outputs", "structured_input_signature", "variables", "trainable_variables"))
     output_shapes = property(lambda self: [t.shape for t in self.outputs])
-    variables = property(lambda self: self._concrete.variables)
-    trainable_variables = property(lambda self: self._concrete.trainable_variables)
-    variable_captures = property(lambda self: self._concrete.variables)
+    variable_captures = variables
     external_captures = property(lambda self: list(self._concrete.captured_inputs))
     deferred_external_captures = property(lambda self: [])
     version = property(lambda self: len(self._nodes.get_operations()))
@@ -63,9 +60,8 @@ class FuncGraph:
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """The tensor or operation of that name, or what is one already."""
-        if not isinstance(obj, (str, bytes)):
-            found = obj
-        else:
+        found = obj
+        if isinstance(obj, (str, bytes)):
             text = obj.decode() if isinstance(obj, bytes) else obj
             found = self._nodes.get_tensor_by_name(text) if ":" in text else self._nodes.get_operation_by_name(text)
         is_tensor = _core.is_tensor(found)

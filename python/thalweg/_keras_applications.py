@@ -55,14 +55,8 @@ def preprocess_input(x, data_format=None, mode="caffe"):
 
 def decode_predictions(preds, top=5):
     """Per picture the classes of ImageNet with the highest scores: (code, name, score)."""
-    if len(preds.shape) != 2 or preds.shape[1] != 1000:
-        raise ValueError("`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). "
-                         "Found array with shape: " + str(preds.shape))
-    results = []
-    for row in preds:
-        best = sorted(range(1000), key=lambda i: row[i], reverse=True)[:top]
-        results.append([tuple(tf.keras.applications.imagenet_utils._class(i)) + (row[i],) for i in best])
-    return results
+    found = tf.keras.applications.imagenet_utils._decode(preds, top)
+    return [[(code, name, row[index]) for code, name, index, _ in best] for row, best in zip(preds, found)]
 
 
 def _preprocessing(module):

@@ -10,16 +10,6 @@ _scopes = _local()
 keras = tf.keras
 
 
-def _module(name):
-    """A module below keras, made if there is none."""
-    import sys
-    full = "thalweg.keras." + name
-    if full not in sys.modules:
-        sys.modules[full] = type(sys)(full)
-        setattr(keras, name, sys.modules[full])
-    return sys.modules[full]
-
-
 class CustomObjectScope:
     """with custom_object_scope({"MyLayer": MyLayer}): names in configs mean these."""
 
@@ -158,9 +148,25 @@ def _from_config(cls, config, custom_objects=None):
 
 keras.layers.Layer.from_config = classmethod(_from_config)
 for _base in (keras.initializers.Initializer, keras.constraints.Constraint, keras.regularizers.Regularizer, keras.losses.Loss, keras.metrics.Metric,
-              keras.optimizers.Optimizer, keras.optimizers.schedules.LearningRateSchedule):
+              keras.optimizers.Optimizer, keras.optimizers.schedules.LearningRateSchedule, keras.mixed_precision.Policy):
     _base.from_config = classmethod(_from_config)
 del _base
+
+
+def get_scaled_loss(self, loss):
+    """The loss times the scale; of a function, a function that gives that."""
+    return (lambda: self._get_scaled_loss(loss())) if callable(loss) else self._get_scaled_loss(loss)
+
+
+def get_unscaled_gradients(self, grads):
+    """The gradients of a scaled loss, divided by the scale."""
+    sliced = [isinstance(g, tf.IndexedSlices) for g in grads]
+    values = self._get_unscaled_gradients([g.values if s else g for g, s in zip(grads, sliced)])
+    return [tf.IndexedSlices(v, g.indices, g.dense_shape) if s else v for v, g, s in zip(values, grads, sliced)]
+
+
+keras.mixed_precision.LossScaleOptimizer.get_scaled_loss = get_scaled_loss
+keras.mixed_precision.LossScaleOptimizer.get_unscaled_gradients = get_unscaled_gradients
 
 
 def _deserialize(kind):
@@ -168,7 +174,8 @@ def _deserialize(kind):
         """The object that a dict with class and config describes."""
         del use_legacy_format  # both forms are read
         with CustomObjectScope(custom_objects):
-            return keras.utils._deserialize(config, kind)
+            own = _make(config, kind) if isinstance(config, dict) and "class_name" in config and "config" in config else None
+            return keras.utils._deserialize(config, kind) if own is None else own
     return deserialize
 
 
@@ -188,12 +195,14 @@ def serialize_keras_object(obj):
     return _serialize(obj) if hasattr(obj, "get_config") else obj
 
 
-def _serializer(inner):
-    def serialize(obj, use_legacy_format=False):
-        """The class and config of an object, as a dict; the legacy format has nothing else."""
+def _serializer(inner, name):
+    def entry_of(obj, legacy):
         entry = inner(obj)
-        return {key: entry[key] for key in ("class_name", "config")} if use_legacy_format and isinstance(entry, dict) else entry
-    return serialize
+        return {key: entry[key] for key in ("class_name", "config")} if legacy and isinstance(entry, dict) else entry
+    scope = {"entry_of": entry_of}
+    exec("def serialize(%s, use_legacy_format=False):\n    return entry_of(%s, use_legacy_format)" % (name, name), scope)  # each module has its own name
+    scope["serialize"].__doc__ = "The class and config of an object, as a dict; the legacy format has nothing else."
+    return scope["serialize"]
 
 
 def _get_activation(identifier):
@@ -221,29 +230,42 @@ def _deserialize_activation(name, custom_objects=None, use_legacy_format=False):
 def _serialize_activation(activation, use_legacy_format=False):
     """The name of an activation function; class and config of one that is a layer."""
     name = getattr(activation, "__name__", None)
-    return name if name and getattr(keras.activations, name, None) is activation else _serializer(serialize_keras_object)(activation, use_legacy_format)
+    return name if name and getattr(keras.activations, name, None) is activation else _serializer(serialize_keras_object, "activation")(activation, use_legacy_format)
 
 
-def _by_name(module, kind):
-    """Deserializes dicts, and names as the module's get() knows them."""
+def _by_name(kind, named):
+    """Deserializes dicts, and names as a function of the module knows them."""
     made = _deserialize(kind)
 
     def deserialize(config, custom_objects=None, use_legacy_format=False):
         """The object of a name, or that a dict with class and config describes."""
         if isinstance(config, str) and config not in (custom_objects or {}):
-            return module.get(config)
+            return named(config)
         if kind == "optimizer" and config["class_name"].islower():  # Keras tells optimizers apart without regard to case
-            return type(module.get(config["class_name"])).from_config(config["config"])
+            return type(named(config["class_name"])).from_config(config["config"])
         return made(config, custom_objects, use_legacy_format)
     return deserialize
 
 
+def _get(module, word):
+    def get(identifier):
+        """The object of a name or of a dict with class and config; functions, classes and objects are given back."""
+        if isinstance(identifier, (str, dict)):
+            return module.deserialize(identifier)
+        if identifier is None or callable(identifier):
+            return identifier
+        raise ValueError("Could not interpret %s identifier: %s" % (word, identifier))
+    return get
+
+
+keras.constraints.get = keras.constraints._get
 for _module_of_kind, _kind in ((keras.losses, "loss"), (keras.metrics, "metric"), (keras.optimizers, "optimizer"), (keras.initializers, "initializer"),
-                               (keras.regularizers, "regularizer")):
-    _module_of_kind.serialize, _module_of_kind.deserialize = _serializer(serialize_keras_object), _by_name(_module_of_kind, _kind)
-keras.optimizers.schedules.serialize = _serializer(serialize_keras_object)
+                               (keras.regularizers, "regularizer"), (keras.constraints, "constraint")):
+    _module_of_kind.serialize, _module_of_kind.deserialize = _serializer(serialize_keras_object, _kind), _by_name(_kind, _module_of_kind.get)
+keras.constraints.get, keras.regularizers.get = _get(keras.constraints, "constraint function"), _get(keras.regularizers, "regularizer")
+keras.optimizers.schedules.serialize = _serializer(serialize_keras_object, "learning_rate_schedule")
 keras.optimizers.schedules.deserialize = _deserialize("optimizers.schedule")
-keras.layers.serialize = _serializer(_serialize_layer)
+keras.layers.serialize = _serializer(_serialize_layer, "layer")
 keras.activations.get, keras.activations.deserialize, keras.activations.serialize = _get_activation, _deserialize_activation, _serialize_activation
 del _module_of_kind, _kind
 
@@ -305,7 +327,7 @@ keras.models.clone_model = clone_model
 keras.Model.summary = _summary_with
 keras.Model.to_json = _to_json_with
 keras.models.model_from_json, keras.models.model_from_config = model_from_json, model_from_config
-for _place in (keras.utils, _module("saving")):
+for _place in (keras.utils, tf._module("saving", keras)):
     _place.CustomObjectScope = _place.custom_object_scope = CustomObjectScope
     _place.get_custom_objects, _place.register_keras_serializable = get_custom_objects, register_keras_serializable
     _place.get_registered_name, _place.get_registered_object = get_registered_name, get_registered_object

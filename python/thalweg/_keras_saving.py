@@ -1,8 +1,4 @@
-"""Keras models in HDF5 files: how Python's compile and custom objects come into the loading, which is C's. And what is loaded later:
-keras.preprocessing.image."""
-import os
-import sys
-
+"""Keras models in HDF5 files: how Python's compile and custom objects come into the loading, which is C's."""
 import thalweg as tf
 from thalweg import _keras_objects as _objects
 
@@ -48,23 +44,4 @@ def load_directory(filepath, compile, options):
     return model
 
 
-def _image_module():
-    """keras.preprocessing.image, filled when something of it is first asked for."""
-    module = type(os)("thalweg.keras.preprocessing.image")
-    sys.modules[module.__name__] = _objects._module("preprocessing").image = module
-    names = ("ImageDataGenerator", "DirectoryIterator", "Iterator")
-
-    def get(name):
-        if name not in names:
-            raise AttributeError("module 'keras.preprocessing.image' has no attribute '%s'" % name)
-        from thalweg import _keras_image
-        for each in names:
-            setattr(module, each, getattr(_keras_image, each))
-        return getattr(module, name)
-
-    module.__getattr__ = get
-    module.__dir__ = lambda: list(names)
-
-
-_image_module()
 keras.saving.load_model, keras.saving.save_model = keras.models.load_model, keras.models.save_model

@@ -1,8 +1,7 @@
 """Protocol buffer messages: classes of the library's tables, with attributes, bytes and text as protobuf's Python classes have.
 
 What a table does not have stays in the message as it came (unknown fields). thalweg._messages holds the messages themselves. Making, reading and
-writing messages is the extension's (message.c, message_wire.c); text, presence and whatever is rare is here."""
-import functools
+writing messages is the extension's (message.c, message_wire.c), text the library's (src/format/message_print.c); what is rare is here."""
 import struct
 import types
 
@@ -164,35 +163,6 @@ class _Map(dict):
         return dict, (dict(self),)
 
 
-def _escape(data):
-    plain = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
-    if isinstance(data, str):
-        return "".join(c if ord(c) > 127 else plain.get(ord(c)) or (c if 32 <= ord(c) < 127 else "\\%03o" % ord(c)) for c in data)
-    return "".join(plain.get(b) or (chr(b) if 32 <= b < 127 else "\\%03o" % b) for b in data)
-
-
-def _number_text(value, single):
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"nan": "nan", "inf": "inf", "-inf": "-inf"}[repr(value)]
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value)) if value or str(value)[0] != "-" else "-0"
-    if not single:
-        return repr(value)
-    for digits in range(6, 10):
-        text = "%.*g" % (digits, value)
-        if struct.pack("<f", float(text)) == struct.pack("<f", value):
-            break
-    return repr(float(text))
-
-
-def _in_order(keys):
-    """Keys of a map as protobuf prints them: numbers upwards, texts downwards, but one that another begins with comes before it."""
-    def compare(a, b):
-        size = min(len(a), len(b))
-        return len(a) - len(b) if a[:size] == b[:size] else 1 if a[:size] < b[:size] else -1
-    return sorted(keys, key=functools.cmp_to_key(compare)) if all(isinstance(k, str) for k in keys) else sorted(keys)
-
-
 class Message(_core.MessageBase):
     """The base of messages."""
     __slots__ = ()
@@ -294,48 +264,9 @@ class Message(_core.MessageBase):
     def ByteSize(self):
         return len(self.SerializeToString())
 
-    # ---- text
-
-    def _lines(self, indent):
-        for field, value in self._present():
-            items = value if field.repeated else [value]
-            if field.key:
-                yield from self._entry_lines(field, value, indent)
-                continue
-            for item in items:
-                if isinstance(item, Message):
-                    yield "%s%s {" % (indent, field.name)
-                    yield from item._lines(indent + "  ")
-                    yield indent + "}"
-                else:
-                    yield "%s%s: %s" % (indent, field.name, self._text(field, item))
-
-    def _entry_lines(self, field, entries, indent):
-        """A map's entries; key and value stand in each, whatever they are."""
-        key = _Field("key", 1, field.key)
-        for k in _in_order(entries):
-            yield "%s%s {" % (indent, field.name)
-            yield "%s  key: %s" % (indent, self._text(key, k))
-            if isinstance(entries[k], Message):
-                yield indent + "  value {"
-                yield from entries[k]._lines(indent + "    ")
-                yield indent + "  }"
-            else:
-                yield "%s  value: %s" % (indent, self._text(field, entries[k]))
-            yield indent + "}"
-
-    def _text(self, field, value):
-        if field.enum:
-            names = {number: name for name, number in self._enum(field.values).items()}
-            return names.get(value, str(value))
-        if field.kind in ("string", "bytes"):
-            return '"%s"' % _escape(value)
-        if field.kind == "bool":
-            return "true" if value else "false"
-        return _number_text(value, field.kind == "float") if isinstance(value, float) else str(value)
-
     def __repr__(self):
-        return "".join(line + "\n" for line in self._lines(""))
+        from thalweg import io
+        return io._message_text(type(self).__qualname__, self.SerializeToString())
 
     __str__ = __repr__
 

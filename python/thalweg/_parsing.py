@@ -3,57 +3,27 @@ import collections
 
 import thalweg as tf
 
-_ERROR = "%s for feature %s. Received feature=%s."
+def _default(feature):
+    return None if feature.default_value is None else tf.convert_to_tensor(feature.default_value, feature.dtype)
 
 
-class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
+class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=(None,))):
     """A feature with as many values as its shape has elements."""
 
-    def __new__(cls, shape, dtype, default_value=None):
-        return super().__new__(cls, shape, dtype, default_value)
-
-    def _check(self, key):
-        if self.dtype is None:
-            raise ValueError(_ERROR % ("Missing type", key, self))
-        if self.shape is None:
-            raise ValueError(_ERROR % ("Missing shape", key, self))
-        shape = tf.TensorShape(self.shape)
-        if shape.rank and shape[0] is None:
-            raise ValueError("First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature. Received feature=%s." % (
-                key, self))
-        if not shape.is_fully_defined():
-            raise ValueError("All dimensions of shape for feature %s need to be known but received %s. Received feature=%s." % (key, shape, self))
-
     def _row(self, key):
-        default = None if self.default_value is None else tf.convert_to_tensor(self.default_value, self.dtype)
-        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), default)
+        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), _default(self))
 
 
-class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])):
+class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"],
+                                                     defaults=(False, None))):
     """A feature with any number of rows of one shape."""
 
-    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
-        return super().__new__(cls, shape, dtype, allow_missing, default_value)
-
-    def _check(self, key):
-        if self.dtype is None:
-            raise ValueError(_ERROR % ("Missing type", key, self))
-        if self.shape is None:
-            raise ValueError(_ERROR % ("Missing shape", key, self))
-        if not self.allow_missing:
-            raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
-
     def _row(self, key):
-        default = None if self.default_value is None else tf.convert_to_tensor(self.default_value, self.dtype)
-        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), default, "sequence")
+        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), _default(self), "sequence")
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
     """A feature with any number of values, as a sparse tensor."""
-
-    def _check(self, key):
-        if self.dtype is None:
-            raise ValueError(_ERROR % ("Missing type", key, self))
 
     def _row(self, key):
         return tf.io._ExampleFeature(key, self.dtype, kind="sparse")
@@ -67,40 +37,25 @@ class RaggedFeature(collections.namedtuple("RaggedFeature", ["dtype", "value_key
             raise NotImplementedError("RaggedFeature: partitions other than the rows of the batch are not supported")
         return super().__new__(cls, dtype, value_key, tuple(partitions), row_splits_dtype, validate)
 
-    def _check(self, key):
-        if self.dtype is None:
-            raise ValueError(_ERROR % ("Missing type", key, self))
-
     def _row(self, key):
         return tf.io._ExampleFeature(key if self.value_key is None else self.value_key, self.dtype, kind="ragged",
                                      row_splits_dtype=self.row_splits_dtype)
 
 
-class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])):
+class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"], defaults=(False,))):
     """A sparse tensor whose indices and values are features of their own."""
 
-    def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
-        return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
-
-    def _check(self, key):
-        if not self.index_key:
-            raise ValueError("Missing index_key for SparseFeature %s." % (self,))
-        if not self.value_key:
-            raise ValueError("Missing value_key for SparseFeature %s." % (self,))
-        if not self.dtype:
-            raise ValueError(_ERROR % ("Missing type", key, self))
+    _several = property(lambda self: isinstance(self.index_key, (list, tuple)))
+    _keys = property(lambda self: self.index_key if self._several else [self.index_key])
 
     def _parts(self):
         """The features that it is made of, by key."""
-        keys = self.index_key if isinstance(self.index_key, (list, tuple)) else [self.index_key]
-        return {**{key: VarLenFeature(tf.int64) for key in keys}, self.value_key: VarLenFeature(self.dtype)}
+        return {**{key: VarLenFeature(tf.int64) for key in self._keys}, self.value_key: VarLenFeature(self.dtype)}
 
     def _value(self, parsed):
-        several = isinstance(self.index_key, (list, tuple))
-        keys, sizes = (self.index_key, self.size) if several else ([self.index_key], [self.size])
         values = parsed[self.value_key]
-        indices = [values.indices[:, :-1]] + [tf.expand_dims(parsed[key].values, 1) for key in keys]
-        shape = tf.concat([values.dense_shape[:-1], tf.cast(sizes, tf.int64)], 0)
+        indices = [values.indices[:, :-1]] + [tf.expand_dims(parsed[key].values, 1) for key in self._keys]
+        shape = tf.concat([values.dense_shape[:-1], tf.cast(self.size if self._several else [self.size], tf.int64)], 0)
         made = tf.SparseTensor(tf.concat(indices, 1), values.values, shape)
         return made if self.already_sorted else tf.sparse.reorder(made)
 
@@ -115,28 +70,47 @@ def _kind(feature, key):
     raise ValueError("Unsupported %s %s for key '%s'" % (type(feature).__name__, feature, key))
 
 
+def _check(feature, key):
+    """ValueError unless the feature says what it must."""
+    for name in ("index_key", "value_key") if isinstance(feature, SparseFeature) else ():
+        if not getattr(feature, name):
+            raise ValueError("Missing %s for SparseFeature %s." % (name, feature))
+    for name, word in (("dtype", "type"), ("shape", "shape")):
+        if getattr(feature, name, ()) is None:
+            raise ValueError("Missing %s for feature %s. Received feature=%s." % (word, key, feature))
+    if isinstance(feature, FixedLenSequenceFeature) and not feature.allow_missing:
+        raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+    if isinstance(feature, FixedLenFeature):
+        shape = tf.TensorShape(feature.shape)
+        if shape.rank and shape[0] is None:
+            raise ValueError("First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature. Received feature=%s." % (
+                key, feature))
+        if not shape.is_fully_defined():
+            raise ValueError("All dimensions of shape for feature %s need to be known but received %s. Received feature=%s." % (key, shape, feature))
+
+
 def _parse(serialized, features, names):
     features = dict(features)
     merged = {key: feature for key, feature in features.items() if isinstance(feature, SparseFeature)}
     if merged:
         whole = {key: feature for key, feature in features.items() if key not in merged}
         for key, feature in merged.items():
-            feature._check(key)
+            _check(feature, key)
             whole.update((part, whole.get(part, spec)) for part, spec in feature._parts().items())
         parsed = _parse(serialized, whole, names)
         return {key: merged[key]._value(parsed) if key in merged else parsed[key] for key in features}
     keys = sorted(features)
     for key in keys:
         _kind(features[key], key)
-        features[key]._check(key)
+        _check(features[key], key)
     keys.sort(key=lambda key: _kind(features[key], key))
     single = serialized.shape.rank == 0
     made = iter(tf.io._parse_example(serialized, [features[key]._row(key) for key in keys], names))
     return _collected(made, features, keys, single)
 
 
-def _collected(made, features, keys, single):
-    """The values of parsed features, from their tensors."""
+def _collected(made, features, keys, single, lengths=None):
+    """The values of parsed features, from their tensors; of feature lists, whose lengths are put into the dict, if that is given."""
     out = {}
     for key in keys:
         place = _kind(features[key], key)
@@ -144,9 +118,13 @@ def _collected(made, features, keys, single):
             out[key] = tf.SparseTensor(next(made), next(made), next(made))
         elif place == 1:
             out[key] = next(made)
+            if lengths is not None:
+                lengths[key] = next(made)
         else:
-            values, splits = next(made), next(made)
-            out[key] = values if single else tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+            values, *splits = [next(made) for _ in range(2 if lengths is None else 3)]
+            for row_splits in reversed(splits[1 if single else 0:]):
+                values = tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
+            out[key] = values
     return out
 
 
@@ -183,7 +161,7 @@ def _sequence(serialized, context_features, sequence_features, names):
     context_keys = sorted(sorted(context), key=lambda key: _kind(context[key], key))
     list_keys = sorted(sorted(lists), key=lambda key: _kind(lists[key], key))
     for key in context_keys:
-        context[key]._check(key)
+        _check(context[key], key)
 
     def list_row(key):
         feature = lists[key]
@@ -194,19 +172,8 @@ def _sequence(serialized, context_features, sequence_features, names):
         return feature._row(key)
     made = iter(tf.io._parse_sequence_example(serialized, [context[key]._row(key) for key in context_keys], [list_row(key) for key in list_keys], names))
     single = serialized.shape.rank == 0
-    parsed = _collected(made, context, context_keys, single)
-    found, lengths = {}, {}
-    for key in list_keys:
-        place = _kind(lists[key], key)
-        if place == 0:
-            found[key] = tf.SparseTensor(next(made), next(made), next(made))
-        elif place == 1:
-            found[key], lengths[key] = next(made), next(made)
-        else:
-            values, outer, inner = next(made), next(made), next(made)
-            ragged = tf.RaggedTensor.from_row_splits(values, inner, validate=False)
-            found[key] = ragged if single else tf.RaggedTensor.from_row_splits(ragged, outer, validate=False)
-    return parsed, found, lengths
+    parsed, lengths = _collected(made, context, context_keys, single), {}
+    return parsed, _collected(made, lists, list_keys, single, lengths), lengths
 
 
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):

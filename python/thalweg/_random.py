@@ -83,8 +83,6 @@ class _Members:
         return self._uniform(shape, minval, maxval, dtype)
 
 
-for _name, _member in vars(_Members).items():
-    if not _name.startswith("__"):
-        setattr(_Generator, _name, _member)
+tf._put(_Members, _Generator)
 tf.random.create_rng_state = tf.random.experimental.create_rng_state = create_rng_state
 tf.random.__getattr__ = tf.random.experimental.__getattr__ = _later

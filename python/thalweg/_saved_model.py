@@ -257,10 +257,11 @@ def _revive(obj, memo):
         made = _SignatureMap({n: _LazySignature(obj._child(n)) for n in obj._names()})
         memo[id(obj)] = (obj, made)
         return made
+    members = (_revive(obj._child(n), memo) for n in sorted((n for n in obj._names() if n.isdigit()), key=int))
     if kind == "trackable_list_wrapper":
         made = _containers.ListWrapper()
         memo[id(obj)] = (obj, made)
-        made.extend(_revive(obj._child(n), memo) for n in sorted(obj._names(), key=_number) if _number(n) >= 0)
+        made.extend(members)
         return made
     if kind == "trackable_dict_wrapper":
         made = _containers.wrap({})
@@ -268,7 +269,7 @@ def _revive(obj, memo):
         made.update((n, _revive(obj._child(n), memo)) for n in obj._names())
         return made
     if kind == "trackable_tuple_wrapper":
-        made = _containers.wrap(tuple(_revive(obj._child(n), memo) for n in sorted(obj._names(), key=_number) if _number(n) >= 0))
+        made = _containers.wrap(tuple(members))
         memo[id(obj)] = (obj, made)
         return made
     memo[id(obj)] = (obj, obj)
@@ -287,10 +288,6 @@ def _revive(obj, memo):
 
 
 _Constant = thalweg.saved_model._Constant
-
-
-def _number(name):
-    return int(name) if name.isdigit() else -1
 
 
 class _LazySignature:

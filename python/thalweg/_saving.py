@@ -1,6 +1,7 @@
 """Saving SavedModels and Keras models: what of it must be Python. The functions among an object's attributes are found here; files are C's
 (src/saving/saved_model*.c)."""
 import collections
+import contextlib
 
 import thalweg
 from thalweg import _core, _function, _structure
@@ -15,11 +16,8 @@ def _full_spec(parameters):
             "annotations": {}}
     for p in parameters:
         given, stored = p.default is not p.empty, None
-        if given:
-            try:
-                stored = _stored(p.default)
-            except _Unknown:
-                stored = None
+        with contextlib.suppress(_Unknown):
+            stored = _stored(p.default) if given else None
         if p.kind is p.VAR_POSITIONAL:
             spec["varargs"] = p.name
         elif p.kind is p.VAR_KEYWORD:
@@ -218,9 +216,12 @@ def _gradients(options):
     return options is None or bool(options.experimental_custom_gradients)
 
 
+def _signatures(given):
+    return given if isinstance(given, collections.abc.Mapping) else {DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
+
+
 def _write(obj, export_dir, parents, names, children, signatures, options=None):
-    if not isinstance(signatures, collections.abc.Mapping):
-        signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
+    signatures = _signatures(signatures)
     for key in signatures:
         if not isinstance(key, str):
             raise TypeError("The keys of `signatures` are texts, got %r" % (key,))
@@ -236,10 +237,7 @@ def _trackable_types():
 
 def _save_model(model, filepath, signatures=None, overwrite=True, save_format=None, include_optimizer=True, options=None):
     """A Keras model with the functions among its attributes."""
-    if signatures is None:
-        signatures = {}
-    if not isinstance(signatures, collections.abc.Mapping):
-        signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
+    signatures = _signatures({} if signatures is None else signatures)
     model._save(_path(filepath), overwrite, save_format, include_optimizer, *_attached(model), list(signatures),
                 [_signature_trace(f, k) for k, f in signatures.items()], _gradients(options))
 
@@ -294,10 +292,9 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kw
             raise TypeError("load_model() got an unexpected keyword argument %r" % name)
     filepath = _path(filepath)
     with thalweg.keras.utils.custom_object_scope(custom_objects or {}):
-        if not thalweg.io.gfile.isdir(filepath):
-            from thalweg import _keras_saving
-            return _keras_saving.load_h5(filepath, compile, safe_mode)
         from thalweg import _keras_saving
+        if not thalweg.io.gfile.isdir(filepath):
+            return _keras_saving.load_h5(filepath, compile, safe_mode)
         options = LoadOptions(trusted=not safe_mode)
         try:
             return _keras_saving.load_directory(filepath, compile, options)

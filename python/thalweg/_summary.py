@@ -1,5 +1,6 @@
 """tf.summary: what wants Python's own protocols over the library's rows (src/summary): with, messages, traces of functions."""
 import collections
+import contextlib
 import os
 
 import thalweg as tf
@@ -191,19 +192,15 @@ def _contrib_scalar(name, tensor, family=None, step=None):
 _contrib_recording = 0
 
 
-class _Recording:
+@contextlib.contextmanager
+def _recording(on):
     """with tf.contrib.summary.always_record_summaries(): …"""
-
-    def __init__(self, on):
-        self._on = on
-
-    def __enter__(self):
-        global _contrib_recording
-        self._before, _contrib_recording = _contrib_recording, self._on
-
-    def __exit__(self, *exception):
-        global _contrib_recording
-        _contrib_recording = self._before
+    global _contrib_recording
+    before, _contrib_recording = _contrib_recording, on
+    try:
+        yield
+    finally:
+        _contrib_recording = before
 
 
 def _contrib_create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
@@ -213,8 +210,8 @@ def _contrib_create_file_writer(logdir, max_queue=None, flush_millis=None, filen
     return create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
 
 
-CONTRIB = {"create_file_writer": _contrib_create_file_writer, "always_record_summaries": lambda: _Recording(True),
-           "never_record_summaries": lambda: _Recording(False), "should_record_summaries": lambda: _contrib_recording and
+CONTRIB = {"create_file_writer": _contrib_create_file_writer, "always_record_summaries": lambda: _recording(True),
+           "never_record_summaries": lambda: _recording(False), "should_record_summaries": lambda: _contrib_recording and
            _rows.should_record_summaries(), "scalar": _contrib_scalar, "histogram": lambda name, tensor, family=None, step=None:
            _rows.histogram(name, tensor, step) if _contrib_recording else tf.constant(False), "flush": flush, "initialize": lambda **unused: None}
 

@@ -6,6 +6,7 @@ import functools
 import thalweg as tf
 from thalweg import _core, nest
 from thalweg._batches import Sequence, Source
+from thalweg._metrics import _converted as _converted_function
 
 Model = tf.keras.Model
 _TRAIN, _TEST, _PREDICT = 0, 1, 2
@@ -81,13 +82,6 @@ class LossFunctionWrapper(tf.keras.losses.Loss):
         return _converted_function(self.fn)(y_true, y_pred, **self._fn_kwargs)
 
 
-def _converted_function(function):
-    if not _core._tracing() or not hasattr(function, "__code__"):
-        return function
-    from thalweg import autograph
-    return function if autograph.control.disabled() else autograph.convert(function)
-
-
 def _mapped(value, function):
     if isinstance(value, dict):
         return {key: _mapped(item, function) for key, item in value.items()}
@@ -96,24 +90,19 @@ def _mapped(value, function):
     return value if value is None or isinstance(value, str) else function(value)
 
 
-def _loss(value):
-    if isinstance(value, tf.keras.losses.Loss):
-        return value
-    if isinstance(value, type) and issubclass(value, tf.keras.losses.Loss):
-        return value()
-    if not callable(value):
-        raise ValueError("Could not interpret loss function identifier: %s" % (value,))
-    return LossFunctionWrapper(value, name=_name_of(value))
+def _object_of(base, wrapper, word):
+    """A function that gives the loss or metric that an object, a class or a function means."""
+    def made(value):
+        if isinstance(value, type) and issubclass(value, base):
+            return value()
+        if not callable(value):
+            raise ValueError("Could not interpret %s identifier: %s" % (word, value))
+        return value if isinstance(value, base) else wrapper(value, name=_name_of(value))
+    return made
 
 
-def _metric(value):
-    if isinstance(value, tf.keras.metrics.Metric):
-        return value
-    if isinstance(value, type) and issubclass(value, tf.keras.metrics.Metric):
-        return value()
-    if not callable(value):
-        raise ValueError("Could not interpret metric identifier: %s" % (value,))
-    return tf.keras.metrics.MeanMetricWrapper(value, name=_name_of(value))
+_loss = _object_of(tf.keras.losses.Loss, LossFunctionWrapper, "loss function")
+_metric = _object_of(tf.keras.metrics.Metric, tf.keras.metrics.MeanMetricWrapper, "metric")
 
 
 # ---- the methods of Model ----
@@ -127,11 +116,15 @@ def _callbacks(callbacks):
         callbacks, collections.abc.Iterable) else [callbacks]
 
 
-class _CompiledLoss:
-    """model.compiled_loss: the loss as a function."""
+class _Compiled:
+    """What compile was told, of a model."""
 
     def __init__(self, model):
         self._model = model
+
+
+class _CompiledLoss(_Compiled):
+    """model.compiled_loss: the loss as a function."""
 
     def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
         return self._model._compute_loss(y_true, y_pred, sample_weight)
@@ -141,11 +134,8 @@ class _CompiledLoss:
         return [m for m in self._model.metrics if m.name == "loss" or m.name.endswith("_loss")]
 
 
-class _CompiledMetrics:
+class _CompiledMetrics(_Compiled):
     """model.compiled_metrics."""
-
-    def __init__(self, model):
-        self._model = model
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         self._model._update_metrics(y_true, y_pred, sample_weight)
@@ -359,8 +349,8 @@ from thalweg._callbacks import events_of, tell  # noqa: E402, F401
 
 def install():
     """Puts the methods onto keras.Model."""
-    for name, member in vars(Methods).items():
-        if name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
-            setattr(Model, name, _with_values(member) if name in _LOOPS else member)
+    for name in _LOOPS:
+        setattr(Methods, name, _with_values(getattr(Methods, name)))
+    tf._put(Methods, Model)
     for function in (Sequence, unpack_x_y_sample_weight, pack_x_y_sample_weight):
         setattr(tf.keras.utils, function.__name__, function)

@@ -1,4 +1,4 @@
-"""IndexedSlices, what of variables, constraints and tf.Module wants a Python class or function."""
+"""IndexedSlices, what of variables and tf.Module wants a Python class or function."""
 import functools
 
 import thalweg as tf
@@ -55,29 +55,18 @@ tf.clip_by_global_norm = _clip_by_global_norm(tf.clip_by_global_norm)
 tf.linalg.global_norm = _global_norm(tf.linalg.global_norm)
 
 
-def _scatter(name):
+def _scatter(name, inner):
     def method(self, sparse_delta, use_locking=False, name=None):
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError("Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: %s" % (sparse_delta,))
         return inner(self, sparse_delta.indices, sparse_delta.values)
-    inner = getattr(tf.Variable, "_scatter_" + name)
-    method.__name__ = "scatter_" + name
-    method.__doc__ = inner.__doc__
-    return method
+    method.__name__, method.__doc__ = name, inner.__doc__
+    setattr(tf.Variable, name, method)
 
 
 for _name in ("update", "add", "sub", "mul", "div", "min", "max"):
-    setattr(tf.Variable, "scatter_" + _name, _scatter(_name))
-
-
-def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-    """Sets rows of each member of a batch."""
-    if not isinstance(sparse_delta, IndexedSlices):
-        raise TypeError("Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: %s" % (sparse_delta,))
-    return self._scatter_batch(sparse_delta.indices, sparse_delta.values)
-
-
-tf.Variable.batch_scatter_update = _batch_scatter_update
+    _scatter("scatter_" + _name, getattr(tf.Variable, "_scatter_" + _name))
+_scatter("batch_scatter_update", tf.Variable._scatter_batch)
 
 
 # ---- what TensorFlow's variables have and refuse outside of graphs
@@ -114,41 +103,13 @@ tf.Variable._shared_name = property(lambda self: self.name.rpartition(":")[0])
 tf.Variable.load = _load
 
 
-# ---- keras.constraints
-
-def _get_constraint(identifier):
-    """The constraint that a name, a config or an object stands for; None stays."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return _deserialize_constraint(identifier)
-    if isinstance(identifier, str):
-        return tf.keras.constraints._get(identifier)
-    if callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    raise ValueError("Could not interpret constraint function identifier: %s" % (identifier,))
+def _as_graph_element(self):
+    """What a session takes for the variable; None outside of graphs."""
+    value = self.__dict__.get("_assigned_value")
+    return self._snapshot if value is None else value
 
 
-def _deserialize_constraint(config, custom_objects=None, use_legacy_format=False):
-    """The constraint that a config describes."""
-    name = config["class_name"]
-    made = (custom_objects or {}).get(name) or type(tf.keras.constraints._get(name))
-    return made(**config.get("config", {}))
-
-
-def _serialize_constraint(constraint, use_legacy_format=False):
-    """What describes a constraint."""
-    if not isinstance(constraint, tf.keras.constraints.Constraint):
-        return getattr(constraint, "__name__", None)
-    own = type(constraint).__module__.split(".")[0] != "thalweg"
-    name, config = type(constraint).__name__, constraint.get_config()
-    if use_legacy_format:
-        return {"class_name": name, "config": config}
-    return {"module": None if own else "keras.constraints", "class_name": name, "config": config, "registered_name": name if own else None}
-
-
-tf.keras.constraints.get, tf.keras.constraints.serialize = _get_constraint, _serialize_constraint
-tf.keras.constraints.deserialize = _deserialize_constraint
+tf.Variable._as_graph_element = _as_graph_element
 
 
 def _with_name_scope(cls, method):

@@ -27,15 +27,15 @@ class _Files(type):
         return isinstance(value, getattr(tf.data, cls._row))
 
 
-def _make(row, filenames, make, num_parallel_reads):
+def _make(filenames, num_parallel_reads, row, *args):
     names = _names(filenames)
     if names is not None and num_parallel_reads is None:
-        return make(names)
+        return row(names, *args)
     source = filenames if names is None else tf.data.Dataset.from_tensor_slices(names)
     if num_parallel_reads is None:
-        return source.flat_map(lambda name: make(tf.reshape(name, [-1])))
+        return source.flat_map(lambda name: row(tf.reshape(name, [-1]), *args))
     cycle = num_parallel_reads if _core.is_tensor(num_parallel_reads) or num_parallel_reads > 0 else 10
-    return source.interleave(lambda name: make(tf.reshape(name, [-1])), cycle_length=cycle, num_parallel_calls=num_parallel_reads)
+    return source.interleave(lambda name: row(tf.reshape(name, [-1]), *args), cycle_length=cycle, num_parallel_calls=num_parallel_reads)
 
 
 class TextLineDataset(metaclass=_Files):
@@ -44,20 +44,13 @@ class TextLineDataset(metaclass=_Files):
     _row = "TextLineDatasetV2"
 
     def __new__(cls, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
-        def make(names):
-            return tf.data.TextLineDatasetV2(names, compression_type, 262144 if buffer_size is None else buffer_size)
-        return _make(cls._row, filenames, make, num_parallel_reads)
+        return _make(filenames, num_parallel_reads, getattr(tf.data, cls._row), compression_type, 262144 if buffer_size is None else buffer_size)
 
 
 class TFRecordDataset(metaclass=_Files):
     """The records of TFRecord files."""
 
-    _row = "TFRecordDatasetV2"
-
-    def __new__(cls, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None):
-        def make(names):
-            return tf.data.TFRecordDatasetV2(names, compression_type, 262144 if buffer_size is None else buffer_size)
-        return _make(cls._row, filenames, make, num_parallel_reads)
+    _row, __new__ = "TFRecordDatasetV2", TextLineDataset.__new__
 
 
 class FixedLengthRecordDataset(metaclass=_Files):
@@ -67,10 +60,8 @@ class FixedLengthRecordDataset(metaclass=_Files):
 
     def __new__(cls, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
                 num_parallel_reads=None, name=None):
-        def make(names):
-            return tf.data.FixedLengthRecordDatasetV2(names, record_bytes, header_bytes or 0, footer_bytes or 0,
-                                                      262144 if buffer_size is None else buffer_size, compression_type)
-        return _make(cls._row, filenames, make, num_parallel_reads)
+        return _make(filenames, num_parallel_reads, tf.data.FixedLengthRecordDatasetV2, record_bytes, header_bytes or 0, footer_bytes or 0,
+                     262144 if buffer_size is None else buffer_size, compression_type)
 
 
 # ---- comma-separated values ----
@@ -86,11 +77,8 @@ def _defaults(values):
             if value not in _FIELDS:
                 raise TypeError("a field of dtype %s" % value)
             out.append(tf.constant([], dtype=value))
-        elif _core.is_tensor(value):
-            out.append(tf.reshape(value, [-1]))
         else:
-            tensor = tf.convert_to_tensor(value)
-            out.append(tf.reshape(tensor, [-1]))
+            out.append(tf.reshape(value if _core.is_tensor(value) else tf.convert_to_tensor(value), [-1]))
     return out
 
 

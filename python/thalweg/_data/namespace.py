@@ -10,9 +10,7 @@ def fill(found):
     data.__dict__.update(found)
     from thalweg._data import dataset, iterators, structure
     dataset.rows = data._rows
-    for name, member in vars(dataset.Methods).items():
-        if name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
-            setattr(data.Dataset, name, member)
+    tf._put(dataset.Methods, data.Dataset)
     from thalweg._data import files, options
     for name in ("Options", "ThreadingOptions"):
         setattr(data, name, getattr(options, name))
@@ -51,17 +49,14 @@ def fill(found):
     def assert_cardinality(expected_cardinality):
         """Asserts the number of elements."""
         return lambda given: data._rows._AssertCardinalityDataset(given, expected_cardinality)
-    experimental.assert_cardinality = assert_cardinality
 
     def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
         """map and batch."""
         return lambda given: given.map(map_func, num_parallel_calls or num_parallel_batches).batch(batch_size, drop_remainder)
-    experimental.map_and_batch = map_and_batch
 
     def shuffle_and_repeat(buffer_size, count=None, seed=None):
         """shuffle and repeat."""
         return lambda given: given.shuffle(buffer_size, seed).repeat(count)
-    experimental.shuffle_and_repeat = shuffle_and_repeat
     experimental.get_structure = lambda given: given.element_spec
     experimental.dense_to_sparse_batch = lambda batch_size, row_shape: lambda given: given.sparse_batch(batch_size, row_shape)
     experimental.load = data.Dataset.load
@@ -69,17 +64,14 @@ def fill(found):
     def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
         """Dataset.save."""
         dataset.save(path, compression, shard_func, checkpoint_args)
-    experimental.save = save
 
     def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None):
         """interleave with a thread per open dataset."""
         return lambda given: given.interleave(map_func, cycle_length, block_length, num_parallel_calls=cycle_length)
-    experimental.parallel_interleave = parallel_interleave
 
     def prefetch_to_device(device, buffer_size=None):
         """prefetch; the processor is the only device."""
         return lambda given: given.prefetch(buffer_size)
-    experimental.prefetch_to_device = prefetch_to_device
     experimental.copy_to_device = lambda target_device, source_device="/cpu:0": lambda given: given
     experimental.to_variant = lambda dataset: dataset._variant_tensor
     experimental.from_variant = lambda variant, structure: _structure.dataset_of_variant(variant, structure)
@@ -91,7 +83,6 @@ def fill(found):
         parts = [structure.flatten(structure.normalize(e)) for e in elements]
         stacked = iter([tf.stack(column) for column in zip(*parts)])
         return data.Dataset.from_tensor_slices(structure.transform(lambda _: next(stacked), structure.normalize(elements[0])))
-    experimental.from_list = from_list
 
     class TFRecordWriter:
         """Writes a dataset of strings into a TFRecord file."""
@@ -109,7 +100,6 @@ def fill(found):
             with tf.io.TFRecordWriter(self._filename, self._compression) as writer:
                 for record in dataset:
                     writer.write(record.numpy())
-    experimental.TFRecordWriter = TFRecordWriter
 
     def make_batched_features_dataset(file_pattern, batch_size, features, reader=None, label_key=None, reader_args=None, num_epochs=None, shuffle=True,
                                       shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, reader_num_threads=None,
@@ -129,4 +119,6 @@ def fill(found):
                 raise ValueError("The `label_key` provided (%r) must be one of the `features` keys: %s." % (label_key, features.keys()))
             given = given.map(lambda parsed: (parsed, parsed.pop(label_key)))
         return given.prefetch(data.AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
-    experimental.make_batched_features_dataset = make_batched_features_dataset
+    for made in (assert_cardinality, map_and_batch, shuffle_and_repeat, save, parallel_interleave, prefetch_to_device, from_list, TFRecordWriter,
+                 make_batched_features_dataset):
+        setattr(experimental, made.__name__, made)

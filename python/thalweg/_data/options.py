@@ -12,10 +12,9 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class _Group:
-    """Options under a common name; any may be set."""
+    """Options under a common name; any of `_names` may be set."""
 
-    def __init__(self, names):
-        object.__setattr__(self, "_names", names)
+    def __init__(self):
         object.__setattr__(self, "_values", {})
 
     def __getattr__(self, name):
@@ -37,40 +36,38 @@ class _Group:
 class AutotuneOptions(_Group):
     """How the runtime tunes itself."""
 
-    def __init__(self):
-        super().__init__(("enabled", "cpu_budget", "ram_budget", "autotune_algorithm", "initial_parallelism"))
+    _names = ("enabled", "cpu_budget", "ram_budget", "autotune_algorithm", "initial_parallelism")
 
 
 class DistributeOptions(_Group):
     """How datasets are distributed."""
 
-    def __init__(self):
-        super().__init__(("auto_shard_policy", "num_devices"))
+    _names = ("auto_shard_policy", "num_devices")
 
 
 class OptimizationOptions(_Group):
     """Which rewrites the runtime makes."""
 
-    def __init__(self):
-        super().__init__(("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch", "map_and_batch_fusion",
-                          "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination", "parallel_batch",
-                          "shuffle_and_repeat_fusion", "warm_start", "seq_interleave_prefetch"))
+    _names = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch", "map_and_batch_fusion",
+              "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination", "parallel_batch", "shuffle_and_repeat_fusion",
+              "warm_start", "seq_interleave_prefetch")
 
 
 class ThreadingOptions(_Group):
     """How many threads the runtime uses."""
 
-    def __init__(self):
-        super().__init__(("max_intra_op_parallelism", "private_threadpool_size"))
+    _names = ("max_intra_op_parallelism", "private_threadpool_size")
 
 
 class Options(_Group):
     """Options of a dataset."""
 
+    _names = ("autotune", "deterministic", "experimental_deterministic", "dataset_name", "experimental_distribute", "distribute",
+              "experimental_external_state_policy", "experimental_optimization", "experimental_slack", "experimental_symbolic_checkpoint",
+              "experimental_threading", "experimental_warm_start", "threading", "framework_type")
+
     def __init__(self):
-        super().__init__(("autotune", "deterministic", "experimental_deterministic", "dataset_name", "experimental_distribute", "distribute",
-                          "experimental_external_state_policy", "experimental_optimization", "experimental_slack", "experimental_symbolic_checkpoint",
-                          "experimental_threading", "experimental_warm_start", "threading", "framework_type"))
+        super().__init__()
         threads, distribution = ThreadingOptions(), DistributeOptions()
         self._values.update(autotune=AutotuneOptions(), experimental_distribute=distribution, distribute=distribution,
                             experimental_optimization=OptimizationOptions(), experimental_threading=threads, threading=threads)

@@ -1,6 +1,6 @@
 """Functions of tf.compat.v1 that are composed of others: control flow, and the separable convolution."""
 import thalweg as tf
-from thalweg._graph_mode.forms import _module, _one_of
+from thalweg._graph_mode.forms import _one_of
 
 _v1 = tf.compat.v1
 
@@ -28,10 +28,3 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
     """A convolution of every channel by itself, then one across channels."""
     between = _v1.nn.depthwise_conv2d(input, depthwise_filter, strides, padding, rate, None, data_format, dilations)
     return tf.nn.conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format or "NHWC", name=name or "separable_conv2d")
-
-
-def install():
-    """Puts the forms into tf.compat.v1 and its modules."""
-    for function in (cond, while_loop):
-        setattr(_v1, function.__name__, function)
-    _module("nn", tf.nn).separable_conv2d = separable_conv2d

@@ -105,7 +105,7 @@ def _install_forms():
         made = inner and _form(places.split()[0].rpartition(".")[2], inner, arguments)
         for place in places.split() if made else ():
             module, _, name = place.rpartition(".")
-            setattr(_module(module, getattr(tf, module)) if module else _v1, name, made)
+            setattr(tf._module(module, _v1) if module else _v1, name, made)
 
 
 def _one_of(name, value, old_name, old):
@@ -153,24 +153,10 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
     return tf.nn.sigmoid_cross_entropy_with_logits(labels, logits, name=name)
 
 
-def _module(name, fallback):
-    """tf.compat.v1's module of that name; what it has not itself is tf's."""
-    import sys
-    own = _v1.__dict__.get(name)
-    if own is None or own is fallback:
-        own = type(sys)(_v1.__name__ + "." + name)
-        setattr(_v1, name, own)
-        sys.modules[own.__name__] = own
-    if "__getattr__" not in own.__dict__:
-        own.__getattr__ = lambda attribute: getattr(fallback, attribute)
-    return own
-
-
 def install():
     """Puts the forms into tf.compat.v1, tf.compat.v1.math and tf.compat.v1.nn."""
     _install_forms()
-    nn = _module("nn", tf.nn)
-    _module("math", tf.math)
+    nn = tf._module("nn", _v1)
     _v1.expand_dims = expand_dims
     for function in (softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits):
         setattr(nn, function.__name__, function)

@@ -29,10 +29,3 @@ def remove_training_nodes(input_graph, protected_nodes=None):
     """The graph without CheckNumerics and needless Identity nodes."""
     made = _rows._remove_training_nodes(input_graph.SerializeToString(), list(protected_nodes or []))
     return _messages.GraphDef.FromString(made)
-
-
-def install():
-    """Fills tf.compat.v1.graph_util."""
-    for value in (extract_sub_graph, convert_variables_to_constants, remove_training_nodes):
-        setattr(_rows, value.__name__, value)
-    _rows.import_graph_def = _v1.import_graph_def

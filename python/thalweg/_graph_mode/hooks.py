@@ -88,7 +88,7 @@ class NanLossDuringTrainingError(RuntimeError):
         return "NaN loss during training."
 
 
-def saver_of_graph():
+def _saver_of_graph():
     savers = _v1.get_collection(_keys.SAVERS)
     if len(savers) > 1:
         raise RuntimeError("More than one item in collection %s. Please indicate which one to use by passing it to the constructor." % _keys.SAVERS)
@@ -250,7 +250,7 @@ class CheckpointSaverHook(SessionRunHook):
     def _save(self, session, step):
         for listener in self._listeners:
             listener.before_save(session, step)
-        saver = self._saver or (self._scaffold.saver if self._scaffold is not None else saver_of_graph())
+        saver = self._saver or (self._scaffold.saver if self._scaffold is not None else _saver_of_graph())
         saver.save(session, self._path, global_step=step)
         return any([listener.after_save(session, step) for listener in self._listeners])
 

@@ -1,7 +1,6 @@
 """tf.compat.v1.app, flags and logging: what programs take from the command line, and what they log."""
 import logging as _logging
 import sys
-import types
 
 import thalweg as tf
 
@@ -14,20 +13,10 @@ class Error(Exception):
     """What is wrong with a flag."""
 
 
-class UnparsedFlagAccessError(Error):
-    """A flag was read before the command line was."""
-
-
-class IllegalFlagValueError(Error):
-    """A value that a flag can't have."""
-
-
-class DuplicateFlagError(Error):
-    """Two flags of one name."""
-
-
-class UnrecognizedFlagError(Error):
-    """A flag of the command line that nobody defined."""
+UnparsedFlagAccessError, IllegalFlagValueError, DuplicateFlagError, UnrecognizedFlagError = (
+    type(name, (Error,), {"__doc__": doc, "__module__": __name__}) for name, doc in (
+        ("UnparsedFlagAccessError", "A flag was read before the command line was."), ("IllegalFlagValueError", "A value that a flag can't have."),
+        ("DuplicateFlagError", "Two flags of one name."), ("UnrecognizedFlagError", "A flag of the command line that nobody defined.")))
 
 
 class _Flag:
@@ -213,59 +202,45 @@ def run(main=None, argv=None):
 
 # ---- logging ----
 
-def _logger():
-    return tf.get_logger()
+_every, _first = {}, {}  # how often calls logged so far
 
 
-def _every(counts):
-    def counted(level, message, n, *args):
-        key = sys._getframe(1).f_code.co_filename, sys._getframe(1).f_lineno
-        counts[key] = counts.get(key, -1) + 1
-        return counts[key]
-    return counted
-
-
-_count_every, _count_first = _every({}), _every({})
+def _count(counts):
+    """How often the caller's caller was here before."""
+    frame = sys._getframe(2)
+    key = frame.f_code.co_filename, frame.f_lineno
+    counts[key] = counts.get(key, -1) + 1
+    return counts[key]
 
 
 def log_every_n(level, msg, n, *args):
     """Logs every n-th time."""
-    if _count_every(level, msg, n) % n == 0:
-        _logger().log(level, msg, *args)
+    log_if(level, msg, _count(_every) % n == 0, *args)
 
 
 def log_first_n(level, msg, n, *args):
     """Logs the first n times."""
-    if _count_first(level, msg, n) < n:
-        _logger().log(level, msg, *args)
+    log_if(level, msg, _count(_first) < n, *args)
 
 
 def log_if(level, msg, condition, *args):
     """Logs if the condition holds."""
     if condition:
-        _logger().log(level, msg, *args)
-
-
-def _module(name, **members):
-    module = types.ModuleType(_v1.__name__ + "." + name)
-    module.__dict__.update(members)
-    setattr(_v1, name.rpartition(".")[2], module)
-    sys.modules[module.__name__] = module
-    return module
+        tf.gettf.get_logger().log(level, msg, *args)
 
 
 def install():
     """Makes tf.compat.v1.flags, app and logging."""
-    flags = _module("flags", FLAGS=FLAGS, FlagValues=FlagValues, Error=Error, UnparsedFlagAccessError=UnparsedFlagAccessError,
+    flags = tf._module("flags", _v1, FLAGS=FLAGS, FlagValues=FlagValues, Error=Error, UnparsedFlagAccessError=UnparsedFlagAccessError,
                     IllegalFlagValueError=IllegalFlagValueError, DuplicateFlagError=DuplicateFlagError, UnrecognizedFlagError=UnrecognizedFlagError,
                     DEFINE_string=_define(lambda v: v if v is None else str(v)), DEFINE_integer=_define(int), DEFINE_float=_define(float),
                     DEFINE_bool=_define(_boolean, boolean=True), DEFINE_boolean=_define(_boolean, boolean=True), DEFINE_list=_define(_listed),
                     DEFINE_enum=_define_enum, DEFINE_multi_string=_define(str, listed=True), DEFINE_multi_integer=_define(int, listed=True),
                     DEFINE_multi_float=_define(float, listed=True), mark_flag_as_required=mark_flag_as_required,
                     mark_flags_as_required=mark_flags_as_required, register_validator=register_validator)
-    _module("app", run=run, flags=flags)
-    functions = {name: (lambda *args, _name=name: getattr(_logger(), _name)(*args)) for name in ("debug", "info", "warning", "error", "fatal")}
-    _module("logging", DEBUG=_logging.DEBUG, INFO=_logging.INFO, WARN=_logging.WARNING, ERROR=_logging.ERROR, FATAL=_logging.FATAL,
-            warn=functions["warning"], log=lambda level, msg, *args: _logger().log(level, msg, *args), flush=lambda: None,
-            vlog=lambda level, msg, *args: _logger().log(level, msg, *args), get_verbosity=lambda: _logger().getEffectiveLevel(),
-            set_verbosity=lambda v: _logger().setLevel(v), log_every_n=log_every_n, log_first_n=log_first_n, log_if=log_if, **functions)
+    tf._module("app", _v1, run=run, flags=flags)
+    functions = {name: (lambda *args, _name=name: getattr(tf.get_logger(), _name)(*args)) for name in ("debug", "info", "warning", "error", "fatal")}
+    tf._module("logging", _v1, DEBUG=_logging.DEBUG, INFO=_logging.INFO, WARN=_logging.WARNING, ERROR=_logging.ERROR, FATAL=_logging.FATAL,
+            warn=functions["warning"], log=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), flush=lambda: None,
+            vlog=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), get_verbosity=lambda: tf.get_logger().getEffectiveLevel(),
+            set_verbosity=lambda v: tf.get_logger().setLevel(v), log_every_n=log_every_n, log_first_n=log_first_n, log_if=log_if, **functions)

@@ -1,11 +1,14 @@
 """Keras in graphs: updates of metrics are operations, the session of Keras."""
 import functools
 
+import numpy
+
 import thalweg as tf
 from thalweg import _core
 from thalweg._graph_mode import session as _session
 
 _state = {"session": None}
+_eager_get_value, _eager_set_value = tf.keras.backend.get_value, tf.keras.backend.set_value
 
 
 def _in_lasting_graph():
@@ -53,21 +56,17 @@ def set_session(session):
 
 def _get_value(x):
     """The value of a variable or tensor as NumPy's; anything else as it is."""
-    if _core.is_symbolic(x):
+    if _core.is_symbolic(x) or isinstance(x, tf.Variable) and x._graph is not None:
         return x.eval(session=get_session())
-    if isinstance(x, tf.Variable) and x._graph is not None:
-        return get_session().run(x)
-    return x.numpy() if _core.is_tensor(x) else x
+    return _eager_get_value(x)
 
 
 def _set_value(x, value):
     """Sets a variable, its dtype kept."""
-    import numpy
-    value = numpy.asarray(value, dtype=x.dtype.as_numpy_dtype)
     if x._graph is None:
-        x.assign(value)
+        _eager_set_value(x, value)
     else:
-        x.load(value, get_session())
+        x.load(numpy.asarray(value, dtype=x.dtype.as_numpy_dtype), get_session())
 
 
 def install():

@@ -57,9 +57,3 @@ def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None
 
 def _tensor(loss):
     return loss._as_graph_element() if hasattr(loss, "_as_graph_element") else loss
-
-
-def install():
-    """Puts the names into tf.compat.v1.losses."""
-    for value in (Reduction, add_loss, get_losses, get_regularization_losses, get_regularization_loss, get_total_loss):
-        setattr(_v1.losses, value.__name__, value)

@@ -101,8 +101,3 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
     if meta.saver_def.restore_op_name:
         return _v1.train.Saver(saver_def=meta.saver_def, name=import_scope)
     return _v1.train.Saver(list(made.values())) if made else None
-
-
-def install():
-    """Puts it into tf.compat.v1.train."""
-    _v1.train.import_meta_graph = import_meta_graph

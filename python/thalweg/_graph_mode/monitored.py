@@ -1,10 +1,7 @@
 """tf.compat.v1.train's sessions with hooks: MonitoredTrainingSession and what stands around it."""
 import thalweg as tf
-from thalweg._graph_mode.coordinator import Coordinator, LooperThread, Supervisor, basic_train_loop, start_queue_runners, write_graph
-from thalweg._graph_mode.hooks import (
-    CheckpointSaverHook, CheckpointSaverListener, FeedFnHook, FinalOpsHook, LoggingTensorHook, NanLossDuringTrainingError, NanTensorHook,
-    SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, StepCounterHook, StopAtStepHook, SummarySaverHook,
-    saver_of_graph)
+from thalweg._graph_mode.coordinator import Coordinator
+from thalweg._graph_mode.hooks import CheckpointSaverHook, SessionRunArgs, SessionRunContext, SessionRunValues, StepCounterHook, SummarySaverHook, _saver_of_graph
 
 _v1 = tf.compat.v1
 _USUAL = object()
@@ -32,7 +29,7 @@ class Scaffold:
         if self.summary_op is None:
             self.summary_op = _v1.summary.merge_all()
         if self.saver is None:
-            self.saver = saver_of_graph()
+            self.saver = _saver_of_graph()
         _v1.get_default_graph().finalize()
         return self
 
@@ -197,13 +194,3 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
         if (every_secs and every_secs > 0) or (every_steps and every_steps > 0):
             all_hooks.append(CheckpointSaverHook(checkpoint_dir, every_secs, every_steps, scaffold=scaffold, save_graph_def=save_graph_def))
     return MonitoredSession(ChiefSessionCreator(scaffold, master, config, checkpoint_dir), all_hooks + list(hooks or []), stop_grace_period_secs)
-
-
-def install():
-    """Puts the names into tf.compat.v1.train."""
-    for value in (SessionRunArgs, SessionRunValues, SessionRunContext, SessionRunHook, SecondOrStepTimer, NanLossDuringTrainingError, StopAtStepHook,
-                  NanTensorHook, LoggingTensorHook, CheckpointSaverListener, CheckpointSaverHook, SummarySaverHook, StepCounterHook, FinalOpsHook,
-                  FeedFnHook, Scaffold, SessionCreator, ChiefSessionCreator, MonitoredSession, SingularMonitoredSession, MonitoredTrainingSession,
-                  Coordinator, LooperThread, start_queue_runners, write_graph, basic_train_loop, Supervisor):
-        setattr(_v1.train, value.__name__, value)
-    _v1.io.write_graph = write_graph

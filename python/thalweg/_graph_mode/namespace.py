@@ -3,29 +3,11 @@ import sys
 
 import thalweg as tf
 from thalweg import _core, _messages
-from thalweg._graph_mode import checkpoint as _checkpoint
-from thalweg._graph_mode import data as _data
-from thalweg._graph_mode import forms as _forms
-from thalweg._graph_mode import composed as _composed
-from thalweg._graph_mode import graph as _graph
-from thalweg._graph_mode import graph_util as _graph_util
-from thalweg._graph_mode import host as _host
-from thalweg._graph_mode import importing as _importing
-from thalweg._graph_mode import keras as _keras
-from thalweg._graph_mode import layers as _layers
-from thalweg._graph_mode import losses as _losses
-from thalweg._graph_mode import meta_graph as _meta_graph
-from thalweg._graph_mode import metrics as _metrics
-from thalweg._graph_mode import monitored as _monitored
-from thalweg._graph_mode import old_names as _old_names
-from thalweg._graph_mode import rnn as _rnn
-from thalweg._graph_mode import saved_model as _saved_model
-from thalweg._graph_mode import scopes as _scopes
-from thalweg._graph_mode import session as _session
-from thalweg._graph_mode import summary as _summary
-from thalweg._graph_mode import train as _train
-from thalweg._graph_mode import variables as _variables
-from thalweg._graph_mode import wrapped as _wrapped
+from thalweg._graph_mode import (
+    checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, forms as _forms, graph as _graph, graph_util as _graph_util,
+    hooks as _hooks, host as _host, importing as _importing, keras as _keras, layers as _layers, losses as _losses, meta_graph as _meta_graph,
+    metrics as _metrics, monitored as _monitored, old_names as _old_names, rnn as _rnn, saved_model as _saved_model, scopes as _scopes, session as _session,
+    summary as _summary, train as _train, variables as _variables, wrapped as _wrapped)
 
 _graph.install()
 _variables.install()
@@ -38,9 +20,13 @@ _from = {
     _variables: "GraphKeys get_collection get_collection_ref add_to_collection add_to_collections is_variable_initialized "
                 "AUTO_REUSE variable_scope variable_op_scope get_variable get_local_variable assign "
                 "assign_add assign_sub",
-    _scopes: "name_scope control_dependencies",
+    _scopes: "name_scope control_dependencies", _composed: "cond while_loop", _wrapped: "wrap_function",
     _messages: "ConfigProto GPUOptions OptimizerOptions GraphOptions RunOptions RunMetadata GraphDef NodeDef AttrValue MetaGraphDef Summary Event SaverDef",
 }
+
+# Modules whose functions and classes stand there as they are.
+_whole = {_v1: (_old_names,), _v1.losses: (_losses,), _v1.summary: (_summary,), _v1.graph_util: (_graph_util,),
+          _v1.train: (_hooks, _monitored, _coordinator, _train)}
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
@@ -133,8 +119,15 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
-    for module in (_checkpoint, _data, _forms, _composed, _layers, _losses, _meta_graph, _metrics, _old_names, _saved_model, _summary, _wrapped, _train, _host, _monitored, _rnn):
+    for place, modules in _whole.items():
+        for module in modules:
+            for name, value in vars(module).items():
+                if not name.startswith("_") and name != "install" and getattr(value, "__module__", None) == module.__name__:
+                    setattr(place, name, value)
+    for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn):
         module.install()
+    _v1.nn.separable_conv2d, _v1.train.import_meta_graph, _v1.io.write_graph = (
+        _composed.separable_conv2d, _meta_graph.import_meta_graph, _coordinator.write_graph)
     _v1.Variable = _variables.VariableV1
     for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "set_random_seed"):
         setattr(_v1, name, globals()[name])
@@ -146,7 +139,7 @@ def fill():
     _v1.executing_eagerly = _core.executing_eagerly
     _v1.compat = tf.compat
     if not hasattr(_v1, "random"):
-        _v1.random = type(sys)(_v1.__name__ + ".random")
+        tf._module("random", _v1)
         _fallback(_v1.random, tf.random, "tensorflow.compat.v1.random")
     _v1.random.set_random_seed = set_random_seed
     _fallback(_v1, tf, "tensorflow.compat.v1")
@@ -169,5 +162,5 @@ def fill():
     if "control_dependencies" not in tf.__dict__:
         tf.control_dependencies = _scopes.control_dependencies
     _v1.import_graph_def = tf.import_graph_def = _importing.import_graph_def
-    _graph_util.install()
+    _v1.graph_util.import_graph_def = tf.import_graph_def
     tf.ConfigProto, tf.enable_eager_execution = _messages.ConfigProto, enable_eager_execution

@@ -293,16 +293,8 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 
 
 def _reversed(inputs, lengths, time_major):
-    if lengths is None:
-        return tf.reverse(inputs, [0 if time_major else 1])
-    order = [1, 0] + list(range(2, inputs.shape.rank))
-    rows = tf.transpose(inputs, order) if time_major else inputs
-    lengths, places = tf.expand_dims(tf.cast(lengths, tf.int32), 1), tf.expand_dims(tf.range(tf.shape(rows)[1]), 0)
-    places = tf.where(places < lengths, lengths - 1 - places, places)
-    batch = tf.broadcast_to(tf.expand_dims(tf.range(tf.shape(rows)[0]), 1), tf.shape(places))
-    turned = tf.gather_nd(rows, tf.stack([batch, places], 2))
-    turned.set_shape(rows.shape)
-    return tf.transpose(turned, order) if time_major else turned
+    axis = 0 if time_major else 1
+    return tf.reverse(inputs, [axis]) if lengths is None else tf.reverse_sequence(inputs, lengths, axis, 1 - axis)
 
 
 def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
@@ -331,9 +323,7 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
 
 def install():
     """Puts the names into tf.compat.v1.nn."""
-    import sys
-    cells = _v1.nn.rnn_cell = type(sys)(_v1.__name__ + ".nn.rnn_cell")
-    sys.modules[cells.__name__] = cells
+    cells = tf._module("rnn_cell", _v1.nn)
     for value in (RNNCell, BasicRNNCell, GRUCell, LSTMCell, BasicLSTMCell, LSTMStateTuple, MultiRNNCell, DropoutWrapper, ResidualWrapper):
         setattr(cells, value.__name__, value)
     for value in (dynamic_rnn, static_rnn, bidirectional_dynamic_rnn, static_bidirectional_rnn):

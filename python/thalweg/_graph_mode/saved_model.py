@@ -1,6 +1,5 @@
 """tf.compat.v1.saved_model: SavedModels into a session's graph."""
 import os
-import sys
 
 import thalweg as tf
 from thalweg import _messages
@@ -67,10 +66,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
 
 def install():
     """Fills tf.compat.v1.saved_model."""
-    module = type(sys)(tf.compat.v1.__name__ + ".saved_model")
-    loader, tags, keys = (type(sys)(module.__name__ + "." + name) for name in ("loader", "tag_constants", "signature_constants"))
-    module.load = loader.load = load
-    module.loader, module.tag_constants, module.signature_constants = loader, tags, keys
-    tags.SERVING, tags.TRAINING, tags.GPU, tags.TPU = "serve", "train", "gpu", "tpu"
-    keys.DEFAULT_SERVING_SIGNATURE_DEF_KEY, keys.PREDICT_METHOD_NAME = "serving_default", "tensorflow/serving/predict"
-    tf.compat.v1.saved_model = sys.modules[module.__name__] = module
+    module = tf._module("saved_model", tf.compat.v1, load=load)
+    tf._module("loader", module, load=load)
+    tf._module("tag_constants", module, SERVING="serve", TRAINING="train", GPU="gpu", TPU="tpu")
+    tf._module("signature_constants", module, DEFAULT_SERVING_SIGNATURE_DEF_KEY="serving_default", PREDICT_METHOD_NAME="tensorflow/serving/predict")

@@ -1,13 +1,9 @@
 """Name scopes and control dependencies of graphs; names of collections."""
+import contextlib
 import threading
 
 import thalweg as tf
 from thalweg import _core
-
-
-def variable_collections(graph):
-    """The collections that hold variables."""
-    return [name for name in graph._collection_names() if name and graph._variables(name)]
 
 
 class name_scope_of:
@@ -80,16 +76,8 @@ class control_dependencies_of:
 def control_dependencies(control_inputs):
     """with tf.control_dependencies(operations): operations made inside run after these."""
     if _core.executing_eagerly():
-        return _Nothing()
+        return contextlib.nullcontext()
     return control_dependencies_of(None, control_inputs)
-
-
-class _Nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        return None
 
 
 def threads_have_graphs():

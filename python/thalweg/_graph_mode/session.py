@@ -1,4 +1,5 @@
 """Session and InteractiveSession: fetches and feeds as Python has them, the stack of default sessions."""
+import collections
 import re
 import threading
 
@@ -49,35 +50,25 @@ def _flatten(fetches, leaves):
     if fetches is None:
         raise TypeError("Argument `fetch` = None has invalid type \"NoneType\". Cannot be None")
     if _is_leaf(fetches):
-        at = len(leaves)
-        leaves.append(fetches)
-        return lambda results: results[at]
-    if isinstance(fetches, dict):
+        pass
+    elif isinstance(fetches, dict):
         kind = type(fetches)
         parts = [(key, _flatten(value, leaves)) for key, value in fetches.items()]
         return lambda results: kind((key, part(results)) for key, part in parts)
-    if isinstance(fetches, tuple) and hasattr(fetches, "_fields"):
-        kind = type(fetches)
-        parts = [_flatten(value, leaves) for value in fetches]
-        return lambda results: kind(*(part(results) for part in parts))
-    if isinstance(fetches, (list, tuple)):
-        kind = tuple if isinstance(fetches, tuple) else list
+    elif isinstance(fetches, (list, tuple)):
+        kind = type(fetches)._make if hasattr(fetches, "_fields") else tuple if isinstance(fetches, tuple) else list
         parts = [_flatten(value, leaves) for value in fetches]
         return lambda results: kind(part(results) for part in parts)
-    if isinstance(fetches, tf.SparseTensor):
+    elif isinstance(fetches, tf.SparseTensor):
         from thalweg._graph_mode.old_names import SparseTensorValue
         parts = _flatten([fetches.indices, fetches.values, fetches.dense_shape], leaves)
         return lambda results: SparseTensorValue(*parts(results))
-    if isinstance(fetches, tf.RaggedTensor):
+    elif isinstance(fetches, tf.RaggedTensor):
         return _flatten_ragged(fetches, leaves)
-    if isinstance(fetches, tf.IndexedSlices):
+    elif isinstance(fetches, tf.IndexedSlices):
         parts = _flatten([fetches.values, fetches.indices] + ([] if fetches.dense_shape is None else [fetches.dense_shape]), leaves)
-
-        def rebuild(results):
-            values = parts(results)
-            return IndexedSlicesValue(values[0], values[1], values[2] if len(values) > 2 else None)
-        return rebuild
-    leaves.append(fetches)  # the graph says what is wrong with it
+        return lambda results: IndexedSlicesValue(*parts(results))
+    leaves.append(fetches)  # if it is something else, the graph says what is wrong with it
     at = len(leaves) - 1
     return lambda results: results[at]
 
@@ -93,15 +84,8 @@ def _flatten_ragged(ragged, leaves):
     return rebuild
 
 
-class IndexedSlicesValue(tuple):
-    """What fetching an IndexedSlices gives."""
-    _fields = ("values", "indices", "dense_shape")
-    values = property(lambda self: self[0])
-    indices = property(lambda self: self[1])
-    dense_shape = property(lambda self: self[2])
-
-    def __new__(cls, values, indices, dense_shape):
-        return tuple.__new__(cls, (values, indices, dense_shape))
+IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"], defaults=(None,))
+IndexedSlicesValue.__doc__ = "What fetching an IndexedSlices gives."
 
 
 def _threads_of(config):
@@ -129,15 +113,6 @@ def explained(error, graph):
     where = "Detected at node '%s' defined at (most recent call last):\n%s\nNode: '%s'\n" % (
         operation.name, "\n".join("    " + line for line in lines), operation.name)
     return type(error)(operation.node_def, operation, "Graph execution error:\n\n" + where + message)
-
-
-def _element_name(leaf):
-    return leaf if isinstance(leaf, str) else leaf.name
-
-
-def _session_value(tensor):
-    """What a session gives for a value: an array, or NumPy's number."""
-    return tensor.numpy()
 
 
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -173,20 +148,9 @@ class BaseSession:
         self._config, self._target, self._contexts = config, target, []
         self._partial_runs, self._partial_count = {}, 0
 
-    @property
-    def graph(self):
-        """The graph that is run."""
-        return self._core.graph
-
-    @property
-    def graph_def(self):
-        """The graph as a GraphDef."""
-        return self.graph.as_graph_def()
-
-    @property
-    def sess_str(self):
-        """The target."""
-        return self._target
+    graph = property(lambda self: self._core.graph, doc="The graph that is run.")
+    graph_def = property(lambda self: self.graph.as_graph_def(), doc="The graph as a GraphDef.")
+    sess_str = property(lambda self: self._target, doc="The target.")
 
     def as_default(self):
         """A context in which this session is the default."""
@@ -239,18 +203,12 @@ class BaseSession:
                 keys.append(part)
                 tensors.append(_graph.feed_element(graph, part))
                 values.append(part_value)
-        if type(fetches) is list and len(leaves) == len(fetches) and all(a is b for a, b in zip(leaves, fetches)):
-            form = 1
-        elif type(fetches) is tuple and len(leaves) == len(fetches) and all(a is b for a, b in zip(leaves, fetches)):
-            form = 2
-        elif len(leaves) == 1 and leaves[0] is fetches:
-            form = 0
-        else:  # nested: the flat list is what the runner knows
-            flat = self._runner.run(leaves, feed_dict)
-            if flat is NotImplemented:
-                flat = self._runner.remember(1, leaves, elements, keys, tensors, values)
-            return rebuild(flat)
-        return self._runner.remember(form, leaves, elements, keys, tensors, values)
+        if type(fetches) in (list, tuple) and len(leaves) == len(fetches) and all(a is b for a, b in zip(leaves, fetches)):
+            return self._runner.remember(1 if type(fetches) is list else 2, leaves, elements, keys, tensors, values)
+        if len(leaves) == 1 and leaves[0] is fetches:
+            return self._runner.remember(0, leaves, elements, keys, tensors, values)
+        flat = self._runner.run(leaves, feed_dict)  # nested: the flat list is what the runner knows
+        return rebuild(self._runner.remember(1, leaves, elements, keys, tensors, values) if flat is NotImplemented else flat)
 
     def partial_run_setup(self, fetches, feeds=None):
         """A handle for partial_run: these fetches will be asked for, and these feeds given, in several steps."""
@@ -262,7 +220,7 @@ class BaseSession:
         except errors.OpError as e:
             raise explained(e, graph) from None
         self._partial_count += 1
-        handle = "%s->%s//%d/;%d" % (",".join(t.name for t in tensors), ",".join(_element_name(leaf) for leaf in leaves), len(leaves), self._partial_count)
+        handle = "%s->%s//%d/;%d" % (",".join(t.name for t in tensors), ",".join(getattr(leaf, "name", leaf) for leaf in leaves), len(leaves), self._partial_count)
         self._partial_runs[handle] = made
         return handle
 
@@ -285,7 +243,7 @@ class BaseSession:
                 del self._partial_runs[handle]
         except errors.OpError as e:
             raise explained(e, graph) from None
-        return rebuild([None if isinstance(e, tf.Operation) else _session_value(next(found)) for e in elements])
+        return rebuild([None if isinstance(e, tf.Operation) else next(found).numpy() for e in elements])
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that runs these fetches; its arguments are values for the feeds."""
@@ -367,34 +325,28 @@ class InteractiveSession(BaseSession):
             self._graph_context = None
 
 
+def _evaluate(element, what, verb, own, feed_dict, session):
+    """Runs a tensor or an operation in a session, the default one unless it is told."""
+    given = session is not None
+    session = session if given else get_default_session()
+    if session is None:
+        raise ValueError("Cannot %s %s using `%s()`: No default session is registered. Use `with sess.as_default()%s` or pass an explicit session to "
+                         "`%s(session=sess)`" % (verb, what, own, ":" if own == "run" else "", own))
+    if session.graph is not element.graph:
+        raise ValueError("Cannot use the %s session to %s %s: the %s's graph is different from the session's graph.%s" % (
+            "given" if given else "default", verb, what, what, "" if given else " Pass an explicit session to %s." % (
+                "run(session=sess)" if own == "run" else "`eval(session=sess)`")))
+    return session.run(element, feed_dict)
+
+
 def evaluate(tensor, feed_dict=None, session=None):
     """tensor.eval()"""
-    if session is None:
-        session = get_default_session()
-        if session is None:
-            raise ValueError("Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` or pass "
-                             "an explicit session to `eval(session=sess)`")
-        if session.graph is not tensor.graph:
-            raise ValueError("Cannot use the default session to evaluate tensor: the tensor's graph is different from the session's graph. "
-                             "Pass an explicit session to `eval(session=sess)`.")
-    elif session.graph is not tensor.graph:
-        raise ValueError("Cannot use the given session to evaluate tensor: the tensor's graph is different from the session's graph.")
-    return session.run(tensor, feed_dict)
+    return _evaluate(tensor, "tensor", "evaluate", "eval", feed_dict, session)
 
 
 def _run_operation(operation, feed_dict=None, session=None):
     """Runs the operation in a session."""
-    if session is None:
-        session = get_default_session()
-        if session is None:
-            raise ValueError("Cannot execute operation using `run()`: No default session is registered. Use `with sess.as_default():` or pass "
-                             "an explicit session to `run(session=sess)`")
-        if session.graph is not operation.graph:
-            raise ValueError("Cannot use the default session to execute operation: the operation's graph is different from the session's graph. "
-                             "Pass an explicit session to run(session=sess).")
-    elif session.graph is not operation.graph:
-        raise ValueError("Cannot use the given session to execute operation: the operation's graph is different from the session's graph.")
-    session.run(operation, feed_dict)
+    _evaluate(operation, "operation", "execute", "run", feed_dict, session)
 
 
 _core.Operation.run = _run_operation

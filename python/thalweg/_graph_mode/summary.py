@@ -6,22 +6,19 @@ import thalweg as tf
 from thalweg import _core, _messages
 
 _v1 = tf.compat.v1
-_Core = _v1.summary._FileWriter  # C's: it takes bytes
 
 
 def _bytes(value, kind):
-    if isinstance(value, kind):
-        return value.SerializeToString()
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    if hasattr(value, "SerializeToString"):  # another library's class for the same message
+    if hasattr(value, "SerializeToString"):  # also another library's class for the same message
         return value.SerializeToString()
     if hasattr(value, "item") and isinstance(value.item(), bytes):
         return value.item()
     raise TypeError("a %s or its bytes were expected, got %r" % (kind.__name__, value))
 
 
-class FileWriter:
+class FileWriter(_v1.summary._FileWriter):
     """Writes events for TensorBoard into a file of a directory."""
 
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None):
@@ -30,7 +27,7 @@ class FileWriter:
                                "v1.Graph().as_default():` context")
         if session is not None:
             raise NotImplementedError("FileWriter: session is not supported: run the summaries and add what they give")
-        self._core = _Core(os.fspath(logdir), max_queue, flush_secs, filename_suffix)
+        super().__init__(os.fspath(logdir), max_queue, flush_secs, filename_suffix)
         self._run_tags, self._plugins = set(), {}
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
@@ -42,13 +39,9 @@ class FileWriter:
         self.close()
 
     def _open(self):
-        if self._core._closed:
+        if self._closed:
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is explicitly reopened.",
                           stacklevel=3)
-
-    def get_logdir(self):
-        """The directory."""
-        return self._core.get_logdir()
 
     def add_summary(self, summary, global_step=None):
         """Adds a Summary, or its bytes."""
@@ -60,40 +53,37 @@ class FileWriter:
                     value.ClearField("metadata")
                 else:
                     self._plugins[value.tag] = True
-        self._core._add_summary(message.SerializeToString(), _step(global_step))
+        self._add_summary(message.SerializeToString(), _step(global_step))
 
     def add_event(self, event):
         """Adds an Event."""
         self._open()
-        self._core._add_event(_bytes(event, _messages.Event))
+        self._add_event(_bytes(event, _messages.Event))
 
     def add_graph(self, graph, global_step=None, graph_def=None):
         """Adds a graph."""
         self._open()
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
-        if isinstance(graph, tf.Graph):
-            made = graph.as_graph_def().SerializeToString()
-        elif isinstance(graph if graph is not None else graph_def, _messages.GraphDef):
-            made = (graph if graph is not None else graph_def).SerializeToString()
-        else:
+        made = graph.as_graph_def() if isinstance(graph, tf.Graph) else graph_def if graph is None else graph
+        if not isinstance(made, _messages.GraphDef):
             raise TypeError("The passed graph must be an instance of `Graph` or the deprecated `GraphDef`")
-        self._core._add_graph_def(made, _step(global_step))
+        self._add_graph_def(made.SerializeToString(), _step(global_step))
         if isinstance(graph, tf.Graph):
             from thalweg._graph_mode import train
-            self._core._add_meta_graph(train.export_meta_graph(graph=graph).SerializeToString())
+            self._add_meta_graph(train.export_meta_graph(graph=graph).SerializeToString())
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
         """Adds a MetaGraphDef."""
         self._open()
         if not isinstance(meta_graph_def, _messages.MetaGraphDef):
             raise TypeError("meta_graph_def must be type MetaGraphDef, saw type: %s" % type(meta_graph_def))
-        self._core._add_meta_graph(meta_graph_def.SerializeToString(), _step(global_step))
+        self._add_meta_graph(meta_graph_def.SerializeToString(), _step(global_step))
 
     def add_session_log(self, session_log, global_step=None):
         """Adds a SessionLog."""
         self._open()
-        self._core._add_session_log(_bytes(session_log, _messages.SessionLog), _step(global_step))
+        self._add_session_log(_bytes(session_log, _messages.SessionLog), _step(global_step))
 
     def add_run_metadata(self, run_metadata, tag, global_step=None):
         """Adds a RunMetadata under a tag."""
@@ -102,19 +92,7 @@ class FileWriter:
             raise ValueError("The provided tag was already used for this event type")
         self._run_tags.add(tag)
         made = _messages.TaggedRunMetadata(tag=tag, run_metadata=_bytes(run_metadata, _messages.RunMetadata))
-        self._core._add_run_metadata(made.SerializeToString(), _step(global_step))
-
-    def flush(self):
-        """Writes what waits."""
-        self._core.flush()
-
-    def close(self):
-        """Writes what waits and closes the file."""
-        self._core.close()
-
-    def reopen(self):
-        """Goes on in a new file after close()."""
-        self._core.reopen()
+        self._add_run_metadata(made.SerializeToString(), _step(global_step))
 
 
 def _step(global_step):
@@ -159,8 +137,6 @@ def install():
     """Fills tf.compat.v1.summary."""
     for name in ("image", "audio", "text", "tensor_summary"):
         setattr(_v1.summary, name, _left_out(name))
-    for value in (FileWriter, FileWriterCache, merge_all):
-        setattr(_v1.summary, value.__name__, value)
     for name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):
         setattr(_v1.summary, name, getattr(_messages, name))
     _v1.SummaryMetadata, _v1.SessionLog, _v1.HistogramProto = _messages.SummaryMetadata, _messages.SessionLog, _messages.HistogramProto

@@ -86,9 +86,8 @@ def _piecewise_constant(x, boundaries, values, name=None):
     """One value up to and with each boundary, the last behind them all."""
     x = tf.convert_to_tensor(x)
     values = [tf.convert_to_tensor(v) for v in values]
-    for boundary in boundaries:
-        if isinstance(boundary, float) and x.dtype.is_integer:
-            raise ValueError("Boundaries (%s) must have the same dtype as x (%s)." % (tf.float32, x.dtype))
+    if x.dtype.is_integer and any(isinstance(boundary, float) for boundary in boundaries):
+        raise ValueError("Boundaries (%s) must have the same dtype as x (%s)." % (tf.float32, x.dtype))
     if any(v.dtype != values[0].dtype for v in values):
         raise ValueError("Values must have elements all with the same dtype (%s vs %s)." % (values[0].dtype, values[-1].dtype))
     return _train._piecewise_constant(x, [tf.convert_to_tensor(b, dtype=x.dtype) for b in boundaries], values, name=name)
@@ -98,9 +97,7 @@ def _decay(name):
     inner = _piecewise_constant if name == "piecewise_constant" else getattr(_train, "_" + name)
 
     def decay(*args, **kwargs):
-        if _core.executing_eagerly():
-            return lambda: inner(*args, **kwargs)
-        return inner(*args, **kwargs)
+        return (lambda: inner(*args, **kwargs)) if _core.executing_eagerly() else inner(*args, **kwargs)
     decay.__name__, decay.__doc__ = name, inner.__doc__
     return decay
 
@@ -111,7 +108,6 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
     return (lambda: schedule(global_step)) if _core.executing_eagerly() else schedule(global_step)
 
 
-
 # ---- Saver ----
 
 def _op_name(variable):
@@ -120,18 +116,15 @@ def _op_name(variable):
 
 def _named_variables(var_list):
     """{name: variable} of what a Saver is given."""
-    if isinstance(var_list, dict):
-        named = dict(var_list)
-    elif isinstance(var_list, (list, tuple, set, frozenset)):
-        named = {}
-        for variable in var_list:
-            if not isinstance(variable, tf.Variable):
-                raise TypeError("Variable to save is not a Variable: %s" % (variable,))
-            if _op_name(variable) in named:
-                raise ValueError("At least two variables have the same name: %s" % _op_name(variable))
-            named[_op_name(variable)] = variable
-    else:
+    if not isinstance(var_list, (dict, list, tuple, set, frozenset)):
         raise TypeError("Variables to save should be passed in a dict or a list. Got %s" % (var_list,))
+    named = dict(var_list) if isinstance(var_list, dict) else {}
+    for variable in () if isinstance(var_list, dict) else var_list:
+        if not isinstance(variable, tf.Variable):
+            raise TypeError("Variable to save is not a Variable: %s" % (variable,))
+        if _op_name(variable) in named:
+            raise ValueError("At least two variables have the same name: %s" % _op_name(variable))
+        named[_op_name(variable)] = variable
     seen = set()
     for name in sorted(named):
         if not isinstance(name, str):
@@ -340,13 +333,8 @@ def export_meta_graph(filename=None, graph=None, saver_def=None):
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
     """When the checkpoints were written, as far as they are there."""
-    times = []
-    for prefix in checkpoint_prefixes:
-        for path in (prefix + ".index", prefix):
-            if os.path.exists(path):
-                times.append(os.path.getmtime(path))
-                break
-    return times
+    found = (next(filter(os.path.exists, (prefix + ".index", prefix)), None) for prefix in checkpoint_prefixes)
+    return [os.path.getmtime(path) for path in found if path is not None]
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
@@ -370,9 +358,6 @@ def install():
     optimizer = _train.Optimizer
     optimizer.GATE_NONE, optimizer.GATE_OP, optimizer.GATE_GRAPH = 0, 1, 2
     optimizer.compute_gradients, optimizer.apply_gradients, optimizer.minimize = _compute_gradients, _apply_gradients, _minimize
-    for function in (global_step, assert_global_step, export_meta_graph,
-                     get_checkpoint_mtimes, get_checkpoint_state, summary_iterator, Saver, cosine_decay_restarts):
-        setattr(_train, function.__name__, function)
     for name in ("exponential_decay", "piecewise_constant", "polynomial_decay", "natural_exp_decay", "inverse_time_decay", "cosine_decay",
                  "linear_cosine_decay"):
         setattr(_train, name, _decay(name))

@@ -14,39 +14,15 @@ VariableScope, get_variable_scope = _v1.VariableScope, _v1.get_variable_scope
 
 class GraphKeys:
     """Names of collections."""
-    GLOBAL_VARIABLES = "variables"
-    VARIABLES = "variables"
-    LOCAL_VARIABLES = "local_variables"
-    METRIC_VARIABLES = "metric_variables"
-    MODEL_VARIABLES = "model_variables"
-    TRAINABLE_VARIABLES = "trainable_variables"
-    SUMMARIES = "summaries"
-    QUEUE_RUNNERS = "queue_runners"
+    GLOBAL_VARIABLES = VARIABLES = "variables"
     TABLE_INITIALIZERS = "table_initializer"
-    ASSET_FILEPATHS = "asset_filepaths"
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    REGULARIZATION_LOSSES = "regularization_losses"
-    CONCATENATED_VARIABLES = "concatenated_variables"
-    SAVERS = "savers"
-    WEIGHTS = "weights"
-    BIASES = "biases"
-    ACTIVATIONS = "activations"
-    UPDATE_OPS = "update_ops"
-    LOSSES = "losses"
-    SAVEABLE_OBJECTS = "saveable_objects"
-    RESOURCES = "resources"
-    LOCAL_RESOURCES = "local_resources"
-    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    READY_OP = "ready_op"
-    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
-    SUMMARY_OP = "summary_op"
-    GLOBAL_STEP = "global_step"
-    EVAL_STEP = "eval_step"
-    TRAIN_OP = "train_op"
-    COND_CONTEXT = "cond_context"
-    WHILE_CONTEXT = "while_context"
+
+
+for _key in ("local_variables metric_variables model_variables trainable_variables summaries queue_runners asset_filepaths moving_average_variables "
+             "regularization_losses concatenated_variables savers weights biases activations update_ops losses saveable_objects resources local_resources "
+             "trainable_resource_variables init_op local_init_op ready_op ready_for_local_init_op summary_op global_step eval_step train_op cond_context "
+             "while_context").split():
+    setattr(GraphKeys, _key.upper(), _key)
 
 
 # ---- collections ----
@@ -114,34 +90,49 @@ def _as_initializer(initializer):
     return _FunctionInitializer(initializer) if callable(initializer) else _core.call_eagerly(tf.convert_to_tensor, initializer)
 
 
-def _of_scope(name):
+def _given(name):
     return property(lambda self: self.__dict__.get("_given_" + name))
 
 
-def _scope_reuse(self):
-    reuse = self._reuse
-    return AUTO_REUSE if reuse == "auto" else reuse == "yes"
+class _ScopeMembers:
+    """What is put onto the type tf.compat.v1.VariableScope: what Python gave, and what collections tell."""
 
+    initializer, regularizer, constraint, custom_getter, use_resource = map(_given, _GIVEN)
+    reuse = property(lambda self: AUTO_REUSE if self._reuse == "auto" else self._reuse == "yes")
+    caching_device = partitioner = property(lambda self: None)
 
-def _set_of_scope(name, convert=None):
-    def method(self, value):
-        self.__dict__["_given_" + name] = value
-        if convert is not None:
-            convert(self, value)
-    method.__name__, method.__doc__ = "set_" + name, "The %s of variables that are given none." % name
-    return method
+    def set_initializer(self, value):
+        """The initializer of variables that are given none."""
+        self.__dict__["_given_initializer"] = value
+        self._set_initializer(_as_initializer(value))
 
+    def set_regularizer(self, value):
+        """The regularizer of variables that are given none."""
+        self.__dict__["_given_regularizer"] = value
 
-def _scope_get_collection(self, name):
-    """The members of a collection whose names begin with the scope's."""
-    return get_collection(name, self.name + "/" if self.name else None)
+    def set_use_resource(self, value):
+        """Accepted: all variables are resources."""
+        self.__dict__["_given_use_resource"] = value
 
+    def set_custom_getter(self, value):
+        """What get_variable calls."""
+        self.__dict__["_given_custom_getter"] = value
 
-def _members_of_scope(name, key):
-    def method(self):
-        return _scope_get_collection(self, key)
-    method.__name__, method.__doc__ = name, "Those of the scope."
-    return method
+    def get_collection(self, name):
+        """The members of a collection whose names begin with the scope's."""
+        return get_collection(name, self.name + "/" if self.name else None)
+
+    def trainable_variables(self):
+        """Those of the scope."""
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self):
+        """Those of the scope."""
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self):
+        """Those of the scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
 
 class variable_scope:
@@ -222,14 +213,8 @@ class _LazyEvalTensor:
         raise NotImplementedError("a loss of a graph has no elements")
 
 
-def _operators_of_lazy():
-    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pow"):
-        def method(self, *args, _name="__%s__" % name):
-            return getattr(self._as_tensor(), _name)(*args)
-        setattr(_LazyEvalTensor, "__%s__" % name, method)
-
-
-_operators_of_lazy()
+for _key in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pow"):
+    setattr(_LazyEvalTensor, "__%s__" % _key, lambda self, *args, _name="__%s__" % _key: getattr(self._as_tensor(), _name)(*args))
 
 
 def _regularize(variable, name, regularizer, graph):
@@ -334,12 +319,6 @@ def assign_sub(ref, value, use_locking=None, name=None):
     return ref.assign_sub(value)
 
 
-def _element(self):
-    """What a session takes for the variable."""
-    value = self.__dict__.get("_assigned_value")
-    return self._snapshot if value is None else value
-
-
 def _op(self):
     """The operation of the variable, or of the assignment that gave it."""
     op = self.__dict__.get("_assigned_op")
@@ -358,7 +337,7 @@ def _in_graph(name, method):
 
 def _eval(self, session=None):
     """The value in a session."""
-    return _session.evaluate(_element(self), None, session)
+    return _session.evaluate(self._as_graph_element(), None, session)
 
 
 def _load(self, value, session=None):
@@ -385,27 +364,11 @@ def _property_in_graph(name, method):
     return property(choose)
 
 
-def _install_scope():
-    """Puts the members on VariableScope that Python gave, or that are told by collections."""
-    for name in _GIVEN:
-        setattr(VariableScope, name, _of_scope(name))
-    VariableScope.reuse = property(_scope_reuse)
-    VariableScope.caching_device = VariableScope.partitioner = property(lambda self: None)
-    VariableScope.set_initializer = _set_of_scope("initializer", lambda scope, value: scope._set_initializer(_as_initializer(value)))
-    for name in ("regularizer", "use_resource", "custom_getter"):
-        setattr(VariableScope, "set_" + name, _set_of_scope(name))
-    VariableScope.get_collection = _scope_get_collection
-    for name, key in (("trainable_variables", GraphKeys.TRAINABLE_VARIABLES), ("global_variables", GraphKeys.GLOBAL_VARIABLES),
-                      ("local_variables", GraphKeys.LOCAL_VARIABLES)):
-        setattr(VariableScope, name, _members_of_scope(name, key))
-
-
 def install():
     """Puts the methods on tf.Variable and tf.compat.v1.VariableScope."""
-    _install_scope()
+    tf._put(_ScopeMembers, VariableScope)
     for name, method in (("eval", _eval), ("load", _load), ("initialized_value", _initialized_value)):
         setattr(tf.Variable, name, _in_graph(name, method))
     for name, method in (("op", _op), ("graph", lambda self: self._graph), ("initial_value", lambda self: self._first_value),
                          ("initializer", lambda self: self._initializer)):
         setattr(tf.Variable, name, _property_in_graph(name, method))
-    tf.Variable._as_graph_element = _element

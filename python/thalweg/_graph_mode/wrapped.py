@@ -104,8 +104,3 @@ def attach(root):
     owner = Owner(root._graph, root._session)
     root.__dict__["graph"] = root._graph
     root.__dict__["prune"] = lambda feeds, fetches, name=None, input_signature=None: owner.function(feeds, fetches)
-
-
-def install():
-    """Puts wrap_function into tf.compat.v1."""
-    _v1.wrap_function = wrap_function

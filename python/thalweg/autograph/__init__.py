@@ -35,8 +35,7 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
     try:
         function, _ = conversion.python_function_of(entity)
         if not hasattr(function, "__code__"):
-            raise ValueError("Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a "
-                             "@tf.function, "
+            raise ValueError("Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a @tf.function, "
                              "try passing f.python_function instead.")
         return conversion.source_of(function, _options(recursive, experimental_optional_features))
     except (ValueError, AttributeError, KeyError, NameError, AssertionError) as e:

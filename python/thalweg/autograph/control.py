@@ -59,7 +59,6 @@ def convert_or_warn(function, options):
         return converted
     except (ConversionError, UnsupportedLanguageElementError, NotImplementedError, SyntaxError, ValueError) as e:
         _failed.add(function.__code__)
-        _log.warning("AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the "
-                     "function "
+        _log.warning("AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the function "
                      "with @tf.autograph.experimental.do_not_convert", function, e)
         return None

@@ -69,8 +69,7 @@ class ConversionOptions:
         else:
             names = ["ag__.Feature." + f.name for f in sorted(self.optional_features, key=lambda f: f.name)]
             features = names[0] if len(names) == 1 else "(%s)" % ", ".join(names)
-            text = ("ag__.ConversionOptions(recursive=%r, user_requested=%r, optional_features=%s, "
-                    "internal_convert_user_code=%r)") % (
+            text = ("ag__.ConversionOptions(recursive=%r, user_requested=%r, optional_features=%s, internal_convert_user_code=%r)") % (
                 self.recursive, self.user_requested, features, self.internal_convert_user_code)
         return at_line_of(ast.parse(text, mode="eval").body, origin)
 

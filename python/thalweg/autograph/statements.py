@@ -68,10 +68,8 @@ def _check_constants(name, a, b):
     if isinstance(a, structure.Constant) or isinstance(b, structure.Constant):
         if not (isinstance(a, structure.Constant) and isinstance(b, structure.Constant) and a.value is b.value):
             kind = type(a.value if isinstance(a, structure.Constant) else b.value).__name__
-            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
-                            "ExtensionTypes or None "
-                            "values; in the branches that set '%s', found a value of type %s, which is not a Tensor or "
-                            "ExtensionType." % (
+            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or None "
+                            "values; in the branches that set '%s', found a value of type %s, which is not a Tensor or ExtensionType." % (
                                 name, kind))
     elif isinstance(a, dict):
         for key in a:
@@ -153,8 +151,7 @@ class _Loop:
         runtime = _runtime()
         for name, value in zip(self.names, self.before):
             if isinstance(value, runtime.UndefinedReturnValue):
-                raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen if "
-                                          "a return "
+                raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen if a return "
                                           "statement depends on a static Python condition such as a hyperparameter")
         missing = [isinstance(v, runtime.Undefined) or structure.has_none(v) for v in self.before]
         if any(missing):
@@ -299,10 +296,8 @@ def while_stmt(test, body, get_state, set_state, symbol_names, opts):
     while True:
         if _in_graph(value):
             raise NotImplementedError(
-                "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either because "
-                "variables changed "
-                "type, or when a break or return statement inside the loop depends on a Tensor condition. In both cases, "
-                "changing to a TF "
+                "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either because variables changed "
+                "type, or when a break or return statement inside the loop depends on a Tensor condition. In both cases, changing to a TF "
                 "loop should remove the error.\n" + _LIMITS)
         if not value:
             return None
@@ -369,8 +364,7 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts):
 def _python_test(extra_test):
     value = extra_test()
     if _in_graph(value):
-        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for "
-                                  "loops. "
+        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for loops. "
                                   "Did you intend to make it a TF loop?\n" + _LIMITS)
     return value
 

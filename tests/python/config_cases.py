@@ -91,9 +91,27 @@ def layer_rows(tf):
         "RepeatVector": [(dict(n=3), A)],
         "Identity": [({}, A)],
         "InputLayer": [],
+        "CategoryEncoding": [(dict(num_tokens=4), A), (dict(num_tokens=5, output_mode="count", name="other"), A)],
+        "Hashing": [(dict(num_bins=4), A), (dict(num_bins=5, mask_value=1, salt=7, output_mode="multi_hot"), A), (dict(num_bins=5, salt=[3, 4], output_mode="count"), A)],
+        "HashedCrossing": [(dict(num_bins=6), [(1,), (1,)]), (dict(num_bins=5, output_mode="one_hot"), [(1,), (1,)])],
+        "Discretization": [(dict(bin_boundaries=[0.0, 0.5, 1.0]), A), (dict(bin_boundaries=[0.0, 0.5], output_mode="count", epsilon=0.02), A)],
+        "StringLookup": [(dict(vocabulary=["0", "2"]), A), (dict(vocabulary=["0", "2"], num_oov_indices=2, mask_token="1", max_tokens=9), A),
+                         (dict(vocabulary=["0", "2"], output_mode="tf_idf", idf_weights=[0.5, 2.0], max_tokens=6, pad_to_max_tokens=True), A)],
+        "IntegerLookup": [(dict(vocabulary=[0, 2]), A), (dict(vocabulary=[3, 0], num_oov_indices=2, mask_token=1, output_mode="count"), A),
+                          (dict(vocabulary=[3, 7], invert=True, oov_token=-5), A)],
+        "TextVectorization": [(dict(vocabulary=["one", "two"]), (1,)), (dict(vocabulary=["one", "two"], ngrams=2, output_mode="count", standardize="lower"), (1,)),
+                              (dict(vocabulary=["o", "t"], split="character", output_sequence_length=3, max_tokens=9), (1,))],
         "Masking": [({}, B), (dict(mask_value=1.5), B)],
+        "Normalization": [({}, A), (dict(axis=None), A), (dict(axis=(1, 3), invert=True), C), (dict(mean=1.5, variance=[1.0, 2.0, 3.0, 4.0]), A)],
         "Rescaling": [(dict(scale=0.5), A), (dict(scale=2.0, offset=1.5), A)],
-        "Resizing": [(dict(height=3, width=4), C), (dict(height=4, width=3, interpolation="nearest"), C)],
+        "Resizing": [(dict(height=3, width=4), C), (dict(height=4, width=3, interpolation="nearest"), C), (dict(height=4, width=2, crop_to_aspect_ratio=True), C)],
+        "CenterCrop": [(dict(height=3, width=2), C), (dict(height=7, width=2, name="c"), C)], "RandomCrop": [(dict(height=3, width=2, seed=1), None)],
+        "RandomFlip": [({}, None), (dict(mode="vertical", seed=2), None)], "RandomRotation": [(dict(factor=0.2), None), (dict(factor=(-0.1, 0.2), fill_mode="wrap", seed=3), None)],
+        "RandomZoom": [(dict(height_factor=0.2), None), (dict(height_factor=(0.1, 0.2), width_factor=0.3, interpolation="nearest", fill_value=2.0), None)],
+        "RandomTranslation": [(dict(height_factor=0.2, width_factor=0.1), None), (dict(height_factor=(0.1, 0.2), width_factor=0.3, fill_mode="constant"), None)],
+        "RandomContrast": [(dict(factor=0.2), None), (dict(factor=[0.2, 0.4], seed=4), None)],
+        "RandomBrightness": [(dict(factor=0.2), None), (dict(factor=(0.4, -0.2), value_range=(0.0, 1.0), seed=4), None)],
+        "RandomHeight": [(dict(factor=0.2), None)], "RandomWidth": [(dict(factor=[0.2, 0.3], interpolation="nearest", seed=2), None)],
         "MultiHeadAttention": [(dict(num_heads=2, key_dim=3), [B, B]),
                                (dict(num_heads=2, key_dim=3, value_dim=2, dropout=0.1, use_bias=False, output_shape=5, attention_axes=(1,),
                                      kernel_initializer="he_normal", kernel_regularizer="l2", kernel_constraint="non_neg"), [B, B])],
@@ -206,10 +224,20 @@ def values_for(shape, number, integers=False):
     return (np.abs(values) * 4).astype(np.int32) if integers else values
 
 
+WHOLE_NUMBERS = ("Embedding", "CategoryEncoding", "Hashing", "HashedCrossing", "StringLookup", "IntegerLookup")  # what inputs are
+
+
 def inputs_of(name, shapes):
     """The values that a layer's model is called with."""
     many = shapes if isinstance(shapes, list) else [shapes]
-    return [values_for((2,) + shape, i, name == "Embedding") for i, shape in enumerate(many)]
+    if name == "TextVectorization":
+        return [np.array([["One, two"], ["two three one"]])]
+    values = [values_for((2,) + shape, i, name in WHOLE_NUMBERS) for i, shape in enumerate(many)]
+    return [v.astype(str) for v in values] if name == "StringLookup" else values
+
+
+def input_dtype(name, keywords):
+    return "string" if name in ("StringLookup", "TextVectorization") else "int32" if name in WHOLE_NUMBERS else keywords.get("dtype")
 
 
 def model_of(tf, name, keywords, shapes):
@@ -217,7 +245,7 @@ def model_of(tf, name, keywords, shapes):
     k = tf.keras
     tf.keras.backend.clear_session()
     many = shapes if isinstance(shapes, list) else [shapes]
-    inputs = [k.Input(shape, name="in%d" % i, dtype="int32" if name == "Embedding" else keywords.get("dtype")) for i, shape in enumerate(many)]
+    inputs = [k.Input(shape, name="in%d" % i, dtype=input_dtype(name, keywords)) for i, shape in enumerate(many)]
     layer = getattr(k.layers, name)(**keywords)
     if name == "MultiHeadAttention":
         outputs = layer(*inputs)

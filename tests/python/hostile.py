@@ -21,6 +21,7 @@ import sys
 import numpy as np
 
 import thalweg as tf
+from peak import kilobytes as peak_kilobytes
 from thalweg import _core, _describe
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -404,7 +405,7 @@ def main():
             except Exception:
                 pass
             signal.alarm(0)
-            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEMORY >> 10 and "asan" not in os.environ.get("LD_PRELOAD", ""):
+            if peak_kilobytes() > MEMORY >> 10 and "asan" not in os.environ.get("LD_PRELOAD", ""):
                 print("%s\n  took too much memory" % last[0])
                 return 1
     print("%d calls, %d failed" % (done, failed))

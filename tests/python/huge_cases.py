@@ -108,6 +108,7 @@ def main(limit, cases):
     import os
     import resource
     import signal
+    from peak import kilobytes
 
     import thalweg as tf
     tf.zeros([1])
@@ -117,7 +118,7 @@ def main(limit, cases):
         if child == 0:
             signal.alarm(60)
             kind, text = run(case)
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            peak = kilobytes() >> 10
             print(case, kind, peak, text[:300].replace("\n", " ").replace("\t", " "), sep="\t", flush=True)
             os._exit(0)
         status = os.waitpid(child, 0)[1]

@@ -57,10 +57,24 @@ def test_decode_predictions(tmp_path, monkeypatch):
     first, second = tf.keras.applications.resnet50.decode_predictions(scores, top=2)
     assert first == [("n00000007", "class 7", .75), ("n00000003", "class 3", .25)]
     assert second[0] == ("n00000999", "class 999", 1.) and len(second) == 2
+    assert isinstance(first[0][2], np.float32)
+    scores[0, 5] = np.nan
+    assert [c[1] for c in tf.keras.applications.vgg16.decode_predictions(scores, top=3)[0]] == ["class 5", "class 7", "class 3"]
+    for top, count in ((0, 1000), (2000, 1000), (-998, 2), (-2000, 0)):  # as preds.argsort()[-top:]
+        assert len(tf.keras.applications.vgg16.decode_predictions(scores, top=top)[0]) == count
+
+
+@pytest.mark.parametrize("argument", ["alpha", "depth_multiplier", "dropout"])
+def test_arguments_of_other_networks(argument):
+    for line in tf.keras.applications._list().splitlines():
+        name, _, arguments = line.split("|")
+        if argument not in arguments.split():
+            with pytest.raises(TypeError, match="%s takes no argument %s" % (name, argument)):
+                tf.keras.applications._model(name, **{argument: 2})
 
 
 def test_first_of_imagenet_utils():
-    program = "import thalweg as tf; tf.keras.applications.imagenet_utils.%s; tf.keras.applications.imagenet_utils._class"
+    program = "import thalweg as tf; tf.keras.applications.imagenet_utils.%s; tf.keras.applications.imagenet_utils._decode"
     for name in ("decode_predictions", "preprocess_input"):
         subprocess.run([sys.executable, "-c", program % name], check=True)
 

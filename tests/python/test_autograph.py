@@ -316,3 +316,22 @@ def test_imported_when_asked_for():
     code = ("import sys, thalweg; assert 'thalweg.autograph' not in sys.modules; thalweg.autograph; "
             "assert 'thalweg.autograph' in sys.modules")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=":".join(p for p in sys.path if p)))
+
+
+def test_members_of_dicts_are_told_by_their_keys():
+    @tf.function
+    def branches(condition):
+        if condition:
+            made = {"a": 1.0, "b": 2.0}
+        else:
+            made = {"b": 3.0, "a": 4.0}
+        return made["a"], made["b"]
+
+    @tf.function
+    def loop(count):
+        made = {"a": 1.0, "b": 2.0}
+        for _ in tf.range(count):
+            made = {"b": made["b"] * 10.0, "a": made["a"] + 1.0}
+        return made["a"], made["b"]
+    assert [float(v) for v in branches(tf.constant(False))] == [4.0, 3.0] and [float(v) for v in branches(tf.constant(True))] == [1.0, 2.0]
+    assert [float(v) for v in loop(tf.constant(3))] == [4.0, 2000.0]

@@ -16,18 +16,19 @@ PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 import thalweg as tf
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+from peak import kilobytes
+before = kilobytes()
 try:
     %s
     print("accepted")
 except (ValueError, OSError, TypeError, KeyError, tf.errors.OpError) as error:
     print("refused", type(error).__name__, error)
-print("took", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, "MB")
+print("took", (kilobytes() - before) >> 10, "MB")
 """
 
 
 def read(statement, folder):
-    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))), os.path.dirname(os.path.abspath(__file__))]))
     program = PROGRAM.replace("resource.setrlimit(", "0 and resource.setrlimit(") if "asan" in os.environ.get("LD_PRELOAD", "") else PROGRAM
     done = subprocess.run([sys.executable, "-c", program % statement], cwd=str(folder), env=environment, capture_output=True, text=True, timeout=SECONDS,
                           errors="replace")

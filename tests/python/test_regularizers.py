@@ -66,3 +66,27 @@ def test_gradient():
     with tf.GradientTape() as tape:
         loss = tf.add_n(dense.losses)
     np.testing.assert_array_equal(tape.gradient(loss, dense.kernel), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("module,known", [(tf.keras.regularizers, "L2"), (tf.keras.constraints, "MaxNorm")])
+def test_get_and_deserialize_give_what_is_meant(module, known):
+    cls = getattr(module, known)
+
+    class Own(cls.__mro__[1]):
+        def __init__(self, k=3):  # does not call super().__init__()
+            self.k = k
+
+        def __call__(self, x):
+            return x
+
+        def get_config(self):
+            return {"k": self.k}
+    made = cls()
+    for given in (None, abs, cls, Own, made):
+        assert module.get(given) is given
+    assert type(module.get(module.serialize(made))) is cls and type(module.get({"class_name": known, "config": {}})) is cls
+    assert module.serialize(made, use_legacy_format=True) == {"class_name": known, "config": made.get_config()}
+    again = module.deserialize({"class_name": "Own", "config": {"k": 4}}, {"Own": Own})
+    assert type(again) is Own and again.k == 4
+    with pytest.raises(ValueError, match="Could not interpret"):
+        module.get(5)

@@ -180,6 +180,33 @@ def test_first_use_of_names():
         assert first_use([name], 0) == 1
 
 
+def test_classes_are_whole():
+    """No public class gains a member when modules are loaded later: a thread may hold it already."""
+    assert int(run("-c", """
+import sys
+import thalweg as tf
+
+def walk(module, seen, names, visit):
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    for name in [n for n in names(module) if not n.startswith("_")]:
+        value = getattr(module, name, None)
+        if isinstance(value, type(sys)):
+            if value.__name__.startswith("thalweg"):
+                walk(value, seen, names, visit)
+        elif isinstance(value, type):
+            visit(value)
+
+members = {}
+walk(tf, set(), lambda module: list(vars(module)), lambda cls: members.setdefault(cls, set(dir(cls))))
+walk(tf, set(), dir, lambda cls: None)
+gained = {cls: set(dir(cls)) - names for cls, names in members.items() if set(dir(cls)) - names}
+assert not gained, gained
+print(len(members))
+""")) > 200
+
+
 def test_structures():
     """Threads that give one model inputs of different structures get the results of their own."""
     assert run("-c", """

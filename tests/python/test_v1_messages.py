@@ -27,6 +27,13 @@ def test_case(case):
     assert copy.deepcopy(m) == m and pickle.loads(pickle.dumps(m)) == m
 
 
+def test_text_has_numbers_as_keys_upwards():
+    m = _messages.classes["GraphDebugInfo"]()
+    for key in (2**64 - 1, 1, 2**63, 0):
+        m.frames_by_id[key].line = 3
+    assert str(m) == "".join("frames_by_id {\n  key: %d\n  value {\n    line: 3\n  }\n}\n" % key for key in (0, 1, 2**63, 2**64 - 1))
+
+
 def test_fields_are_tensorflows():
     assert set(GOLDEN["fields"]) == set(_messages.names)
     for name, fields in GOLDEN["fields"].items():

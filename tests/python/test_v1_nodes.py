@@ -35,3 +35,10 @@ with open(golden_file("v1_nodes", "v1_names.json")) as f:
 @pytest.mark.parametrize("name", v1_nodes.gradient_cases(tf))
 def test_names_of_gradients(name):
     assert v1_nodes.names(tf, name) == NAMES[name]
+
+
+@pytest.mark.parametrize("rate", [[[]], [.5], [[.5, .2]]])
+def test_rates_of_dropout_are_scalars(rate):
+    for name in ("rate", "keep_prob"):
+        with pytest.raises(ValueError, match="must have rank 0"):
+            tf.compat.v1.nn.dropout([1., 1., 1.], **{name: tf.constant(rate)})

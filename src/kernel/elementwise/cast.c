@@ -46,49 +46,50 @@ static inline uint64_t to_uint64(double a)
         }                                                                      \
     }
 
-#define FROM_REAL(from, from_type, part)                                  \
-    LOOP(from, from_type, int8, int8_t, , TO_INT32(part(a)))              \
-    LOOP(from, from_type, int16, int16_t, , TO_INT32(part(a)))            \
-    LOOP(from, from_type, int32, int32_t, TW_CLONES, TO_INT32(part(a)))   \
-    LOOP(from, from_type, int64, int64_t, , to_int64((double)part(a)))    \
-    LOOP(from, from_type, uint8, uint8_t, TW_CLONES, TO_INT32(part(a)))   \
-    LOOP(from, from_type, uint16, uint16_t, , TO_INT32(part(a)))          \
-    LOOP(from, from_type, uint32, uint32_t, , to_int64((double)part(a)))  \
-    LOOP(from, from_type, uint64, uint64_t, , to_uint64((double)part(a))) \
-    LOOP(from, from_type, bool, uint8_t, , a != 0)                        \
-    LOOP(from, from_type, float, float, TW_CLONES, part(a))               \
+/* Float and double have their vectors where they are cast often; what concerns complex numbers and 16 bits is small. */
+#define FROM_REAL(from, from_type, part, often, seldom)                         \
+    LOOP(from, from_type, int8, int8_t, seldom, TO_INT32(part(a)))              \
+    LOOP(from, from_type, int16, int16_t, seldom, TO_INT32(part(a)))            \
+    LOOP(from, from_type, int32, int32_t, often, TO_INT32(part(a)))             \
+    LOOP(from, from_type, int64, int64_t, seldom, to_int64((double)part(a)))    \
+    LOOP(from, from_type, uint8, uint8_t, often, TO_INT32(part(a)))             \
+    LOOP(from, from_type, uint16, uint16_t, seldom, TO_INT32(part(a)))          \
+    LOOP(from, from_type, uint32, uint32_t, seldom, to_int64((double)part(a)))  \
+    LOOP(from, from_type, uint64, uint64_t, seldom, to_uint64((double)part(a))) \
+    LOOP(from, from_type, bool, uint8_t, seldom, a != 0)                        \
+    LOOP(from, from_type, float, float, TW_CLONES, part(a))                     \
     LOOP(from, from_type, double, double, TW_CLONES, part(a))
 
-#define FROM_INTEGER(from, from_type)                    \
-    LOOP(from, from_type, int8, int8_t, , a)             \
-    LOOP(from, from_type, int16, int16_t, , a)           \
-    LOOP(from, from_type, int32, int32_t, , a)           \
-    LOOP(from, from_type, int64, int64_t, , a)           \
-    LOOP(from, from_type, bool, uint8_t, , a != 0)       \
-    LOOP(from, from_type, float, float, TW_CLONES, a)    \
-    LOOP(from, from_type, double, double, , a)           \
-    LOOP(from, from_type, complex64, float complex, , a) \
-    LOOP(from, from_type, complex128, double complex, , a)
+#define FROM_INTEGER(from, from_type, often)                     \
+    LOOP(from, from_type, int8, int8_t, often, a)                \
+    LOOP(from, from_type, int16, int16_t, TW_SMALL, a)           \
+    LOOP(from, from_type, int32, int32_t, often, a)              \
+    LOOP(from, from_type, int64, int64_t, often, a)              \
+    LOOP(from, from_type, bool, uint8_t, often, a != 0)          \
+    LOOP(from, from_type, float, float, TW_CLONES, a)            \
+    LOOP(from, from_type, double, double, often, a)              \
+    LOOP(from, from_type, complex64, float complex, TW_SMALL, a) \
+    LOOP(from, from_type, complex128, double complex, TW_SMALL, a)
 
 #define SELF(a) a
-FROM_REAL(float, float, SELF)
+FROM_REAL(float, float, SELF, TW_CLONES, )
 LOOP(float, float, complex64, float complex, , a)
 LOOP(float, float, complex128, double complex, , a)
-FROM_REAL(double, double, SELF)
+FROM_REAL(double, double, SELF, TW_CLONES, )
 LOOP(double, double, complex64, float complex, , a)
 LOOP(double, double, complex128, double complex, , a)
-FROM_REAL(complex64, float complex, crealf)
+FROM_REAL(complex64, float complex, crealf, TW_SMALL, TW_SMALL)
 LOOP(complex64, float complex, complex128, double complex, , a)
-FROM_REAL(complex128, double complex, creal)
+FROM_REAL(complex128, double complex, creal, TW_SMALL, TW_SMALL)
 LOOP(complex128, double complex, complex64, float complex, , a)
-FROM_INTEGER(int8, int8_t)
-FROM_INTEGER(int16, int16_t)
-FROM_INTEGER(int32, int32_t)
-FROM_INTEGER(int64, int64_t)
-FROM_INTEGER(uint8, uint8_t)
-FROM_INTEGER(uint16, uint16_t)
-FROM_INTEGER(uint32, uint32_t)
-FROM_INTEGER(uint64, uint64_t)
+FROM_INTEGER(int8, int8_t, )
+FROM_INTEGER(int16, int16_t, TW_SMALL)
+FROM_INTEGER(int32, int32_t, )
+FROM_INTEGER(int64, int64_t, )
+FROM_INTEGER(uint8, uint8_t, )
+FROM_INTEGER(uint16, uint16_t, TW_SMALL)
+FROM_INTEGER(uint32, uint32_t, TW_SMALL)
+FROM_INTEGER(uint64, uint64_t, TW_SMALL)
 
 /* Integers of one width have the same low bits, signed or not. */
 #define REAL_ROW(from)                                                                                                        \

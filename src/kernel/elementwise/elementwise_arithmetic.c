@@ -4,10 +4,12 @@
 /* add, subtract, multiply */
 TW_REALS(TW_BINARY_LOOP, add, a + b)
 TW_SIGNED(TW_BINARY_LOOP, add, (wide)a + (wide)b)
-TW_COMPLEXES(TW_BINARY_LOOP, add, a + b)
+TW_BINARY_LOOP(add, complex64, float complex, float, float complex, , a + b)
+TW_BINARY_LOOP(add, complex128, double complex, double, double complex, , a + b)
 TW_REALS(TW_BINARY_LOOP, subtract, a - b)
 TW_SIGNED(TW_BINARY_LOOP, subtract, (wide)a - (wide)b)
-TW_COMPLEXES(TW_BINARY_LOOP, subtract, a - b)
+TW_BINARY_LOOP(subtract, complex64, float complex, float, float complex, , a - b)
+TW_BINARY_LOOP(subtract, complex128, double complex, double, double complex, , a - b)
 TW_REALS(TW_BINARY_LOOP, multiply, a *b)
 TW_SIGNED(TW_BINARY_LOOP, multiply, (wide)a *(wide)b)
 /* The plain formula: C's product also repairs infinities, which TensorFlow's does not. */
@@ -29,7 +31,7 @@ TW_COMPLEXES(TW_BINARY_LOOP, divide, a / b)
 TW_REALS(TW_BINARY_LOOP, floor_divide, floor(a / b))
 #define FLOOR_DIVIDE (b == -1 ? (element)(0 - (wide)a) : a / b - (a % b != 0 && (a < 0) != (b < 0)))
 TW_BINARY_LOOP(floor_divide, int8, int8_t, uint32_t, int8_t, , FLOOR_DIVIDE)
-TW_BINARY_LOOP(floor_divide, int16, int16_t, uint32_t, int16_t, , FLOOR_DIVIDE)
+TW_BINARY_LOOP(floor_divide, int16, int16_t, uint32_t, int16_t, TW_SMALL, FLOOR_DIVIDE)
 TW_BINARY_LOOP(floor_divide, int64, int64_t, uint64_t, int64_t, , FLOOR_DIVIDE)
 /* Through double, which has vectors: the quotient of two int32 lies further from the next whole number than double rounds. */
 TW_BINARY_LOOP(floor_divide, int32, int32_t, uint32_t, int32_t, TW_CLONES, (int64_t)floor((double)a / (double)b))

@@ -4,19 +4,19 @@
 #define REALS(name, e)                                            \
     TW_BINARY_LOOP(name, float, float, float, bool, TW_CLONES, e) \
     TW_BINARY_LOOP(name, double, double, double, bool, TW_CLONES, e)
-#define SIGNED(name, e)                                      \
-    TW_BINARY_LOOP(name, int8, int8_t, int8_t, bool, , e)    \
-    TW_BINARY_LOOP(name, int16, int16_t, int16_t, bool, , e) \
-    TW_BINARY_LOOP(name, int32, int32_t, int32_t, bool, , e) \
+#define SIGNED(name, e)                                              \
+    TW_BINARY_LOOP(name, int8, int8_t, int8_t, bool, , e)            \
+    TW_BINARY_LOOP(name, int16, int16_t, int16_t, bool, TW_SMALL, e) \
+    TW_BINARY_LOOP(name, int32, int32_t, int32_t, bool, , e)         \
     TW_BINARY_LOOP(name, int64, int64_t, int64_t, bool, , e)
-#define UNSIGNED(name, e)                                       \
-    TW_BINARY_LOOP(name, uint8, uint8_t, uint8_t, bool, , e)    \
-    TW_BINARY_LOOP(name, uint16, uint16_t, uint16_t, bool, , e) \
-    TW_BINARY_LOOP(name, uint32, uint32_t, uint32_t, bool, , e) \
-    TW_BINARY_LOOP(name, uint64, uint64_t, uint64_t, bool, , e)
-#define COMPLEXES(name, e)                                                   \
-    TW_BINARY_LOOP(name, complex64, float complex, float complex, bool, , e) \
-    TW_BINARY_LOOP(name, complex128, double complex, double complex, bool, , e)
+#define UNSIGNED(name, e)                                               \
+    TW_BINARY_LOOP(name, uint8, uint8_t, uint8_t, bool, , e)            \
+    TW_BINARY_LOOP(name, uint16, uint16_t, uint16_t, bool, TW_SMALL, e) \
+    TW_BINARY_LOOP(name, uint32, uint32_t, uint32_t, bool, TW_SMALL, e) \
+    TW_BINARY_LOOP(name, uint64, uint64_t, uint64_t, bool, TW_SMALL, e)
+#define COMPLEXES(name, e)                                                           \
+    TW_BINARY_LOOP(name, complex64, float complex, float complex, bool, TW_SMALL, e) \
+    TW_BINARY_LOOP(name, complex128, double complex, double complex, bool, TW_SMALL, e)
 
 REALS(equal, a == b)
 SIGNED(equal, a == b)

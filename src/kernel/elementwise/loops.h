@@ -50,24 +50,25 @@
         }                                                                        \
     }
 
-/* Dtype lists: L(…) once for each, with the loop's result type as the elements'. */
+/* Dtype lists: L(…) once for each, with the loop's result type as the elements'. Dtypes that programs seldom compute with have
+ * small loops. */
 #define TW_REALS(L, name, e)                          \
     L(name, float, float, float, float, TW_CLONES, e) \
     L(name, double, double, double, double, TW_CLONES, e)
-#define TW_SIGNED(L, name, e)                       \
-    L(name, int8, int8_t, uint32_t, int8_t, , e)    \
-    L(name, int16, int16_t, uint32_t, int16_t, , e) \
-    L(name, int32, int32_t, uint32_t, int32_t, , e) \
+#define TW_SIGNED(L, name, e)                               \
+    L(name, int8, int8_t, uint32_t, int8_t, , e)            \
+    L(name, int16, int16_t, uint32_t, int16_t, TW_SMALL, e) \
+    L(name, int32, int32_t, uint32_t, int32_t, , e)         \
     L(name, int64, int64_t, uint64_t, int64_t, , e)
-#define TW_UNSIGNED(L, name, e)                        \
-    L(name, uint8, uint8_t, uint32_t, uint8_t, , e)    \
-    L(name, uint16, uint16_t, uint32_t, uint16_t, , e) \
-    L(name, uint32, uint32_t, uint32_t, uint32_t, , e) \
-    L(name, uint64, uint64_t, uint64_t, uint64_t, , e)
+#define TW_UNSIGNED(L, name, e)                                \
+    L(name, uint8, uint8_t, uint32_t, uint8_t, , e)            \
+    L(name, uint16, uint16_t, uint32_t, uint16_t, TW_SMALL, e) \
+    L(name, uint32, uint32_t, uint32_t, uint32_t, TW_SMALL, e) \
+    L(name, uint64, uint64_t, uint64_t, uint64_t, TW_SMALL, e)
 #define TW_INTEGERS(L, name, e) TW_SIGNED(L, name, e) TW_UNSIGNED(L, name, e)
-#define TW_COMPLEXES(L, name, e)                                         \
-    L(name, complex64, float complex, float complex, float complex, , e) \
-    L(name, complex128, double complex, double complex, double complex, , e)
+#define TW_COMPLEXES(L, name, e)                                                 \
+    L(name, complex64, float complex, float complex, float complex, TW_SMALL, e) \
+    L(name, complex128, double complex, double complex, double complex, TW_SMALL, e)
 
 /* The same as entries of a table of loops. */
 #define TW_REAL_LOOPS(name) [TW_FLOAT32] = name##_float, [TW_FLOAT64] = name##_double

@@ -40,7 +40,7 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 #undef MEANS
 #undef SPEED
 
-#define SPEED
+#define SPEED TW_SMALL
 #define type int32_t
 #define lowest INT32_MIN
 #define NAME(loop) loop##_int32
@@ -55,9 +55,6 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 #undef type
 #undef NAME
 #undef lowest
-#undef SPEED
-
-#define SPEED TW_SMALL
 #define type int8_t
 #define lowest INT8_MIN
 #define NAME(loop) loop##_int8

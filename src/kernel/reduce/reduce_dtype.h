@@ -1,10 +1,14 @@
 /* The reductions of one dtype; included once per dtype by reduce_loops.c, which defines
- *   DTYPE           in the functions' names        ELEMENT_TYPE   of the data
- *   WORK            type that sums and products run in; MEAN_WORK that means do if it is another; ORDER that maxima do; SQUARES
- * that norms do VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element MEAN(a, n)      the element that
- * is a / n      ROOT(a)        the element that is the root of SQUARES a SQUARE(e)       |e|² as SQUARES                VECTORS,
- * HELPERS  clones, TW_SMALL or nothing ORDER_VECTORS   maxima and minima have vectors, whatever the rest has ORDERED         and
- * then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
+ *   DTYPE             in the functions' names
+ *   ELEMENT_TYPE      of the data
+ *   WORK              type that sums and products run in
+ *   MEAN_WORK         type that means run in, if it is another; ORDER that maxima do; SQUARES that norms do
+ *   VALUE(e)          an element as WORK; RESULT(a) WORK as an element
+ *   MEAN(a, n)        the element that is a / n
+ *   SQUARE(e)         |e|² as SQUARES; ROOT(a) the element that is the root of SQUARES a
+ *   VECTORS, HELPERS  clones, TW_SMALL or nothing; RARELY the same for products and norms, if it is another
+ *   ORDER_VECTORS     maxima and minima have vectors, whatever the rest has
+ *   ORDERED           and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
 #define PASTE3(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE3(a, b, c)
 
@@ -45,6 +49,9 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 };
 #endif
 
+#ifndef RARELY
+#define RARELY VECTORS
+#endif
 #define NAME(word) PASTE(prod, DTYPE, word)
 #define ELEMENT ELEMENT_TYPE
 #define ACCUMULATOR WORK
@@ -52,7 +59,7 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define COMBINE(a, b) ((a) * (b))
 #define START 1
 #define FINISH(a, n) RESULT(a)
-#define CLONES VECTORS
+#define CLONES RARELY
 #include "kernel/reduce/reduce_body.h"
 
 #define NAME(word) PASTE(norm, DTYPE, word)
@@ -62,7 +69,7 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define COMBINE(a, b) ((a) + (b))
 #define START 0
 #define FINISH(a, n) ROOT(a)
-#define CLONES VECTORS
+#define CLONES RARELY
 #include "kernel/reduce/reduce_body.h"
 
 #ifdef ORDER_VECTORS
@@ -115,6 +122,7 @@ static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = { [TW__REDUCE_SUM
 #undef ROOT
 #undef SQUARE
 #undef VECTORS
+#undef RARELY
 #undef HELPERS
 #undef ORDERED
 #undef ORDER_VECTORS

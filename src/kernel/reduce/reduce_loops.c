@@ -204,6 +204,7 @@ EXTREMES(double)
 #define ROOT(a) ((int32_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
 #define VECTORS
+#define RARELY TW_SMALL
 #define HELPERS
 #define ORDERED
 #define LOWEST INT32_MIN
@@ -247,6 +248,7 @@ EXTREMES(double)
 #define ROOT(a) ((int64_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint64_t)(e) * (uint64_t)(e))
 #define VECTORS
+#define RARELY TW_SMALL
 #define HELPERS
 #define ORDERED
 #define LOWEST INT64_MIN

@@ -5,7 +5,8 @@ Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in
   include/thalweg/*.h     argument structs and C calls of every function and class, for users: a header for each area, api.h with all of
                           them, python.h with what only the Python package needs
   rows.h                  prototypes of the rows, for the library's own files
-  rows.c                  the tables: ops, signatures with their fields, classes
+  rows.c                  the tables: ops, signatures with their fields, classes; the C calls, each of which is one jump
+  functions.c             the functions that are columns of ops
 An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
 loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
 
@@ -14,6 +15,7 @@ usage: collect_rows.py SRC OUT
 import os
 import re
 import sys
+import zlib
 
 from c_headers import KEYWORDS, api_headers, cpp_header
 
@@ -28,6 +30,7 @@ PLAIN = {"tensor": "TENSOR", "tensors": "TENSORS", "int": "INT", "float": "FLOAT
 C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", "FLOAT": "double ", "BOOL": "bool ",
           "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
           "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
+CALL = {"TENSOR": "pointer", "HANDLE": "pointer", "STR": "pointer", "NONE": "status", "HANDLES": "objects"}  # tw__row_…
 C_RESULT = {**C_TYPE, "STR": "char *"}
 C_MEMBER = {**C_TYPE, "BOOL": "tw_flag ", "DTYPE": "tw_dtype_option "}  # each begins at a multiple of 8 bytes
 
@@ -211,8 +214,10 @@ class Field:
         if self.kind in ("HANDLE", "HANDLES", "PAIRS") and word and word not in ANY:
             out += ", .class_row = &" + (INNER_CLASS % word if word in INNER else "tw__class_" + word)
         if self.choices:
-            out += ", .choices = " + c_string(self.choices)
+            out += ", .has_choices = true, .choices = " + c_string(self.choices)
         if self.minimum is not None:
+            if int(self.minimum) != float(self.minimum):
+                raise Bad("the bound of %s is no integer" % self.name)
             out += ", .has_minimum = true, .minimum = %s, .exclusive_minimum = %s" % (
                 self.minimum, "true" if self.exclusive else "false")
         if number != "0":
@@ -306,10 +311,16 @@ class Row:
         return "#define tw_%s_defaults %s" % (self.id, ", ".join(given + [".tw_size = sizeof(tw_%s_args)" % self.id]))
 
 
-def failure(result):
-    return {"NONE": "tw_error_code()", "BOOL": "false", "INT": "0", "FLOAT": "0", "DTYPE": "TW_DTYPE_NONE",
-            "SHAPE": "TW_UNKNOWN_SHAPE", "TENSORS": "(tw_tensors){ 0 }", "HANDLES": "(tw_objects){ 0 }",
-            "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
+def packed(name, texts):
+    """The table of texts (as C literals write them), compressed."""
+    for text in texts:
+        if re.search(r'\\[^"n\\]', text):
+            raise Bad("an escape that is not known: %r" % text)
+    full = "".join(re.sub(r"\\(.)", lambda m: "\n" if m.group(1) == "n" else m.group(1), text) + "\0" for text in texts).encode()
+    small = zlib.compress(full, 9)
+    lines = [", ".join(map(str, small[i:i + 32])) for i in range(0, len(small), 32)]
+    return ["static const uint8_t bytes_of_%s[] = {" % name] + ["    %s," % line for line in lines] + ["};",
+            "const tw__packed_texts tw__packed_%s = { bytes_of_%s, %d, %d };" % (name, name, len(small), len(full)), ""]
 
 
 class Op:
@@ -428,7 +439,7 @@ def rows_source(ops, rows):
            "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o.id for o in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
     out += ["extern const tw_class %s;" % ", ".join(INNER_CLASS % word for word in INNER), ""]
-    for row in rows:
+    for number, row in enumerate(rows):
         struct = "tw_%s_args" % row.id
         if row.fields:
             out.append("static const tw_field fields_%s[] = {" % row.id)
@@ -437,28 +448,31 @@ def rows_source(ops, rows):
         named = row.result == "TENSOR" and row.role != "CLASS" and any(
             f.name == "name" and f.kind == "STR" and not f.required for f in row.fields)  # of the node; one that must be given is of something else
         out += ["const tw_signature tw__signature_%s = {" % row.id,
-                '    .id = "%s", .path = "%s", .role = TW_ROLE_%s,' % (row.id, row.path, row.role),
+                '    .id = "%s", .path = "%s", .role = TW_ROLE_%s, .row = %d,' % (row.id, row.path, row.role, number),
                 "    .fields = %s, .field_count = %d, .args_size = sizeof(%s),%s" % (
                     "fields_" + row.id if row.fields else "NULL", len(row.fields), struct,
                     " .name_offset = offsetof(%s, name)," % struct if named else ""),
                 "    .result = TW_KIND_%s, .result_word = %s, .body = %s," % (
                     row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),
-                "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
-                '    .doc = "%s",' % row.doc, '    .text = "%s",' % re.sub(r"\|(ragged|sparse)\b", "", row.text[row.text.index("("):]), "};"]
-        if row.op:
-            out += ["%stw__impl_%s(const %s *args)" % (row.c_result(), row.id, struct), "{", "    return %s;" % row.body(), "}"]
-        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{"]
-        helper = "object" if row.role == "CLASS" else {"TENSOR": "pointer", "HANDLE": "pointer", "STR": "pointer", "NONE": "status"}.get(row.result)
-        if helper:
-            out += ["    return tw__row_%s(&tw__signature_%s, given);" % (helper, row.id), "}", ""]
-        else:
-            out += ["    %s args;" % struct, "    if (tw__args_take(&tw__signature_%s, given, &args) != TW_OK)" % row.id,
-                    "        return %s;" % failure(row.result), "    return tw__impl_%s(&args);" % row.id, "}", ""]
+                "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"), "};"]
+        helper = "object" if row.role == "CLASS" else CALL.get(row.result) or row.result.lower()
+        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{",
+                "    return tw__row_%s(&tw__signature_%s, given);" % (helper, row.id), "}", ""]
+    out += packed("docs", ["" if r.role == "CLASS" else r.doc for r in rows])  # a class has its doc beside it
+    out += packed("signatures", [re.sub(r"\|(ragged|sparse)\b", "", r.text[r.text.index("("):]) for r in rows])
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]
     paths = sorted((path.encode(), i, at) for i, r in enumerate(rows) for path, at in starts(r.path))
     out += ["/* Every path in order: the row that has it, and where it begins there. */", "const tw__path tw__paths[] = {"]
     out += ["    { %d, %d }," % (i, at) for _, i, at in paths] + ["};", "const int tw__paths_count = %d;" % len(paths), ""]
+    return "\n".join(out)
+
+
+def functions_source(rows):
+    out = ["/* Functions that pass their arguments to one op; made by tools/collect_rows.py. */", '#include "rows.h"', ""]
+    for row in rows:
+        if row.op:
+            out += ["%stw__impl_%s(const tw_%s_args *args)" % (row.c_result(), row.id, row.id), "{", "    return %s;" % row.body(), "}", ""]
     return "\n".join(out)
 
 
@@ -490,6 +504,7 @@ def main():
     write(os.path.join(out, "include", "thalweg", "api.hpp"), cpp_header(rows))
     write(os.path.join(out, "rows.h"), rows_header(ops, rows))
     write(os.path.join(out, "rows.c"), rows_source(ops, rows))
+    write(os.path.join(out, "functions.c"), functions_source(rows))
 
 
 if __name__ == "__main__":

@@ -120,19 +120,22 @@ TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*writ
 
 /* One argument. There are thousands: the struct is kept small. */
 typedef struct tw_field {
-    const char *name;         /* Python's */
-    const char *word;         /* what stood between < and >, or a handle's class id; else NULL */
-    const char *choices;      /* "same, valid", or NULL */
-    const char *default_text; /* STR, NAMED; INTS and SHAPE as "1, 1" */
+    const char *name; /* Python's */
     union {
+        const char *word;    /* what stood between < and >, or a handle's class id; else NULL */
+        const char *choices; /* has_choices: "same, valid" */
+    };
+    union {
+        const char *default_text;  /* STR, NAMED; INTS and SHAPE as "1, 1" */
         int64_t default_int;       /* INT, BOOL, DTYPE */
         double default_float;      /* FLOAT, NUMBER */
         const tw_class *class_row; /* HANDLE, HANDLES, PAIRS: what the objects must be; NULL: any object */
         tw_dtype word_dtype;       /* TENSOR, TENSORS: the dtype that the word names, if it names one */
     };
-    float minimum;   /* value >= minimum; exclusive_minimum: value > minimum */
+    int16_t minimum; /* value >= minimum; exclusive_minimum: value > minimum */
     uint16_t offset; /* in the argument struct */
     tw_kind kind : 5;
+    bool has_choices : 1; /* STR */
     bool required : 1;
     bool none_allowed : 1; /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the
                               table of kinds above, NULL for pointers */
@@ -152,23 +155,25 @@ typedef enum tw_role { TW_ROLE_FUNCTION, TW_ROLE_METHOD, TW_ROLE_PROPERTY, TW_RO
 typedef struct tw_signature {
     const char *id;   /* the C name without tw_ */
     const char *path; /* "nn.softmax"; other names of the same thing behind bars: "reduce_sum|math.reduce_sum" */
-    tw_role role;     /* a method's first field is self; its path is Class.method */
     const tw_field *fields;
+    tw_role role : 8; /* a method's first field is self; its path is Class.method */
+    tw_kind result : 8;
+    uint16_t row; /* its number in the table */
     int16_t field_count;
     uint16_t args_size; /* the struct begins with its size, which is smaller in programs that were compiled before options came */
-    uint16_t name_offset; /* of the argument that names nodes of graphs; 0: there is none */
-    tw_kind result;
-    const char *result_word; /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "->
-                                value<numpy>") */
-    void (*body)(void);      /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
-    const char *doc;
+    uint16_t name_offset;      /* of the argument that names nodes of graphs; 0: there is none */
+    const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "->
+                                  value<numpy>") */
+    void (*body)(void);        /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
     const tw_class *class_row; /* for classes */
-    const char *text;          /* the rest of the signature as written, from its "(" on */
 } tw_signature;
 
 TW_API_FUNCTION int tw_signature_count(void);
 TW_API_FUNCTION const tw_signature *tw_signature_at(int index);
 TW_API_FUNCTION const tw_signature *tw_signature_find(const char *path); /* by any of its paths; NULL */
+/* What a row is for, and its signature as written from "(" on. They are there until tw_shutdown. */
+TW_API_FUNCTION const char *tw_signature_doc(const tw_signature *signature);
+TW_API_FUNCTION const char *tw_signature_text(const tw_signature *signature);
 /* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */
 TW_API_FUNCTION tw_status tw_signature_invoke(const tw_signature *signature, const void *args, tw_value *result);
 /* Classes. */

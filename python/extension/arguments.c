@@ -541,7 +541,7 @@ bool tw__py_fill(tw__py_function *function, tw__py_frame *frame, PyObject *const
         } else if (given[i]) {
             if (!fill_field(&c, i, given[i]))
                 return false;
-            if (field->has_minimum || field->choices) {
+            if (field->has_minimum || field->has_choices) {
                 if (given[i] != Py_None && tw_args_check(c.signature, field, args) != TW_OK) {
                     tw__py_raise();
                     return false;

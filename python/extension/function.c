@@ -453,7 +453,7 @@ static PyObject *get_doc(PyObject *self, void *unused)
 {
     (void)unused;
     tw__py_function *function = (tw__py_function *)self;
-    const char *doc = function->signature ? function->signature->doc : function->op->doc;
+    const char *doc = function->signature ? tw_signature_doc(function->signature) : function->op->doc;
     if (!doc)
         Py_RETURN_NONE;
     return PyUnicode_FromString(doc);
@@ -477,7 +477,8 @@ static PyObject *get_signature(PyObject *self, void *unused)
     if (!function->signature && !made)
         return tw__py_error(PyExc_AttributeError, "__signature__");
     tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
-    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", made ? made : function->signature->text) : NULL;
+    PyObject *out =
+        module ? PyObject_CallMethod(module, "signature_of", "s", made ? made : tw_signature_text(function->signature)) : NULL;
     tw__free(made);
     return out;
 }
@@ -488,7 +489,7 @@ static PyObject *get_text(PyObject *self, void *unused)
     tw__py_function *function = (tw__py_function *)self;
     if (!function->signature)
         Py_RETURN_NONE;
-    return PyUnicode_FromFormat("%s%s", function->signature->path, function->signature->text);
+    return PyUnicode_FromFormat("%s%s", function->signature->path, tw_signature_text(function->signature));
 }
 
 static PyGetSetDef getters[] = {

@@ -120,7 +120,8 @@ static bool add_member(const tw_signature *signature)
                  (int)(size - (size_t)(dot + 1 - signature->path)), dot + 1);
         const tw_signature *setter_row = tw_signature_find(path);
         PyObject *setter = setter_row ? (PyObject *)make_function(setter_row) : Py_None;
-        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None, signature->doc)
+        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None,
+                                               tw_signature_doc(signature))
                        : NULL;
         if (setter_row)
             Py_XDECREF(setter);
@@ -330,8 +331,8 @@ static PyObject *rows(PyObject *self, PyObject *unused)
         const tw_signature *s = tw_signature_at(i);
         const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
         tw__py_auto PyObject *row =
-            Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text), s->doc,
-                          parent && parent->signature ? parent->signature->path : NULL);
+            Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, tw_signature_text(s)),
+                          tw_signature_doc(s), parent && parent->signature ? parent->signature->path : NULL);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
     }

@@ -421,7 +421,7 @@ static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
     if (!is_made_alike(type, signature->owner) || (object && object != Py_None)) /* an instance is called by its own rules */
         return tw__py_error(PyExc_AttributeError, "__signature__");
     tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
-    return module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;
+    return module ? PyObject_CallMethod(module, "signature_of", "s", tw_signature_text(signature->row)) : NULL;
 }
 
 static PyType_Slot signature_slots[] = { { Py_tp_descr_get, signature_get }, { 0 } };
@@ -455,7 +455,7 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
     char *full = tw__format("thalweg.%.*s", (int)length, signature->path); /* lives as long as the type: for ever */
     if (!full)
         return (PyTypeObject *)tw__py_raise();
-    PyType_Slot slots[64] = { { Py_tp_doc, (void *)signature->doc } };
+    PyType_Slot slots[64] = { { Py_tp_doc, (void *)tw_signature_doc(signature) } };
     PyType_Slot *special = tw__py_special_slots(signature->id);
     int count = 1;
     for (; special && special->slot && count < 62; special++)

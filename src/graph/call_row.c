@@ -1,5 +1,5 @@
 /* C's calls of rows: arguments completed, the row's function called, the nodes it made named. The generated calls of
- * <thalweg/api.h> come here; those whose result is no pointer and no status stand in rows.c. */
+ * <thalweg/api.h> come here. */
 #include "graph/graph.h"
 
 /* A copy of the arguments on the stack, complete. */
@@ -23,11 +23,22 @@ void *tw__row_pointer(const tw_signature *signature, const void *given)
     return NULL;
 }
 
-tw_status tw__row_status(const tw_signature *signature, const void *given)
-{
-    COMPLETE(signature, given, tw_error_code());
-    return ((tw_status(*)(const void *))signature->body)(args);
-}
+#define ROW_CALL(name_, type_, failure_)                                    \
+    type_ tw__row_##name_(const tw_signature *signature, const void *given) \
+    {                                                                       \
+        COMPLETE(signature, given, failure_);                               \
+        return ((type_(*)(const void *))signature->body)(args);             \
+    }
+
+ROW_CALL(status, tw_status, tw_error_code())
+ROW_CALL(bool, bool, false)
+ROW_CALL(int, int64_t, 0)
+ROW_CALL(float, double, 0)
+ROW_CALL(dtype, tw_dtype, TW_DTYPE_NONE)
+ROW_CALL(shape, tw_shape, TW_UNKNOWN_SHAPE)
+ROW_CALL(tensors, tw_tensors, (tw_tensors){ 0 })
+ROW_CALL(objects, tw_objects, (tw_objects){ 0 })
+ROW_CALL(value, tw_value, (tw_value){ 0 })
 
 void *tw__row_object(const tw_signature *signature, const void *given)
 {

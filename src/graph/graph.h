@@ -214,11 +214,18 @@ void tw__naming_failed(const tw_op *op);
 void tw__naming_explain(tw__naming naming, const char *id, const char *name);
 /* The shapes of the inputs do not fit: the error that is set becomes the graph's (shape_error.c). */
 tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs);
-/* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete
- * yet. */
+/* C's calls of rows, by what they give (call_row.c): `given` are arguments that are not complete yet. */
 void *tw__row_pointer(const tw_signature *signature, const void *given);
+void *tw__row_object(const tw_signature *signature, const void *given); /* a new one, of a class */
 tw_status tw__row_status(const tw_signature *signature, const void *given);
-void *tw__row_object(const tw_signature *signature, const void *given);
+bool tw__row_bool(const tw_signature *signature, const void *given);
+int64_t tw__row_int(const tw_signature *signature, const void *given);
+double tw__row_float(const tw_signature *signature, const void *given);
+tw_dtype tw__row_dtype(const tw_signature *signature, const void *given);
+tw_shape tw__row_shape(const tw_signature *signature, const void *given);
+tw_tensors tw__row_tensors(const tw_signature *signature, const void *given);
+tw_objects tw__row_objects(const tw_signature *signature, const void *given);
+tw_value tw__row_value(const tw_signature *signature, const void *given);
 static inline tw__naming tw__naming_begin(void)
 {
     return __builtin_expect(tw__tracing != NULL, 0) ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };

@@ -157,9 +157,9 @@ tw_status tw_args_check(const tw_signature *signature, const tw_field *field, co
         double value = field->kind == TW_KIND_INT ? (double)*(const int64_t *)place : *(const double *)place;
         if (value < field->minimum || (field->exclusive_minimum && value == field->minimum))
             return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be %s %g. Received: %s=%g", signature->path, field->name,
-                            field->exclusive_minimum ? ">" : ">=", field->minimum, field->name, value);
+                            field->exclusive_minimum ? ">" : ">=", (double)field->minimum, field->name, value);
     }
-    if (field->choices) {
+    if (field->has_choices) {
         const char *text = *(const char *const *)place;
         if (text && !has_choice(field->choices, text))
             return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be one of: %s. Received: %s=%s", signature->path,
@@ -333,7 +333,7 @@ tw_status tw_args_complete(const tw_signature *signature, void *args)
             continue; /* by far the most frequent */
         complete_field(field, args);
         TW_TRY(check_given(signature, field, args));
-        if (field->has_minimum || field->choices)
+        if (field->has_minimum || field->has_choices)
             TW_TRY(tw_args_check(signature, field, args));
     }
     return TW_OK;

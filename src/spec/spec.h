@@ -36,6 +36,12 @@ typedef struct tw__path {
     uint16_t row, start;
 } tw__path;
 
+/* Texts of all rows, in their order, each with a NUL behind it, as a zlib stream. */
+typedef struct tw__packed_texts {
+    const uint8_t *data;
+    uint32_t size, full_size;
+} tw__packed_texts;
+
 #define TW_API(id, signature_text, doc_text) tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
 #define TW_METHOD(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
 #define TW_PROPERTY(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)

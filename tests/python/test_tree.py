@@ -247,8 +247,8 @@ def test_an_op_with_a_function_gives_a_call_and_declares_its_loop(tmp_path):
     done = run_collector(tmp_path, 'TW_OP(Zeta, .binary = &tw__binary_zeta,\n      .function = "math.zeta(x: tensor<T>|ragged, q: tensor<T>|ragged, up: bool = False, "\n'
                                    '      "name: str = None) -> tensor",\n      .doc = "doc");\n')
     assert done.returncode == 0, done.stderr
-    source, rows = (tmp_path / "out/rows.c").read_text(), (tmp_path / "out/rows.h").read_text()
-    assert 'return tw__call(&tw__op_Zeta, TW_IN(args->x, args->q), 2, TW_WITH(TW_A_BOOL("up", args->up)), 1);' in source
+    source, calls, rows = ((tmp_path / "out" / name).read_text() for name in ("rows.c", "functions.c", "rows.h"))
+    assert 'return tw__call(&tw__op_Zeta, TW_IN(args->x, args->q), 2, TW_WITH(TW_A_BOOL("up", args->up)), 1);' in calls
     assert source.count(".ragged = true") == 2 and '"math.zeta"' in source
     assert "extern const struct tw__binary tw__binary_zeta;" in rows
 

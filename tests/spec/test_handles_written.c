@@ -402,8 +402,8 @@ CALL(pointers)
     tw_release(NULL), tw_report(NULL), tw_value_free(NULL), tw_objects_free(NULL), tw_tensors_free(NULL),
         free(tw_value_json(NULL)), tw_value_json_write(NULL, NULL, NULL);
     tw_value_get(NULL, "key"), tw_value_get(&(tw_value){ .kind = TW_VALUE_INT }, NULL), tw_value_at(NULL, 0);
-    tw_signature_find(NULL), tw_class_find(NULL), tw_class_id(NULL), tw_class_parent(NULL), tw_class_signature(NULL),
-        tw_class_make(NULL, NULL);
+    tw_signature_find(NULL), tw_signature_doc(NULL), tw_signature_text(NULL), tw_class_find(NULL), tw_class_id(NULL),
+        tw_class_parent(NULL), tw_class_signature(NULL), tw_class_make(NULL, NULL);
     tw_class_make(&tw__class_layer, NULL), tw_signature_invoke(NULL, NULL, NULL),
         tw_signature_invoke(&tw__signature_abs, NULL, NULL);
     tw_args_complete(NULL, NULL), tw_args_complete(&tw__signature_abs, NULL), tw_args_default(NULL, NULL),

@@ -379,6 +379,20 @@ static tw_dtype dtype_of_all(PyObject *list)
     return found;
 }
 
+/* tf.stack along the first axis makes a tensor of the whole list, if it can: the list says its dtype, not the first member. */
+static tw_dtype dtype_of_stack(const context *c, PyObject *list)
+{
+    PyObject *first = PyList_Size(list) > 0 ? PyList_GetItem(list, 0) : NULL;
+    if (!first || tw__py_is_tensor_like(first) || !PyObject_CheckBuffer(first) || strcmp(c->function->name, "stack") != 0 ||
+        ((const tw_stack_args *)(void *)c->args)->axis != 0 || tw__tracing)
+        return TW_DTYPE_NONE;
+    tw_tensor *whole = tw__py_to_tensor(list, TW_DTYPE_NONE, TW_HINT);
+    tw_dtype dtype = whole ? whole->dtype : TW_DTYPE_NONE;
+    tw_release(whole);
+    PyErr_Clear();
+    return dtype;
+}
+
 static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_tensors *out, tw_dtype *group)
 {
     tw__py_how how;
@@ -398,6 +412,8 @@ static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_
     bool good = items != NULL;
     if (good && dtype == TW_DTYPE_NONE && field->word)
         dtype = dtype_of_all(list);
+    if (good && dtype == TW_DTYPE_NONE && field->word)
+        dtype = dtype_of_stack(c, list);
     for (Py_ssize_t i = 0; good && i < count; i++) {
         PyObject *item = PyList_GetItem(list, i);
         if (item == Py_None && field->none_allowed)

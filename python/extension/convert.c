@@ -298,6 +298,18 @@ static bool is_wide(const tw_tensor *array)
     return wide;
 }
 
+/* What an object of Python's says it is as a tensor: __tf_tensor__(dtype, name). */
+static tw_tensor *from_protocol(PyObject *value, tw_dtype dtype, tw__py_how how)
+{
+    tw__py_auto PyObject *asked = how == TW_FORCE && dtype != TW_DTYPE_NONE ? tw__py_wrap_dtype(dtype) : Py_NewRef(Py_None);
+    tw__py_auto PyObject *made = asked ? PyObject_CallMethod(value, "__tf_tensor__", "(OO)", asked, Py_None) : NULL;
+    if (made && !tw__py_is_tensor_like(made)) {
+        tw__py_error(PyExc_TypeError, "%R.__tf_tensor__ must return a tensor, got %R", Py_TYPE(value), Py_TYPE(made));
+        return NULL;
+    }
+    return made ? tw__py_to_tensor(made, dtype, how) : NULL;
+}
+
 tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
     if (tw__py_is_tensor_like(value)) {
@@ -355,5 +367,7 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             tw__py_raise();
         return dense;
     }
+    if (!PyLong_Check(value) && !PyList_CheckExact(value) && PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__tf_tensor__"))
+        return from_protocol(value, dtype, how);
     return from_python(value, dtype, how);
 }

@@ -219,6 +219,25 @@ static bool read_members(PyObject *members, PyObject *keys, tw__py_reading leave
     return good;
 }
 
+/* The dtype that all arrays of a list have, if it holds nothing but arrays, or lists of such; else TW_DTYPE_NONE. */
+static tw_dtype dtype_of_arrays(PyObject *list, int depth)
+{
+    tw_dtype dtype = TW_DTYPE_NONE;
+    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        bool array = item && PyObject_CheckBuffer(item) && !PyBytes_Check(item) &&
+                     PyObject_HasAttrString(item, "__array_interface__") &&
+                     PyObject_HasAttrString(item, "__setitem__"); /* NumPy's numbers are no arrays */
+        tw_dtype is = array                                               ? tw__py_array_dtype(item)
+                      : item && PyList_Check(item) && depth < TW_MAX_RANK ? dtype_of_arrays(item, depth + 1)
+                                                                          : TW_DTYPE_NONE;
+        if (is == TW_DTYPE_NONE || (i && is != dtype))
+            return TW_DTYPE_NONE;
+        dtype = is;
+    }
+    return dtype;
+}
+
 /* A leaf: a spec, or a value of several tensors, or what becomes a tensor. */
 static bool read_leaf(PyObject *value, tw__py_reading leaves, tw_value *out)
 {
@@ -237,7 +256,8 @@ static bool read_leaf(PyObject *value, tw__py_reading leaves, tw_value *out)
         tw__py_error(PyExc_TypeError, "a structure of `tf.TypeSpec`s is expected, found %R of type %R", value, Py_TYPE(value));
         return false;
     }
-    tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+    tw_dtype dtype = PyList_Check(value) ? dtype_of_arrays(value, 1) : TW_DTYPE_NONE;
+    tw_tensor *tensor = tw__py_to_tensor(value, dtype, TW_HINT);
     if (tensor)
         *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
     return tensor != NULL;

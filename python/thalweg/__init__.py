@@ -24,6 +24,7 @@ def _run_functions_eagerly(run_eagerly):
     _core.run_functions_eagerly(run_eagerly)
 
 
+config.experimental_functions_run_eagerly = _core.functions_run_eagerly  # noqa: F821
 config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly  # noqa: F821
 
 
@@ -107,6 +108,8 @@ def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
 _module("version", VERSION=__version__)
 _module("summary", _module("contrib"))
 _module("experimental", _module("tpu"))
+experimental = _module("experimental")
+_module("sysconfig")
 _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
         gpu_device_name=lambda: "")
 keras.__version__ = "2.15.0"  # noqa: F821
@@ -289,6 +292,17 @@ def _whole_later(module, source):
     _later([module], fill)
 
 
+def _numpy_later():
+    """tf.experimental.numpy, likewise."""
+    module = _module("numpy", experimental)
+
+    def fill():
+        from thalweg._numpy import behavior
+        behavior.fill(module)
+    _later([module], fill)
+    _filled_later(module, "ndarray")
+
+
 _whole_later(data, "thalweg._data.namespace")  # noqa: F821
 _whole_later(distribute, "thalweg._distribute")  # noqa: F821
 
@@ -297,11 +311,18 @@ _DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "
 # What modules have once it is asked for: the file it is in, and the names, or the name of the table there.
 _LATER = {
     config: [("_device", "CONFIG"), ("_cluster", ("experimental_connect_to_cluster", "experimental_connect_to_host"))],  # noqa: F821
-    config.experimental: [("_device", "EXPERIMENTAL")],  # noqa: F821
+    config.experimental: [("_device", "EXPERIMENTAL"), ("_surface", "CONFIG")],  # noqa: F821
+    _module("optimizer", config): [("_surface", "OPTIMIZER")],  # noqa: F821
+    sysconfig: [("_surface", "SYSCONFIG")],  # noqa: F821
+    experimental: [("_surface", ("register_filesystem_plugin",))],
+    version: [("_surface", "VERSION")],  # noqa: F821
+    test: [("_test", "TEST")],  # noqa: F821
+    _module("experimental", test): [("_test", ("sync_devices",))],  # noqa: F821
+    _module("experimental", debugging): [("_surface", "DUMPS")],  # noqa: F821
     autodiff: [("_gradients", ("ForwardAccumulator",))],  # noqa: F821
     ragged: [("_ragged", ("map_flat_values",))],  # noqa: F821
     sparse: [("_ragged", ("map_values",))],  # noqa: F821
-    debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor"))],  # noqa: F821
+    debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor")), ("_surface", "DEBUGGING")],  # noqa: F821
     io: [("_records", "IO"), ("_parsing", "IO")],  # noqa: F821
     train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
                            "FeatureList")), ("_records", ("checkpoints_iterator",))],
@@ -352,6 +373,7 @@ def _filled_later(module, member):
     module.__dir__ = names
 
 
+_numpy_later()
 for _asked, _sources in _LATER.items():
     _members_later(_asked, _sources)
 for _asked, _sources in ((data, "AUTOTUNE"), (compat, "v1"), (compat.v1, "Session"), (compat.v2, "Session"), (distribute, "ReduceOp")):  # noqa: F821

@@ -56,7 +56,7 @@ static inline uint64_t to_uint64(double a)
     LOOP(from, from_type, uint16, uint16_t, seldom, TO_INT32(part(a)))          \
     LOOP(from, from_type, uint32, uint32_t, seldom, to_int64((double)part(a)))  \
     LOOP(from, from_type, uint64, uint64_t, seldom, to_uint64((double)part(a))) \
-    LOOP(from, from_type, bool, uint8_t, seldom, a != 0)                        \
+    LOOP(from, from_type, bool, uint8_t, seldom, part(a) != 0)                  \
     LOOP(from, from_type, float, float, TW_CLONES, part(a))                     \
     LOOP(from, from_type, double, double, TW_CLONES, part(a))
 

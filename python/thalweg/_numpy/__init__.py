@@ -1,0 +1,1 @@
+"""tf.experimental.numpy: NumPy's functions composed of TensorFlow's. Loaded when first asked for."""

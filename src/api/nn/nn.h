@@ -3,6 +3,7 @@
 #define TW_API_NN_H
 
 #include "op/op.h"
+#include "spec/spec.h"
 
 tw_tensor *tw__silu(tw_tensor *x, double beta);
 tw_tensor *tw__gelu(tw_tensor *x, bool approximate);
@@ -25,5 +26,9 @@ tw_status tw__weighted_moments(tw_tensor *x, tw_ints axes, tw_tensor *weights, b
                                tw_tensor **variance);
 /* tf.nn.batch_normalization; offset and scale may be NULL. */
 tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_tensor *offset, tw_tensor *scale, double epsilon);
+
+/* MaxPool3D or AvgPool3D with arguments as users give them (nn_volume.c). */
+tw_tensor *tw__nn_pool_volumes(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *padding,
+                               const char *format);
 
 #endif

@@ -145,3 +145,72 @@ TW_API(nn_batch_normalization,
 {
     return tw__normalize(args->x, args->mean, args->variance, args->offset, args->scale, args->variance_epsilon);
 }
+
+TW_API(nn_batch_norm_with_global_normalization,
+       "nn.batch_norm_with_global_normalization(input: tensor, mean: tensor, variance: tensor, beta: tensor, gamma: tensor, "
+       "variance_epsilon: float, scale_after_normalization: bool, name: str = None) -> tensor",
+       "(input - mean) / sqrt(variance + variance_epsilon), times gamma if scale_after_normalization, + beta.")
+{
+    return tw__normalize(args->input, args->mean, args->variance, args->beta,
+                         args->scale_after_normalization ? args->gamma : NULL, args->variance_epsilon);
+}
+
+/* ---- moments by sums ---- */
+
+/* How many elements the axes have together, as a scalar of x's dtype. */
+static tw_tensor *elements_of_axes(tw__temps *t, tw_tensor *x, tw_tensor *axes)
+{
+    tw_tensor *sizes = tw__temp_gather(t, tw__temp_shape(t, x, TW_INT32), axes, 0);
+    return tw__temp_cast(t, TW_TEMP(Prod, sizes, 0), x->dtype);
+}
+
+TW_API(nn_sufficient_statistics,
+       "nn.sufficient_statistics(x: tensor, axes: ints, shift: tensor = None, keepdims: bool = False, name: str = None) -> value",
+       "The number of elements over axes, the sum of x - shift, that of its squares, and the shift.")
+{
+    TW_TEMPS(t);
+    tw_value result = { .kind = TW_VALUE_NONE };
+    tw_tensor *x = args->x, *shift = args->shift, *parts[4] = { NULL, NULL, NULL, shift };
+    int64_t axes[TW_MAX_RANK];
+    if (args->axes.count > TW_MAX_RANK) {
+        tw__fail(TW_VALUE_ERROR, "sufficient_statistics: %lld axes, at most %d are possible", (long long)args->axes.count,
+                 TW_MAX_RANK);
+        return result;
+    }
+    for (int64_t i = 0; i < args->axes.count; i++) {
+        int normal = (int)args->axes.items[i];
+        if (x->shape.rank >= 0 && !tw__axis_normal(args->axes.items[i], x->shape.rank, &normal)) {
+            tw__fail(TW_VALUE_ERROR, "sufficient_statistics: axis %lld does not exist in a tensor of rank %d",
+                     (long long)args->axes.items[i], x->shape.rank);
+            return result;
+        }
+        axes[i] = normal;
+    }
+    parts[0] = elements_of_axes(t, x, tw__temp_ints(t, axes, args->axes.count, TW_INT32));
+    tw_tensor *moved = shift ? TW_TEMP(Sub, x, shift) : x;
+    tw_tensor *squares = shift ? TW_TEMP(SquaredDifference, x, shift) : TW_TEMP(Square, x);
+    parts[1] = tw__temp(t, moved ? tw__reduce_axes(&tw__op_Sum, moved, args->axes, args->keepdims) : NULL);
+    parts[2] = tw__temp(t, squares ? tw__reduce_axes(&tw__op_Sum, squares, args->axes, args->keepdims) : NULL);
+    if (!parts[0] || !parts[1] || !parts[2])
+        return result;
+    result = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(4, sizeof(tw_value)), 4, NULL } };
+    for (int i = 0; result.list.items && i < 4; i++)
+        result.list.items[i] = parts[i] ? TW_LEAF(tw_retain(parts[i])) : (tw_value){ .kind = TW_VALUE_NONE };
+    return result.list.items ? result : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+TW_API(nn_normalize_moments,
+       "nn.normalize_moments(counts: tensor, mean_ss: tensor, variance_ss: tensor, shift: tensor?, name: str = None) -> tensors",
+       "Mean and variance of what sufficient_statistics gives.")
+{
+    TW_TEMPS(t);
+    tw_tensor *divisor = TW_TEMP(Reciprocal, args->counts), *moved = TW_TEMP(Mul, args->mean_ss, divisor);
+    tw_tensor *mean = args->shift ? TW_TEMP(AddV2, moved, args->shift) : moved;
+    tw_tensor *variance = TW_TEMP(Sub, TW_TEMP(Mul, args->variance_ss, divisor), TW_TEMP(Square, moved));
+    tw_tensors result = { mean && variance ? tw__alloc_array(2, sizeof(tw_tensor *)) : NULL, 2 };
+    if (!result.items)
+        return (tw_tensors){ 0 };
+    result.items[0] = tw_retain(mean);
+    result.items[1] = tw_retain(variance);
+    return result;
+}

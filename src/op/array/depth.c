@@ -95,5 +95,9 @@ static tw_status depth_gradient(tw__gradient *g)
     .attrs = "T: type, block_size: int >= 2, data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", .shape = depth_shape, \
     .compute = depth_compute, .gradient = depth_gradient
 
-TW_OP(DepthToSpace, DEPTH_ROW, .doc = "Channels become blocks of pixels.");
-TW_OP(SpaceToDepth, DEPTH_ROW, .doc = "Blocks of pixels become channels.");
+TW_OP(DepthToSpace, DEPTH_ROW,
+      .function = "nn.depth_to_space(input: tensor, block_size: int, data_format: str = NHWC, name: str = None) -> tensor",
+      .doc = "Channels become blocks of pixels.");
+TW_OP(SpaceToDepth, DEPTH_ROW,
+      .function = "nn.space_to_depth(input: tensor, block_size: int, data_format: str = NHWC, name: str = None) -> tensor",
+      .doc = "Blocks of pixels become channels.");

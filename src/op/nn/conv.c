@@ -181,8 +181,15 @@ TW_OP(Conv2D, .inputs = "input: T, filter: T", .outputs = "output: T",
 TW_OP(Conv2DBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
       .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS, .shape = tw__conv_input_shape,
       .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
+      .function = "compat.v1.nn.conv2d_backprop_input(input_sizes: tensor<int32>, filter: tensor<T>, out_backprop: tensor<T>, "
+                  "strides: ints, padding: str, use_cudnn_on_gpu: bool = True, data_format: str = NHWC, "
+                  "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
       .doc = "The gradient of Conv2D by its input; also a transposed convolution.");
 
 TW_OP(Conv2DBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
       .attrs = "T: {half, bfloat16, float, double}, " ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute,
-      .gradient = tw__conv_filter_gradient, .doc = "The gradient of Conv2D by its filter.");
+      .gradient = tw__conv_filter_gradient,
+      .function = "compat.v1.nn.conv2d_backprop_filter(input: tensor<T>, filter_sizes: tensor<int32>, out_backprop: tensor<T>, "
+                  "strides: ints, padding: str, use_cudnn_on_gpu: bool = True, data_format: str = NHWC, "
+                  "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
+      .doc = "The gradient of Conv2D by its filter.");

@@ -10,10 +10,20 @@ TW_OP(DepthwiseConv2dNative, .inputs = "input: T, filter: T", .outputs = "output
       .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
       .doc = "A convolution of every channel with filters of its own.");
 
-TW_OP(DepthwiseConv2dNativeBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
-      .attrs = ATTRS, .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
-      .doc = "The gradient of DepthwiseConv2dNative by its input.");
+TW_OP(
+    DepthwiseConv2dNativeBackpropInput, .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T",
+    .attrs = ATTRS, .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
+    .function =
+        "nn.depthwise_conv2d_backprop_input|compat.v1.nn.depthwise_conv2d_native_backprop_input(input_sizes: tensor<int32>, filter: tensor<T>, "
+        "out_backprop: tensor<T>, strides: ints, padding: str, data_format: str = NHWC, "
+        "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
+    .doc = "The gradient of DepthwiseConv2dNative by its input.");
 
-TW_OP(DepthwiseConv2dNativeBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
-      .attrs = ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
-      .doc = "The gradient of DepthwiseConv2dNative by its filter.");
+TW_OP(
+    DepthwiseConv2dNativeBackpropFilter, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
+    .attrs = ATTRS, .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
+    .function =
+        "nn.depthwise_conv2d_backprop_filter|compat.v1.nn.depthwise_conv2d_native_backprop_filter(input: tensor<T>, filter_sizes: tensor<int32>, "
+        "out_backprop: tensor<T>, strides: ints, padding: str, data_format: str = NHWC, "
+        "dilations: ints = (1, 1, 1, 1), name: str = None) -> tensor",
+    .doc = "The gradient of DepthwiseConv2dNative by its filter.");

@@ -240,4 +240,7 @@ TW_OP(Conv3DBackpropInputV2, .inputs = "input_sizes: Tshape, filter: T, out_back
 
 TW_OP(Conv3DBackpropFilterV2, .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T",
       .attrs = TYPES WINDOW FORMAT DILATIONS, .shape = gradient_shape, .compute = gradient_compute, .gradient = filter_gradient,
+      .function = "compat.v1.nn.conv3d_backprop_filter|compat.v1.nn.conv3d_backprop_filter_v2(input: tensor<T>, "
+                  "filter_sizes: tensor<int32>, out_backprop: tensor<T>, strides: ints, padding: str, "
+                  "data_format: str = NDHWC, dilations: ints = (1, 1, 1, 1, 1), name: str = None) -> tensor",
       .doc = "The gradient of Conv3D by its filter.");

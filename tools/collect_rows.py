@@ -6,7 +6,7 @@ Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in
                           them, python.h with what only the Python package needs
   rows.h                  prototypes of the rows, for the library's own files
   rows.c                  the tables: ops, signatures with their fields, classes; the C calls, each of which is one jump
-  functions.c             the functions that are columns of ops
+  functions.c             the functions that are columns of ops; C calls that are more than a jump
 An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
 loops that ops' rows name (`.unary`, `.binary`) are declared in rows.h. An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
 
@@ -31,6 +31,7 @@ C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", 
           "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
           "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
 CALL = {"TENSOR": "pointer", "HANDLE": "pointer", "STR": "pointer", "NONE": "status", "HANDLES": "objects"}  # tw__row_…
+FRAMED = ("VALUE", "SHAPE")  # results that a call gets through memory: it is no jump, and has unwind tables
 C_RESULT = {**C_TYPE, "STR": "char *"}
 C_MEMBER = {**C_TYPE, "BOOL": "tw_flag ", "DTYPE": "tw_dtype_option "}  # each begins at a multiple of 8 bytes
 
@@ -294,6 +295,11 @@ class Row:
             return "tw_%s *" % self.result_word
         return C_RESULT[self.result]
 
+    def call(self):
+        helper = "object" if self.role == "CLASS" else CALL.get(self.result) or self.result.lower()
+        return ["%stw_%s_(const tw_%s_args *given)" % (self.c_result(), self.id, self.id), "{",
+                "    return tw__row_%s(&tw__signature_%s, given);" % (helper, self.id), "}", ""]
+
     def struct(self):
         members = sorted(self.fields, key=lambda f: f.since)  # options that came later stand last
         return "typedef struct tw_%s_args {\n    size_t tw_size;\n%s} tw_%s_args;" % (
@@ -455,9 +461,7 @@ def rows_source(ops, rows):
                 "    .result = TW_KIND_%s, .result_word = %s, .body = %s," % (
                     row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"), "};"]
-        helper = "object" if row.role == "CLASS" else CALL.get(row.result) or row.result.lower()
-        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{",
-                "    return tw__row_%s(&tw__signature_%s, given);" % (helper, row.id), "}", ""]
+        out += [] if row.result in FRAMED else row.call()
     out += packed("docs", ["" if r.role == "CLASS" else r.doc for r in rows])  # a class has its doc beside it
     out += packed("signatures", [re.sub(r"\|(ragged|sparse)\b", "", r.text[r.text.index("("):]) for r in rows])
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
@@ -469,8 +473,10 @@ def rows_source(ops, rows):
 
 
 def functions_source(rows):
-    out = ["/* Functions that pass their arguments to one op; made by tools/collect_rows.py. */", '#include "rows.h"', ""]
+    out = ["/* Functions that pass their arguments to one op, and C calls that are no jumps; made by tools/collect_rows.py. */",
+           '#include "graph/graph.h"', '#include "rows.h"', ""]
     for row in rows:
+        out += row.call() if row.result in FRAMED else []
         if row.op:
             out += ["%stw__impl_%s(const tw_%s_args *args)" % (row.c_result(), row.id, row.id), "{", "    return %s;" % row.body(), "}", ""]
     return "\n".join(out)

@@ -10,11 +10,11 @@
  * names: `extern const tw_op tw__op_Softplus` in the generated "rows.h".
  *
  * The mini-language
- *   inputs, outputs   "name: type, …"; type is a dtype (float, int32, string, resource), a type attr (T), a list of one type with
- * a count attr (N * T), or a list of types (a list(type) attr's name). TensorFlow's order and names. attrs             "name:
- * kind = default, …"; kind is int, float, bool, string, type, shape, tensor, func, list(kind), or a set of allowed dtypes {float,
- * double} or strings {'SAME', 'VALID'}. int may be bounded: "N: int >= 1". Attrs that are types of inputs or counts of lists are
- * found by themselves.
+ *   inputs, outputs   "name: type, …" in TensorFlow's order. A type is a dtype (float, int32, string, resource), a type attr (T),
+ *                     a list of one type with a count attr (N * T), or a list of types (the name of a list(type) attr).
+ *   attrs             "name: kind = default, …". A kind is int, float, bool, string, type, shape, tensor, func, list(kind), or
+ *                     a set of allowed dtypes {float, double} or strings {'SAME', 'VALID'}. int may be bounded: "N: int >= 1".
+ *                     Attrs that are types of inputs or counts of lists are found by themselves.
  *
  * A row's functions
  *   shape      from inputs' shapes (partial ones while tracing; complete ones when eager) to outputs' shapes, and every check
@@ -116,54 +116,55 @@ struct tw_op {
     tw_status (*shape)(tw__inference *inference);
     tw_status (*compute)(tw__kernel *kernel);
     tw_status (*gradient)(tw__gradient *gradient);
-    bool stateful;
-    bool makes_outputs;  /* compute gives its outputs itself (views, values of variables): none are made beforehand */
-    bool reads_rows;     /* of a variable, and nothing else: such a call has no effects */
-    bool reads_variable; /* handles of trainable variables among the inputs are watched by tapes by themselves */
     /* What compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), which tw__unary_compute and
      * tw__binary_compute run, and the planner may run several of in one pass over memory. The row declares it. */
     const struct tw__unary *unary;
     const struct tw__binary *binary;
-    bool no_gradient; /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
-    uint8_t touches; /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
-    const char *paths;  /* with that: the input, or the attr, that names the files */
+    const char *paths;  /* the input, or the attr, that names the files of `touches` */
     const tw_op *plain; /* of a guarded twin: the op it stands for; never set in a row */
+    uint8_t touches; /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
+    bool stateful : 1;
+    bool makes_outputs : 1;  /* compute gives its outputs itself (views, values of variables): none are made beforehand */
+    bool reads_rows : 1;     /* of a variable, and nothing else: such a call has no effects */
+    bool reads_variable : 1; /* handles of trainable variables among the inputs are watched by tapes by themselves */
+    bool no_gradient : 1;    /* asking for a gradient is an error (LookupError in Python) */
 
     /* What graphs ask of an op: no file outside of src/op knows ops by name for it. */
+    bool functions_in_gradient : 1; /* TensorFlow's gradient calls functions ("Mul"), not operators ("mul") */
+    bool keeps_logits : 1;          /* its output remembers its input, so that a loss may take that */
+    bool static_value : 1;          /* known without a run if all inputs are (tf.get_static_value) */
+    int8_t sums;                    /* of an assignment: 1: it adds to the value, -1: it subtracts */
+    int8_t seeds;                   /* 1 + the first of two inputs that are seeds; both 0: chance */
+    tw__scoping scope : 8;
+    tw__role role : 8;
     const char *node_name;   /* what a node is called, if not by the op's own name */
     const char *input_names; /* what constants made for the inputs are called: ",stack,stack_1"; an empty one: as in `inputs` */
-    tw__scoping scope;
-    bool functions_in_gradient;                 /* TensorFlow's gradient calls functions ("Mul"), not operators ("mul") */
-    bool keeps_logits;                          /* its output remembers its input, so that a loss may take that */
     bool (*words)(struct tw__wording *wording); /* a graph's words for shapes that the shape function refuses; NULL: its own */
     tw_status (*graph_shape)(
         const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
     bool (*partial)(const struct tw__partial_call *call,
                     tw_shape *elements); /* what is known of an integer vector that it makes */
-    tw__role role;
-    int sums;          /* of an assignment: 1: it adds to the value, -1: it subtracts */
-    int seeds;         /* 1 + the first of two inputs that are seeds; both 0: chance */
-    bool static_value; /* known without a run if all inputs are (tf.get_static_value) */
 
     /* What the planner asks. */
-    bool forwards;     /* output i is input i */
-    bool reshapes;     /* the elements of input 0 under another shape, in the same memory */
-    bool asks_shapes;  /* only the shapes of the inputs count, not their elements */
-    unsigned elements; /* inputs, as bits, whose integers are never read by the shape function */
     /* Whether this call's output is its input's memory, where `makes_outputs` leaves that open. Told of the first two inputs and
      * of output 0. */
     bool (*shows_input)(const tw__inference *inference);
-    bool lets_go; /* an op with effects that keeps no input and hands none on */
-    tw__one_thread one_thread;
-    unsigned neutral_right;    /* 1 + the number that changes nothing as the second operand; 0: none */
-    unsigned fills;            /* 1 + the number that all elements of the output are; 0: it depends */
-    bool commutes;             /* …and as the first one */
-    bool casts;                /* the elements of input 0 as another dtype */
     const char *transposes[2]; /* the attrs that transpose the operands of a product; "adj…" conjugates them too */
-    bool activates;            /* may end a product or convolution, on each element while it is in the cache */
-    const char *function;      /* the function that passes its arguments to this op, as a signature (spec/spec.h): tensors are the
-                                  inputs,      others attrs of the same names; its doc is the op's. tools/collect_rows.py makes it */
+    bool forwards : 1;         /* output i is input i */
+    bool reshapes : 1;         /* the elements of input 0 under another shape, in the same memory */
+    bool asks_shapes : 1;      /* only the shapes of the inputs count, not their elements */
+    bool lets_go : 1;          /* an op with effects that keeps no input and hands none on */
+    bool commutes : 1;         /* neutral_right holds for the first operand, too */
+    bool casts : 1;            /* the elements of input 0 as another dtype */
+    bool activates : 1;        /* may end a product or convolution, on each element while it is in the cache */
+    unsigned elements;         /* inputs, as bits, whose integers are never read by the shape function */
+    uint8_t neutral_right;     /* 1 + the number that changes nothing as the second operand; 0: none */
+    uint8_t fills;             /* 1 + the number that all elements of the output are; 0: it depends */
+    tw__one_thread one_thread : 8;
+
+    const char *function; /* the function that passes its arguments to this op, as a signature (spec/spec.h): tensors are the
+                             inputs, others attrs of the same names; its doc is the op's. tools/collect_rows.py makes it */
     const char *doc;
 };
 

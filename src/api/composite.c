@@ -147,11 +147,10 @@ TW_METHOD(type_spec_equal, "TypeSpec.__eq__(self: type_spec, other: value) -> bo
 
 TW_METHOD(type_spec_hash, "TypeSpec.__hash__(self: type_spec) -> int", "A number that equal specs share.")
 {
-    char *text = tw__spec_text(args->self);
+    tw__owned char *text = tw__spec_text(args->self);
     uint64_t hash = 1469598103934665603u;
     for (const char *p = text; p && *p; p++)
         hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    tw__free(text);
     return (int64_t)(hash >> 2);
 }
 

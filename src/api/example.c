@@ -23,7 +23,7 @@ TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> 
        "A serialized Example of named tensors: strings become bytes lists, floats float lists, integers int64 lists.")
 {
     size_t count = (size_t)args->features.count;
-    tw_pair *sorted = tw__alloc_array(count, sizeof *sorted);
+    tw__owned tw_pair *sorted = tw__alloc_array(count, sizeof *sorted);
     if (!sorted)
         return NULL;
     if (count) {
@@ -44,7 +44,6 @@ TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> 
         status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
     tw__text_free(&features);
     tw__text_free(&example);
-    tw__free(sorted);
     return made;
 }
 

@@ -33,8 +33,8 @@ static tw_value answer(const tw__node *node)
 /* All inputs are known: the kernel's value. */
 static tw_value compute(const tw__node *node, int output, int depth)
 {
-    tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
-    tw_tensor **outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *outputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *outputs);
     int known = 0, made = node->output_count;
     for (; inputs && outputs && known < node->input_count; known++) {
         tw_value value = value_of(node->inputs[known], false, depth + 1);
@@ -51,8 +51,6 @@ static tw_value compute(const tw__node *node, int output, int depth)
     }
     while (inputs && known-- > 0)
         tw_release(inputs[known]);
-    tw__free(inputs);
-    tw__free(outputs);
     return tw__value_of_tensor(result);
 }
 

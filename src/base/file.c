@@ -145,7 +145,7 @@ tw_status tw__make_directories(const char *path)
 {
     if (!*path || is_directory(path))
         return TW_OK;
-    char *partial = tw__strdup(path);
+    tw__owned char *partial = tw__strdup(path);
     if (!partial)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = TW_OK;
@@ -164,7 +164,6 @@ tw_status tw__make_directories(const char *path)
         if (!here)
             break;
     }
-    tw__free(partial);
     return status;
 }
 

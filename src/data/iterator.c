@@ -121,11 +121,10 @@ TW_METHOD(iterator_element, "data._Iterator.element(self: iterator) -> value",
 {
     tw_value element = { .kind = TW_VALUE_NONE };
     int count = tw__iterator_count(args->self);
-    tw_tensor **tensors = tw__alloc_array((size_t)count + 1, sizeof *tensors);
+    tw__owned tw_tensor **tensors = tw__alloc_array((size_t)count + 1, sizeof *tensors);
     bool end = false;
     if (tensors && tw__iterator_next(args->self, tensors, &end) == TW_OK && !end)
         tw__element_pack(&args->self->structure, tensors, count, &element);
-    tw__free(tensors);
     return element;
 }
 

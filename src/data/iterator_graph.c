@@ -151,14 +151,13 @@ static tw_status to_string_compute(tw__kernel *kernel)
     char *name = kept ? tw__format("_%lld_IteratorV2", (long long)kept->number) : NULL;
     if (!name)
         return tw__error_status();
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__put_ResourceHandleProto_device(&text, place, sizeof place - 1);
     tw__put_ResourceHandleProto_container(&text, "localhost", 9);
     tw__put_ResourceHandleProto_name(&text, name, strlen(name));
     tw__put_ResourceHandleProto_maybe_type_name(&text, type_name, sizeof type_name - 1);
     tw_tensor *handle = text.failed ? NULL : tw_tensor_string(text.data, text.size);
     tw__free(name);
-    tw__text_free(&text);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
@@ -174,11 +173,10 @@ static tw_status from_string_compute(tw__kernel *kernel)
     long long number = name[0] == '_' ? strtoll(name + 1, &rest, 10) : 0;
     if (number <= 0 || *rest != '_')
         return tw__fail(TW_INVALID_ARGUMENT, "Could not parse string_handle as a valid ResourceHandle");
-    struct tw_iterator *iterator = iterator_numbered(number);
+    tw_auto struct tw_iterator *iterator = iterator_numbered(number);
     if (!iterator)
         return tw__fail(TW_NOT_FOUND, "Resource localhost/%s/%s does not exist.", name, type_name);
     tw_status status = give_handle(kernel, iterator);
-    tw_release(iterator);
     return status;
 }
 
@@ -211,7 +209,7 @@ static tw_status check_copied(const tw__node *node)
 
 static tw_status check_all_copied(const tw__graph *graph, const tw__node *last)
 {
-    bool *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
+    tw__owned bool *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
     tw_status status = needed ? TW_OK : tw__error_status();
     if (needed)
         needed[last->id] = true;
@@ -224,7 +222,6 @@ static tw_status check_all_copied(const tw__graph *graph, const tw__node *last)
         if (needed[i])
             status = check_copied(node);
     }
-    tw__free(needed);
     return status;
 }
 
@@ -251,8 +248,8 @@ static tw__function *factory_of(const tw_tensor *variant)
 /* Calls an op that stands for an iterator over elements like the dataset's. */
 static tw_tensor *call_for(const tw_op *op, const struct tw_dataset *dataset, tw_attr first, tw_attr second, const char *usual)
 {
-    tw_dtype *dtypes = tw__alloc_array((size_t)dataset->count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)dataset->count + 1, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)dataset->count + 1, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)dataset->count + 1, sizeof *shapes);
     tw_tensor *handle = NULL;
     for (int i = 0; dtypes && shapes && i < dataset->count; i++) {
         dtypes[i] = dataset->specs[i].dtype;
@@ -271,8 +268,6 @@ static tw_tensor *call_for(const tw_op *op, const struct tw_dataset *dataset, tw
         tw_release(handle);
         handle = NULL;
     }
-    tw__free(dtypes);
-    tw__free(shapes);
     return handle;
 }
 
@@ -295,12 +290,11 @@ TW_API(data_one_shot_iterator, "compat.v1.data._one_shot(dataset: dataset) -> te
 {
     if (!in_graph(args->dataset, "make_one_shot_iterator"))
         return NULL;
-    tw__function *factory = factory_of(args->dataset->variant);
+    tw_auto tw__function *factory = factory_of(args->dataset->variant);
     tw_tensor *handle = NULL;
     if (factory)
         handle = call_for(&tw__op_OneShotIterator, args->dataset, TW_A_FUNC("dataset_factory", factory),
                           TW_A_STRING("container", ""), "OneShotIterator");
-    tw_release(factory);
     return handle;
 }
 

@@ -220,7 +220,7 @@ TW_API(set_logical_device_configuration,
         list[i] = tw_retain(args->logical_devices.items[i]);
     tw__lock_take(&lock);
     bool late = tw__devices_used() && count != configured_count;
-    struct tw_logical_device_configuration **old = late ? list : configured;
+    tw__owned struct tw_logical_device_configuration **old = late ? list : configured;
     int64_t old_count = late ? count : configured_count;
     if (!late) {
         configured = list;
@@ -231,7 +231,6 @@ TW_API(set_logical_device_configuration,
     tw__lock_give(&lock);
     for (int64_t i = 0; i < old_count; i++)
         tw_release(old[i]);
-    tw__free(old);
     return late ? tw__fail(TW_RUNTIME_ERROR, "Virtual devices cannot be modified after being initialized") : TW_OK;
 }
 

@@ -56,12 +56,11 @@ static tw_tensor *size_along(tw__temps *t, tw_tensor *value, const tw_ints *axes
 
 static tw_status refuse_scalar(const tw_ints *axes)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (int64_t i = 0; i < axes->count; i++)
         tw__text_format(&text, "%s%lld", i ? ", " : axes->count > 1 ? "[" : "", (long long)axes->items[i]);
     tw_status status = tw__fail(TW_VALUE_ERROR, "`axis` = %s%s was specified, but `value` is a scalar",
                                 text.data ? text.data : "()", axes->count > 1 ? "]" : "");
-    tw__text_free(&text);
     return status;
 }
 

@@ -48,9 +48,8 @@ int tw__glob(const char *pattern, int flags, glob_t *found)
     size_t fixed = strcspn(pattern, "*?["), folder = strcspn(pattern, "/");
     if (!pattern[fixed] || folder < fixed)
         return glob(pattern, flags, NULL, found);
-    char *here = tw__format("./%s", pattern); /* names in the current directory begin with ./ */
+    tw__owned char *here = tw__format("./%s", pattern); /* names in the current directory begin with ./ */
     int result = here ? glob(here, flags, NULL, found) : GLOB_NOSPACE;
-    tw__free(here);
     return result;
 }
 

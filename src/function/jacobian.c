@@ -354,8 +354,7 @@ TW_METHOD(
         tw__free(y);
         return NULL;
     }
-    tw_tensors results = jacobian(args->self, target, TW_OBJECTS(args->source), true, true);
+    tw__auto(tw_tensors_free) tw_tensors results = jacobian(args->self, target, TW_OBJECTS(args->source), true, true);
     tw_tensor *result = results.count == 1 ? tw_retain(results.items[0]) : NULL;
-    tw_tensors_free(&results);
     return result;
 }

@@ -145,7 +145,7 @@ static tw_status write_results(tw__text *text, const tw__function *function, con
 static char *argument_name(const tw__function *function, int argument, char *const *before)
 {
     const char *own = function->inputs[argument]->name;
-    char *base = tw__format("%s%s", isalpha((unsigned char)*own) ? "" : "arg_", own);
+    tw__owned char *base = tw__format("%s%s", isalpha((unsigned char)*own) ? "" : "arg_", own);
     for (char *c = base; c && *c; c++)
         *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
     char *name = tw__strdup(base ? base : "");
@@ -159,7 +159,6 @@ static char *argument_name(const tw__function *function, int argument, char *con
         tw__free(name);
         name = tw__format("%s_%d", base, number);
     }
-    tw__free(base);
     return name;
 }
 

@@ -61,13 +61,12 @@ tw_status tw__array_replace(tw_tensor_array *array, tw_tensor **tensors, int64_t
 
 static tw_status fail_of_shapes(tw_status code, const char *format, const tw_shape *a, const tw_shape *b)
 {
-    char *x = tw__shape_tuple(a);
+    tw__owned char *x = tw__shape_tuple(a);
     tw__owned char *y = tw__shape_tuple(b);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     tw_status status = tw__fail(code, format, x ? x : "", y ? y : "");
 #pragma GCC diagnostic pop
-    tw__free(x);
     return status;
 }
 

@@ -373,10 +373,10 @@ tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *insi
 tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
 {
     bool inner = tw__tracing && encloses(tw__tracing, tensor->node->graph);
-    char *shape = tw__shape_tuple(&tensor->shape);
-    char *shown = tw__format("<tf.Tensor '%s:%d' shape=%s dtype=%s>", tensor->node->name, tensor->node_output, shape ? shape : "",
-                             tw_dtype_name(tensor->dtype));
-    tw__text where = { 0 };
+    tw__owned char *shape = tw__shape_tuple(&tensor->shape);
+    tw__owned char *shown = tw__format("<tf.Tensor '%s:%d' shape=%s dtype=%s>", tensor->node->name, tensor->node_output,
+                                       shape ? shape : "", tw_dtype_name(tensor->dtype));
+    tw__auto(tw__text_free) tw__text where = { 0 };
     tw__origin_write(&where, tensor->node->origin, "\n    ", "");
     tw_status status = tw__fail(
         inner ? TW_VALUE_ERROR : TW_TYPE_ERROR,
@@ -385,9 +385,6 @@ tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
         "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.%s%s%s%s",
         shown ? shown : "", where.size ? "\n\n" : "", where.size && shown ? shown : "", where.size ? " was defined here:" : "",
         where.size ? where.data : "");
-    tw__text_free(&where);
-    tw__free(shown);
-    tw__free(shape);
     return status;
 }
 

@@ -76,7 +76,7 @@ static tw_status find_frames(loops *all)
 {
     tw__low_graph *graph = all->graph;
     size_t count;
-    int32_t *order = tw__low_order_loops(graph, &count);
+    tw__owned int32_t *order = tw__low_order_loops(graph, &count);
     tw_status status = order ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         const tw__low_node *node = &graph->nodes[order[i]];
@@ -97,7 +97,6 @@ static tw_status find_frames(loops *all)
             status = TW_RESOURCE_EXHAUSTED;
         all->frame_of[order[i]] = deepest < 0 ? 0 : deepest;
     }
-    tw__free(order);
     return status;
 }
 
@@ -299,7 +298,7 @@ static tw_status make_function(const loop *l, bool condition, tw_string *name, b
     tw__low_graph body = { .message = l->all->graph->message };
     size_t values = l->variable_count + l->carried_count;
     copying c = { .l = l, .body = &body, .copies = tw__alloc_array(l->all->graph->count + 1, sizeof *c.copies) };
-    tw__low_input *results = tw__alloc_array(values + 1, sizeof *results);
+    tw__owned tw__low_input *results = tw__alloc_array(values + 1, sizeof *results);
     tw_status status = c.copies && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < l->all->graph->count; i++)
         c.copies[i] = -1;
@@ -321,7 +320,6 @@ static tw_status make_function(const loop *l, bool condition, tw_string *name, b
         tw__low_graph_free(&body);
     }
     tw__free(c.copies);
-    tw__free(results);
     return status;
 }
 
@@ -332,7 +330,7 @@ static tw_status fill_while(const loop *l, tw_string cond, tw_string body, bool 
     tw__low_graph *graph = l->all->graph;
     tw__low_node *node = &graph->nodes[l->condition];
     size_t values = l->variable_count + l->carried_count;
-    tw_dtype *types = tw__alloc_array(values + 1, sizeof *types);
+    tw__owned tw_dtype *types = tw__alloc_array(values + 1, sizeof *types);
     tw_status status = types ? TW_OK : TW_RESOURCE_EXHAUSTED;
     node->op = stateful ? (tw_string){ "While", 5 } : (tw_string){ "StatelessWhile", 14 };
     node->attr_count = node->input_count = 0;
@@ -349,7 +347,6 @@ static tw_status fill_while(const loop *l, tw_string cond, tw_string body, bool 
         status = tw__low_attr_function(graph, node, "cond", cond);
     if (status == TW_OK)
         status = tw__low_attr_function(graph, node, "body", body);
-    tw__free(types);
     return status;
 }
 

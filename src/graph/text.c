@@ -53,11 +53,10 @@ static tw_status print_shape(tw__text *text, tw_string bytes)
 {
     tw_shape shape;
     TW_TRY(tw__shape_message_read(bytes, &shape));
-    char *tuple = tw__shape_tuple(&shape);
+    tw__owned char *tuple = tw__shape_tuple(&shape);
     if (!tuple)
         return TW_RESOURCE_EXHAUSTED;
     tw__text_add(text, tuple);
-    tw__free(tuple);
     return TW_OK;
 }
 
@@ -73,10 +72,10 @@ static tw_status print_tensor(tw__text *text, tw_string bytes)
     tw__free(tuple);
     if (message.dtype == TW_RESOURCE || message.dtype == TW_VARIANT)
         return TW_OK;
-    tw_tensor *first = tw__tensor_message_read(&message, FIRST_ELEMENTS, &budget);
+    tw_auto tw_tensor *first = tw__tensor_message_read(&message, FIRST_ELEMENTS, &budget);
     if (!first)
         return tw__error_status();
-    tw__text elements = { 0 };
+    tw__auto(tw__text_free) tw__text elements = { 0 };
     tw_status status = tw__print_elements(&elements, first, ", ", 0);
     if (elements.size && message.count > FIRST_ELEMENTS) {
         tw__text_bytes(text, elements.data, elements.size - 1);
@@ -85,8 +84,6 @@ static tw_status print_tensor(tw__text *text, tw_string bytes)
         tw__text_add(text, elements.data);
     }
     text->failed |= elements.failed;
-    tw__text_free(&elements);
-    tw_release(first);
     return status;
 }
 

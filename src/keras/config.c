@@ -164,10 +164,9 @@ tw_value tw__tensor_config(const tw_tensor *tensor)
 
 double tw__shortest(double value, tw_dtype dtype)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__print_float(&text, value, dtype);
     double number = text.data ? strtod(text.data, NULL) : value;
-    tw__text_free(&text);
     return number;
 }
 

@@ -252,9 +252,8 @@ TW_METHOD(model_to_json, "keras.Model.to_json(self: layer) -> str", "The model's
     tw__dict_put(&dict, "config", tw__value_copy(config));
     tw__dict_put_str(&dict, "keras_version", "2.15.0");
     tw__dict_put_str(&dict, "backend", "tensorflow");
-    tw_value whole = tw__dict_take(&dict);
+    tw__auto(tw_value_free) tw_value whole = tw__dict_take(&dict);
     char *text = whole.kind == TW_VALUE_DICT ? tw_value_json(&whole) : NULL;
-    tw_value_free(&whole);
     tw_value_free(&entry);
     return text;
 }

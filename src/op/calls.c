@@ -96,10 +96,9 @@ tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, boo
 {
     if (!tensor)
         return NULL;
-    tw_tensor *indices = axis == TW_NO_INT ? tw__all_axes(tensor) : tw__ints_tensor(&axis, 1, TW_INT32);
+    tw_auto tw_tensor *indices = axis == TW_NO_INT ? tw__all_axes(tensor) : tw__ints_tensor(&axis, 1, TW_INT32);
     tw_attr keep = TW_A_BOOL("keep_dims", keep_dims);
     tw_tensor *output = tw__call(op, TW_IN(tensor, indices), 2, &keep, 1);
-    tw_release(indices);
     return output;
 }
 

@@ -48,14 +48,13 @@ static bool is_inside(const char *path, tw_string model)
 
 static tw_status refuse(const tw__kernel *kernel, tw_string model, const char *what, tw_string path)
 {
-    char *file = path.size ? tw__format(" '%.*s'", (int)(path.size > 1000 ? 1000 : path.size), path.data) : NULL;
+    tw__owned char *file = path.size ? tw__format(" '%.*s'", (int)(path.size > 1000 ? 1000 : path.size), path.data) : NULL;
     tw_status status = TW_OP_FAIL(
         kernel, TW_PERMISSION_DENIED,
         "%s: the model '%.*s' would %s%s. A model may do so only if you trust whoever made it: load it with "
         "options=tf.saved_model.LoadOptions(trusted=True), with safe_mode=False in Keras, with .trusted = true in C; or set "
         "THALWEG_TRUST_MODELS=1 to trust all models.",
         kernel->op->name, (int)model.size, model.data, what, file ? file : "");
-    tw__free(file);
     return status;
 }
 
@@ -65,9 +64,8 @@ static tw_status check_path(const tw__kernel *kernel, tw_string model, tw_string
     const char *what = plain->touches & TW_WRITES_FILES ? "write the file" : "read a file that is not its own,";
     if (!path.size)
         return TW_OK;
-    char *text = plain->touches & TW_WRITES_FILES ? NULL : tw__strndup(path.data, path.size);
+    tw__owned char *text = plain->touches & TW_WRITES_FILES ? NULL : tw__strndup(path.data, path.size);
     bool inside = text && !memchr(path.data, 0, path.size) && is_inside(text, model);
-    tw__free(text);
     return inside ? TW_OK : refuse(kernel, model, what, path);
 }
 

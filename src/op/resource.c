@@ -83,11 +83,10 @@ tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value)
     if (!own)
         return tw__error_status();
     lock(resource);
-    tw_tensor *old = resource->value;
+    tw_auto tw_tensor *old = resource->value;
     resource->value = own;
     resource->version++;
     tw__resource_unlock(resource);
-    tw_release(old);
     return TW_OK;
 }
 

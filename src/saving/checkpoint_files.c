@@ -154,7 +154,7 @@ TW_API(train_latest_checkpoint, "train.latest_checkpoint(checkpoint_dir: str, la
     char *path = state.model_checkpoint_path;
     state.model_checkpoint_path = NULL;
     tw__checkpoint_state_free(&state);
-    char *index = tw__format("%s.index", path);
+    tw__owned char *index = tw__format("%s.index", path);
     if (index && !tw__path_exists(index) && !tw__path_exists(path)) {
         tw__log("ERROR", "Couldn't match files for checkpoint %s", path);
         tw__free(path);
@@ -164,7 +164,6 @@ TW_API(train_latest_checkpoint, "train.latest_checkpoint(checkpoint_dir: str, la
         tw__free(path);
         path = NULL;
     }
-    tw__free(index);
     return path;
 }
 

@@ -171,9 +171,8 @@ static tw_status save_walk(parts *p, const tw__object_walk *walk, const bool *va
         tw_release(value);
         TW_TRY(status);
     }
-    tw_tensor *graph = tw_tensor_string(p->graph.data, p->graph.size);
+    tw_auto tw_tensor *graph = tw_tensor_string(p->graph.data, p->graph.size);
     tw_status status = graph ? tw__bundle_add(writer, TW__GRAPH_KEY, graph) : tw__error_status();
-    tw_release(graph);
     return status;
 }
 

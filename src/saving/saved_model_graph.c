@@ -15,7 +15,7 @@ static tw_status add_variable(tw__model_writing *w, size_t node)
 {
     const tw__resource *resource = ((const tw_variable *)w->walk->nodes[node].object)->resource;
     char *name = tw__graph_unique_name(w->graph, resource->name, false), *debug = name ? tw__format("%s/", name) : NULL;
-    char *read = name ? tw__format("%s/Read/ReadVariableOp", name) : NULL;
+    tw__owned char *read = name ? tw__format("%s/Read/ReadVariableOp", name) : NULL;
     tw_status status = debug && read ? TW_OK : TW_RESOURCE_EXHAUSTED;
     tw_attr attrs[] = { TW_A_STRING("shared_name", name ? name : ""), TW_A_STRING("debug_name", debug ? debug : ""),
                         TW_A_TYPE("dtype", resource->dtype), TW_A_SHAPE("shape", &resource->shape) };
@@ -38,7 +38,6 @@ static tw_status add_variable(tw__model_writing *w, size_t node)
         status = tw__error_status();
     tw__free(name);
     tw__free(debug);
-    tw__free(read);
     return status;
 }
 
@@ -106,8 +105,8 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
         return tw__error_status();
     size_t names = 0;
     const char *const *outputs_named = output_names(signature, &names);
-    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
-    tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
+    tw__owned tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
     tw__text body = { 0 };
     tw_status status = inputs && outputs && outputs_named ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < f->input_count; i++) {
@@ -141,8 +140,6 @@ static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_c
     for (int i = 0; outputs && i < f->output_count; i++)
         tw_release(outputs[i]);
     tw__free((void *)outputs_named);
-    tw__free(inputs);
-    tw__free(outputs);
     return status;
 }
 
@@ -189,7 +186,7 @@ static tw__node *fill_table(const tw__model_writing *w, const tw_saved_concrete 
 /* What is to be run first: it follows the calls that fill tables. */
 static tw_status add_first(tw__model_writing *w)
 {
-    tw__node **calls = tw__alloc_array(w->walk->count, sizeof *calls);
+    tw__owned tw__node **calls = tw__alloc_array(w->walk->count, sizeof *calls);
     size_t count = 0;
     tw_status status = calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
@@ -203,7 +200,6 @@ static tw_status add_first(tw__model_writing *w)
         status = tw__error_status();
     for (size_t i = 0; status == TW_OK && i < count; i++)
         status = tw__node_follow(first, calls[i]);
-    tw__free(calls);
     return status;
 }
 
@@ -262,7 +258,7 @@ static tw_tensor *key_names(const tw__model_writing *w, bool empty)
 static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
     int count = count_tensors(w), at = 3, argument = 1, outputs = 0;
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     if (!inputs)
         return TW_RESOURCE_EXHAUSTED;
     inputs[0] = arguments[0];
@@ -285,15 +281,14 @@ static tw_status write_values(const tw__model_writing *w, tw_tensor *const *argu
         status = tw__apply(&tw__op_SaveV2, inputs, count + 3, NULL, 0, NULL, &outputs);
     for (int i = 3; i < count + 3; i++)
         tw_release(inputs[i]);
-    tw__free(inputs);
     return status;
 }
 
 static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, tw_tensor *names, tw_tensor *slices)
 {
     int count = count_tensors(w), outputs = count, at = 0, argument = 1, none = 0;
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw__owned tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
     tw_status status = dtypes && values ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; dtypes && i < w->walk->count; i++) {
         for (int k = 0; k < tensors_of(w, i); k++)
@@ -315,8 +310,6 @@ static tw_status read_values(const tw__model_writing *w, tw_tensor *const *argum
     }
     for (int i = 0; values && i < count; i++)
         tw_release(values[i]);
-    tw__free(values);
-    tw__free(dtypes);
     return status;
 }
 
@@ -341,8 +334,8 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
     int count = 1;
     for (size_t i = 0; i < w->walk->count; i++)
         count += tensors_of(w, i) != 0;
-    tw_dtype *dtypes = tw__alloc_array((size_t)count, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count, sizeof *shapes);
+    tw__owned tw_dtype *dtypes = tw__alloc_array((size_t)count, sizeof *dtypes);
+    tw__owned tw_shape *shapes = tw__alloc_array((size_t)count, sizeof *shapes);
     tw_tensor **inputs = tw__alloc_array((size_t)count, sizeof *inputs), *output = NULL;
     const char **names = tw__alloc_array((size_t)count, sizeof *names);
     char *name = NULL;
@@ -369,8 +362,6 @@ static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename,
     }
     tw_release(output);
     tw__free(names);
-    tw__free(dtypes);
-    tw__free(shapes);
     tw__free(inputs);
     return name;
 }
@@ -380,7 +371,7 @@ static tw_status add_savers(tw__model_writing *w)
     tw_tensor *filename = tw__graph_placeholder(w->graph, TW_STRING, &TW_SCALAR, "saver_filename");
     char *save = filename ? add_saver(w, false, filename, &w->save) : NULL,
          *restore = save ? add_saver(w, true, filename, &w->restore) : NULL;
-    char *output = restore ? tw__format("%s:0", save) : NULL;
+    tw__owned char *output = restore ? tw__format("%s:0", save) : NULL;
     if (output) {
         tw__put_text(&w->saver, TW_SaverDef_filename_tensor_name, "saver_filename:0");
         tw__put_text(&w->saver, TW_SaverDef_save_tensor_name, output);
@@ -391,7 +382,6 @@ static tw_status add_savers(tw__model_writing *w)
     tw__free(save);
     tw__free(restore);
     tw_status status = output ? TW_OK : tw__error_status();
-    tw__free(output);
     return status;
 }
 

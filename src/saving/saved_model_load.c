@@ -94,9 +94,9 @@ static tw_tensor *find_constant(const loading *l, tw_string name)
 static tw_trackable *make_constant(const loading *l, const tw__object_message *node)
 {
     tw__SavedConstant from;
-    tw_tensor *value = find_constant(l, tw__read_SavedConstant(node->body, &from) ? from.operation : (tw_string){ "", 0 });
+    tw_auto tw_tensor *value =
+        find_constant(l, tw__read_SavedConstant(node->body, &from) ? from.operation : (tw_string){ "", 0 });
     tw_saved_constant *constant = value ? tw__saved_constant_new(value, NULL) : NULL;
-    tw_release(value);
     return constant ? &constant->trackable : NULL;
 }
 
@@ -110,11 +110,10 @@ static tw_trackable *make_asset(const loading *l, size_t number, const tw__objec
         return NULL;
     }
     char *name = text_of(l->message.assets[index]), *inside = name ? tw__format("assets/%s", tw__path_name(name)) : NULL;
-    char *path = inside ? tw__path_join(l->directory, inside) : NULL;
+    tw__owned char *path = inside ? tw__path_join(l->directory, inside) : NULL;
     tw_saved_constant *constant = path ? tw__saved_constant_new(NULL, path) : NULL;
     tw__free(name);
     tw__free(inside);
-    tw__free(path);
     return constant ? &constant->trackable : NULL;
 }
 
@@ -319,9 +318,9 @@ static tw_status restore(loading *l)
         any |= l->message.nodes[i].kind == TW_OBJECT_VARIABLE || tw__lookup_saves(l->objects[i]);
     if (!any)
         return TW_OK;
-    char *prefix = tw__path_join(l->directory, "variables/variables");
+    tw__owned char *prefix = tw__path_join(l->directory, "variables/variables");
     tw__saving_view view = { .root = l->objects[0] };
-    tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
+    tw_auto tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
     tw_status status = restored ? TW_OK : tw__error_status();
     if (restored)
         restored->expect_partial = true;
@@ -331,8 +330,6 @@ static tw_status restore(loading *l)
         status = tw__fail(TW_DATA_LOSS, "%s: has no value for the variable '%s' (object_graph_def.nodes[%zu] of %s)", prefix,
                           ((tw_variable *)l->objects[i])->name, i, l->message.path);
     }
-    tw_release(restored);
-    tw__free(prefix);
     return status;
 }
 

@@ -323,9 +323,8 @@ tw_status tw__saved_model_message_parse(tw__saved_model_message *m, char *bytes,
         m->bytes = merged;
         m->size = whole.size;
     }
-    tw__text seen = { 0 };
+    tw__auto(tw__text_free) tw__text seen = { 0 };
     tw_status status = choose(m, tags, tag_count, &seen);
-    tw__text_free(&seen);
     return status;
 }
 

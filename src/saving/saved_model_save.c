@@ -191,7 +191,7 @@ static tw_status write_file(const char *directory, const char *name, const void 
 
 static tw_status copy_assets(const char *directory, tw_saved_constant *const *assets, size_t count)
 {
-    char *folder = tw__path_join(directory, "assets");
+    tw__owned char *folder = tw__path_join(directory, "assets");
     tw_status status = folder ? tw__make_directories(folder) : TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < count; i++) {
         char *target = tw__path_join(folder, tw__path_name(assets[i]->asset));
@@ -203,17 +203,16 @@ static tw_status copy_assets(const char *directory, tw_saved_constant *const *as
             status = tw_gfile_copy(assets[i]->asset, target);
         tw__free(target);
     }
-    tw__free(folder);
     return status;
 }
 
 /* Hashes of the parts; who reads a SavedModel can tell by them whether it is the same one. */
 static tw_status write_fingerprint(const char *directory, const tw__text *model)
 {
-    char *path = tw__path_join(directory, "variables/variables.index");
+    tw__owned char *path = tw__path_join(directory, "variables/variables.index");
     size_t size = 0;
-    char *index = path ? tw__file_read_all(path, (size_t)1 << 31, &size) : NULL;
-    tw__text text = { 0 };
+    tw__owned char *index = path ? tw__file_read_all(path, (size_t)1 << 31, &size) : NULL;
+    tw__auto(tw__text_free) tw__text text = { 0 };
     uint64_t hash = tw__fingerprint64((tw_string){ model->data, model->size });
     tw__put_FingerprintDef_saved_model_checksum(&text, (int64_t)hash);
     tw__put_FingerprintDef_graph_def_program_hash(&text, (int64_t)hash);
@@ -225,9 +224,6 @@ static tw_status write_fingerprint(const char *directory, const tw__text *model)
     tw__put_VersionDef_producer(&text, 1);
     tw__close(&text, version);
     tw_status status = index && !text.failed ? write_file(directory, "fingerprint.pb", text.data, text.size) : tw__error_status();
-    tw__text_free(&text);
-    tw__free(index);
-    tw__free(path);
     return status;
 }
 
@@ -239,36 +235,25 @@ typedef struct saved_file {
 
 static tw_status write_further(const char *directory, const tw__object_walk *walk, const saved_file *file)
 {
-    tw__text text = { 0 };
-    tw_status status = file->make(file->context, walk, &text);
-    if (status == TW_OK)
-        status = write_file(directory, file->name, text.data, text.size);
-    tw__text_free(&text);
-    return status;
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    TW_TRY(file->make(file->context, walk, &text));
+    return write_file(directory, file->name, text.data, text.size);
 }
 
 static tw_status write_files(const char *directory, const tw__saved_model_parts *parts, const saved_file *further)
 {
     const tw__object_walk *walk = parts->walk;
-    tw__text model = { 0 };
-    tw_saved_constant **assets = NULL;
+    tw__auto(tw__text_free) tw__text model = { 0 };
+    tw__owned tw_saved_constant **assets = NULL;
     size_t asset_count = 0;
-    char *prefix = tw__path_join(directory, "variables/variables");
-    tw_status status = prefix ? tw__saved_model_write(&model, parts, &assets, &asset_count) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = copy_assets(directory, assets, asset_count);
-    if (status == TW_OK)
-        status = tw__save_walk(walk, prefix);
-    if (status == TW_OK && further->name)
-        status = write_further(directory, walk, further);
-    if (status == TW_OK)
-        status = write_fingerprint(directory, &model);
-    if (status == TW_OK)
-        status = write_file(directory, "saved_model.pb", model.data, model.size);
-    tw__text_free(&model);
-    tw__free(assets);
-    tw__free(prefix);
-    return status;
+    tw__owned char *prefix = tw__path_join(directory, "variables/variables");
+    TW_TRY(prefix ? tw__saved_model_write(&model, parts, &assets, &asset_count) : TW_RESOURCE_EXHAUSTED);
+    TW_TRY(copy_assets(directory, assets, asset_count));
+    TW_TRY(tw__save_walk(walk, prefix));
+    if (further->name)
+        TW_TRY(write_further(directory, walk, further));
+    TW_TRY(write_fingerprint(directory, &model));
+    return write_file(directory, "saved_model.pb", model.data, model.size);
 }
 
 static bool is_own(const char *name)
@@ -310,9 +295,8 @@ static tw_status put_in_place(const char *made, const char *target)
         if (removed != TW_OK)
             return removed;
     }
-    char *parent = tw__path_directory(target);
+    tw__owned char *parent = tw__path_directory(target);
     tw_status status = parent ? tw__sync_directory(*parent ? parent : ".") : TW_RESOURCE_EXHAUSTED;
-    tw__free(parent);
     return status;
 }
 
@@ -389,7 +373,7 @@ static tw_status save_walked(const tw__saved_model_parts *parts, const char *dir
     if (status == TW_OK && *parent)
         status = tw__make_directories(parent);
     int lock = -1;
-    char *made = status == TW_OK ? make_beside(target, &lock) : NULL;
+    tw__owned char *made = status == TW_OK ? make_beside(target, &lock) : NULL;
     if (status == TW_OK)
         status = made ? TW_OK : tw__error_status();
     if (status == TW_OK) {
@@ -409,7 +393,6 @@ static tw_status save_walked(const tw__saved_model_parts *parts, const char *dir
         close(lock);
     tw__free(target);
     tw__free(parent);
-    tw__free(made);
     return status;
 }
 

@@ -236,7 +236,7 @@ TW_API(
     "custom_gradients those that users defined are not saved: who asks for them later gets an error.")
 {
     tw__extra extra = { 0 };
-    tw_saved_object *map = tw__saved_object_new("signature_map");
+    tw_auto tw_saved_object *map = tw__saved_object_new("signature_map");
     tw_status status =
         map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
             : TW_RESOURCE_EXHAUSTED;
@@ -244,7 +244,6 @@ TW_API(
     if (status == TW_OK)
         status = tw__saved_model_save(&view, map, args->export_dir, NULL, NULL, NULL);
     tw__extra_free(&extra);
-    tw_release(map);
     return status;
 }
 

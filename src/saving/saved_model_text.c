@@ -27,9 +27,8 @@ TW_API(saved_model_bytes, "saved_model._bytes(path: str) -> value<numpy>",
        "The bytes of the message in saved_model.pb or saved_model.pbtxt.")
 {
     size_t size = 0;
-    char *bytes = tw__ends_with(args->path, ".pbtxt") ? tw__saved_model_from_text(args->path, &size)
-                                                      : tw__file_read_all(args->path, (size_t)1 << 31, &size);
+    tw__owned char *bytes = tw__ends_with(args->path, ".pbtxt") ? tw__saved_model_from_text(args->path, &size)
+                                                                : tw__file_read_all(args->path, (size_t)1 << 31, &size);
     tw_value result = tw__value_of_tensor(bytes ? tw_tensor_string(bytes, size) : NULL);
-    tw__free(bytes);
     return result;
 }

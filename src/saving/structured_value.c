@@ -419,11 +419,10 @@ bool tw__value_spec(const tw_value *value, tw_spec *spec)
 TW_API(structure_bytes, "data._structure_bytes(structure: value) -> tensor",
        "A structure of specs as the bytes of a StructuredValue.")
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_tensor *made = write_into(&text, &args->structure, 0) == TW_OK && !text.failed
                           ? tw_tensor_string(text.data ? text.data : "", text.size)
                           : NULL;
-    tw__text_free(&text);
     return made;
 }
 

@@ -302,16 +302,14 @@ TW_METHOD(
                  (long long)args->values.count);
         return out;
     }
-    tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);
-    tw__edge *feeds = tw__alloc_array((size_t)args->feeds.count + 1, sizeof *feeds);
+    tw__owned tw__fetch *fetches = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *fetches);
+    tw__owned tw__edge *feeds = tw__alloc_array((size_t)args->feeds.count + 1, sizeof *feeds);
     tw_tensor **outputs = tw__alloc_array((size_t)args->fetches.count + 1, sizeof *outputs);
     int count = 0;
     if (fetches && feeds && outputs && run(session, args, fetches, feeds, outputs, &count) == TW_OK)
         out = (tw_tensors){ outputs, count };
     else
         tw__free(outputs);
-    tw__free(fetches);
-    tw__free(feeds);
     return out;
 }
 

@@ -93,7 +93,7 @@ static tw_status run_levels(const tw_class *level, void *object, const tw_signat
         TW_TRY(run_levels(level->parent, object, signature, args, making));
     if (!level->settle && !(making && level->init))
         return TW_OK;
-    void *own = NULL;
+    tw__owned void *own = NULL;
     if (level->signature && level->signature != signature) {
         own = tw__alloc_zero(level->signature->args_size);
         if (!own)
@@ -101,11 +101,10 @@ static tw_status run_levels(const tw_class *level, void *object, const tw_signat
         tw__args_project(signature, args, level->signature, own);
         args = own;
     }
-    tw_status status = making && level->init ? level->init(object, args) : TW_OK;
-    if (status == TW_OK && level->settle)
-        status = level->settle(object, args);
-    tw__free(own);
-    return status;
+    TW_TRY(making && level->init ? level->init(object, args) : TW_OK);
+    if (level->settle)
+        TW_TRY(level->settle(object, args));
+    return TW_OK;
 }
 
 void *tw_class_make(const tw_class *class_row, const void *args)
@@ -129,12 +128,11 @@ void *tw_class_make(const tw_class *class_row, const void *args)
 void *tw__class_make_default(const tw_class *class_row)
 {
     const tw_signature *signature = tw_class_signature(class_row);
-    void *args = tw__alloc_zero(signature->args_size);
+    tw__owned void *args = tw__alloc_zero(signature->args_size);
     if (!args)
         return NULL;
     tw_args_default(signature, args);
     void *made = tw_class_make(class_row, args);
-    tw__free(args);
     return made;
 }
 
@@ -174,7 +172,7 @@ tw_status tw__object_change(void *object, const tw_field *field, const void *arg
 {
     tw_object *o = object;
     const tw_signature *signature = o->class->signature;
-    void *old = tw__alloc_zero(signature->args_size);
+    tw__owned void *old = tw__alloc_zero(signature->args_size);
     if (!old)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw_args_check(signature, field, args);
@@ -188,6 +186,5 @@ tw_status tw__object_change(void *object, const tw_field *field, const void *arg
     } else if (status == TW_OK) {
         tw__args_drop(field, old);
     }
-    tw__free(old);
     return status;
 }

@@ -162,7 +162,7 @@ static tw_status write_float(tw__json *json, double number)
         tw__json_number(json, number);
         return TW_OK;
     }
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__print_float(&text, number, TW_FLOAT64);
     if (!text.failed && !strpbrk(text.data, ".en"))
         tw__text_add(&text, ".0");
@@ -171,7 +171,6 @@ static tw_status write_float(tw__json *json, double number)
     if (!text.failed)
         tw__json_raw(json, text.data);
     tw_status status = text.failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
-    tw__text_free(&text);
     return status;
 }
 

@@ -181,11 +181,10 @@ TW_API(profiler_start, "profiler.experimental.start(logdir: str, options: value 
 
 TW_API(profiler_stop, "profiler.experimental.stop(save: bool = True)", "Ends the profiler, and writes what it noted.")
 {
-    char *directory = profile_directory;
+    tw__owned char *directory = profile_directory;
     profile_directory = NULL;
     if (!directory)
         return tw__fail(TW_UNAVAILABLE, "Cannot export profiling results. No profiler is running.");
     tw_status status = tw_summary_profile_end(.outdir = !args->save ? NULL : directory);
-    tw__free(directory);
     return status;
 }

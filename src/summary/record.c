@@ -88,7 +88,7 @@ TW_API(summary_push,
 
 TW_API(summary_pop, "summary._pop()", "Back to what the last summary._push() replaced.")
 {
-    replaced *r = pushed;
+    tw__owned replaced *r = pushed;
     if (!r)
         return tw__fail(TW_RUNTIME_ERROR, "summary: there is nothing to go back to");
     pushed = r->next;
@@ -106,7 +106,6 @@ TW_API(summary_pop, "summary._pop()", "Back to what the last summary._push() rep
         present.condition = r->before.condition;
         present.ask = r->before.ask;
     }
-    tw__free(r);
     return TW_OK;
 }
 
@@ -177,13 +176,12 @@ static tw_status writer_init(void *self, const void *given)
     struct tw_summary_writer *writer = self;
     if (!args->logdir) /* writes nothing */
         return TW_OK;
-    tw__summary_resource *resource = tw__object_new(&tw__summary_resource_class);
+    tw_auto tw__summary_resource *resource = tw__object_new(&tw__summary_resource_class);
     tw_status status =
         resource ? tw__summary_create(resource, args->logdir, args->max_queue, args->flush_millis, args->filename_suffix)
                  : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && !(writer->handle = tw__tensor_of_object(TW_RESOURCE, resource)))
         status = TW_RESOURCE_EXHAUSTED;
-    tw_release(resource);
     return status;
 }
 
@@ -245,7 +243,7 @@ static tw_tensor *metadata_of(const tw__summary_job *job)
 {
     if (!job->plugin)
         return tw_tensor_string(job->metadata.data ? job->metadata.data : "", job->metadata.size);
-    tw__text metadata = { 0 };
+    tw__auto(tw__text_free) tw__text metadata = { 0 };
     size_t plugin = tw__open_SummaryMetadata_plugin_data(&metadata);
     tw__put_SummaryMetadata_PluginData_plugin_name(&metadata, job->plugin, strlen(job->plugin));
     if (job->content.size)
@@ -254,7 +252,6 @@ static tw_tensor *metadata_of(const tw__summary_job *job)
     if (job->description && *job->description)
         tw__put_SummaryMetadata_summary_description(&metadata, job->description, strlen(job->description));
     tw_tensor *made = metadata.failed ? NULL : tw_tensor_string(metadata.data, metadata.size);
-    tw__text_free(&metadata);
     return made;
 }
 

@@ -30,9 +30,8 @@ tw_status tw__summary_create(tw__summary_resource *resource, const char *directo
     static _Atomic int64_t writers;
     if (resource->events)
         return TW_OK;
-    char *name = tw__format(".%lld.%lld%s", (long long)getpid(), (long long)writers++, suffix);
+    tw__owned char *name = tw__format(".%lld.%lld%s", (long long)getpid(), (long long)writers++, suffix);
     resource->events = name ? tw__events_new(directory, name, max_queue, (double)flush_millis / 1000) : NULL;
-    tw__free(name);
     return resource->events ? tw__events_start(resource->events) : tw__error_status();
 }
 

@@ -420,7 +420,7 @@ static tw_status print_array(tw__text *text, const tw_tensor *tensor)
 
 tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr)
 {
-    tw__text inner = { 0 };
+    tw__auto(tw__text_free) tw__text inner = { 0 };
     bool scalar = tensor->shape.rank == 0 || tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT;
     tw_status status = repr && !scalar ? print_array(&inner, tensor) : tw__print_elements(&inner, tensor, " ", 0);
     if (status == TW_OK) {
@@ -428,7 +428,6 @@ tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr)
             tw__text_add(text, "\n");
         tw__text_bytes(text, inner.data, inner.size);
     }
-    tw__text_free(&inner);
     return status == TW_OK && text->failed ? tw__error_status() : status;
 }
 
@@ -486,10 +485,9 @@ char *tw_tensor_values_text(const tw_tensor *tensor)
 
 tw_status tw_tensor_print(FILE *stream, const tw_tensor *tensor)
 {
-    char *text = tw__check_given(stream, "the stream", "tw_tensor_print") ? tw_tensor_str(tensor) : NULL;
+    tw__owned char *text = tw__check_given(stream, "the stream", "tw_tensor_print") ? tw_tensor_str(tensor) : NULL;
     if (!text)
         return tw__error_status();
     bool written = fprintf(stream, "%s\n", text) >= 0;
-    tw__free(text);
     return written ? TW_OK : tw__fail(TW_UNAVAILABLE, "a tensor could not be printed to the stream");
 }

@@ -235,9 +235,9 @@ TW_API(
                  tw_class_name(args->initializer));
         return NULL;
     }
-    char *whole = *scope->name && !args->whole_name ? tw__format("%s/%s", scope->name, args->name) : tw__strdup(args->name);
+    tw__owned char *whole =
+        *scope->name && !args->whole_name ? tw__format("%s/%s", scope->name, args->name) : tw__strdup(args->name);
     tw_variable *variable = whole ? get(store, scope, args, whole) : NULL;
-    tw__free(whole);
     return variable;
 }
 

@@ -88,7 +88,7 @@ tw_value tw__v1_metric_change(tw__v1_metric *metric, tw_tensor *value, tw_variab
 tw_variable *tw__v1_local(tw__v1_metric *metric, const char *name, const tw_shape *shape, tw_dtype dtype)
 {
     static const char *const collections[] = { "local_variables", "metric_variables", NULL };
-    char *whole = tw__format("%s%s", tw__scope(), name);
+    tw__owned char *whole = tw__format("%s%s", tw__scope(), name);
     tw__part part = whole ? tw__first_value_begin(whole) : (tw__part){ 0 };
     int32_t dims[TW_MAX_RANK];
     bool fits = true;
@@ -105,7 +105,6 @@ tw_variable *tw__v1_local(tw__v1_metric *metric, const char *name, const tw_shap
     tw__variable_collections = collections;
     tw_variable *variable = status == TW_OK && zeros ? tw__variable_new(zeros, whole, false, NULL) : NULL;
     tw__variable_collections = before;
-    tw__free(whole);
     return tw__temp(metric->temps, variable);
 }
 

@@ -27,11 +27,11 @@ static bool split(tw__temps *t, tw_tensor *values, int count, tw_tensor **parts)
 {
     tw_tensor *axis = values ? tw__temp_int(t, 1, TW_INT32) : NULL;
     tw_attr number = TW_A_INT("num_split", count);
-    tw_tensors found = axis ? tw__call_many(&tw__op_Split, TW_IN(axis, values), 2, &number, 1, count) : (tw_tensors){ NULL, 0 };
+    tw__auto(tw_tensors_free) tw_tensors found =
+        axis ? tw__call_many(&tw__op_Split, TW_IN(axis, values), 2, &number, 1, count) : (tw_tensors){ NULL, 0 };
     bool good = found.count == count;
     for (int i = 0; good && i < count; i++)
         good = (parts[i] = tw__temp(t, tw_retain(found.items[i]))) != NULL;
-    tw_tensors_free(&found);
     return good;
 }
 

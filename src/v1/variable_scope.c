@@ -264,10 +264,10 @@ TW_API(
         tw__fail(TW_VALUE_ERROR, "reuse=True cannot be used without a name_or_scope");
         return NULL;
     }
-    char *own = given        ? tw__strdup(last_part(given->name))
-                : args->name ? tw__strdup(args->name)
-                             : unopened(store, outer, args->default_name);
-    char *whole = !own ? NULL : given ? tw__strdup(given->name) : inside(outer, own);
+    tw__owned char *own = given        ? tw__strdup(last_part(given->name))
+                          : args->name ? tw__strdup(args->name)
+                                       : unopened(store, outer, args->default_name);
+    tw__owned char *whole = !own ? NULL : given ? tw__strdup(given->name) : inside(outer, own);
     bool named = whole && args->auxiliary_name_scope && *own;
     struct tw_variable_scope *scope = NULL;
     if (whole && (!named || tw__scope_push(own) == TW_OK)) {
@@ -279,8 +279,6 @@ TW_API(
                 tw__scope_pop();
         }
     }
-    tw__free(own);
-    tw__free(whole);
     return scope;
 }
 

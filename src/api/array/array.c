@@ -12,9 +12,8 @@ tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_a
         tw__fail(TW_INVALID_ARGUMENT, "%s: axis %lld is out of range", op->name, (long long)axis);
         return NULL;
     }
-    tw_tensor *number = tw_tensor_int((int32_t)axis);
+    tw_auto tw_tensor *number = tw_tensor_int((int32_t)axis);
     tw_tensor *result = tw__call(op, TW_IN(x, number), 2, attrs, attr_count);
-    tw_release(number);
     return result;
 }
 
@@ -156,7 +155,7 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
     }
     if (count == 1)
         return TW_CALL(Identity, args->values.items[0]);
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
     tw_auto tw_tensor *axis = tw__whole_tensor(args->axis);
     tw_tensor *result = NULL;
     if (inputs && axis) {
@@ -164,7 +163,6 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
         inputs[count] = axis;
         result = tw__call(&tw__op_ConcatV2, inputs, (int)count + 1, NULL, 0);
     }
-    tw__free(inputs);
     return result;
 }
 
@@ -356,7 +354,7 @@ TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name:
         tw__fail(TW_VALUE_ERROR, "tf.dynamic_stitch: %lld indices for %lld data", (long long)count, (long long)args->data.count);
         return NULL;
     }
-    tw_tensor **inputs = tw__alloc_array((size_t)(2 * count) + 1, sizeof *inputs);
+    tw__owned tw_tensor **inputs = tw__alloc_array((size_t)(2 * count) + 1, sizeof *inputs);
     tw_tensor *result = NULL;
     if (inputs) {
         for (int64_t i = 0; i < count; i++) {
@@ -365,7 +363,6 @@ TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name:
         }
         result = tw__call(&tw__op_DynamicStitch, inputs, (int)(2 * count), TW_WITH(TW_A_INT("N", count)), 1);
     }
-    tw__free(inputs);
     return result;
 }
 

@@ -129,12 +129,11 @@ static tw_dtype dtype_of(const tw_value *value, tw__text *name)
                  value->kind <= TW_VALUE_BYTES ? kinds[value->kind] : "list");
         return TW_DTYPE_NONE;
     }
-    char *shown = value->tensor->node ? NULL : tw_tensor_str(value->tensor);
+    tw__owned char *shown = value->tensor->node ? NULL : tw_tensor_str(value->tensor);
     if (shown)
         tw__text_add(name, shown);
     else
         tw__check_name(name, value->tensor, 0);
-    tw__free(shown);
     return value->tensor->dtype;
 }
 

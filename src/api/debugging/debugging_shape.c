@@ -74,9 +74,8 @@ tw_value tw__check_rank(tw_tensor *x, tw__rank_check kind, const int64_t *ranks,
     add_name(&text, x);
     tw__text_add(&text, " must have rank ");
     add_ranks(&text, kind, ranks, count);
-    char *shape = tw__shape_tuple(&x->shape);
+    tw__owned char *shape = tw__shape_tuple(&x->shape);
     tw__text_format(&text, ".  Received rank %d, shape %s", x->shape.rank, shape ? shape : "");
-    tw__free(shape);
     return tw__check_refuse(TW_VALUE_ERROR, &text);
 }
 
@@ -123,9 +122,8 @@ TW_API(debugging_assert_scalar,
     tw__text text = { 0 };
     tw__text_format(&text, "%sExpected scalar shape%s", args->message ? args->message : "", args->tensor->node ? " for " : "");
     add_name(&text, args->tensor);
-    char *shape = tw__shape_tuple(&args->tensor->shape);
+    tw__owned char *shape = tw__shape_tuple(&args->tensor->shape);
     tw__text_format(&text, ", saw shape: %s.", shape ? shape : "");
-    tw__free(shape);
     return tw__check_refuse(TW_VALUE_ERROR, &text);
 }
 

@@ -273,8 +273,7 @@ static tw_status check_size(checking *c, constraint *of, int64_t at, int64_t wan
         tw__check_add(&d, tw_retain(of->sparse ? of->sizes : tw__temp_shape(t, of->tensor, TW_INT32)));
     }
     tw__text_free(&why);
-    tw_value operation = tw__check_assert_all(is && shall ? tw_equal(is, shall) : NULL, &d, c->summarize);
-    tw_value_free(&operation);
+    tw__auto(tw_value_free) tw_value operation = tw__check_assert_all(is && shall ? tw_equal(is, shall) : NULL, &d, c->summarize);
     return tw_error_code();
 }
 

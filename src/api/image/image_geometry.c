@@ -115,13 +115,12 @@ static bool has_sides(tw_tensor *image)
 {
     if (image->shape.rank == 3 || image->shape.rank == 4)
         return true;
-    char *shape = tw__shape_tuple(&image->shape);
+    tw__owned char *shape = tw__shape_tuple(&image->shape);
     if (shape)
         tw__fail(TW_VALUE_ERROR,
                  image->shape.rank >= 0 && image->shape.rank < 3 ? "'image' (shape %s) must be at least three-dimensional."
                                                                  : "'image' (shape %s) must have either 3 or 4 dimensions.",
                  shape);
-    tw__free(shape);
     return false;
 }
 

@@ -238,7 +238,7 @@ TW_API(
     "Sums of products over labelled dimensions: 'ij,jk->ik' is a matrix product. optimize names a way of finding an order for more than "
     "two inputs.")
 {
-    tw__text equation = { 0 };
+    tw__auto(tw__text_free) tw__text equation = { 0 };
     tw_tensor *result = NULL;
     if (resolve(args->equation, args->inputs.count, &equation) == TW_OK) {
         if (args->inputs.count <= 2)
@@ -246,6 +246,5 @@ TW_API(
         else if (check_optimize(args->optimize) == TW_OK)
             result = contract_all(equation.data, args->inputs);
     }
-    tw__text_free(&equation);
     return result;
 }

@@ -13,12 +13,11 @@ tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool kee
 {
     if (!x)
         return NULL;
-    tw_tensor *axes = axes_of(x, axis);
+    tw_auto tw_tensor *axes = axes_of(x, axis);
     if (!axes)
         return NULL;
     tw_attr keep = TW_A_BOOL("keep_dims", keepdims);
     tw_tensor *result = tw__call(op, TW_IN(x, axes), 2, &keep, 1);
-    tw_release(axes);
     return result;
 }
 

@@ -190,11 +190,10 @@ static void *join_inner(tw__temps *t, void *const *values, int64_t count, int64_
     }
     if (axis == 1)
         return beside(t, values, count, stack);
-    void **inner = tw__alloc_array((size_t)count, sizeof *inner);
+    tw__owned void **inner = tw__alloc_array((size_t)count, sizeof *inner);
     for (int64_t i = 0; inner && i < count; i++)
         inner[i] = ((tw_ragged_tensor *)values[i])->values;
     void *joined = inner ? join_inner(t, inner, count, axis - 1, stack) : NULL;
-    tw__free(inner);
     return joined ? tw__temp_with_values(t, values[0], joined) : NULL;
 }
 
@@ -232,9 +231,8 @@ static void *join(tw__temps *t, void *const *values, int64_t count, int64_t axis
     }
     if (!ragged && axis == rank - 1 + stack)
         return join_inner(t, values, count, axis, stack);
-    void **shared = prepare(t, values, count, ragged ? 0 : 1);
+    tw__owned void **shared = prepare(t, values, count, ragged ? 0 : 1);
     void *joined = shared ? join_inner(t, shared, count, axis, stack) : NULL;
-    tw__free(shared);
     return joined;
 }
 

@@ -196,8 +196,8 @@ static tw_value operate(const char *path, void *x, void *y)
     tw_value result = { .kind = TW_VALUE_NONE };
     if (!row || !x || !y)
         return result;
-    char *args = tw__alloc_zero(row->args_size);
-    void **values = args ? tw__alloc_array((size_t)row->field_count, sizeof *values) : NULL;
+    tw__owned char *args = tw__alloc_zero(row->args_size);
+    tw__owned void **values = args ? tw__alloc_array((size_t)row->field_count, sizeof *values) : NULL;
     if (values) {
         tw_args_default(row, args);
         values[tw__call_field(row, TW_KIND_TENSOR, 0)] = x;
@@ -206,8 +206,6 @@ static tw_value operate(const char *path, void *x, void *y)
         if (tw__call_composite(row, args, &(tw__mixed){ values, NULL }, &result) != TW_OK)
             result = (tw_value){ .kind = TW_VALUE_NONE };
     }
-    tw__free(values);
-    tw__free(args);
     return result;
 }
 

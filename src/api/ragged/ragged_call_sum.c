@@ -27,7 +27,7 @@ void *tw__ragged_members_form(const tw__composite_call *c)
     int at = tw__call_field(c->row, TW_KIND_TENSORS, 0);
     const tw_objects *list = &c->mixed->lists[at];
     void *first = NULL;
-    tw_tensor **flat = tw__alloc_array((size_t)list->count + 1, sizeof *flat);
+    tw__owned tw_tensor **flat = tw__alloc_array((size_t)list->count + 1, sizeof *flat);
     for (int64_t i = 0; i < list->count && !first; i++)
         first = tw__is_ragged(list->items[i]) ? list->items[i] : NULL;
     bool good = flat != NULL;
@@ -38,7 +38,7 @@ void *tw__ragged_members_form(const tw__composite_call *c)
     }
     if (!good && tw_error_code() == TW_OK)
         tw__fail(TW_UNIMPLEMENTED, "%s: ragged tensors of different ranks are not supported", c->row->id);
-    char *args = good ? tw__alloc(c->row->args_size) : NULL;
+    tw__owned char *args = good ? tw__alloc(c->row->args_size) : NULL;
     tw_value result = { .kind = TW_VALUE_NONE };
     void *made = NULL;
     if (args) {
@@ -47,8 +47,6 @@ void *tw__ragged_members_form(const tw__composite_call *c)
         if (tw_signature_invoke(c->row, args, &result) == TW_OK && result.kind == TW_VALUE_TENSOR)
             made = tw__temp_with_flat(c->t, first, tw__temp(c->t, result.tensor));
     }
-    tw__free(args);
-    tw__free(flat);
     return made;
 }
 

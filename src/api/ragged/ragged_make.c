@@ -50,13 +50,12 @@ static bool not_negative(const char *where, const tw_tensor *x, bool differences
         good = tw_tensor_int_at(x, i + differences) - (differences ? tw_tensor_int_at(x, i) : 0) >= 0;
     if (good)
         return true;
-    tw__text list = { 0 };
+    tw__auto(tw__text_free) tw__text list = { 0 };
     for (int64_t i = 0; i < count; i++)
         tw__text_format(&list, "%s'%lld'", i ? ", " : "",
                         (long long)(tw_tensor_int_at(x, i + differences) - (differences ? tw_tensor_int_at(x, i) : 0)));
     tw__fail(TW_INVALID_ARGUMENT, "%s\nCondition x >= 0 did not hold element-wise:\nx (shape=(%lld,) dtype=%s) = \n[%s]", where,
              (long long)count, tw_dtype_name(x->dtype), list.data ? list.data : "");
-    tw__text_free(&list);
     return false;
 }
 

@@ -268,7 +268,7 @@ static tw_status read_padding(const tw_strings_ngrams_args *args, joining *how)
 
 static tw_status check_widths(const tw_ints *widths)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     bool good = true;
     for (int64_t i = 0; i < widths->count; i++) {
         good = good && widths->items[i] > 0;
@@ -278,7 +278,6 @@ static tw_status check_widths(const tw_ints *widths)
     tw_status status = good ? TW_OK
                             : tw__fail(TW_VALUE_ERROR, "All ngram_widths must be greater than 0. Got %s%s%s", brackets,
                                        text.data ? text.data : "", brackets + (widths->count == 1 ? 0 : 2));
-    tw__text_free(&text);
     return status;
 }
 

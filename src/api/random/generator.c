@@ -48,9 +48,8 @@ static tw_status check_shape(const tw_tensor *tensor, int64_t size)
 {
     if (tw__shape_compatible(&tensor->shape, &TW_SHAPE(size)))
         return TW_OK;
-    char *shape = tw__shape_tuple(&tensor->shape);
+    tw__owned char *shape = tw__shape_tuple(&tensor->shape);
     tw_status status = tw__fail(TW_VALUE_ERROR, "Shapes %s and [%lld] are incompatible", shape ? shape : "", (long long)size);
-    tw__free(shape);
     return status;
 }
 
@@ -359,7 +358,7 @@ TW_API(random_get_global_generator, "random.get_global_generator|random.experime
     tw__outside outside = tw__outside_begin();
     tw_value alg = { .kind = TW_VALUE_INT, .i = PHILOX };
     tw_auto tw_tensor *state = tw_random_any_state(alg);
-    tw_generator *made = state ? tw_generator(.state = state, .alg = PHILOX) : NULL;
+    tw_auto tw_generator *made = state ? tw_generator(.state = state, .alg = PHILOX) : NULL;
     tw__outside_end(outside);
     if (!made)
         return NULL;
@@ -368,7 +367,6 @@ TW_API(random_get_global_generator, "random.get_global_generator|random.experime
         global = tw_retain(made);
     held = tw_retain(global);
     tw__lock_give(&lock);
-    tw_release(made);
     return held;
 }
 
@@ -378,10 +376,9 @@ TW_API(random_set_global_generator, "random.set_global_generator|random.experime
     static tw__ending ending = { .end = end_global };
     tw__at_shutdown(&ending);
     tw__lock_take(&lock);
-    tw_generator *old = global;
+    tw_auto tw_generator *old = global;
     global = tw_retain(args->generator);
     tw__lock_give(&lock);
-    tw_release(old);
     return TW_OK;
 }
 

@@ -79,9 +79,8 @@ static tw_status need_rank(const tw_tensor *tensor, int rank)
 {
     if (tensor->shape.rank < 0 || tensor->shape.rank == rank)
         return TW_OK;
-    char *tuple = tw__shape_tuple(&tensor->shape);
+    tw__owned char *tuple = tw__shape_tuple(&tensor->shape);
     tw__fail(TW_VALUE_ERROR, "Shape %s must have rank %d", tuple ? tuple : "", rank);
-    tw__free(tuple);
     return TW_VALUE_ERROR;
 }
 

@@ -81,7 +81,7 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
         return NULL;
     }
     tw_tensor **parts = tw__alloc_array((size_t)count * 4 + 2, sizeof *parts), *made[3] = { NULL, NULL, NULL };
-    tw_dtype *types = tw__alloc_array((size_t)count * 2 + 2, sizeof *types);
+    tw__owned tw_dtype *types = tw__alloc_array((size_t)count * 2 + 2, sizeof *types);
     bool good = parts && types;
     for (int64_t i = 0; good && i < count; i++)
         sparse_count +=
@@ -120,7 +120,6 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
                           made, &outputs) == TW_OK)
         sparse = tw__sparse_of_outputs(made);
     tw__free(parts);
-    tw__free(types);
     return sparse;
 }
 
@@ -143,7 +142,7 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
 {
     bool list = inputs->kind == TW_VALUE_LIST || inputs->kind == TW_VALUE_TUPLE, good = true;
     int64_t count = list ? inputs->list.count : 0;
-    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+    tw__owned tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
     TW_TEMPS(t);
     tw_ragged_tensor *made = NULL;
     for (int64_t i = 0; items && good && i < count; i++) {
@@ -158,7 +157,6 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
         tw_auto tw_sparse_tensor *crossed = cross(&given, "_X_", hashed, buckets, key);
         made = crossed ? tw_ragged_tensor_from_sparse(crossed) : NULL;
     }
-    tw__free(items);
     return made;
 }
 

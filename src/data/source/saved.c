@@ -62,9 +62,9 @@ static tw_status damaged(const char *path)
 /* The metadata's run, for tw__free. */
 tw_status tw__saved_read_metadata(tw__saved_dataset *self, char **run)
 {
-    char *path = tw__path_join(self->path, "snapshot.metadata");
+    tw__owned char *path = tw__path_join(self->path, "snapshot.metadata");
     size_t size = 0;
-    char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
+    tw__owned char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
     tw_status status = bytes ? TW_OK : tw__error_status();
     tw__SnapshotMetadataRecord record;
     if (status == TW_OK && (!tw__read_SnapshotMetadataRecord((tw_string){ bytes, size }, &record) || !tw__has(record.run_id) ||
@@ -78,8 +78,6 @@ tw_status tw__saved_read_metadata(tw__saved_dataset *self, char **run)
     }
     if (status == TW_OK && !record.finalized)
         status = tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path);
-    tw__free(path);
-    tw__free(bytes);
     return status;
 }
 

@@ -12,14 +12,13 @@ enum { VERSION = 2, SHARDS_LIMIT = 100000 };
 
 static tw_status write_whole(const char *folder, const char *name, const void *data, size_t size)
 {
-    char *path = tw__path_join(folder, name);
+    tw__owned char *path = tw__path_join(folder, name);
     tw__file_writer *file = path ? tw__file_create(path) : NULL;
     tw_status status = file ? tw__file_write(file, data, size) : tw__error_status();
     if (status == TW_OK)
         status = tw__file_commit(file);
     else
         tw__file_abandon(file);
-    tw__free(path);
     return status;
 }
 
@@ -30,19 +29,15 @@ static tw_status write_spec(const tw__saved_dataset *self, const tw__saved_curso
     tw_string text = tw_tensor_string_at(self->spec, 0);
     char name[24];
     tw__saved_run_name(c, name);
-    char *folder = tw__path_join(self->path, name);
-    tw_status status = folder ? tw__make_directories(folder) : tw__error_status();
-    if (status == TW_OK)
-        status = write_whole(folder, TW_SAVED_SPEC, text.data, text.size);
-    if (status == TW_OK)
-        status = write_whole(self->path, TW_SAVED_SPEC, text.data, text.size);
-    tw__free(folder);
-    return status;
+    tw__owned char *folder = tw__path_join(self->path, name);
+    TW_TRY(folder ? tw__make_directories(folder) : tw__error_status());
+    TW_TRY(write_whole(folder, TW_SAVED_SPEC, text.data, text.size));
+    return write_whole(self->path, TW_SAVED_SPEC, text.data, text.size);
 }
 
 static tw_status write_metadata(const tw__saved_dataset *self, const tw__saved_cursor *c)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     char run[24];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -58,7 +53,6 @@ static tw_status write_metadata(const tw__saved_dataset *self, const tw__saved_c
         tw__put_SnapshotMetadataRecord_num_elements(&text, c->elements);
     tw__put_SnapshotMetadataRecord_finalized(&text, true);
     tw_status status = !text.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
-    tw__text_free(&text);
     return status;
 }
 
@@ -73,13 +67,11 @@ static tw__record_writer *writer_of(tw__saved_cursor *c, const tw__saved_dataset
         return NULL;
     }
     tw__deflate_options options = tw__deflate_options_default(self->compression);
-    char *folder = tw__format("%s/%llu/%08lld.shard", self->path, (unsigned long long)c->run, (long long)number);
-    char *path = folder && tw__make_directories(folder) == TW_OK ? tw__path_join(folder, "00000000.snapshot") : NULL;
+    tw__owned char *folder = tw__format("%s/%llu/%08lld.shard", self->path, (unsigned long long)c->run, (long long)number);
+    tw__owned char *path = folder && tw__make_directories(folder) == TW_OK ? tw__path_join(folder, "00000000.snapshot") : NULL;
     tw__record_writer *writer = path ? tw__record_create_packed(path, &options) : NULL;
     if (writer)
         c->open[c->count++] = (tw__saved_shard){ number, writer };
-    tw__free(folder);
-    tw__free(path);
     return writer;
 }
 
@@ -123,9 +115,8 @@ static tw_status begin_run(tw__saved_cursor *c, const tw__saved_dataset *self)
     tw__file_sweep(self->path, clean_after_dead, &(dead_runs){ self->path, current });
     tw__free(current);
     tw__saved_run_name(c, name);
-    char *path = tw__path_join(self->path, name);
+    tw__owned char *path = tw__path_join(self->path, name);
     c->alive = path ? tw__file_create(path) : NULL;
-    tw__free(path);
     return c->alive ? TW_OK : tw__error_status();
 }
 

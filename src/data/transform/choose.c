@@ -331,13 +331,12 @@ static void stateful_end(stateful *s)
 
 static tw_status no_pair(const tw__traced *f)
 {
-    char *text = tw__element_text(&f->result);
+    tw__owned char *text = tw__element_text(&f->result);
     tw_status status = tw__fail(
         TW_TYPE_ERROR,
         "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value but its return "
         "type is %s.",
         text ? text : "");
-    tw__free(text);
     return status;
 }
 

@@ -43,11 +43,10 @@ static struct tw_dataset *check_choice(const tw_value *choice)
     const tw_tensor_spec *spec = tw__element_leaf(&dataset->structure, &tw__class_tensor_spec);
     if (spec && spec->dtype == TW_INT64 && spec->shape.rank == 0)
         return dataset;
-    char *text = tw__element_text(&dataset->structure);
+    tw__owned char *text = tw__element_text(&dataset->structure);
     tw__fail(TW_TYPE_ERROR,
              "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are %s.",
              text ? text : "");
-    tw__free(text);
     return NULL;
 }
 

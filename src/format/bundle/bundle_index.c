@@ -153,9 +153,8 @@ static const tw__file_reader *held_shard(const tw__bundle_reader *reader, int32_
 static tw_status open_shard(const tw__bundle_reader *reader, int32_t number, tw__file_reader *file)
 {
     *file = (tw__file_reader){ .descriptor = -1 };
-    char *path = tw__bundle_shard_path(reader->prefix, number, reader->shard_count);
+    tw__owned char *path = tw__bundle_shard_path(reader->prefix, number, reader->shard_count);
     tw_status status = path ? tw__file_open(file, path) : TW_RESOURCE_EXHAUSTED;
-    tw__free(path);
     return status;
 }
 
@@ -205,12 +204,11 @@ tw__bundle_reader *tw__bundle_open(const char *prefix)
     if (!reader)
         return NULL;
     reader->prefix = tw__strdup(prefix);
-    char *path = reader->prefix ? tw__format("%s.index", prefix) : NULL;
+    tw__owned char *path = reader->prefix ? tw__format("%s.index", prefix) : NULL;
     if (!path || load(reader, path) != TW_OK) {
         tw__bundle_close(reader);
         reader = NULL;
     }
-    tw__free(path);
     return reader;
 }
 

@@ -130,14 +130,13 @@ static tw_status read_part(assembly *work, const tw__slice *slice)
     TW_TRY(tw__bundle_check_entry(work->reader, part, &size));
     if (!work->data)
         return TW_OK;
-    char *bytes = tw__alloc(size);
+    tw__owned char *bytes = tw__alloc(size);
     if (!bytes)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__bundle_read_bytes(work->reader, part, bytes);
     if (status == TW_OK &&
         !place_slice(&entry->shape, &shape, slice, tw_dtype_size(entry->dtype), bytes, work->data, work->covered))
         status = bad(work, "overlap");
-    tw__free(bytes);
     return status;
 }
 

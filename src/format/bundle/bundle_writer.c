@@ -168,10 +168,9 @@ static tw_status add_slice(tw__bundle_writer *writer, const char *name, const tw
                         "to save: %s, tensor: %s, of \"%s\"",
                         writer->prefix, tw__shape_text(&slice->part), tw__shape_text(&tensor->shape), name);
     TW_TRY(list_part(writer, name, tensor, slice));
-    tw__text key = { 0 };
+    tw__auto(tw__text_free) tw__text key = { 0 };
     tw__slice_key(&key, name, strlen(name), slice);
     tw_status status = key.failed ? TW_RESOURCE_EXHAUSTED : add(writer, key.data, key.size, tensor);
-    tw__text_free(&key);
     return status;
 }
 
@@ -209,7 +208,7 @@ static void add_entry_proto(tw__text *text, const added *entry)
 
 static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table, int shards)
 {
-    tw__text value = { 0 };
+    tw__auto(tw__text_free) tw__text value = { 0 };
     tw__put_BundleHeaderProto_num_shards(&value, shards);
     size_t version = tw__open_BundleHeaderProto_version(&value);
     tw__put_VersionDef_producer(&value, 1);
@@ -221,7 +220,6 @@ static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table,
         add_entry_proto(&value, entry);
         status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, entry->key_size, value.data, value.size);
     }
-    tw__text_free(&value);
     return status;
 }
 

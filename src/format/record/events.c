@@ -119,13 +119,12 @@ void tw__event_write(tw__text *text, double wall_time, int64_t step, uint32_t wh
 static tw_status add_version(tw__record_writer *records, int64_t seconds)
 {
     static const char version[] = "brain.Event:2", origin[] = "tensorflow.core.util.events_writer";
-    tw__text event = { 0 };
+    tw__auto(tw__text_free) tw__text event = { 0 };
     tw__event_write(&event, (double)seconds, 0, TW_EVENT_FILE_VERSION, version, sizeof version - 1);
     size_t metadata = tw__open_Event_source_metadata(&event);
     tw__put_SourceMetadata_writer(&event, origin, sizeof origin - 1);
     tw__close(&event, metadata);
     tw_status status = event.failed ? TW_RESOURCE_EXHAUSTED : tw__record_add(records, event.data, event.size);
-    tw__text_free(&event);
     return status;
 }
 
@@ -189,10 +188,9 @@ tw_status tw__events_add(tw__event_writer *writer, const void *event, size_t siz
 
 tw_status tw__events_add_what(tw__event_writer *writer, int64_t step, uint32_t what, const void *data, size_t size)
 {
-    tw__text event = { 0 };
+    tw__auto(tw__text_free) tw__text event = { 0 };
     tw__event_write(&event, NAN, step, what, data, size);
     tw_status status = event.failed ? TW_RESOURCE_EXHAUSTED : tw__events_add(writer, event.data, event.size);
-    tw__text_free(&event);
     return status;
 }
 

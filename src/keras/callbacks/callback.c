@@ -57,9 +57,8 @@ TW_METHOD(callback_set_params,
           "keras.callbacks.Callback._set_params|keras.callbacks.Callback.set_params(self: callback, params: value = None)",
           "Sets those.")
 {
-    tw_value old = args->self->params;
+    tw__auto(tw_value_free) tw_value old = args->self->params;
     args->self->params = tw__value_copy(&args->params);
-    tw_value_free(&old);
     return TW_OK;
 }
 
@@ -188,12 +187,11 @@ static tw_status append(tw__callback_list *list, tw_callback *callback, const tw
 
 static tw_status append_new(tw__callback_list *list, const tw_class *class_row, const tw__callback_setup *setup)
 {
-    void *args = tw__alloc_zero(class_row->signature->args_size);
+    tw__owned void *args = tw__alloc_zero(class_row->signature->args_size);
     if (!args)
         return tw__error_status();
     tw_args_default(class_row->signature, args);
     tw_auto tw_callback *made = tw_class_make(class_row, args);
-    tw__free(args);
     return append(list, made, setup);
 }
 

@@ -96,11 +96,10 @@ static tw_status read_watched(const char *what, const char *monitor, const tw__d
     *found = tw__logs_number(logs, monitor, current);
     if (*found)
         return TW_OK;
-    char *names = tw__logs_names(logs);
+    tw__owned char *names = tw__logs_names(logs);
     if (!names)
         return tw__error_status();
     tw__log("WARNING", "%s conditioned on metric `%s` which is not available. Available metrics are: %s", what, monitor, names);
-    tw__free(names);
     return TW_OK;
 }
 

@@ -34,12 +34,11 @@ static struct tw_summary_writer *writer_of(board *b, int which)
 {
     if (b->writers[which])
         return b->writers[which];
-    char *path = tw__format("%s/%s", settings(b)->log_dir, which == TRAIN ? "train" : "validation");
+    tw__owned char *path = tw__format("%s/%s", settings(b)->log_dir, which == TRAIN ? "train" : "validation");
     tw_summary_writer_args args;
     tw_args_default(&tw__signature_summary_writer, &args);
     args.logdir = path;
     b->writers[which] = path ? tw_class_make(&tw__class_summary_writer, &args) : NULL;
-    tw__free(path);
     return b->writers[which];
 }
 
@@ -85,11 +84,10 @@ static tw_status done(tw_tensor *written) /* takes it */
 
 static tw_status scalar(const char *prefix, const char *name, const char *suffix, double value, int64_t step)
 {
-    char *tag = tw__format("%s%s%s", prefix, name, suffix);
+    tw__owned char *tag = tw__format("%s%s%s", prefix, name, suffix);
     tw_auto tw_tensor *number = tag ? tw_tensor_float((float)value) : NULL, *at = number ? tw_tensor_int64(step) : NULL;
     tw_status status = at ? done(tw__impl_summary_scalar(&(tw_summary_scalar_args){ .name = tag, .data = number, .step = at }))
                           : tw__error_status();
-    tw__free(tag);
     return status;
 }
 

@@ -61,10 +61,9 @@ TW_API(datasets_mnist, "keras.datasets.mnist._load_data(path: str = mnist.npz) -
 {
     static const char *const members[] = { "x_train", "y_train", "x_test", "y_test" };
     tw_tensor *items[4] = { NULL };
-    char *path = args->path[0] == '/' ? tw__strdup(args->path) : find(args->path, "MNIST");
+    tw__owned char *path = args->path[0] == '/' ? tw__strdup(args->path) : find(args->path, "MNIST");
     for (int i = 0; path && i < 4 && (i == 0 || items[i - 1]); i++)
         items[i] = tw__npz_read(path, members[i]);
-    tw__free(path);
     return gather(items);
 }
 

@@ -103,11 +103,11 @@ tw_named tw__initializer_again(tw_named named, tw_initializer **made)
     const tw_class *class = tw_class_of(named);
     const tw_initializer *given = named;
     bool plain = !given->foreign_make && tw_class_signature(class) && tw_object_config(named);
-    tw_value config = plain ? (tw_value){ .kind = TW_VALUE_NONE } : tw__serialize(named, "keras.initializers");
+    tw__auto(tw_value_free) tw_value config =
+        plain ? (tw_value){ .kind = TW_VALUE_NONE } : tw__serialize(named, "keras.initializers");
     *made = plain                          ? tw_class_make(class, tw_object_config(named))
             : config.kind != TW_VALUE_NONE ? tw__deserialize(&config, "initializer")
                                            : NULL;
-    tw_value_free(&config);
     return *made;
 }
 

@@ -28,7 +28,7 @@ tw_status tw__layer_sizes(const char *name, tw_ints given, int count, bool zero_
     }
     if (fits && bad == 1)
         return TW_OK;
-    char *text = ints_text(given);
+    tw__owned char *text = ints_text(given);
     if (!fits)
         tw__fail(TW_VALUE_ERROR, "The `%s` argument must be a tuple of %d integers. Received: %s", name, count, text ? text : "");
     else
@@ -36,7 +36,6 @@ tw_status tw__layer_sizes(const char *name, tw_ints given, int count, bool zero_
                  "The `%s` argument must be a tuple of %d integers. Received: %s including {%lld} that does not satisfy the "
                  "requirement `%s 0`.",
                  name, count, text ? text : "", (long long)bad, zero_allowed ? ">=" : ">");
-    tw__free(text);
     return tw__error_status();
 }
 
@@ -108,12 +107,11 @@ tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int 
 {
     if (shape->rank < 0 || shape->rank == rank)
         return TW_OK;
-    char *text = tw__shape_tuple(shape);
+    tw__owned char *text = tw__shape_tuple(shape);
     tw__fail_because(
         TW_REASON_INPUTS, TW_VALUE_ERROR,
         "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
         layer->name, rank, shape->rank, text ? text : "");
-    tw__free(text);
     return tw__error_status();
 }
 

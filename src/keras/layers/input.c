@@ -18,10 +18,9 @@ static tw_status input_init(void *self, const void *given)
     if (layer->batch_input_shape.rank < 0)
         layer->batch_input_shape = (tw_shape){ .rank = 1, .dims = { args->batch_size == TW_NO_INT ? -1 : args->batch_size } };
     layer->built = true;
-    tw_keras_tensor *tensor = tw__input_tensor(layer);
+    tw_auto tw_keras_tensor *tensor = tw__input_tensor(layer);
     if (!tensor)
         return tw__error_status();
-    tw_release(tensor);
     return TW_OK;
 }
 

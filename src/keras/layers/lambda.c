@@ -104,9 +104,8 @@ static void *lambda_from_config(const tw_value *config)
     }
     if (made)
         tw__dict_put(&dict, "function", (tw_value){ .kind = TW_VALUE_OBJECT, .object = made });
-    tw_value own = tw__dict_take(&dict);
+    tw__auto(tw_value_free) tw_value own = tw__dict_take(&dict);
     void *layer = own.kind == TW_VALUE_DICT ? tw__object_of_config(&tw__class_layers_lambda, &own) : NULL;
-    tw_value_free(&own);
     return layer;
 }
 

@@ -178,7 +178,7 @@ static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
         expected = "axis";
     if (!expected)
         return TW_OK;
-    char *text = told_shape(shape);
+    tw__owned char *text = told_shape(shape);
     if (*expected == 'r')
         tw__fail_because(TW_REASON_INPUTS, TW_VALUE_ERROR,
                          "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
@@ -190,7 +190,6 @@ static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
             "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
             "but received input with shape %s",
             layer->name, (long long)layer->last_axis, text ? text : "");
-    tw__free(text);
     return tw__error_status();
 }
 
@@ -304,7 +303,7 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
     TW_TRY(tw__weights_check_input(layer->name, &shape));
     tw__outside outside = tw__root_begin();
     tw_tensor *zeros = tw_tensor_new(layer->compute_dtype, shape, NULL);
-    tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
+    tw_auto tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
     tw__outside_end(outside);
     tw_release(zeros);
     if (!output)
@@ -312,7 +311,6 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
     *output_shape = output->shape;
     if (output_shape->rank > 0 && input_shape->rank > 0 && input_shape->dims[0] < 0)
         output_shape->dims[0] = -1;
-    tw_release(output);
     return TW_OK;
 }
 

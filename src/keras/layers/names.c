@@ -96,11 +96,10 @@ TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the name
 TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The next number for names that begin so, from 1.")
 {
     tw__lock_take(&lock);
-    char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");
+    tw__owned char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");
     uintptr_t count = key ? (uintptr_t)tw__map_get(counts_now(), key, strlen(key)) + 1 : 0;
     if (key)
         tw__map_put(counts_now(), key, strlen(key), (void *)count);
     tw__lock_give(&lock);
-    tw__free(key);
     return (int64_t)count;
 }

@@ -203,16 +203,15 @@ static tw_status set_weight(tw_layer *layer, tw_variable *variable, tw_tensor *v
         return status;
     }
     tw_attr target = TW_A_TYPE("DstT", resource->dtype);
-    tw_tensor *cast = value->dtype == resource->dtype ? tw_retain(value) : TW_CALL(Cast, value, target);
+    tw_auto tw_tensor *cast = value->dtype == resource->dtype ? tw_retain(value) : TW_CALL(Cast, value, target);
     tw_status status = cast ? tw__variable_set(variable, cast) : tw__error_status();
-    tw_release(cast);
     return status;
 }
 
 TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weights: tensors)", "Sets the values of all variables.")
 {
     tw_layer *layer = args->self;
-    tw_objects variables = variables_of(layer, TW_ALL_VARIABLES);
+    tw__auto(tw_objects_free) tw_objects variables = variables_of(layer, TW_ALL_VARIABLES);
     tw_status status = tw_error_code();
     if (status == TW_OK && variables.count != args->weights.count)
         status =
@@ -222,6 +221,5 @@ TW_METHOD(layer_set_weights, "keras.layers.Layer.set_weights(self: layer, weight
                      layer->name, (long long)args->weights.count, (long long)variables.count);
     for (int64_t i = 0; status == TW_OK && i < variables.count; i++)
         status = set_weight(layer, variables.items[i], args->weights.items[i]);
-    tw_objects_free(&variables);
     return status == TW_OK ? tw__preprocessing_finalize_all(&layer->trackable) : status;
 }

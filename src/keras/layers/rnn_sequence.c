@@ -121,7 +121,7 @@ tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *cons
         *item = given[1];
         given[1] = (tw_value){ .kind = TW_VALUE_LIST, .list = { item, 1 } };
     }
-    tw_value result = tw__layer_call_values(s->cell, given, 2, s->training);
+    tw__auto(tw_value_free) tw_value result = tw__layer_call_values(s->cell, given, 2, s->training);
     tw_value_free(&given[1]);
     tw_tensor *found[TW_MOST_STATES];
     bool good = tw__value_is_list(&result) && result.list.count == 2 && result.list.items[0].kind == TW_VALUE_TENSOR &&
@@ -134,7 +134,6 @@ tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *cons
         tw__fail(TW_VALUE_ERROR, "RNN: the cell \"%s\" gave something else than (output, states) with %d states", s->cell->name,
                  s->count);
     }
-    tw_value_free(&result);
     return good ? TW_OK : tw__error_status();
 }
 
@@ -144,13 +143,12 @@ static tw_tensor *choose(tw_tensor *mask, tw_tensor *x, tw_tensor *y)
     tw_auto tw_tensor *taken = x;
     if (!x || !y)
         return NULL;
-    tw_tensor *wide = tw_retain(mask);
+    tw_auto tw_tensor *wide = tw_retain(mask);
     for (int i = 1; i < x->shape.rank && wide; i++) {
         tw_auto tw_tensor *narrow = wide, *axis = tw_tensor_int(-1);
         wide = TW_CALL(ExpandDims, narrow, axis);
     }
     tw_tensor *result = wide ? TW_CALL(SelectV2, wide, x, y) : NULL;
-    tw_release(wide);
     return result;
 }
 

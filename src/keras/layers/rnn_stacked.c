@@ -28,10 +28,9 @@ int64_t tw__cell_output_size(tw_layer *cell)
         return size.i;
     tw_value_free(&size);
     tw_clear_error();
-    tw_value sizes = tw__cell_state_sizes(cell);
+    tw__auto(tw_value_free) tw_value sizes = tw__cell_state_sizes(cell);
     tw_shape flat[TW_MOST_STATES];
     int count = tw__states_sizes(&sizes, flat, 0);
-    tw_value_free(&sizes);
     return count > 0 && flat[0].rank ? flat[0].dims[flat[0].rank - 1] : -1;
 }
 

@@ -164,7 +164,7 @@ static void put_in(tw_value *dict, const char *key, tw_value value)
 /* Another layer of the same config, under another name. */
 static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, bool backwards)
 {
-    tw_value entry = tw__serialize(layer, "keras.layers");
+    tw__auto(tw_value_free) tw_value entry = tw__serialize(layer, "keras.layers");
     tw_value *config = (tw_value *)(uintptr_t)(entry.kind == TW_VALUE_DICT ? tw__value_get(&entry, "config") : NULL);
     char *full = tw__format("%s_%s", prefix, name);
     tw_layer *made = NULL;
@@ -174,7 +174,6 @@ static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, 
         made = tw__deserialize(&entry, "layer");
     }
     tw__free(full);
-    tw_value_free(&entry);
     return made;
 }
 

@@ -27,7 +27,7 @@ static bool is_layer_name(const char *name)
 tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_t layer_count)
 {
     tw_trackable *object = &model->trackable;
-    tw__child *old = object->children;
+    tw__owned tw__child *old = object->children;
     size_t count = object->child_count;
     object->children = NULL;
     object->child_count = object->child_capacity = 0;
@@ -38,7 +38,6 @@ tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_
         tw__free(old[i].name);
         tw_release(old[i].object);
     }
-    tw__free(old);
     return status;
 }
 
@@ -64,15 +63,13 @@ static tw_value flat_ends(tw_layer *model, bool outputs)
     tw_value none = { .kind = TW_VALUE_NONE };
     if (!tw__functional_of(model) && !tw__sequential_end(model, outputs))
         return none;
-    tw_value ends = tw__model_ends(model, outputs);
-    tw_keras_tensor **tensors = NULL;
+    tw__auto(tw_value_free) tw_value ends = tw__model_ends(model, outputs);
+    tw__owned tw_keras_tensor **tensors = NULL;
     size_t count = 0, capacity = 0;
     tw_status status = tw__keras_tensors_of(&ends, &tensors, &count, &capacity);
     tw_value *items = status == TW_OK ? tw__alloc_array(count + 1, sizeof *items) : NULL;
     for (size_t i = 0; items && i < count; i++)
         items[i] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(tensors[i]) };
-    tw_value_free(&ends);
-    tw__free(tensors);
     return items ? (tw_value){ .kind = TW_VALUE_LIST, .list = { items, (int64_t)count } } : none;
 }
 

@@ -104,7 +104,7 @@ static tw_status try_call(trial *t)
     tw_dtype *dtypes = tw__alloc_array(t->count + 1, sizeof *dtypes);
     tw_shape *shapes = tw__alloc_array(t->count + 1, sizeof *shapes);
     const char **names = tw__alloc_array(t->count + 1, sizeof *names);
-    tw__function *function = NULL;
+    tw_auto tw__function *function = NULL;
     if (dtypes && shapes && names) {
         for (size_t i = 0; i < t->count; i++) {
             dtypes[i] = t->tensors[i]->dtype;
@@ -120,7 +120,6 @@ static tw_status try_call(trial *t)
     tw__free(names);
     if (!function)
         return tw__error_status();
-    tw_release(function);
     return TW_OK;
 }
 

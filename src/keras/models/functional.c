@@ -237,7 +237,7 @@ static tw_status flat_items(const tw__functional *model, const tw_value *given, 
                                 "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.",
                                 model->model.layer.name, (long long)items,
                                 (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
-    int64_t *order = is_dict ? tw__alloc_array((size_t)items + 1, sizeof *order) : NULL;
+    tw__owned int64_t *order = is_dict ? tw__alloc_array((size_t)items + 1, sizeof *order) : NULL;
     tw_status status = is_dict && !order ? TW_RESOURCE_EXHAUSTED : TW_OK;
     if (order)
         tw__dict_order(wanted, order);
@@ -251,7 +251,6 @@ static tw_status flat_items(const tw__functional *model, const tw_value *given, 
                        : tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.",
                                   name);
     }
-    tw__free(order);
     return status;
 }
 

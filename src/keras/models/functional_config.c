@@ -108,7 +108,7 @@ static tw_value further_arguments(writing *w, tw_layer *layer, const tw__layer_n
 
 static tw_value node_entry(writing *w, tw_layer *layer, const tw__layer_node *node)
 {
-    tw_value further = further_arguments(w, layer, node);
+    tw__auto(tw_value_free) tw_value further = further_arguments(w, layer, node);
     tw_value none = { .kind = TW_VALUE_NONE };
     tw_value entry = node->arguments.list.count ? first_argument(w, &node->arguments.list.items[0], &further) : none;
     bool bare = tw__is(layer, &tw__class_op_lambda) || tw__is(layer, &tw__class_slicing_op_lambda);
@@ -120,7 +120,6 @@ static tw_value node_entry(writing *w, tw_layer *layer, const tw__layer_node *no
             entry = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, 1 } };
         }
     }
-    tw_value_free(&further);
     return entry;
 }
 

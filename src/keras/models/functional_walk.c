@@ -89,7 +89,7 @@ static tw_status enter(walk *w, frame **stack, size_t *size, size_t *capacity, c
 
 static tw_status walk_from(walk *w, const tw_keras_tensor *output)
 {
-    frame *stack = NULL;
+    tw__owned frame *stack = NULL;
     size_t size = 0, capacity = 0;
     tw_status status = enter(w, &stack, &size, &capacity, output);
     while (status == TW_OK && size) {
@@ -110,7 +110,6 @@ static tw_status walk_from(walk *w, const tw_keras_tensor *output)
     }
     while (size)
         tw__free(stack[--size].needs);
-    tw__free(stack);
     return status;
 }
 

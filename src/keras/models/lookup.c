@@ -8,7 +8,7 @@
 static tw_tensor *call_row(const char *path, tw_tensor *y_true, tw_tensor *y_pred)
 {
     const tw_signature *signature = tw_signature_find(path);
-    char *args = signature ? tw__alloc_zero(signature->args_size) : NULL;
+    tw__owned char *args = signature ? tw__alloc_zero(signature->args_size) : NULL;
     if (!args)
         return NULL;
     tw_args_default(signature, args);
@@ -16,7 +16,6 @@ static tw_tensor *call_row(const char *path, tw_tensor *y_true, tw_tensor *y_pre
     *(tw_tensor **)(args + signature->fields[1].offset) = y_pred;
     tw_value result = { .kind = TW_VALUE_NONE };
     tw_status status = tw_signature_invoke(signature, args, &result);
-    tw__free(args);
     return status == TW_OK && result.kind == TW_VALUE_TENSOR ? result.tensor : NULL;
 }
 

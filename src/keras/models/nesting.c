@@ -70,11 +70,10 @@ static tw_status take_arrays(tw__given *given, const tw_value *value, tw_value *
 
 static tw_status wrong_data(const tw_value *structure)
 {
-    char *text = tw__element_text(structure);
+    tw__owned char *text = tw__element_text(structure);
     tw_status status =
         tw__fail(TW_VALUE_ERROR, "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s",
                  text ? text : "");
-    tw__free(text);
     return status;
 }
 
@@ -250,13 +249,12 @@ static tw_status next_leaf(void *context, const tw_value *leaf, tw_value *mapped
         return TW_OK;
     }
     int count = flat_count(leaf);
-    tw_tensor **parts = count >= 0 ? tw__alloc_array((size_t)count + 1, sizeof *parts) : NULL;
+    tw__owned tw_tensor **parts = count >= 0 ? tw__alloc_array((size_t)count + 1, sizeof *parts) : NULL;
     if (!parts)
         return tw__error_status();
     for (int i = 0; i < count; i++)
         parts[i] = tw_retain(*(*at)++);
     tw_status status = tw__element_pack(leaf, parts, count, mapped);
-    tw__free(parts);
     return status;
 }
 

@@ -71,7 +71,7 @@ tw_value tw__node_results(tw_layer *layer, int node)
 /* The outputs of a dict have their numbers in the order of the keys: configs name them by these. */
 static tw_status flatten_dict(const tw_value *dict, tw__flattening *f, tw_value *items)
 {
-    int64_t *order = tw__alloc_array((size_t)dict->list.count + 1, sizeof *order);
+    tw__owned int64_t *order = tw__alloc_array((size_t)dict->list.count + 1, sizeof *order);
     tw_status status = order ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (order)
         tw__dict_order(dict, order);
@@ -80,7 +80,6 @@ static tw_status flatten_dict(const tw_value *dict, tw__flattening *f, tw_value 
         items[key] = tw__value_copy(&dict->list.items[key]);
         status = tw__flatten_result(&dict->list.items[key + 1], f, &items[key + 1]);
     }
-    tw__free(order);
     return status;
 }
 

@@ -109,7 +109,7 @@ static tw_tensor *summed(tw_tensor *const *values, int count)
 /* One result of what all replicas gave in that place. */
 static tw_tensor *one_of(const run *r, int replicas, int64_t at)
 {
-    tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
+    tw__owned tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
     bool same = true;
     for (int k = 0; values && k < replicas; k++) {
         values[k] = r->results[k].items[at];
@@ -119,7 +119,6 @@ static tw_tensor *one_of(const run *r, int replicas, int64_t at)
                      : same                       ? tw_retain(values[0])
                      : r->mode == TW_PREDICT_MODE ? joined(values, replicas)
                                                   : summed(values, replicas);
-    tw__free(values);
     return one;
 }
 

@@ -41,11 +41,10 @@ static tw_status name_input(sequential *self)
     tw__layer_built_for(&self->model.layer, tw__shape_value(&self->input_shape));
     if (self->input)
         return TW_OK;
-    char *name = tw__format("%s_input", self->layers[0]->name);
+    tw__owned char *name = tw__format("%s_input", self->layers[0]->name);
     tw_layers_input_layer_args args =
         TW_ARGS(layers_input_layer, .name = name, .dtype = self->layers[0]->dtype, .batch_input_shape = self->input_shape);
     self->input = name ? tw_class_make(&tw__class_layers_input_layer, &args) : NULL;
-    tw__free(name);
     return self->input ? TW_OK : tw__error_status();
 }
 
@@ -384,7 +383,7 @@ TW_METHOD(sequential_pop, "keras.Sequential.pop(self: model)", "Takes the last l
         return tw__error_status();
     if (!model->count)
         return tw__fail(TW_TYPE_ERROR, "There are no layers in the model.");
-    tw_layer *last = model->layers[--model->count];
+    tw_auto tw_layer *last = model->layers[--model->count];
     tw_status status = TW_OK;
     disconnect(model, model->count + 1);
     if (!model->count) {
@@ -400,7 +399,6 @@ TW_METHOD(sequential_pop, "keras.Sequential.pop(self: model)", "Takes the last l
     }
     if (status == TW_OK)
         status = retrack(model);
-    tw_release(last);
     return status;
 }
 

@@ -78,12 +78,11 @@ static char **keys_of(const tw_value *outputs, int count)
 
 static char **names_of(tw_layer *model, const tw_value *outputs, int count)
 {
-    tw_value all = tw__impl_model_output_names(&(tw_model_output_names_args){ .self = model });
+    tw__auto(tw_value_free) tw_value all = tw__impl_model_output_names(&(tw_model_output_names_args){ .self = model });
     char **names =
         all.kind == TW_VALUE_LIST && all.list.count == count ? tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
     for (int i = 0; names && i < count; i++)
         names[i] = all.list.items[i].kind == TW_VALUE_STR ? tw__strdup(all.list.items[i].s.data) : NULL;
-    tw_value_free(&all);
     return names ? names : keys_of(outputs, count);
 }
 

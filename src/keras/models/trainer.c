@@ -207,12 +207,11 @@ tw_status tw__trainer_metrics(tw__trainer *t, tw_metric ***metrics, int *count)
 
 static tw_status reset_own(tw__trainer *t)
 {
-    tw_objects own = { 0 };
-    tw_status status = tw__language.metrics(t->model, &own);
-    for (int64_t i = 0; status == TW_OK && i < own.count; i++)
-        status = tw__metric_reset(own.items[i]);
-    tw_objects_free(&own);
-    return status;
+    tw__auto(tw_objects_free) tw_objects own = { 0 };
+    TW_TRY(tw__language.metrics(t->model, &own));
+    for (int64_t i = 0; i < own.count; i++)
+        TW_TRY(tw__metric_reset(own.items[i]));
+    return TW_OK;
 }
 
 tw_status tw__trainer_reset(tw__trainer *t)

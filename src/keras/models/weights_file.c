@@ -40,9 +40,8 @@ static tw_status check_built(const tw_layer *model)
 /* Whether the file may be written: it is not there, or the user says so. */
 static tw_status may_write(const char *path, bool hdf5, bool *proceed)
 {
-    char *index = tw__format("%s%s", path, hdf5 ? "" : ".index");
+    tw__owned char *index = tw__format("%s%s", path, hdf5 ? "" : ".index");
     tw_status status = index ? tw__ask_overwrite(index, proceed) : TW_RESOURCE_EXHAUSTED;
-    tw__free(index);
     return status;
 }
 

@@ -383,11 +383,10 @@ static tw_status count_step(tw_optimizer *optimizer)
 
 static tw_status no_gradients(const tw_objects *variables)
 {
-    tw__text names = { 0 };
+    tw__auto(tw__text_free) tw__text names = { 0 };
     for (int64_t i = 0; i < variables->count; i++)
         tw__text_format(&names, "%s'%s'", i ? ", " : "", ((tw_variable *)variables->items[i])->name);
     tw_status status = tw__fail(TW_VALUE_ERROR, "No gradients provided for any variable: ([%s],).", names.data ? names.data : "");
-    tw__text_free(&names);
     return status;
 }
 

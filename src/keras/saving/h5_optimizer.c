@@ -148,12 +148,10 @@ tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
     int64_t trained;
     TW_TRY(tw__keras_build_optimizer(model, &trained));
     size_t count;
-    char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &count);
+    tw__owned char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &count);
     if (!names)
         return tw__error_status();
-    tw_tensors values = tw__h5_values(file, group);
+    tw__auto(tw_tensors_free) tw_tensors values = tw__h5_values(file, group);
     tw_status status = values.items ? set_state(trainer->optimizer, &values, count ? names[0] : "") : tw__error_status();
-    tw_tensors_free(&values);
-    tw__free(names);
     return status;
 }

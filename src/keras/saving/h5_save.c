@@ -35,9 +35,8 @@ static tw_status make_old(tw_value *entry)
 
 static tw_status set_json(tw__hdf5_node *node, const char *name, const tw_value *value)
 {
-    char *text = tw_value_json(value);
+    tw__owned char *text = tw_value_json(value);
     tw_status status = text ? tw__hdf5_set_text(node, name, text, false) : tw__error_status();
-    tw__free(text);
     return status;
 }
 
@@ -173,9 +172,8 @@ tw_value tw__keras_training_config(const tw__trainer *trainer)
 
 static tw_status put_training(tw__hdf5_node *root, const tw__trainer *trainer)
 {
-    tw_value config = tw__keras_training_config(trainer);
+    tw__auto(tw_value_free) tw_value config = tw__keras_training_config(trainer);
     tw_status status = config.kind == TW_VALUE_DICT ? set_json(root, "training_config", &config) : tw__error_status();
-    tw_value_free(&config);
     return status;
 }
 
@@ -211,12 +209,11 @@ static tw_status put_optimizer(tw__hdf5_node *root, tw_optimizer *optimizer)
     const tw_trackable *all = optimizer->all;
     if (tw__optimizer_is_former(optimizer) && tw__nadam_product(optimizer))
         return put_former(root, optimizer);
-    tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
+    tw__owned tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
     tw__hdf5_node *group = variables ? tw__hdf5_group(root, "optimizer_weights") : NULL;
     for (size_t i = 0; group && i < all->child_count; i++)
         variables[i] = (tw_variable *)all->children[i].object;
     tw_status status = group ? tw__h5_put_variables(group, variables, (int64_t)all->child_count) : tw__error_status();
-    tw__free(variables);
     return status;
 }
 

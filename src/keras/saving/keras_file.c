@@ -164,10 +164,9 @@ static tw_status arguments_of(const char *path, const tw_value *model, tw_value 
         if (found->list.items[i].kind == TW_VALUE_STR && strcmp(found->list.items[i].s.data, "optimizer") != 0)
             tw__dict_put(&dict, found->list.items[i].s.data, tw__value_copy(&found->list.items[i + 1]));
     }
-    tw_value config = tw__dict_take(&dict);
+    tw__auto(tw_value_free) tw_value config = tw__dict_take(&dict);
     tw_status status =
         config.kind == TW_VALUE_DICT ? tw__keras_training_arguments(path, &config, NULL, arguments) : tw__error_status();
-    tw_value_free(&config);
     return status;
 }
 

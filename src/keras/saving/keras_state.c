@@ -42,13 +42,12 @@ static char *join(const char *path, const char *name)
 
 static char *class_word(const void *object)
 {
-    tw_value name = { .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value name = { .kind = TW_VALUE_NONE };
     bool own = tw__language.class_name && tw__language.class_name(object, &name) && name.kind == TW_VALUE_STR;
     const char *text = own                                           ? name.s.data
                        : tw__is(object, &tw__class_metrics_function) ? "MeanMetricWrapper"
                                                                      : tw_class_name(object);
     char *word = tw__snake_case(text);
-    tw_value_free(&name);
     return word;
 }
 
@@ -76,7 +75,7 @@ static tw_status go_through(walk *w, void *const *members, size_t count, const c
 
 static tw_status go_to(walk *w, const attribute *a, const char *path)
 {
-    char *inner = join(path, a->name);
+    tw__owned char *inner = join(path, a->name);
     tw_status status = inner ? TW_OK : tw__error_status();
     if (status == TW_OK && !a->object) {
         status = go_through(w, a->members, a->count, inner);
@@ -90,7 +89,6 @@ static tw_status go_to(walk *w, const attribute *a, const char *path)
     } else if (status == TW_OK && (tw__is(a->object, &tw__class_layer) || tw__is(a->object, &tw__class_optimizer))) {
         status = go(w, (tw_trackable *)a->object, inner);
     }
-    tw__free(inner);
     return status;
 }
 
@@ -221,13 +219,12 @@ static tw_status check_count(const tw_layer *layer, tw_variable *const *variable
 {
     if (count == found)
         return TW_OK;
-    tw__text names = { 0 };
+    tw__auto(tw__text_free) tw__text names = { 0 };
     for (size_t i = 0; i < count; i++)
         tw__text_format(&names, "%s'%s'", i ? ", " : "", variables[i]->name);
     tw_status status =
         tw__fail(TW_VALUE_ERROR, "Layer '%s' expected %zu variables, but received %zu variables during loading. Expected: [%s]",
                  layer->name, count, found, names.data ? names.data : "");
-    tw__text_free(&names);
     return status;
 }
 
@@ -283,15 +280,11 @@ static tw_status put_asset(walk *w, const tw_trackable *object, const char *path
     tw__lookup_layer *lookup = tw__lookup_of(object);
     if (!lookup || tw__lookup_settings_of(lookup).vocabulary->kind != TW_VALUE_NONE) /* the config has it */
         return TW_OK;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__owned char *name = asset_name(path);
-    tw_status status = name ? tw__vocabulary_text(lookup, &text) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__zip_member(w->zip, name);
-    if (status == TW_OK)
-        status = tw__zip_write(w->zip, text.data ? text.data : "", text.size);
-    tw__text_free(&text);
-    return status;
+    TW_TRY(name ? tw__vocabulary_text(lookup, &text) : tw__error_status());
+    TW_TRY(tw__zip_member(w->zip, name));
+    return tw__zip_write(w->zip, text.data ? text.data : "", text.size);
 }
 
 static tw_status get_asset(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)

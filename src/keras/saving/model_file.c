@@ -43,7 +43,7 @@ static tw_status save_tf(const tw_model_save_args *args)
     tw__child optimizer;
     size_t place = !args->include_optimizer ? take_optimizer(model, &optimizer) : SIZE_MAX;
     tw__extra extra = { 0 };
-    tw_saved_object *signatures = tw__saved_object_new("signature_map");
+    tw_auto tw_saved_object *signatures = tw__saved_object_new("signature_map");
     tw_status status = signatures ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status =
@@ -53,7 +53,6 @@ static tw_status save_tf(const tw_model_save_args *args)
     if (place != SIZE_MAX)
         put_back(model, place, optimizer);
     tw__extra_free(&extra);
-    tw_release(signatures);
     return status;
 }
 

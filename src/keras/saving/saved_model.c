@@ -235,7 +235,7 @@ tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *nex
         return tw__value_copy(value);
     bool dict = value->kind == TW_VALUE_DICT;
     tw_value made = { .kind = value->kind };
-    int64_t *order = dict ? tw__alloc_array((size_t)value->list.count + 1, sizeof *order) : NULL;
+    tw__owned int64_t *order = dict ? tw__alloc_array((size_t)value->list.count + 1, sizeof *order) : NULL;
     made.list.items = tw__alloc_array((size_t)value->list.count + 1, sizeof *made.list.items);
     if (made.list.items && (order || !dict)) {
         made.list.count = value->list.count;
@@ -248,7 +248,6 @@ tw_value tw__specs_exchange(const tw_value *value, tw_tensor **tensors, int *nex
             made.list.items[at] = tw__specs_exchange(&value->list.items[at], tensors, next);
         }
     }
-    tw__free(order);
     return made;
 }
 
@@ -434,19 +433,18 @@ static char *output_name(tw_layer *model, const tw_value *results, int index)
         return before ? tw__format("%s_%d", name, before) : tw__strdup(name);
     }
     char *name = NULL;
-    tw_objects layers = { 0 };
+    tw__auto(tw_objects_free) tw_objects layers = { 0 };
     if (tw__is(model, &tw__class_sequential))
         layers = tw_sequential_layers(model);
     if (layers.count)
         name = tw__strdup(((const tw_layer *)layers.items[layers.count - 1])->name);
-    tw_objects_free(&layers);
     return name ? name : tw__format("output_%d", index + 1);
 }
 
 static tw_saved_concrete *default_signature(tw_layer *model, const model_input *input)
 {
     tw_value results = NONE;
-    tw__function *f = trace(model, "serving", input, 0, &results);
+    tw_auto tw__function *f = trace(model, "serving", input, 0, &results);
     tw_saved_concrete *made = NULL, *signature = NULL;
     tw__dict named = { 0 };
     for (int i = 0; f && i < f->output_count; i++) {
@@ -466,7 +464,6 @@ static tw_saved_concrete *default_signature(tw_layer *model, const model_input *
         signature = tw__signature_of(made, "serving_default");
     }
     tw_release(made);
-    tw_release(f);
     return signature;
 }
 

@@ -38,7 +38,7 @@ typedef tw_status (*keras_visitor)(void *context, const keras_node *node);
 static tw_status each_of_file(const char *path, keras_visitor visit, void *context)
 {
     size_t size = 0;
-    char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
+    tw__owned char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
     tw_status status = bytes ? TW_OK : tw__error_status();
     tw__SavedMetadata from = { 0 };
     tw_string whole = { bytes, size };
@@ -51,7 +51,6 @@ static tw_status each_of_file(const char *path, keras_visitor visit, void *conte
         status = visit(context, &(keras_node){ (uint64_t)(int64_t)node.node_id, node.node_path, node.metadata });
     if (status == TW_OK && (!good || from.nodes.failed))
         status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
-    tw__free(bytes);
     return status;
 }
 
@@ -83,12 +82,11 @@ static tw_status each_of_objects(const char *directory, keras_visitor visit, voi
 /* Every Keras object of a SavedModel. *old: there is no file of metadata. */
 static tw_status each_keras_node(const char *directory, keras_visitor visit, void *context, bool *old)
 {
-    char *path = tw__path_join(directory, "keras_metadata.pb");
+    tw__owned char *path = tw__path_join(directory, "keras_metadata.pb");
     if (!path)
         return TW_RESOURCE_EXHAUSTED;
     *old = !tw__path_exists(path);
     tw_status status = *old ? each_of_objects(directory, visit, context) : each_of_file(path, visit, context);
-    tw__free(path);
     return status;
 }
 
@@ -169,9 +167,9 @@ static tw_layer *model_of_config(const tw_value *metadata)
 
 static tw_status restore_weights(tw_layer *model, const char *directory)
 {
-    char *prefix = tw__path_join(directory, "variables/variables");
+    tw__owned char *prefix = tw__path_join(directory, "variables/variables");
     tw__saving_view view = { .root = &model->trackable };
-    tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
+    tw_auto tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
     tw_variable **variables = NULL;
     int64_t count = 0;
     tw_status status =
@@ -189,8 +187,6 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
     }
     tw__free(variables);
     tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
-    tw_release(restored);
-    tw__free(prefix);
     return status;
 }
 
@@ -381,9 +377,8 @@ static tw_layer *revive(const tw_value *metadata, const char *directory)
 static tw_status read_training(const char *directory, const tw_value *metadata, tw_value *arguments)
 {
     const tw_value *found = tw__value_get(metadata, "training_config");
-    tw_value config = found ? tw__value_copy(found) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw__auto(tw_value_free) tw_value config = found ? tw__value_copy(found) : (tw_value){ .kind = TW_VALUE_NONE };
     tw_status status = tw__keras_training_arguments(directory, &config, tw__value_get(metadata, "model_config"), arguments);
-    tw_value_free(&config);
     return status;
 }
 
@@ -415,7 +410,7 @@ static tw_status compile(tw_layer *model, const char *directory, const tw_value 
 static int64_t stored_bytes(const char *directory)
 {
     int64_t sum = 0;
-    char *folder = tw__path_join(directory, "variables");
+    tw__owned char *folder = tw__path_join(directory, "variables");
     DIR *listing = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
         struct stat info;
@@ -424,7 +419,6 @@ static int64_t stored_bytes(const char *directory)
     }
     if (listing)
         closedir(listing);
-    tw__free(folder);
     return sum;
 }
 

@@ -58,13 +58,12 @@ static tw_value class_and_config(tw_layer *layer)
     const char *known = tw__is(layer, &tw__class_revived) ? "Model"
                         : entry.kind == TW_VALUE_DICT     ? tw__value_text(&entry, "class_name")
                                                           : NULL;
-    char *name = tw__strdup(known ? known : tw_class_name(layer));
+    tw__owned char *name = tw__strdup(known ? known : tw_class_name(layer));
     tw_value_free(&entry);
     tw_clear_error();
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "class_name", name);
     tw__dict_put(&dict, "config", (tw_value){ .kind = TW_VALUE_DICT });
-    tw__free(name);
     return tw__dict_take(&dict);
 }
 
@@ -114,9 +113,8 @@ static char *metadata_of(tw_layer *layer, bool root)
         if (trainer && trainer->compiled && trainer->optimizer && tw__tracked(&layer->trackable, "optimizer"))
             tw__dict_put(&dict, "training_config", tw__keras_training_config(trainer));
     }
-    tw_value value = tw__dict_take(&dict);
+    tw__auto(tw_value_free) tw_value value = tw__dict_take(&dict);
     char *text = value.kind == TW_VALUE_DICT ? tw_value_json(&value) : NULL;
-    tw_value_free(&value);
     tw_value_free(&entry);
     return text;
 }

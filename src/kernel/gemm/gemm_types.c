@@ -102,7 +102,7 @@ static tw_status product_of_halves(tw_dtype dtype, int64_t m, int64_t n, int64_t
 {
     float (*widen)(uint16_t) = dtype == TW_FLOAT16 ? tw__half_to_float : tw__bfloat16_to_float;
     uint16_t (*narrow)(float) = dtype == TW_FLOAT16 ? tw__float_to_half : tw__float_to_bfloat16;
-    float *wide = tw__alloc((size_t)(m * k + k * n + m * n) * sizeof *wide);
+    tw__owned float *wide = tw__alloc((size_t)(m * k + k * n + m * n) * sizeof *wide);
     if (!wide)
         return tw__error_status();
     float *wide_b = wide + m * k, *wide_c = wide_b + k * n;
@@ -117,7 +117,6 @@ static tw_status product_of_halves(tw_dtype dtype, int64_t m, int64_t n, int64_t
     tw_status status = tw__gemm_float(m, n, k, wide, k, 1, wide_b, n, 1, wide_c, n);
     for (int64_t i = 0; status == TW_OK && i < m * n; i++)
         c[i] = narrow(wide_c[i]);
-    tw__free(wide);
     return status;
 }
 

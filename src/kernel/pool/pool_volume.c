@@ -113,7 +113,7 @@ tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__v
     }
     int64_t in = tw__volume_in_count(v), out = tw__volume_out_count(v), given = kind == TW_VOLUME_MAX_BACK ? in : out,
             made = gives_input(kind) ? in : out;
-    float *floats = tw__alloc_array((size_t)(in + given + made) + 1, sizeof *floats);
+    tw__owned float *floats = tw__alloc_array((size_t)(in + given + made) + 1, sizeof *floats);
     if (!floats)
         return TW_RESOURCE_EXHAUSTED;
     if (input)
@@ -123,6 +123,5 @@ tw_status tw__volume_pool(tw__volume_pool_kind kind, tw_dtype dtype, const tw__v
     p = (pooling){ v, floats, NULL, floats + in, floats + in + given, kind };
     run(TW_FLOAT32, &p);
     tw__small_float_write(dtype, floats + in + given, result, made);
-    tw__free(floats);
     return TW_OK;
 }

@@ -406,7 +406,7 @@ static tw_status unpack_gradient(tw__gradient *gradient)
 {
     if (gradient->output_count == 0)
         return TW_OK;
-    tw_tensor **parts = tw__alloc_array((size_t)gradient->output_count, sizeof *parts);
+    tw__owned tw_tensor **parts = tw__alloc_array((size_t)gradient->output_count, sizeof *parts);
     if (!parts)
         return tw__error_status();
     if (tw__join_gradients(gradient, parts) == TW_OK)
@@ -414,7 +414,6 @@ static tw_status unpack_gradient(tw__gradient *gradient)
             tw__call(&tw__op_Pack, parts, gradient->output_count, TW_WITH(TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 1);
     for (int i = 0; i < gradient->output_count; i++)
         tw_release(parts[i]);
-    tw__free(parts);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -46,9 +46,8 @@ static tw_status fill_gradient(tw__gradient *gradient)
     tw_tensor *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[1])
         return TW_OK;
-    tw_tensor *all = tw__all_axes(dy);
+    tw_auto tw_tensor *all = tw__all_axes(dy);
     gradient->input_grads[1] = tw__reshape_like(TW_CALL(Sum, dy, all), gradient->inputs[1]);
-    tw_release(all);
     return gradient->input_grads[1] ? TW_OK : tw__error_status();
 }
 

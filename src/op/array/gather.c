@@ -123,18 +123,16 @@ static tw_status gather_compute(tw__kernel *kernel)
 /* Takes x; NULL stays NULL. */
 static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
 {
-    tw_tensor *shape = x ? tw__ints_tensor(dims, rank, TW_INT64) : NULL;
+    tw_auto tw_tensor *shape = x ? tw__ints_tensor(dims, rank, TW_INT64) : NULL;
     tw_tensor *result = TW_CALL(Reshape, x, shape);
-    tw_release(shape);
     tw_release(x);
     return result;
 }
 
 static tw_tensor *swap_middle(tw_tensor *x) /* [a, b, c, d] -> [a, c, b, d]; takes x */
 {
-    tw_tensor *order = x ? tw__ints_tensor((const int64_t[]){ 0, 2, 1, 3 }, 4, TW_INT32) : NULL;
+    tw_auto tw_tensor *order = x ? tw__ints_tensor((const int64_t[]){ 0, 2, 1, 3 }, 4, TW_INT32) : NULL;
     tw_tensor *result = TW_CALL(Transpose, x, order);
-    tw_release(order);
     tw_release(x);
     return result;
 }
@@ -310,7 +308,7 @@ static tw_status resource_compute(tw__kernel *kernel)
 {
     gathering g;
     tw__resource *resource = tw__resource_of(kernel->inputs[0]);
-    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
+    tw_auto tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
     if (!value)
         return tw__error_status();
     int64_t batch_dims = TW_ATTR(kernel, "batch_dims")->i;
@@ -322,7 +320,6 @@ static tw_status resource_compute(tw__kernel *kernel)
         tw_tensor *out = tw__output(kernel, 0, &g.out);
         status = out ? gather_rows(&g, value, kernel->inputs[1], out) : tw__error_status();
     }
-    tw_release(value);
     return status;
 }
 
@@ -401,12 +398,11 @@ tw_status tw__nd_offset(const tw_tensor *indices, int64_t row, const tw_shape *s
     tw_shape outer = indices->shape;
     outer.rank--;
     place_text(&outer, row, place, sizeof place);
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (int i = 0; i < depth; i++)
         tw__text_format(&text, "%s%lld", i ? ", " : "", (long long)tw_tensor_int_at(indices, row * depth + i));
     tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = [%s] does not index into %s %s", place, text.data ? text.data : "", what,
              tw__shape_text(shape));
-    tw__text_free(&text);
     return TW_INVALID_ARGUMENT;
 }
 
@@ -489,9 +485,8 @@ static tw_status nd_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    tw_tensor *shape = tw__shape_as_tensor(gradient->inputs[0], gradient->inputs[1]->dtype);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(gradient->inputs[0], gradient->inputs[1]->dtype);
     gradient->input_grads[0] = TW_CALL(ScatterNd, gradient->inputs[1], gradient->output_grads[0], shape);
-    tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -86,11 +86,10 @@ tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
     }
     tw_auto tw_tensor *axis = tw_tensor_int(0);
     inputs[count] = axis;
-    tw_tensor *shape = !whole || !axis ? NULL
-                       : count == 1    ? tw_retain(sizes[0])
-                                       : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
+    tw_auto tw_tensor *shape = !whole || !axis ? NULL
+                               : count == 1    ? tw_retain(sizes[0])
+                                               : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
     tw_tensor *result = TW_CALL(Reshape, x, shape);
-    tw_release(shape);
     tw_release(x);
     return result;
 }
@@ -126,9 +125,8 @@ tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
 {
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
-    tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
     tw_tensor *result = TW_CALL(Reshape, x, shape);
-    tw_release(shape);
     tw_release(x);
     return result;
 }

@@ -111,11 +111,9 @@ static tw_status slice_gradient(tw__gradient *gradient)
         values[2 * i] = tw_tensor_int_at(gradient->inputs[1], i);
         values[2 * i + 1] = x->shape.dims[i] - y->shape.dims[i] - values[2 * i];
     }
-    tw_tensor *flat = tw__ints_tensor(values, 2 * x->shape.rank, TW_INT64);
-    tw_tensor *paddings = flat ? tw__tensor_view(flat, &TW_SHAPE(x->shape.rank, 2)) : NULL;
+    tw_auto tw_tensor *flat = tw__ints_tensor(values, 2 * x->shape.rank, TW_INT64);
+    tw_auto tw_tensor *paddings = flat ? tw__tensor_view(flat, &TW_SHAPE(x->shape.rank, 2)) : NULL;
     gradient->input_grads[0] = TW_CALL(Pad, dy, paddings);
-    tw_release(flat);
-    tw_release(paddings);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

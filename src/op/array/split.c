@@ -84,7 +84,7 @@ static tw_status join(tw__gradient *gradient, int dim, int value)
     int count = gradient->output_count;
     if (!gradient->wanted[value])
         return TW_OK;
-    tw_tensor **parts = tw__alloc_array((size_t)count + 1, sizeof *parts);
+    tw__owned tw_tensor **parts = tw__alloc_array((size_t)count + 1, sizeof *parts);
     if (!parts)
         return tw__error_status();
     if (tw__join_gradients(gradient, parts) == TW_OK) {
@@ -93,7 +93,6 @@ static tw_status join(tw__gradient *gradient, int dim, int value)
     }
     for (int i = 0; i < count; i++)
         tw_release(parts[i]);
-    tw__free(parts);
     return gradient->input_grads[value] ? TW_OK : tw__error_status();
 }
 

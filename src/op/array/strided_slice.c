@@ -167,10 +167,9 @@ static tw_status strided_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     copy_masks(gradient, attrs);
-    tw_tensor *shape = tw__shape_as_tensor(in[0], in[1]->dtype);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(in[0], in[1]->dtype);
     gradient->input_grads[0] =
         tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5);
-    tw_release(shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -78,9 +78,8 @@ static tw_status transpose_gradient(tw__gradient *gradient)
 {
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    tw_tensor *back = TW_CALL(InvertPermutation, gradient->inputs[1]);
+    tw_auto tw_tensor *back = TW_CALL(InvertPermutation, gradient->inputs[1]);
     gradient->input_grads[0] = TW_CALL(Transpose, gradient->output_grads[0], back);
-    tw_release(back);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

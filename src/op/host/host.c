@@ -64,7 +64,7 @@ static tw_status assert_compute(tw__kernel *kernel)
 {
     if (*(const bool *)kernel->inputs[0]->data)
         return TW_OK;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (int i = 1; i < kernel->input_count; i++) {
         tw__text_add(&text, i > 1 ? " [" : "[");
         tw__summarize_first(&text, kernel->inputs[i], TW_ATTR(kernel, "summarize")->i);
@@ -72,7 +72,6 @@ static tw_status assert_compute(tw__kernel *kernel)
     }
     tw_status status =
         text.failed ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "assertion failed: %s", text.data ? text.data : "");
-    tw__text_free(&text);
     return status;
 }
 

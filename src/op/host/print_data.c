@@ -9,7 +9,7 @@
 static tw_status print_line(tw__kernel *kernel)
 {
     tw_string message = TW_ATTR(kernel, "message")->s;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__text_bytes(&text, message.data, message.size);
     for (int i = 1; i < kernel->input_count; i++) {
         tw__text_add(&text, "[");
@@ -22,7 +22,6 @@ static tw_status print_line(tw__kernel *kernel)
         fwrite(text.data, 1, text.size, stderr);
         fflush(stderr);
     }
-    tw__text_free(&text);
     return status;
 }
 

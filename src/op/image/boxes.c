@@ -134,7 +134,7 @@ static tw_status boxes_compute(tw__kernel *kernel)
     TW_TRY(read_job(kernel, v, &job));
     float *room = tw__alloc_array((size_t)(boxes->count + values->count) + 1, sizeof *room),
           *scores = tw__alloc_array((size_t)job.limit + 1, sizeof *scores);
-    int64_t *chosen = tw__alloc_array((size_t)job.limit + 1, sizeof *chosen);
+    tw__owned int64_t *chosen = tw__alloc_array((size_t)job.limit + 1, sizeof *chosen);
     tw_status status = room && scores && chosen ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         const float *areas = as_floats(boxes, room);
@@ -146,7 +146,6 @@ static tw_status boxes_compute(tw__kernel *kernel)
     }
     tw__free(room);
     tw__free(scores);
-    tw__free(chosen);
     return status;
 }
 

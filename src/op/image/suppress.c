@@ -77,7 +77,7 @@ static bool compare(const tw__suppression *job, candidate *next, const int64_t *
 
 int64_t tw__suppress(const tw__suppression *job, int64_t *chosen, float *scores)
 {
-    candidate *heap = tw__alloc_array((size_t)job->count + 1, sizeof *heap);
+    tw__owned candidate *heap = tw__alloc_array((size_t)job->count + 1, sizeof *heap);
     int64_t waiting = 0, count = 0;
     if (!heap)
         return -1;
@@ -103,6 +103,5 @@ int64_t tw__suppress(const tw__suppression *job, int64_t *chosen, float *scores)
             sift_up(heap, waiting++);
         }
     }
-    tw__free(heap);
     return count;
 }

@@ -110,12 +110,9 @@ TW_API(
 
 static tw_status serialize_compute(tw__kernel *kernel)
 {
-    tw__text text = { 0 };
-    tw_status status = tw__tensor_message_body(&text, kernel->inputs[0]);
-    if (status == TW_OK)
-        status = tw__string_from_text(kernel->outputs[0], 0, &text);
-    tw__text_free(&text);
-    return status;
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    TW_TRY(tw__tensor_message_body(&text, kernel->inputs[0]));
+    return tw__string_from_text(kernel->outputs[0], 0, &text);
 }
 
 TW_OP(SerializeTensor, .inputs = "tensor: T", .outputs = "serialized: string", .attrs = "T: type", .shape = tw_shape_scalar,
@@ -162,13 +159,12 @@ TW_OP(
 TW_API(io_tensor_message, "io._tensor_message(tensor: tensor) -> tensor",
        "A tensor's TensorProto as programs make one: a single element in its list.")
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw__AttrValue value;
     tw_tensor *made = NULL;
     if (tw__tensor_message_write(&text, TW_AttrValue_tensor, args->tensor) == TW_OK &&
         tw__read_AttrValue((tw_string){ text.data, text.size }, &value))
         made = tw_tensor_string(value.tensor.data, value.tensor.size);
-    tw__text_free(&text);
     return made;
 }
 
@@ -183,7 +179,7 @@ static tw_status inflate_compute(tw__kernel *kernel)
         memcpy(name, type.data, type.size);
     if (type.size >= sizeof name || !tw__compression_find(name, &compression))
         return tw__fail(TW_INVALID_ARGUMENT, "Only ZLIB, GZIP or NONE are supported compressions");
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
         tw_string s = tw__strings(kernel->inputs[0])[i];
@@ -195,7 +191,6 @@ static tw_status inflate_compute(tw__kernel *kernel)
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
-    tw__text_free(&text);
     return status;
 }
 

@@ -35,14 +35,13 @@ static tw_status read_compute(tw__kernel *kernel)
         return tw__error_status();
     size_t size = 0;
     struct stat about;
-    char *data = NULL;
+    tw__owned char *data = NULL;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         tw__fail(TW_FAILED_PRECONDITION, "%s; Is a directory", path);
     else
         data = tw__file_read_all(path, FILE_LIMIT, &size);
     tw__free(path);
     tw_status status = data ? tw__string_set(kernel->outputs[0], 0, data, size) : tw__error_status();
-    tw__free(data);
     return status;
 }
 
@@ -82,9 +81,8 @@ static tw_status write_whole(const char *path, tw_string contents)
 
 static tw_status write_compute(tw__kernel *kernel)
 {
-    char *path = path_of(kernel, tw__strings(kernel->inputs[0])[0]);
+    tw__owned char *path = path_of(kernel, tw__strings(kernel->inputs[0])[0]);
     tw_status status = path ? write_whole(path, tw__strings(kernel->inputs[1])[0]) : tw__error_status();
-    tw__free(path);
     return status;
 }
 
@@ -133,7 +131,7 @@ static tw_status add_matching(const char *pattern, char ***items, size_t *count,
 
 static tw_status matching_compute(tw__kernel *kernel)
 {
-    char **items = NULL;
+    tw__owned char **items = NULL;
     size_t count = 0, capacity = 0;
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->inputs[0]->count; i++) {
@@ -151,7 +149,6 @@ static tw_status matching_compute(tw__kernel *kernel)
             status = tw__string_set(out, (int64_t)i, items[i], strlen(items[i]));
         tw__free(items[i]);
     }
-    tw__free(items);
     return status;
 }
 

@@ -38,9 +38,8 @@ static tw_status add_part(tw__bundle_writer *writer, const char *prefix)
 
 static bool has_index(const char *prefix)
 {
-    char *path = tw__format("%s.index", prefix);
+    tw__owned char *path = tw__format("%s.index", prefix);
     bool there = path && tw__path_exists(path);
-    tw__free(path);
     return there;
 }
 
@@ -48,18 +47,16 @@ static bool has_index(const char *prefix)
 static tw_status remove_part(const char *prefix, bool directory)
 {
     int shards = tw__bundle_shards(prefix);
-    char *index = tw__format("%s.index", prefix);
+    tw__owned char *index = tw__format("%s.index", prefix);
     tw_status status = index ? tw__file_remove(index) : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < shards; i++) {
         char *path = tw__bundle_shard_path(prefix, i, shards);
         status = path ? tw__file_remove(path) : TW_RESOURCE_EXHAUSTED;
         tw__free(path);
     }
-    char *folder = status == TW_OK && directory ? tw__path_directory(prefix) : NULL;
+    tw__owned char *folder = status == TW_OK && directory ? tw__path_directory(prefix) : NULL;
     if (folder && *folder)
         (void)rmdir(folder); /* other parts may be in it still */
-    tw__free(folder);
-    tw__free(index);
     return status;
 }
 

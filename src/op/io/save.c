@@ -85,23 +85,22 @@ TW_OP(SaveV2, .inputs = "prefix: string, tensor_names: string, shape_and_slices:
 static tw_status check_file(const char *prefix)
 {
     struct stat status;
-    char *index = tw__format("%s.index", prefix);
+    tw__owned char *index = tw__format("%s.index", prefix);
     if (!index)
         return TW_RESOURCE_EXHAUSTED;
     bool old = !tw__path_exists(index) && stat(prefix, &status) == 0 && S_ISREG(status.st_mode);
-    tw__free(index);
     return old ? tw__fail(TW_UNIMPLEMENTED, "%s is a file of TensorFlow 1's first format, which is not read", prefix) : TW_OK;
 }
 
 /* The tensor, or the part of it that is asked for. */
 static tw_status restore_one(tw__kernel *kernel, tw__bundle_reader *reader, const char *name, int index)
 {
-    char *part = text_at(kernel->inputs[2], index);
+    tw__owned char *part = text_at(kernel->inputs[2], index);
     tw__slice slice;
     tw_status status = part ? TW_OK : tw__error_status();
     if (status == TW_OK && *part)
         status = tw__slice_parse(part, &slice);
-    tw_tensor *whole = status == TW_OK ? tw__bundle_read(reader, name) : NULL;
+    tw_auto tw_tensor *whole = status == TW_OK ? tw__bundle_read(reader, name) : NULL;
     if (!whole)
         status = tw__error_status();
     else if (!*part)
@@ -112,8 +111,6 @@ static tw_status restore_one(tw__kernel *kernel, tw__bundle_reader *reader, cons
                           name, tw__shape_text(&slice.whole), tw__shape_text(&whole->shape));
     else if (!(kernel->outputs[index] = tw__slice_cut(whole, &slice)))
         status = tw__error_status();
-    tw_release(whole);
-    tw__free(part);
     return status;
 }
 
@@ -180,12 +177,11 @@ static tw_status filespec_compute(tw__kernel *kernel)
     TW_TRY(need_scalar(kernel, 0, "basename"));
     TW_TRY(need_scalar(kernel, 1, "num_shards"));
     tw_string base = tw_tensor_string_at(kernel->inputs[0], 0);
-    char *name = tw__format("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data ? base.data : "",
-                            (long long)tw_tensor_int_at(kernel->inputs[1], 0));
+    tw__owned char *name = tw__format("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data ? base.data : "",
+                                      (long long)tw_tensor_int_at(kernel->inputs[1], 0));
     if (!name)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__string_set(kernel->outputs[0], 0, name, strlen(name));
-    tw__free(name);
     return status;
 }
 

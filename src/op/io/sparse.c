@@ -190,7 +190,7 @@ static tw_status from_compute(tw__kernel *kernel)
     tw_shape outer = kernel->inputs[0]->shape;
     outer.rank--;
     int64_t rows = kernel->inputs[0]->count / PARTS;
-    tw_tensor **parts = tw__alloc_array((size_t)rows * PARTS + 1, sizeof *parts);
+    tw__owned tw_tensor **parts = tw__alloc_array((size_t)rows * PARTS + 1, sizeof *parts);
     tw_status status = parts ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < rows * PARTS; i++) {
         parts[i] = take_part(kernel, i / PARTS, (int)(i % PARTS));
@@ -200,7 +200,6 @@ static tw_status from_compute(tw__kernel *kernel)
         status = join(kernel, &outer, rows, parts);
     for (int64_t i = 0; parts && i < rows * PARTS; i++)
         tw_release(parts[i]);
-    tw__free(parts);
     return status;
 }
 

@@ -143,7 +143,7 @@ static tw_status histogram_compute(tw__kernel *kernel)
     if (kernel->inputs[0]->count != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "tags must be scalar");
     tw_string tag = tw_tensor_string_at(kernel->inputs[0], 0);
-    histogram *h = tw__alloc_zero(sizeof *h);
+    tw__owned histogram *h = tw__alloc_zero(sizeof *h);
     if (!h)
         return TW_RESOURCE_EXHAUSTED;
     tw__text text = { 0 };
@@ -156,7 +156,6 @@ static tw_status histogram_compute(tw__kernel *kernel)
         tw__close(&text, histo);
         tw__close(&text, value);
     }
-    tw__free(h);
     return finish(kernel, &text, status);
 }
 

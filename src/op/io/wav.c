@@ -36,7 +36,7 @@ static tw_status encode_compute(tw__kernel *kernel)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the sound is too long for a WAV file: %lld values",
                           (long long)audio->count);
     size_t size = HEAD + 2 * (size_t)audio->count;
-    uint8_t *file = tw__alloc(size);
+    tw__owned uint8_t *file = tw__alloc(size);
     if (!file)
         return TW_RESOURCE_EXHAUSTED;
     memcpy(file, "RIFF....WAVEfmt ", 16);
@@ -56,7 +56,6 @@ static tw_status encode_compute(tw__kernel *kernel)
         put16(file + HEAD + 2 * i, value >= 32767 ? 32767 : value > -32768 ? (int)value : -32768);
     }
     tw_status status = tw__string_set(kernel->outputs[0], 0, file, size);
-    tw__free(file);
     return status;
 }
 

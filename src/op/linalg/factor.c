@@ -109,13 +109,12 @@ static const char *qr_of(tw__matrix_job *job, int64_t index)
 {
     int64_t m = job->rows, n = job->columns, p = tw__matrix_dim(&job->outputs[0]->shape, 1);
     size_t bytes = (size_t)(m * n) * job->of->element;
-    char *a = tw__alloc(bytes + (size_t)(3 * (m + n) + 1) * job->of->element);
+    tw__owned char *a = tw__alloc(bytes + (size_t)(3 * (m + n) + 1) * job->of->element);
     if (!a)
         return tw__matrix_no_memory;
     memcpy(a, tw__matrix_at(job->inputs[0], index, m * n), bytes);
     job->of->qr(a, m, n, tw__matrix_at(job->outputs[0], index, m * p), p, a + bytes);
     memcpy(tw__matrix_at(job->outputs[1], index, p * n), a, (size_t)(p * n) * job->of->element);
-    tw__free(a);
     return NULL;
 }
 
@@ -205,7 +204,7 @@ static const char *eigh_of(tw__matrix_job *job, int64_t index)
     int64_t n = job->rows;
     size_t bytes = (size_t)(n * n) * job->of->element;
     bool vectors = flag(job, "compute_v");
-    char *a = tw__alloc(2 * bytes + (size_t)(4 * n + 1) * job->of->element);
+    tw__owned char *a = tw__alloc(2 * bytes + (size_t)(4 * n + 1) * job->of->element);
     if (!a)
         return tw__matrix_no_memory;
     double *values = (double *)(a + 2 * bytes);
@@ -214,7 +213,6 @@ static const char *eigh_of(tw__matrix_job *job, int64_t index)
     put_reals(job, 0, index, values, n);
     if (vectors)
         memcpy(tw__matrix_at(job->outputs[1], index, n * n), a + bytes, bytes);
-    tw__free(a);
     return good ? NULL : "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
 }
 
@@ -278,7 +276,7 @@ static const char *svd_of(tw__matrix_job *job, int64_t index)
 {
     int64_t m = job->rows, n = job->columns, p = lesser(m, n);
     bool vectors = flag(job, "compute_uv");
-    double *values = tw__alloc((size_t)(p + 1) * sizeof *values);
+    tw__owned double *values = tw__alloc((size_t)(p + 1) * sizeof *values);
     if (!values)
         return tw__matrix_no_memory;
     int64_t u_columns = vectors ? tw__matrix_dim(&job->outputs[1]->shape, 1) : 0,
@@ -287,7 +285,6 @@ static const char *svd_of(tw__matrix_job *job, int64_t index)
                              vectors ? tw__matrix_at(job->outputs[1], index, m * u_columns) : NULL, u_columns,
                              vectors ? tw__matrix_at(job->outputs[2], index, n * v_columns) : NULL, v_columns);
     put_reals(job, 0, index, values, p);
-    tw__free(values);
     return good ? NULL : tw__matrix_no_memory;
 }
 

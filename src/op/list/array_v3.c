@@ -94,14 +94,13 @@ static tw_status array_compute(tw__kernel *kernel)
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[0], "size", &count));
     if (count < 0 || count > COUNT_LIMIT)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Size should be >= 0, got %lld.", (long long)count);
-    array_v3 *array = array_new(TW_ATTR(kernel, "dtype")->type, TW_ATTR(kernel, "element_shape")->shape, count);
+    tw_auto array_v3 *array = array_new(TW_ATTR(kernel, "dtype")->type, TW_ATTR(kernel, "element_shape")->shape, count);
     if (!array)
         return tw__error_status();
     array->grows = TW_ATTR(kernel, "dynamic_size")->b;
     array->clears = TW_ATTR(kernel, "clear_after_read")->b;
     array->same = TW_ATTR(kernel, "identical_element_shapes")->b;
     tw_status status = give_array(kernel, array);
-    tw_release(array);
     return status;
 }
 
@@ -342,7 +341,7 @@ static tw_status concat_compute(tw__kernel *kernel)
     int64_t count = array->list->count;
     if (count == 0)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the TensorArray is empty");
-    tw_tensor **items = tw__alloc_array((size_t)count, sizeof *items);
+    tw__owned tw_tensor **items = tw__alloc_array((size_t)count, sizeof *items);
     tw_status status = items ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; status == TW_OK && i < count; i++)
         status = (items[i] = read_item(kernel, array, i)) ? TW_OK : tw__error_status();
@@ -350,7 +349,6 @@ static tw_status concat_compute(tw__kernel *kernel)
         status = concat_items(kernel, items, count);
     for (int64_t i = 0; items && i < count; i++)
         tw_release(items[i]);
-    tw__free(items);
     return status;
 }
 

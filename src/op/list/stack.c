@@ -39,13 +39,12 @@ static tw_status stack_compute(tw__kernel *kernel)
 {
     int64_t limit;
     TW_TRY(tw__list_scalar(kernel->op, kernel->inputs[0], "max_size", &limit));
-    stack *made = tw__object_new(&stack_class);
+    tw_auto stack *made = tw__object_new(&stack_class);
     if (!made)
         return tw__error_status();
     made->dtype = TW_ATTR(kernel, "elem_type")->type;
     made->limit = limit;
     tw_tensor *handle = tw__tensor_of_object(TW_RESOURCE, made);
-    tw_release(made);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 

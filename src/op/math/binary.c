@@ -140,19 +140,17 @@ static tw_status add_strings(tw__kernel *kernel)
     tw__broadcast plan;
     tw__broadcast_plan(&plan, &z->shape, (const tw_shape *const[]){ &x->shape, &y->shape }, 2);
     int64_t length = plan.dims[plan.rank - 1];
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < z->count; i++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    for (int64_t i = 0; i < z->count; i++) {
         int64_t row = i / length, k = i % length;
         tw_string a = tw_tensor_string_at(x, tw__broadcast_offset(&plan, 0, row) + k * plan.strides[0][plan.rank - 1]);
         tw_string b = tw_tensor_string_at(y, tw__broadcast_offset(&plan, 1, row) + k * plan.strides[1][plan.rank - 1]);
         tw__text_clear(&text);
         tw__text_bytes(&text, a.data, a.size);
         tw__text_bytes(&text, b.data, b.size);
-        status = text.failed ? tw__error_status() : tw__string_set(z, i, text.data, text.size);
+        TW_TRY(text.failed ? tw__error_status() : tw__string_set(z, i, text.data, text.size));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 static tw_status add_or_join_compute(tw__kernel *kernel)

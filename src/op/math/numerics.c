@@ -43,13 +43,12 @@ static tw_status check_compute(tw__kernel *kernel)
 static tw_status check_gradient(tw__gradient *g)
 {
     tw_string given = TW_ATTR(g, "message")->s;
-    char *whole = tw__format("Not a number (NaN) or infinity (Inf) values detected in gradient. %.*s", (int)given.size,
-                             given.data ? given.data : "");
+    tw__owned char *whole = tw__format("Not a number (NaN) or infinity (Inf) values detected in gradient. %.*s", (int)given.size,
+                                       given.data ? given.data : "");
     if (!whole)
         return tw__error_status();
     tw_attr message = TW_A_STRING("message", whole);
     tw__grad_set(g, 0, tw__call(g->op, g->output_grads, 1, &message, 1));
-    tw__free(whole);
     return tw__grad_status(g);
 }
 

@@ -56,9 +56,8 @@ static tw_tensor *with_ones(tw_tensor *x, const parts *p)
         return TW_CALL(Reshape, x, tw__temp(t, kept_later(p)));
     if (!x || tw__shape_equal(&x->shape, kept))
         return tw_retain(x);
-    tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
+    tw_auto tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
     tw_tensor *result = TW_CALL(Reshape, x, shape);
-    tw_release(shape);
     return result;
 }
 
@@ -67,9 +66,8 @@ static tw_tensor *broadcast(tw_tensor *x, tw_tensor *like)
 {
     if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
-    tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
     tw_tensor *result = TW_CALL(BroadcastTo, x, shape);
-    tw_release(shape);
     tw_release(x);
     return result;
 }
@@ -103,9 +101,8 @@ static tw_tensor *take2(const tw_op *op, tw_tensor *x, tw_tensor *y)
 /* A scalar of a number dtype. */
 static tw_tensor *scalar(double value, tw_dtype dtype)
 {
-    tw_tensor *number = tw_tensor_double(value);
+    tw_auto tw_tensor *number = tw_tensor_double(value);
     tw_tensor *result = TW_CALL(Cast, number, TW_A_TYPE("DstT", dtype));
-    tw_release(number);
     return result;
 }
 
@@ -158,13 +155,12 @@ tw_status tw__norm_gradient(tw__gradient *gradient)
 /* The product of all others along axis 0 of [reduced, other]. */
 static tw_tensor *product_of_others(tw_tensor *flat)
 {
-    tw_tensor *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *axis = tw_tensor_int(0);
     tw_tensor *left = NULL, *right = NULL;
     if (flat && axis) {
         left = TW_CALL(Cumprod, flat, axis, TW_A_BOOL("exclusive", true));
         right = TW_CALL(Cumprod, flat, axis, TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true));
     }
-    tw_release(axis);
     return TAKE2(Mul, left, right);
 }
 

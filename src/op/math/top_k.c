@@ -180,7 +180,7 @@ static tw_status top_compute(tw__kernel *kernel)
         return TW_OK;
     if (tw__order_has(in->dtype, columns))
         return top_by_places(in, columns, k, values, indices);
-    ranked *row = tw__alloc_array((size_t)(columns + k), sizeof *row);
+    tw__owned ranked *row = tw__alloc_array((size_t)(columns + k), sizeof *row);
     if (!row)
         return tw__error_status();
     tw__stopper stopper;
@@ -200,7 +200,6 @@ static tw_status top_compute(tw__kernel *kernel)
             put_index(indices, r * k + i, row[i].index);
         }
     }
-    tw__free(row);
     return tw__stopper_status(&stopper);
 }
 

@@ -74,11 +74,10 @@ static tw_status bad_label(tw__kernel *kernel, int64_t label, int64_t columns)
     tw__text text = { 0 };
     for (int64_t i = 0; i < labels->count; i++)
         tw__text_format(&text, "%s%lld", i ? " " : "", (long long)label_at(labels, i));
-    char *list = tw__text_take(&text);
+    tw__owned char *list = tw__text_take(&text);
     tw__fail(TW_INVALID_ARGUMENT,
              "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values: %s", (long long)label,
              (long long)columns, list ? list : "");
-    tw__free(list);
     return TW_INVALID_ARGUMENT;
 }
 

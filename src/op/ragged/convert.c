@@ -109,7 +109,7 @@ static tw_status fill_cells(tw__kernel *kernel, const tw__levels *levels, const 
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "a default_value of shape %s for values of shape %s is not supported",
                           tw__shape_text(&other->shape), tw__shape_text(&values->shape));
     tw_tensor *out = tw__output(kernel, 0, shape);
-    int64_t *map = out ? tw__alloc_array((size_t)cells + 1, sizeof *map) : NULL;
+    tw__owned int64_t *map = out ? tw__alloc_array((size_t)cells + 1, sizeof *map) : NULL;
     if (!map)
         return tw__error_status();
     for (int64_t r = 0; r < levels->rows[0] && r < shape->dims[0]; r++)
@@ -125,7 +125,6 @@ static tw_status fill_cells(tw__kernel *kernel, const tw__levels *levels, const 
         else
             status = tw__fill_elements(out->dtype, to, other->data, inner);
     }
-    tw__free(map);
     return status;
 }
 

@@ -181,7 +181,7 @@ static tw_status give_level(tw__kernel *kernel, int output, int64_t k, int64_t l
     int64_t count = kernel->inputs[0]->count, size = 0, at = 0, end = 0;
     for (int64_t i = 0; i < count; i++)
         size += k ? value_at(kernel, i, levels)->items[k - 1]->count - 1 : 1;
-    int64_t *splits = tw__alloc_array((size_t)size + 1, sizeof *splits);
+    tw__owned int64_t *splits = tw__alloc_array((size_t)size + 1, sizeof *splits);
     if (!splits)
         return tw__error_status();
     splits[at++] = 0;
@@ -194,7 +194,6 @@ static tw_status give_level(tw__kernel *kernel, int output, int64_t k, int64_t l
         end = splits[at - 1];
     }
     tw_status status = tw__splits_give(kernel, output, splits, at);
-    tw__free(splits);
     return status;
 }
 

@@ -144,7 +144,7 @@ tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
     size_t bytes = (size_t)(value->count / rows) * tw__element_size(value->dtype);
     if (value->dtype != TW_STRING && (bytes == 8 || bytes == 4 || bytes == 1))
         return shuffle_short(kernel, value, philox, rows, bytes);
-    int64_t *order = tw__alloc((size_t)rows * sizeof *order);
+    tw__owned int64_t *order = tw__alloc((size_t)rows * sizeof *order);
     tw_tensor *out = order ? tw__output(kernel, 0, &value->shape) : NULL;
     tw_status status = out ? TW_OK : tw__error_status();
     tw__words words = tw__words_of(philox);
@@ -157,7 +157,6 @@ tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
     }
     for (int64_t i = 0; status == TW_OK && i < rows; i++)
         status = copy_row(value, order[i], out, i, value->count / rows);
-    tw__free(order);
     return status;
 }
 

@@ -25,7 +25,7 @@ static tw_status fill_compute(tw__kernel *kernel)
         return tw__fail(TW_INVALID_ARGUMENT, "Dense shape cannot be empty.");
     int64_t rows = s.shape[0], total = s.count;
     tw_tensor *empty = tw__output(kernel, 2, &TW_SHAPE(rows)), *map = tw__output(kernel, 3, &TW_SHAPE(s.count));
-    int64_t *next = empty && map ? tw__alloc_array((size_t)rows + 1, sizeof *next) : NULL;
+    tw__owned int64_t *next = empty && map ? tw__alloc_array((size_t)rows + 1, sizeof *next) : NULL;
     if (!next)
         return tw__error_status();
     for (int64_t i = 0; i < s.count; i++)
@@ -37,23 +37,22 @@ static tw_status fill_compute(tw__kernel *kernel)
         next[r + 1] += next[r] + none;
     }
     tw_tensor *indices = tw__output(kernel, 0, &TW_SHAPE(total, s.rank)), *values = tw__output(kernel, 1, &TW_SHAPE(total));
-    tw_status status = indices && values ? TW_OK : tw__error_status();
-    for (int64_t r = 0; status == TW_OK && r < rows; r++) {
+    TW_NEED(indices && values);
+    for (int64_t r = 0; r < rows; r++) {
         if (!((bool *)empty->data)[r])
             continue;
         int64_t *row = (int64_t *)indices->data + next[r] * s.rank;
         memset(row, 0, (size_t)s.rank * sizeof *row);
         row[0] = r;
-        status = tw__copy_elements(values->dtype, tw__element_at(values, next[r]), other->data, 1);
+        TW_TRY(tw__copy_elements(values->dtype, tw__element_at(values, next[r]), other->data, 1));
     }
-    for (int64_t i = 0; status == TW_OK && i < s.count; i++) {
+    for (int64_t i = 0; i < s.count; i++) {
         int64_t at = next[s.indices[i * s.rank]]++;
         ((int64_t *)map->data)[i] = at;
         memcpy((int64_t *)indices->data + at * s.rank, s.indices + i * s.rank, (size_t)s.rank * sizeof(int64_t));
-        status = tw__copy_elements(values->dtype, tw__element_at(values, at), tw__element_at(s.values, i), 1);
+        TW_TRY(tw__copy_elements(values->dtype, tw__element_at(values, at), tw__element_at(s.values, i), 1));
     }
-    tw__free(next);
-    return status;
+    return TW_OK;
 }
 
 static tw_status fill_gradient(tw__gradient *g)
@@ -88,7 +87,7 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     tw_tensor *values = tw__output(kernel, 0, &map->shape), *other = tw__output(kernel, 1, &TW_SCALAR);
     if (!values || !other)
         return tw__error_status();
-    bool *used = tw__alloc_zero((size_t)dy->count + 1);
+    tw__owned bool *used = tw__alloc_zero((size_t)dy->count + 1);
     tw_status status = used ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < map->count; i++) {
         int64_t at = ((const int64_t *)map->data)[i];
@@ -105,7 +104,6 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
         if (!used[i])
             status = tw__combine_elements(TW__COMBINE_ADD, other->dtype, other->data, tw__element_at(dy, i), 1);
     }
-    tw__free(used);
     return status;
 }
 

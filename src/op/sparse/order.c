@@ -20,16 +20,14 @@ static tw_status reorder_compute(tw__kernel *kernel)
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     tw_tensor *indices = tw__output(kernel, 0, &kernel->inputs[0]->shape),
               *values = tw__output(kernel, 1, &kernel->inputs[1]->shape);
-    int64_t *order = indices && values ? tw__sparse_order(s.indices, s.count, s.rank) : NULL;
+    tw__owned int64_t *order = indices && values ? tw__sparse_order(s.indices, s.count, s.rank) : NULL;
     if (!order)
         return tw__error_status();
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < s.count; i++) {
+    for (int64_t i = 0; i < s.count; i++) {
         memcpy((int64_t *)indices->data + i * s.rank, s.indices + order[i] * s.rank, (size_t)s.rank * sizeof(int64_t));
-        status = tw__copy_elements(values->dtype, tw__element_at(values, i), tw__element_at(s.values, order[i]), 1);
+        TW_TRY(tw__copy_elements(values->dtype, tw__element_at(values, i), tw__element_at(s.values, order[i]), 1));
     }
-    tw__free(order);
-    return status;
+    return TW_OK;
 }
 
 /* Numbers 0, 1 … beside the rows, brought into order with them, say where each gradient comes from. */

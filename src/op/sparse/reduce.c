@@ -68,7 +68,7 @@ static tw_status dense_compute(tw__kernel *kernel)
     reduction r = { 0 };
     TW_TRY(plan(kernel, &r));
     tw_tensor *out = tw__output(kernel, 0, &r.out);
-    bool *seen = out ? tw__alloc_zero((size_t)out->count + 1) : NULL;
+    tw__owned bool *seen = out ? tw__alloc_zero((size_t)out->count + 1) : NULL;
     if (!seen)
         return tw__error_status();
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
@@ -82,7 +82,6 @@ static tw_status dense_compute(tw__kernel *kernel)
                           : tw__copy_elements(out->dtype, tw__element_at(out, at), element, 1);
         seen[at] = true;
     }
-    tw__free(seen);
     return status;
 }
 
@@ -144,7 +143,7 @@ static tw_status sparse_compute(tw__kernel *kernel)
         }
     }
     row = rows->data;
-    int64_t *order = tw__sparse_order(row, r.s.count, rank);
+    tw__owned int64_t *order = tw__sparse_order(row, r.s.count, rank);
     for (int64_t i = 0; order && i < r.s.count; i++)
         groups += i == 0 || tw__sparse_compare(row + order[i - 1] * rank, row + order[i] * rank, rank) != 0;
     tw_tensor *indices = order ? tw__output(kernel, 0, &TW_SHAPE(groups, rank)) : NULL;
@@ -163,7 +162,6 @@ static tw_status sparse_compute(tw__kernel *kernel)
     }
     for (int k = 0; status == TW_OK && k < rank; k++)
         ((int64_t *)shape->data)[k] = r.out.dims[k];
-    tw__free(order);
     return status;
 }
 

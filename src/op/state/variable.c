@@ -40,12 +40,11 @@ static tw_status read_compute(tw__kernel *kernel)
     if (TW_ATTR(kernel, "dtype")->type != resource->dtype)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Trying to read variable %s with wrong dtype. Expected %s got %s",
                           resource->name, tw_dtype_name(TW_ATTR(kernel, "dtype")->type), tw_dtype_name(resource->dtype));
-    tw_tensor *value = tw__resource_read(resource);
+    tw_auto tw_tensor *value = tw__resource_read(resource);
     if (!value)
         return tw__error_status();
     /* A tensor of its own over the same memory: a tape tells two reads apart. */
     tw_tensor *view = tw__tensor_view(value, &value->shape);
-    tw_release(value);
     return tw__output_take(kernel, 0, view);
 }
 

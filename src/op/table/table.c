@@ -108,7 +108,7 @@ tw_status tw__table_check_keys(const tw__lookup_table *table, const tw_tensor *k
 
 static tw_status differs(const tw_tensor *key, const tw_tensor *old, const tw_tensor *new)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     const tw_tensor *parts[] = { key, old, new };
     const char *const words[] = { "Key ", " has ", " and trying to add value " };
     for (int i = 0; i < 3; i++) {
@@ -122,7 +122,6 @@ static tw_status differs(const tw_tensor *key, const tw_tensor *old, const tw_te
     }
     tw_status status = tw__fail(TW_FAILED_PRECONDITION, "HashTable has different value for same key. %.*s", (int)text.size,
                                 text.data ? text.data : "");
-    tw__text_free(&text);
     return status;
 }
 
@@ -262,21 +261,19 @@ static tw__lookup_table *make(tw__kernel *kernel)
 
 static tw_status table_compute(tw__kernel *kernel)
 {
-    tw__lookup_table *table = kernel->state && *kernel->state ? tw_retain(*kernel->state) : make(kernel);
+    tw_auto tw__lookup_table *table = kernel->state && *kernel->state ? tw_retain(*kernel->state) : make(kernel);
     if (!table)
         return tw__error_status();
     if (kernel->state && !*kernel->state)
         *kernel->state = tw_retain(table);
     tw_tensor *handle = tw__tensor_of_object(TW_RESOURCE, table);
-    tw_release(table);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
 static tw_status anonymous_compute(tw__kernel *kernel)
 {
-    tw__lookup_table *table = make(kernel);
+    tw_auto tw__lookup_table *table = make(kernel);
     tw_tensor *handle = table ? tw__tensor_of_object(TW_RESOURCE, table) : NULL;
-    tw_release(table);
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 

@@ -160,18 +160,16 @@ static tw_status change_case(tw__kernel *kernel, bool upper)
     pthread_once(&once, load_locale);
     if (utf8 && !unicode)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the system has no locale C.UTF-8, which knows the case of characters");
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
+    tw__auto(tw__text_free) tw__text text = { 0 };
     const tw_string *in = tw__strings(kernel->inputs[0]);
-    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
         if (utf8)
             unicode_case(&text, in[i], upper);
         else
             ascii_case(&text, in[i], upper);
-        status = tw__string_from_text(kernel->outputs[0], i, &text);
+        TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 static tw_status lower_compute(tw__kernel *kernel)

@@ -24,14 +24,12 @@ void tw__base64_add(tw__text *text, tw_string s, bool pad)
 static tw_status encode_compute(tw__kernel *kernel)
 {
     bool pad = TW_ATTR(kernel, "pad")->b;
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
         tw__base64_add(&text, tw__strings(kernel->inputs[0])[i], pad);
-        status = tw__string_from_text(kernel->outputs[0], i, &text);
+        TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(EncodeBase64, .inputs = "input: string", .outputs = "output: string", .attrs = "pad: bool = false", .shape = tw_shape_same,
@@ -66,14 +64,13 @@ static tw_status decode_one(tw_string s, tw__text *text)
 
 static tw_status decode_compute(tw__kernel *kernel)
 {
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
         status = decode_one(tw__strings(kernel->inputs[0])[i], &text);
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
-    tw__text_free(&text);
     return status;
 }
 

@@ -180,17 +180,15 @@ static tw_status as_string_compute(tw__kernel *kernel)
     if (in->dtype == TW_VARIANT)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "variants have no text");
     TW_TRY(make_format(kernel, format, sizeof format));
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    for (int64_t i = 0; i < in->count; i++) {
         if (in->dtype == TW_STRING)
             add_padded(&text, tw__strings(in)[i], format);
         else
             add_formatted(&text, format, in, i);
-        status = tw__string_from_text(kernel->outputs[0], i, &text);
+        TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(
@@ -334,7 +332,7 @@ static tw_status format_compute(tw__kernel *kernel)
 {
     tw_string template = TW_ATTR(kernel, "template")->s, placeholder = TW_ATTR(kernel, "placeholder")->s;
     int64_t summarize = TW_ATTR(kernel, "summarize")->i;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     const char *at = template.data, *end = template.data + template.size;
     int used = 0;
     tw_status status = TW_OK;
@@ -354,7 +352,6 @@ static tw_status format_compute(tw__kernel *kernel)
                           kernel->input_count);
     if (status == TW_OK)
         status = tw__string_from_text(kernel->outputs[0], 0, &text);
-    tw__text_free(&text);
     return status;
 }
 

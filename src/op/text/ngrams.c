@@ -151,15 +151,14 @@ static tw_status ngrams_compute(tw__kernel *kernel)
         put_split(out_splits, i, total);
     }
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(total));
-    tw__text text = { 0 };
-    tw_status status = out ? TW_OK : tw__error_status();
-    for (int64_t i = 1; status == TW_OK && i < splits->count; i++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    TW_NEED(out);
+    for (int64_t i = 1; i < splits->count; i++) {
         int64_t begin = tw_tensor_int_at(splits, i - 1), length = tw_tensor_int_at(splits, i) - begin;
         row_count(&n, length, &whole);
-        status = fill_row(&n, out, tw_tensor_int_at(out_splits, i - 1), &text, n.data + begin, length, whole);
+        TW_TRY(fill_row(&n, out, tw_tensor_int_at(out_splits, i - 1), &text, n.data + begin, length, whole));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(StringNGrams, .inputs = "data: string, data_splits: Tsplits", .outputs = "ngrams: string, ngrams_splits: Tsplits",
@@ -216,7 +215,7 @@ static tw_status segments_join(tw__kernel *kernel, int64_t *head, int64_t *next)
         next[i] = head[id];
         head[id] = i;
     }
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t k = 0; inner && status == TW_OK && k < out->count; k++) {
         for (int64_t i = head[k / inner]; i >= 0; i = next[i]) {
@@ -227,18 +226,15 @@ static tw_status segments_join(tw__kernel *kernel, int64_t *head, int64_t *next)
         }
         status = tw__string_from_text(out, k, &text);
     }
-    tw__text_free(&text);
     return status;
 }
 
 static tw_status segments_compute(tw__kernel *kernel)
 {
     int64_t segments = kernel->outputs[0]->shape.dims[0];
-    int64_t *head = tw__alloc_array((size_t)segments + 1, sizeof *head);
-    int64_t *next = head ? tw__alloc_array((size_t)kernel->inputs[1]->count + 1, sizeof *next) : NULL;
+    tw__owned int64_t *head = tw__alloc_array((size_t)segments + 1, sizeof *head);
+    tw__owned int64_t *next = head ? tw__alloc_array((size_t)kernel->inputs[1]->count + 1, sizeof *next) : NULL;
     tw_status status = next ? segments_join(kernel, head, next) : tw__error_status();
-    tw__free(head);
-    tw__free(next);
     return status;
 }
 

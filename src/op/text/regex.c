@@ -447,7 +447,7 @@ static tw_status replace_compute(tw__kernel *kernel)
     tw_string rewrite = given ? tw__strings(kernel->inputs[2])[0] : TW_ATTR(kernel, "rewrite")->s;
     bool all = TW_ATTR(kernel, "replace_global")->b;
     regex r;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = regex_make(pattern, &r);
     bool possible = highest_group(rewrite) <= r.groups; /* else RE2 leaves strings as they are */
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
@@ -459,7 +459,6 @@ static tw_status replace_compute(tw__kernel *kernel)
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
-    tw__text_free(&text);
     regex_end(&r);
     return status;
 }

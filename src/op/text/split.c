@@ -210,9 +210,8 @@ static tw_status reduce_compute(tw__kernel *kernel)
     }
     for (int i = 0; i < count; i++)
         length *= in->shape.dims[axes[i]];
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t k = 0; status == TW_OK && k < out->count; k++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    for (int64_t k = 0; k < out->count; k++) {
         int64_t base = 0, left = k;
         for (int i = kept_count - 1; i >= 0; i--) {
             base += left % in->shape.dims[kept[i]] * strides[kept[i]];
@@ -228,10 +227,9 @@ static tw_status reduce_compute(tw__kernel *kernel)
                 tw__text_bytes(&text, separator.data, separator.size);
             tw__text_bytes(&text, tw__strings(in)[at].data, tw__strings(in)[at].size);
         }
-        status = tw__string_from_text(out, k, &text);
+        TW_TRY(tw__string_from_text(out, k, &text));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(ReduceJoin, .inputs = "inputs: string, reduction_indices: int32", .outputs = "output: string",

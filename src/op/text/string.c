@@ -45,15 +45,15 @@ static tw_status join_shape(tw__inference *inference)
 static tw_status join_compute(tw__kernel *kernel)
 {
     tw_string separator = TW_ATTR(kernel, "separator")->s;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_shape shape = TW_SCALAR;
     for (int i = 0; i < kernel->input_count; i++) {
         if (kernel->inputs[i]->shape.rank > 0)
             shape = kernel->inputs[i]->shape;
     }
     tw_tensor *out = tw__output(kernel, 0, &shape);
-    tw_status status = out ? TW_OK : tw__error_status();
-    for (int64_t k = 0; status == TW_OK && k < out->count; k++) {
+    TW_NEED(out);
+    for (int64_t k = 0; k < out->count; k++) {
         for (int i = 0; i < kernel->input_count; i++) {
             const tw_tensor *input = kernel->inputs[i];
             const tw_string *part = tw__strings(input) + (input->shape.rank ? k : 0);
@@ -61,10 +61,9 @@ static tw_status join_compute(tw__kernel *kernel)
                 tw__text_bytes(&text, separator.data, separator.size);
             tw__text_bytes(&text, part->data, part->size);
         }
-        status = tw__string_from_text(out, k, &text);
+        TW_TRY(tw__string_from_text(out, k, &text));
     }
-    tw__text_free(&text);
-    return status;
+    return TW_OK;
 }
 
 TW_OP(StringJoin, .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",

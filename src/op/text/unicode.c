@@ -260,7 +260,7 @@ static tw_status transcode_compute(tw__kernel *kernel)
     p.controls = TW_ATTR(kernel, "replace_control_characters")->b;
     form output = output_form(kernel);
     TW_TRY(reader_open(TW_ATTR(kernel, "input_encoding")->s, &r));
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
         tw_string s = tw__strings(kernel->inputs[0])[i];
@@ -276,7 +276,6 @@ static tw_status transcode_compute(tw__kernel *kernel)
         if (status == TW_OK)
             status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
-    tw__text_free(&text);
     reader_close(&r);
     return status;
 }
@@ -424,7 +423,7 @@ static tw_status encode_compute(tw__kernel *kernel)
     TW_TRY(check_splits(splits, values->count));
     form output = output_form(kernel);
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(splits->count - 1));
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     tw_status status = out ? TW_OK : tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < out->count; i++) {
         for (int64_t k = tw_tensor_int_at(splits, i); status == TW_OK && k < tw_tensor_int_at(splits, i + 1); k++) {
@@ -438,7 +437,6 @@ static tw_status encode_compute(tw__kernel *kernel)
         if (status == TW_OK)
             status = tw__string_from_text(out, i, &text);
     }
-    tw__text_free(&text);
     return status;
 }
 

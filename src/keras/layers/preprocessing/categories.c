@@ -38,8 +38,7 @@ static tw_status check_range(tw__temps *t, tw_tensor *numbers, int64_t count)
     tw_tensor *said = text ? tw__temp(t, tw_tensor_string(text, strlen(text))) : NULL;
     if (!holds || !said)
         return tw__error_status();
-    tw_value checked = tw__check_assert(holds, &said, 1, TW_NO_INT);
-    tw_value_free(&checked);
+    tw__auto(tw_value_free) tw_value checked = tw__check_assert(holds, &said, 1, TW_NO_INT);
     return tw_error_code();
 }
 

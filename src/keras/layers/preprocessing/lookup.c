@@ -171,8 +171,7 @@ static tw_status check_known(tw__temps *t, tw_tensor *inputs, tw_tensor *found)
                                      TW_A_STRING("placeholder", "{}")),
                              2));
     TW_NEED(text);
-    tw_value checked = tw__check_assert(none, &text, 1, TW_NO_INT);
-    tw_value_free(&checked);
+    tw__auto(tw_value_free) tw_value checked = tw__check_assert(none, &text, 1, TW_NO_INT);
     return tw_error_code();
 }
 

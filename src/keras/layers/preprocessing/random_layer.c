@@ -254,7 +254,7 @@ tw_tensor *tw__crop_or_resize(tw_layer *self, tw_tensor *images, int64_t height,
     if (!c.images || !c.rest_height || !c.rest_width)
         return NULL;
     int64_t has_height = images->shape.dims[shape.rank - 3], has_width = images->shape.dims[shape.rank - 2];
-    tw_tensor **outputs = NULL;
+    tw__owned tw_tensor **outputs = NULL;
     int count = 0;
     tw_status status;
     if (!training || (has_height >= 0 && has_height < height) || (has_width >= 0 && has_width < width)) {
@@ -266,6 +266,5 @@ tw_tensor *tw__crop_or_resize(tw_layer *self, tw_tensor *images, int64_t height,
         status = fits ? tw__cond(fits, crop_body, &c, resize_body, &c, &outputs, &count) : tw__error_status();
     }
     tw_tensor *made = status == TW_OK && count ? outputs[0] : NULL;
-    tw__free(outputs);
     return made;
 }

@@ -194,7 +194,7 @@ static tw_status check_unique(tw__temps *t, tw_tensor *words)
         tw__temp(t, made[i]);
     if (made[0]->count == words->count)
         return TW_OK;
-    tw__text text = { 0 };
+    tw__auto(tw__text_free) tw__text text = { 0 };
     for (int64_t i = 0; i < made[0]->count; i++) {
         if (tw_tensor_int_at(made[2], i) < 2)
             continue;
@@ -208,7 +208,6 @@ static tw_status check_unique(tw__temps *t, tw_tensor *words)
         TW_VALUE_ERROR,
         "The passed vocabulary has at least one repeated term. Please uniquify your dataset. The repeated terms are [%s]",
         text.data ? text.data : "");
-    tw__text_free(&text);
     return status;
 }
 

@@ -100,6 +100,7 @@ class Cases:
             arguments["values"], values = values, True
         inputs, attrs = self._split(op, dict(arguments))
         flat = [t for v in inputs.values() for t in (v if isinstance(v, list) else [v])]
+        described = {n: [tensor(t) for t in v] if isinstance(v, list) else tensor(v) for n, v in inputs.items()}  # Inplace… change theirs
         with tf.GradientTape() as tape:
             tape.watch([t for t in flat if t.dtype.is_floating or t.dtype.is_complex])
             outputs = self._call(op, inputs, attrs)
@@ -108,7 +109,7 @@ class Cases:
             if gradient:
                 terms = [tf.reduce_sum(o * weights(o, k)) for k, o in enumerate(flat_outputs) if o.dtype.is_floating or o.dtype.is_complex]
                 total = tf.add_n(terms) if len({t.dtype for t in terms}) == 1 else terms[0]
-        case = {"op": op, "inputs": {n: [tensor(t) for t in v] if isinstance(v, list) else tensor(v) for n, v in inputs.items()},
+        case = {"op": op, "inputs": described,
                 "attrs": {k: attr(v) for k, v in attrs.items()},
                 "outputs": [tensor(t) if values else {"dtype": t.dtype.name, "shape": t.shape.as_list()} for t in flat_outputs]}
         if tolerance is not None:

@@ -74,3 +74,10 @@ def test_constant():
     assert c.numpy().tolist() == [1, 2]
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.raw_ops.Const(value=tf.constant([1, 2]), dtype=tf.float32)
+
+
+def test_old_forms_without_a_kernel_in_tensorflow():
+    """TensorFlow has their kernels in graphs only, or no more: the values are those of AddN and TopKV2."""
+    assert tf.raw_ops.AccumulateNV2(inputs=[tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])], shape=[2]).numpy().tolist() == [4, 6]
+    values, indices = tf.raw_ops.TopK(input=tf.constant([1.0, 3.0, 2.0]), k=2)
+    assert values.numpy().tolist() == [3, 2] and indices.numpy().tolist() == [1, 2]

@@ -306,9 +306,10 @@ static tw_value compare(const tw_op *op, const char *sign, tw_tensor *x, tw_tens
 
 #define COMPARISON(op_, sign_) compare(&tw__op_##op_, sign_, args->x, args->y, args->message, args->summarize)
 
-TW_API(debugging_assert_equal,
-       "debugging.assert_equal(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
-       "Raises an error unless x == y holds for all elements.")
+TW_API(
+    debugging_assert_equal,
+    "debugging.assert_equal|assert_equal(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+    "Raises an error unless x == y holds for all elements.")
 {
     return COMPARISON(Equal, "==");
 }
@@ -320,9 +321,10 @@ TW_API(debugging_assert_none_equal,
     return COMPARISON(NotEqual, "!=");
 }
 
-TW_API(debugging_assert_less,
-       "debugging.assert_less(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
-       "Raises an error unless x < y holds for all elements.")
+TW_API(
+    debugging_assert_less,
+    "debugging.assert_less|assert_less(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+    "Raises an error unless x < y holds for all elements.")
 {
     return COMPARISON(Less, "<");
 }
@@ -334,9 +336,10 @@ TW_API(debugging_assert_less_equal,
     return COMPARISON(LessEqual, "<=");
 }
 
-TW_API(debugging_assert_greater,
-       "debugging.assert_greater(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
-       "Raises an error unless x > y holds for all elements.")
+TW_API(
+    debugging_assert_greater,
+    "debugging.assert_greater|assert_greater(x: tensor, y: tensor, message: str = None, summarize: int = None, name: str = None) -> value",
+    "Raises an error unless x > y holds for all elements.")
 {
     return COMPARISON(Greater, ">");
 }

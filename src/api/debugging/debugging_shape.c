@@ -93,7 +93,8 @@ static tw_value check_given(tw_tensor *x, tw__rank_check kind, tw_tensors given,
     return tw__check_rank(x, kind, ranks, given.count, message);
 }
 
-TW_API(debugging_assert_rank, "debugging.assert_rank(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
+TW_API(debugging_assert_rank,
+       "debugging.assert_rank|assert_rank(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless x has that rank.")
 {
     return check_given(args->x, TW_RANK_IS, TW_TENSORS(args->rank), args->message);

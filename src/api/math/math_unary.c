@@ -80,3 +80,20 @@ TW_API(complex, "complex|dtypes.complex(real: tensor<T>|ragged, imag: tensor<T>|
     }
     return TW_CALL(Complex, args->real, args->imag, TW_A_TYPE("Tout", dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64));
 }
+
+/* ---- of the error function and the gamma function ---- */
+
+TW_API(math_erfcinv, "math.erfcinv(x: tensor|ragged, name: str = None) -> tensor", "The inverse of erfc.")
+{
+    TW_TEMPS(t);
+    return TW_CALL(Mul, TW_TEMP(Neg, TW_TEMP(Ndtri, TW_TEMP(Mul, 0.5, args->x))), 0.70710678118654752440);
+}
+
+TW_API(math_lbeta, "math.lbeta|compat.v1.lbeta(x: tensor, name: str = None) -> tensor",
+       "The logarithm of the absolute value of the beta function of each row.")
+{
+    TW_TEMPS(t);
+    tw_tensor *parts = tw__temp(t, tw__reduce_axis(&tw__op_Sum, TW_TEMP(Lgamma, args->x), -1, false));
+    tw_tensor *whole = TW_TEMP(Lgamma, tw__temp(t, tw__reduce_axis(&tw__op_Sum, args->x, -1, false)));
+    return TW_CALL(Sub, parts, whole);
+}

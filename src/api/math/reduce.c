@@ -155,6 +155,15 @@ TW_API(math_cumsum,
                          TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
 }
 
+TW_API(math_cumulative_logsumexp,
+       "math.cumulative_logsumexp(x: tensor, axis: int = 0, exclusive: bool = False, reverse: "
+       "bool = False, name: str = None) -> tensor",
+       "Logarithms of running sums of exponentials along an axis.")
+{
+    return tw__call_axis(&tw__op_CumulativeLogsumexp, args->x, args->axis,
+                         TW_WITH(TW_A_BOOL("exclusive", args->exclusive), TW_A_BOOL("reverse", args->reverse)), 2);
+}
+
 TW_API(
     math_cumprod,
     "math.cumprod|compat.v1.cumprod(x: tensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str = None) -> tensor",

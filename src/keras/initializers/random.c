@@ -37,7 +37,8 @@ static const tw__initializer_methods random_uniform_methods = { random_uniform_m
 
 TW_CLASS(
     initializers_random_uniform,
-    "keras.initializers.RandomUniform|keras.initializers.random_uniform|initializers.RandomUniform|initializers.random_uniform"
+    "keras.initializers.RandomUniform|keras.initializers.random_uniform|initializers.RandomUniform|initializers.random_uniform|"
+    "random_uniform_initializer"
     "(minval: float = -0.05, maxval: float = 0.05, seed: int = None) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_uniform_init,
     .methods = &random_uniform_methods, .doc = "Values from [minval, maxval), all equally likely.");
@@ -50,7 +51,8 @@ static tw_tensor *random_normal_make(tw_initializer *self, const tw_shape *shape
 static const tw__initializer_methods random_normal_methods = { random_normal_make };
 
 TW_CLASS(initializers_random_normal,
-         "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal"
+         "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal|"
+         "random_normal_initializer"
          "(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
          .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_normal_init,
          .methods = &random_normal_methods, .doc = "Normal values.");

@@ -1,4 +1,4 @@
-/* Writing slices by index: ScatterNd (into zeros), TensorScatterUpdate, Add, Sub (into a copy of a tensor). */
+/* Writing slices by index: ScatterNd (into zeros), TensorScatterUpdate, Add, Sub, Max, Min (into a copy of a tensor). */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/calls.h"
@@ -210,3 +210,48 @@ TW_OP(TensorScatterSub, .inputs = "tensor: T, indices: Tindices, updates: T", .o
           "tensor_scatter_nd_sub|compat.v1.tensor_scatter_sub(tensor: tensor<T>, indices: tensor<int32>, updates: tensor<T>, "
           "name: str = None) -> tensor",
       .doc = "Subtracts slices from those of a tensor, by index.");
+
+/* ---- the greater or the smaller ---- */
+
+static tw_status max_compute(tw__kernel *kernel)
+{
+    return into_copy(kernel, false, TW__COMBINE_MAX);
+}
+
+static tw_status min_compute(tw__kernel *kernel)
+{
+    return into_copy(kernel, false, TW__COMBINE_MIN);
+}
+
+/* Those that give the result share its gradient. */
+static tw_status extreme_gradient(tw__gradient *gradient)
+{
+    TW_TEMPS(t);
+    tw_tensor *x = gradient->inputs[0], *indices = gradient->inputs[1], *updates = gradient->inputs[2],
+              *out = gradient->outputs[0], *dy = gradient->output_grads[0];
+    if (!dy)
+        return TW_OK;
+    tw_tensor *from_x = tw__temp_cast(t, TW_TEMP(Equal, x, out), x->dtype);
+    tw_tensor *from_updates = tw__temp_cast(t, TW_TEMP(Equal, updates, TW_TEMP(GatherNd, out, indices)), x->dtype);
+    tw_tensor *shape = tw__temp_shape(t, x, indices->dtype);
+    tw_tensor *shares = TW_TEMP(AddV2, from_x, TW_TEMP(ScatterNd, indices, from_updates, shape));
+    tw_tensor *part = TW_TEMP(RealDiv, dy, shares);
+    if (gradient->wanted[0])
+        gradient->input_grads[0] = TW_CALL(RealDiv, TW_TEMP(Mul, dy, from_x), shares);
+    if (gradient->wanted[2])
+        gradient->input_grads[2] = TW_CALL(Mul, TW_TEMP(GatherNd, part, indices), from_updates);
+    bool made = (gradient->input_grads[0] || !gradient->wanted[0]) && (gradient->input_grads[2] || !gradient->wanted[2]);
+    return made ? TW_OK : tw__error_status();
+}
+
+TW_OP(TensorScatterMax, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = max_compute, .gradient = extreme_gradient,
+      .function = "tensor_scatter_nd_max(tensor: tensor<T>, indices: tensor<int32>, updates: "
+                  "tensor<T>, name: str = None) -> tensor",
+      .doc = "The greater of slices of a tensor and others, by index.");
+
+TW_OP(TensorScatterMin, .inputs = "tensor: T, indices: Tindices, updates: T", .outputs = "output: T",
+      .attrs = "T: type, Tindices: {int32, int64}", .shape = tensor_shape, .compute = min_compute, .gradient = extreme_gradient,
+      .function = "tensor_scatter_nd_min(tensor: tensor<T>, indices: tensor<int32>, updates: "
+                  "tensor<T>, name: str = None) -> tensor",
+      .doc = "The smaller of slices of a tensor and others, by index.");

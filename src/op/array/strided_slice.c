@@ -6,6 +6,7 @@
  * shrunk ones. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "op/partial.h"
 #include "op/resource.h"
 #include "op/wording.h"
@@ -336,3 +337,36 @@ static tw_status slice_assign_compute(tw__kernel *kernel)
 TW_OP(ResourceStridedSliceAssign, .inputs = "ref: resource, begin: Index, end: Index, strides: Index, value: T",
       .attrs = "T: type, Index: {int32, int64}, " MASKS, .shape = tw_shape_none, .compute = slice_assign_compute,
       .stateful = true, .doc = "Sets a slice of a variable.");
+
+static tw_status update_compute(tw__kernel *kernel)
+{
+    tw_tensor *out = kernel->outputs[0];
+    if (out->dtype == TW_RESOURCE || out->dtype == TW_VARIANT || out->dtype == TW_STRING)
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(out->dtype));
+    TW_TRY(tw__copy_elements(out->dtype, out->data, kernel->inputs[0]->data, out->count));
+    return put_slice(kernel, out);
+}
+
+/* What was written over has no part in the result. */
+static tw_status update_gradient(tw__gradient *g)
+{
+    TW_TEMPS(t);
+    tw_tensor *const *in = g->inputs, *dy = g->output_grads[0];
+    tw_attr attrs[5];
+    if (!dy)
+        return TW_OK;
+    copy_masks(g, attrs);
+    if (g->wanted[0]) {
+        tw_tensor *zeros = TW_TEMP(ZerosLike, in[4]);
+        g->input_grads[0] =
+            zeros ? tw__call(&tw__op_TensorStridedSliceUpdate, TW_IN(dy, in[1], in[2], in[3], zeros), 5, attrs, 5) : NULL;
+    }
+    if (g->wanted[4])
+        tw__grad_set(g, 4, tw__call(&tw__op_StridedSlice, TW_IN(dy, in[1], in[2], in[3]), 4, attrs, 5));
+    bool made = (g->input_grads[0] || !g->wanted[0]) && (g->input_grads[4] || !g->wanted[4]);
+    return made ? TW_OK : tw__error_status();
+}
+
+TW_OP(TensorStridedSliceUpdate, .inputs = "input: T, begin: Index, end: Index, strides: Index, value: T", .outputs = "output: T",
+      .attrs = "T: type, Index: {int32, int64}, " MASKS, .shape = tw_shape_same, .compute = update_compute,
+      .gradient = update_gradient, .doc = "A copy of a tensor in which a slice is set.");

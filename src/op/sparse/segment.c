@@ -185,22 +185,64 @@ static tw_status grad_shape(tw__inference *inference)
         return TW_OK;
     inference->out_shapes[0] = *dy;
     inference->out_shapes[0].dims[0] = -1;
-    if (inference->values[3])
+    if (inference->output_count == 2)
+        inference->out_shapes[1] = TW_SHAPE(-1);
+    else if (inference->values[3])
         TW_TRY(tw__scalar_value(inference->op, inference->values[3], "output_dim0", &inference->out_shapes[0].dims[0]));
     return TW_OK;
 }
 
+/* Of the second form: the indices once each, in order, which are the rows of its output. */
+static tw_tensor *used_rows(tw__kernel *kernel, const tw_tensor *indices, int64_t limit)
+{
+    tw__owned bool *used = tw__alloc_zero((size_t)limit + 1);
+    int64_t count = 0, at = 0;
+    if (!used)
+        return NULL;
+    for (int64_t i = 0; i < indices->count; i++) {
+        bool *one = &used[tw_tensor_int_at(indices, i)];
+        count += !*one;
+        *one = true;
+    }
+    tw_tensor *rows = tw__output(kernel, 1, &TW_SHAPE(count));
+    for (int64_t i = 0; rows && i < limit; i++) {
+        if (used[i] && rows->dtype == TW_INT64)
+            ((int64_t *)rows->data)[at++] = i;
+        else if (used[i])
+            ((int32_t *)rows->data)[at++] = (int32_t)i;
+    }
+    return rows;
+}
+
+/* The row of the output for an index. */
+static int64_t row_of(const tw_tensor *rows, int64_t index)
+{
+    int64_t low = 0, high = rows ? rows->count - 1 : -1;
+    if (!rows)
+        return index;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (tw_tensor_int_at(rows, middle) < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static tw_status grad(tw__kernel *kernel, scaling how)
 {
-    const tw_tensor *dy = kernel->inputs[0], *indices = kernel->inputs[1], *ids = kernel->inputs[2];
-    int64_t rows, segments, inner = row_size(&dy->shape);
-    TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "output_dim0", &rows));
-    TW_TRY(check(indices, ids, rows, &segments));
+    const tw_tensor *dy = kernel->inputs[0], *indices = kernel->inputs[1], *ids = kernel->inputs[2], *rows = NULL;
+    int64_t limit, segments, inner = row_size(&dy->shape);
+    TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "output_dim0", &limit));
+    TW_TRY(check(indices, ids, limit, &segments));
     if (segments > dy->shape.dims[0])
         return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of segments: %lld for a gradient of %lld rows", (long long)segments,
                         (long long)dy->shape.dims[0]);
+    if (kernel->output_count == 2)
+        TW_NEED(rows = used_rows(kernel, indices, limit));
     tw_shape shape = dy->shape;
-    shape.dims[0] = rows;
+    shape.dims[0] = rows ? rows->count : limit;
     tw_tensor *out = tw__output(kernel, 0, &shape);
     tw_auto tw_tensor *row = out ? tw__tensor_empty(dy->dtype, &TW_SHAPE(inner)) : NULL;
     if (!row)
@@ -212,9 +254,10 @@ static tw_status grad(tw__kernel *kernel, scaling how)
             end++;
         TW_TRY(tw__copy_elements(row->dtype, row->data, tw__element_at(dy, id * inner), inner));
         scale(row->dtype, row->data, inner, factor(how, end - begin));
-        for (int64_t i = begin; i < end; i++)
-            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, tw__element_at(out, tw_tensor_int_at(indices, i) * inner),
-                                        row->data, inner));
+        for (int64_t i = begin; i < end; i++) {
+            int64_t to = row_of(rows, tw_tensor_int_at(indices, i));
+            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, tw__element_at(out, to * inner), row->data, inner));
+        }
     }
     return TW_OK;
 }
@@ -243,3 +286,14 @@ TW_OP(SparseSegmentSumGrad, ROW_GRAD, .compute = sum_grad_compute, .doc = "The g
 TW_OP(SparseSegmentMeanGrad, ROW_GRAD, .compute = mean_grad_compute, .doc = "The gradient of SparseSegmentMean.");
 
 TW_OP(SparseSegmentSqrtNGrad, ROW_GRAD, .compute = root_grad_compute, .doc = "The gradient of SparseSegmentSqrtN.");
+
+#define ROW_GRAD_V2                                                                         \
+    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32", \
+    .outputs = "output: T, sorted_unique_indices: Tidx",                                    \
+    .attrs = "T: {" FLOATS "}, Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32", .shape = grad_shape
+TW_OP(SparseSegmentSumGradV2, ROW_GRAD_V2, .compute = sum_grad_compute,
+      .doc = "The gradient of SparseSegmentSum: the rows that it has, and which they are.");
+TW_OP(SparseSegmentMeanGradV2, ROW_GRAD_V2, .compute = mean_grad_compute,
+      .doc = "The gradient of SparseSegmentMean: the rows that it has, and which they are.");
+TW_OP(SparseSegmentSqrtNGradV2, ROW_GRAD_V2, .compute = root_grad_compute,
+      .doc = "The gradient of SparseSegmentSqrtN: the rows that it has, and which they are.");

@@ -22,6 +22,34 @@ typedef struct item_masks {
     int64_t begin, end, ellipsis, new_axis, shrink;
 } item_masks;
 
+/* The given items, at most 31. */
+typedef struct slice_items {
+    int64_t count, begin[32], end[32], steps[32];
+    bool bounds_unknown; /* begin or end is not known: sizes are where both are left out, or the dimension is shrunk */
+} slice_items;
+
+static tw_status items_differ(const tw_shape *begin, const tw_shape *end, const tw_shape *strides)
+{
+    return tw__fail(TW_INVALID_ARGUMENT,
+                    "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
+                    tw__shape_text(begin), tw__shape_text(end), tw__shape_text(strides));
+}
+
+static tw_status read_items(const tw_tensor *begin, const tw_tensor *end, const tw_tensor *strides, slice_items *items)
+{
+    items->count = strides->count;
+    items->bounds_unknown = false;
+    if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != items->count ||
+        end->count != items->count || items->count >= 32)
+        return items_differ(&begin->shape, &end->shape, &strides->shape);
+    for (int64_t i = 0; i < items->count; i++) {
+        items->begin[i] = tw_tensor_int_at(begin, i);
+        items->end[i] = tw_tensor_int_at(end, i);
+        items->steps[i] = tw_tensor_int_at(strides, i);
+    }
+    return TW_OK;
+}
+
 static item_masks read_masks(const tw_op *op, const tw_attr *attrs)
 {
     return (item_masks){ tw__attr_find(op, attrs, "begin_mask")->i, tw__attr_find(op, attrs, "end_mask")->i,
@@ -69,16 +97,10 @@ static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64
     return TW_OK;
 }
 
-static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *begin, const tw_tensor *end,
-                         const tw_tensor *strides, layout *l)
+static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const slice_items *given, layout *l)
 {
     item_masks masks = read_masks(op, attrs);
-    int64_t count = strides->count;
-    if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != count ||
-        end->count != count || count >= 32)
-        return tw__fail(TW_INVALID_ARGUMENT,
-                        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
-                        tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape));
+    int64_t count = given->count;
     int64_t items = (int64_t)1 << count, ellipsis = masks.ellipsis & (items - 1);
     if (ellipsis & (ellipsis - 1))
         return tw__fail(TW_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed");
@@ -106,9 +128,11 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
         } else if (i < count && (masks.new_axis & bit)) {
             final.dims[final.rank++] = 1;
         } else if (i < count) {
-            TW_TRY(lay_item(l, axis, in->dims[axis], tw_tensor_int_at(begin, i), tw_tensor_int_at(end, i),
-                            tw_tensor_int_at(strides, i), masks.begin & bit, masks.end & bit, masks.shrink & bit, i));
-            if (!(masks.shrink & bit))
+            bool open = masks.begin & bit && masks.end & bit, shrunk = masks.shrink & bit;
+            int64_t dim = given->bounds_unknown && !open ? -1 : in->dims[axis];
+            TW_TRY(lay_item(l, axis, dim, given->begin[i], given->end[i], given->steps[i], masks.begin & bit, masks.end & bit,
+                            shrunk, i));
+            if (!shrunk)
                 final.dims[final.rank++] = l->processed.dims[axis];
             axis++;
         }
@@ -117,28 +141,49 @@ static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *
     return TW_OK;
 }
 
+/* The integers of an input: given, or all known while a graph is made. */
+static bool known_integers(const tw__inference *inference, int input, int64_t count, int64_t *out)
+{
+    const tw_tensor *value = inference->values[input];
+    tw_shape known;
+    if (!value && (!tw__partial_input(inference, input, &known) || known.rank != count))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = value ? tw_tensor_int_at(value, i) : known.dims[i];
+        if (!value && out[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a vector may have so many elements. */
+static bool may_have(const tw_shape *shape, int64_t count)
+{
+    return shape->rank < 0 || (shape->rank == 1 && (shape->dims[0] < 0 || shape->dims[0] == count));
+}
+
 static tw_status strided_shape(tw__inference *inference)
 {
     layout l;
+    slice_items items = { 0 };
     tw_tensor *const *v = inference->values;
-    const tw_shape *input = inference->shapes[0], *indices = inference->shapes[1];
-    if (input->rank < 0)
-        return TW_OK;
-    if (!v[1] || !v[2] || !v[3]) { /* where the slices begin is not known yet: which dimensions are left is, in the plain forms */
-        bool plain = TW_ATTR(inference, "ellipsis_mask")->i == 0 && TW_ATTR(inference, "new_axis_mask")->i == 0;
-        if (!plain || indices->rank != 1 || indices->dims[0] < 0 || indices->dims[0] > input->rank)
+    const tw_shape *const *shapes = inference->shapes;
+    if (v[1] && v[2] && v[3]) {
+        TW_TRY(read_items(v[1], v[2], v[3], &items));
+    } else {
+        int64_t count = items.count = shapes[3]->rank == 1 ? shapes[3]->dims[0] : -1;
+        if (shapes[3]->rank < 0 || (shapes[3]->rank == 1 && count < 0))
             return TW_OK;
-        int64_t shrunk = TW_ATTR(inference, "shrink_axis_mask")->i;
-        tw_shape out = { .rank = 0 };
-        for (int i = 0; i < input->rank; i++) {
-            if (i < indices->dims[0] && (shrunk >> i & 1))
-                continue;
-            out.dims[out.rank++] = i < indices->dims[0] ? -1 : input->dims[i];
-        }
-        inference->out_shapes[0] = out;
-        return TW_OK;
+        if (count < 0 || count >= 32 || !may_have(shapes[1], count) || !may_have(shapes[2], count))
+            return items_differ(shapes[1], shapes[2], shapes[3]);
+        if (!known_integers(inference, 3, count, items.steps))
+            return TW_OK;
+        items.bounds_unknown =
+            !known_integers(inference, 1, count, items.begin) || !known_integers(inference, 2, count, items.end);
     }
-    TW_TRY(lay_out(inference->op, inference->attrs, inference->shapes[0], v[1], v[2], v[3], &l));
+    if (shapes[0]->rank < 0)
+        return TW_OK;
+    TW_TRY(lay_out(inference->op, inference->attrs, shapes[0], &items, &l));
     inference->out_shapes[0] = l.final;
     return TW_OK;
 }
@@ -147,7 +192,9 @@ static tw_status strided_compute(tw__kernel *kernel)
 {
     layout l;
     tw_tensor *const *in = kernel->inputs;
-    TW_TRY(lay_out(kernel->op, kernel->attrs, &in[0]->shape, in[1], in[2], in[3], &l));
+    slice_items items;
+    TW_TRY(read_items(in[1], in[2], in[3], &items));
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &in[0]->shape, &items, &l));
     return tw__give_box(kernel, in[0], &l.processed, l.first, l.steps, &l.final);
 }
 
@@ -229,7 +276,9 @@ static tw_status grad_compute(tw__kernel *kernel)
     layout l;
     tw_tensor *const *in = kernel->inputs;
     tw_tensor *out = kernel->outputs[0], *dy = in[4];
-    TW_TRY(lay_out(kernel->op, kernel->attrs, &out->shape, in[1], in[2], in[3], &l));
+    slice_items items;
+    TW_TRY(read_items(in[1], in[2], in[3], &items));
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &out->shape, &items, &l));
     if (!tw__shape_equal(&l.final, &dy->shape))
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s", tw__shape_text(&dy->shape),
                           tw__shape_text(&l.final));
@@ -271,7 +320,9 @@ static tw_status put_slice(tw__kernel *kernel, tw_tensor *held)
     layout l;
     tw_tensor *const *in = kernel->inputs;
     const tw_tensor *value = in[4];
-    TW_TRY(lay_out(kernel->op, kernel->attrs, &held->shape, in[1], in[2], in[3], &l));
+    slice_items items;
+    TW_TRY(read_items(in[1], in[2], in[3], &items));
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &held->shape, &items, &l));
     if (value->dtype != held->dtype)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the value of %s", tw_dtype_name(held->dtype),
                           tw_dtype_name(value->dtype));

@@ -169,6 +169,11 @@ static tw_status adapt(tw_layer *layer, const tw_value *data, int64_t batch_size
             "create an infinite dataset, make sure to not call `repeat()` on the dataset).");
     tw__cursor *cursor = tw__cursor_new(batches);
     TW_NEED(cursor);
+    if (steps < 0 || steps == tw__dataset_cardinality(batches)) { /* Keras begins twice: a shuffled dataset has its next order */
+        tw__cursor_free(cursor);
+        cursor = tw__cursor_new(batches);
+        TW_NEED(cursor);
+    }
     tw_status status = adapt_all(layer, dataset, cursor, steps);
     tw__cursor_free(cursor);
     TW_TRY(status);

@@ -435,6 +435,26 @@ TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>"
     return (tw_objects){ items, items ? rnn->state_count : 0 };
 }
 
+TW_METHOD(rnn_get_initial_state, "keras.layers.RNN.get_initial_state(self: layer, inputs: tensor) -> value",
+          "The states of zeros that the layer begins with for such inputs, a list.")
+{
+    tw__rnn *rnn = (tw__rnn *)args->self;
+    if (check_cell(rnn) != TW_OK)
+        return tw__value_none();
+    tw_value states = tw__cell_zero_states(cell_in(rnn), args->inputs, rnn->settings.time_major ? 1 : 0, 0, args->inputs->dtype);
+    if (tw__value_is_list(&states) || states.kind == TW_VALUE_NONE) {
+        states.kind = states.kind == TW_VALUE_NONE ? TW_VALUE_NONE : TW_VALUE_LIST;
+        return states;
+    }
+    tw_value *item = tw__alloc_array(1, sizeof *item);
+    if (!item) {
+        tw_value_free(&states);
+        return tw__value_none();
+    }
+    *item = states;
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { item, 1 } };
+}
+
 TW_METHOD(rnn_reset_states, "keras.layers.RNN.reset_states(self: layer, states: tensors = None)",
           "Sets the states of a stateful layer to zeros, or to the given values.")
 {

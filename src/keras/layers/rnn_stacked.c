@@ -134,24 +134,17 @@ TW_PROPERTY(cell_output_size, "keras.layers.AbstractRNNCell.output_size(self: la
     return tw__cell_output_size(args->self);
 }
 
-TW_METHOD(
-    cell_get_initial_state,
-    "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
-    "States of zeros.")
+tw_value tw__cell_zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, int64_t batch, tw_dtype dtype)
 {
-    tw_value sizes = tw__cell_state_sizes(args->self), result = tw__value_none();
+    tw_value sizes = tw__cell_state_sizes(cell), result = tw__value_none();
     tw_shape flat[TW_MOST_STATES];
     tw_tensor *zeros[TW_MOST_STATES] = { 0 };
     int count = tw__states_sizes(&sizes, flat, 0), at = 0;
-    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->compute_dtype;
     bool good = count > 0;
-    if (!args->inputs && args->batch_size == TW_NO_INT)
-        good = tw__fail(TW_VALUE_ERROR,
-                        "batch_size and dtype are required while constructing initial state. Received: batch_size=None") == TW_OK;
     for (int i = 0; good && i < count; i++) {
-        tw_shape shape = { .rank = flat[i].rank + 1, .dims = { args->batch_size } };
+        tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
-        zeros[i] = args->inputs ? tw__cell_zeros(args->inputs, 0, &flat[i], dtype) : tw_tensor_new(dtype, shape, NULL);
+        zeros[i] = inputs ? tw__cell_zeros(inputs, batch_axis, &flat[i], dtype) : tw_tensor_new(dtype, shape, NULL);
         good = zeros[i] != NULL;
     }
     if (good)
@@ -159,6 +152,19 @@ TW_METHOD(
     tw__tensors_release(zeros, count < 0 ? 0 : count);
     tw_value_free(&sizes);
     return result;
+}
+
+TW_METHOD(
+    cell_get_initial_state,
+    "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
+    "States of zeros.")
+{
+    if (!args->inputs && args->batch_size == TW_NO_INT) {
+        tw__fail(TW_VALUE_ERROR, "batch_size and dtype are required while constructing initial state. Received: batch_size=None");
+        return tw__value_none();
+    }
+    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->compute_dtype;
+    return tw__cell_zero_states(args->self, args->inputs, 0, args->batch_size, dtype);
 }
 
 TW_METHOD(

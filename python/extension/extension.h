@@ -292,12 +292,20 @@ bool tw__py_overrides(PyObject *self, const char *name);
 /* The method as AutoGraph converts it while a function is traced; takes the reference. */
 PyObject *tw__py_converted(PyObject *method);
 void tw__py_layer_made(PyObject *self);
+PyObject *tw__py_layer_build(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 #define TW_TOLD "_thalweg_told" /* an attribute of exceptions that say which layer they come out of */
 /* The exception that is set came out of the layer's own `call`: it gets Keras's words (layer_error.c). */
 void tw__py_layer_failed(PyObject *self, PyObject *arguments, PyObject *keywords);
 bool tw__py_layer_words(const char *head, const char *tail); /* the same of the exception that is kept, with these words */
 PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
 PyObject *tw__py_current_training(PyObject *self, PyObject *unused);
+/* What a layer goes by that is not told: the layer that calls it, else keras.backend.set_learning_phase; -1: nothing. */
+int tw__py_outer_training(void);
+int tw__py_training_begin(int training); /* a layer is called so; what tw__py_training_end takes */
+void tw__py_training_end(int outer);
+bool tw__py_read_training(PyObject *value, int *training); /* -1: None or NULL; false: the exception is set */
+/* Calls a layer with a `call` of its own in Python (layer_own.c). */
+PyObject *tw__py_call_own(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords);
 
 /* ---- Keras tensors (keras_tensor.c) ---- */
 extern PyType_Slot tw__py_keras_tensor_slots[];

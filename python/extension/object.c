@@ -522,6 +522,7 @@ tw__py_vectorcall tw__py_special_method(const char *id)
         { "tape_gradient", tw__py_tape_gradient },
         { "tape_watch", tw__py_tape_watch },
         { "name_scope_exit", leave },
+        { "layer_build", tw__py_layer_build },
         { "optimizer_variables", tw__py_callable_list },
         { "variable_assign", tw__py_variable_assign },
         { "variable_assign_add", tw__py_variable_assign },

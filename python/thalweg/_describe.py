@@ -61,12 +61,17 @@ def signature_of(text):
 
 
 def call_of(function):
-    """(function, 1 if it takes `training` + 2 if it takes `mask`, name of the first argument) of a layer's `call`."""
+    """What a layer's `call` takes: (function, 1 if `training` + 2 if `mask`, name of the first argument, places of `training` and `mask` among the
+    positional arguments behind the first or -1, default of `training`)."""
     parameters = list(inspect.signature(function).parameters.values())
-    names = {p.name for p in parameters}
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        names |= {"training", "mask"}
-    return function, ("training" in names) + 2 * ("mask" in names), parameters[1].name if len(parameters) > 1 else "inputs"
+    named = {p.name: p for p in parameters}
+    any_name = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    places = [p.name for p in parameters[2:] if p.kind is p.POSITIONAL_OR_KEYWORD]
+    takes = ["training" in named or any_name, "mask" in named or any_name]
+    at = [places.index(name) if name in places else -1 for name in ("training", "mask")]
+    default = named["training"].default if "training" in named else None
+    return (function, takes[0] + 2 * takes[1], parameters[1].name if len(parameters) > 1 else "inputs", *at,
+            None if default is inspect.Parameter.empty else default)
 
 
 def minimize(optimizer, loss, variables, tape):

@@ -38,9 +38,9 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
     return tw__dropout(input, args->rate, &args->noise_shape, seed, NULL);
 }
 
-static const tw__layer_methods dropout_methods = { .supports_masking = true,
-                                                   .call = dropout_call,
-                                                   .count_call = dropout_count_call };
+static const tw__layer_methods dropout_methods = {
+    .arguments = "inputs training", .supports_masking = true, .call = dropout_call, .count_call = dropout_count_call
+};
 
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .settle = dropout_settle,

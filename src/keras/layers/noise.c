@@ -64,9 +64,9 @@ static tw_tensor *gaussian_noise_call(tw_layer *self, tw_tensor *input, int trai
     return training == 1 ? TW_CALL(AddV2, input, normal_like(t, self, input, 0, args->stddev)) : tw_retain(input);
 }
 
-static const tw__layer_methods gaussian_noise_methods = { .supports_masking = true,
-                                                          .call = gaussian_noise_call,
-                                                          .count_call = count_call };
+static const tw__layer_methods gaussian_noise_methods = {
+    .arguments = "inputs training", .supports_masking = true, .call = gaussian_noise_call, .count_call = count_call
+};
 
 TW_CLASS(layers_gaussian_noise, "keras.layers.GaussianNoise(stddev: float, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
@@ -83,9 +83,9 @@ static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int tr
     return TW_CALL(Mul, input, normal_like(t, self, input, 1, sqrt(args->rate / (1 - args->rate))));
 }
 
-static const tw__layer_methods gaussian_dropout_methods = { .supports_masking = true,
-                                                            .call = gaussian_dropout_call,
-                                                            .count_call = count_call };
+static const tw__layer_methods gaussian_dropout_methods = {
+    .arguments = "inputs training", .supports_masking = true, .call = gaussian_dropout_call, .count_call = count_call
+};
 
 TW_CLASS(layers_gaussian_dropout, "keras.layers.GaussianDropout(rate: float, seed: int = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
@@ -109,9 +109,11 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     return TW_CALL(AddV2, offset, TW_TEMP(Mul, scale, chosen));
 }
 
-static const tw__layer_methods alpha_dropout_methods = {
-    .supports_masking = true, .call = alpha_dropout_call, .count_call = count_call, .own_config = " noise_shape "
-};
+static const tw__layer_methods alpha_dropout_methods = { .arguments = "inputs training",
+                                                         .supports_masking = true,
+                                                         .call = alpha_dropout_call,
+                                                         .count_call = count_call,
+                                                         .own_config = " noise_shape " };
 
 TW_CLASS(layers_alpha_dropout,
          "keras.layers.AlphaDropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
@@ -140,7 +142,9 @@ static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
     return drop_channels(self, input, args->rate, 1, false, training);
 }
 
-static const tw__layer_methods spatial1d_methods = { .supports_masking = true, .call = spatial1d_call, .count_call = count_call };
+static const tw__layer_methods spatial1d_methods = {
+    .arguments = "inputs training", .supports_masking = true, .call = spatial1d_call, .count_call = count_call
+};
 
 TW_CLASS(layers_spatial_dropout1d,
          "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
@@ -156,9 +160,11 @@ static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
                : NULL;
 }
 
-static const tw__layer_methods spatial2d_methods = {
-    .supports_masking = true, .call = spatial2d_call, .count_call = count_call, .own_config = " data_format "
-};
+static const tw__layer_methods spatial2d_methods = { .arguments = "inputs training",
+                                                     .supports_masking = true,
+                                                     .call = spatial2d_call,
+                                                     .count_call = count_call,
+                                                     .own_config = " data_format " };
 
 TW_CLASS(
     layers_spatial_dropout2d,

@@ -132,7 +132,8 @@ static void distributed_count_call(tw_layer *self)
     tw__layer_count_call(((wrapper *)self)->inner);
 }
 
-static const tw__layer_methods distributed_methods = { .supports_masking = true,
+static const tw__layer_methods distributed_methods = { .arguments = "inputs training mask",
+                                                       .supports_masking = true,
                                                        .minimum_rank = 3,
                                                        .build = distributed_build,
                                                        .count_call = distributed_count_call,

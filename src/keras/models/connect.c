@@ -6,10 +6,34 @@
 #include "keras/layers/layers.h"
 #include "keras/models/functional.h"
 
-static int training_of(const tw_value *named, int training)
+/* What is said of `training`, by name or by position. */
+static int training_of(const char *takes, const tw_value *arguments, const tw_value *named, int training)
 {
     const tw_value *said = named ? tw__value_get(named, "training") : NULL;
+    int at = takes ? tw__layer_argument(takes, "training") : -1;
+    if (!said && at >= 0 && at < arguments->list.count)
+        said = &arguments->list.items[at];
     return said && said->kind == TW_VALUE_BOOL ? said->b : said && said->kind == TW_VALUE_INT ? said->i != 0 : training;
+}
+
+/* The arguments in their order, borrowed: those by position, then those by name. */
+static tw_status arrange(tw_layer *layer, const tw_value *arguments, const tw_value *named, const char *takes, int most,
+                         tw_value *given)
+{
+    if (arguments->list.count > most)
+        return tw__fail(TW_TYPE_ERROR, "%s.call() takes %d arguments but %lld were given", tw_class_name(layer), most,
+                        (long long)arguments->list.count);
+    for (int64_t i = 0; i < arguments->list.count; i++)
+        given[i] = arguments->list.items[i];
+    for (int64_t i = 0; named && named->kind == TW_VALUE_DICT && i + 1 < named->list.count; i += 2) {
+        const char *name = named->list.items[i].s.data;
+        int at = tw__layer_argument(takes, name);
+        if (at >= 0)
+            given[at] = named->list.items[i + 1];
+        else if (strcmp(name, "training") != 0 && named->list.items[i + 1].kind != TW_VALUE_NONE)
+            return tw__fail(TW_TYPE_ERROR, "%s.call() got an unexpected keyword argument '%s'", tw_class_name(layer), name);
+    }
+    return TW_OK;
 }
 
 tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
@@ -19,25 +43,18 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
     if (layer->foreign_call && tw__language.invoke)
         return tw__language.invoke(layer, arguments, named, training, result);
     const tw__layer_methods *methods = tw__methods(layer);
-    training = training_of(named, training);
+    const char *takes = methods->arguments ? methods->arguments : "inputs";
+    training = training_of(takes, arguments, named, training);
     if (methods->invoke)
         return methods->invoke(layer, arguments, named, training, result);
-    tw_value given[MOST] = { 0 }; /* borrowed */
-    int most = methods->call_values ? tw__layer_argument_count(methods->arguments) : 1;
-    if (arguments->list.count > most || most > MOST)
-        return tw__fail(TW_TYPE_ERROR, "%s.call() takes %d arguments but %lld were given", tw_class_name(layer), most,
-                        (long long)arguments->list.count);
-    for (int64_t i = 0; i < arguments->list.count; i++)
-        given[i] = arguments->list.items[i];
-    for (int64_t i = 0; named && named->kind == TW_VALUE_DICT && i + 1 < named->list.count; i += 2) {
-        const char *name = named->list.items[i].s.data;
-        int at = methods->call_values ? tw__layer_argument(methods->arguments, name) : strcmp(name, "inputs") == 0 ? 0 : -1;
-        if (at >= 0)
-            given[at] = named->list.items[i + 1];
-        else if (strcmp(name, "training") != 0 && named->list.items[i + 1].kind != TW_VALUE_NONE)
-            return tw__fail(TW_TYPE_ERROR, "%s.call() got an unexpected keyword argument '%s'", tw_class_name(layer), name);
-    }
-    *result = tw__layer_call_values(layer, given, most, training);
+    tw_value given[MOST] = { 0 };
+    int most = tw__layer_argument_count(takes), mask = tw__layer_argument(takes, "mask");
+    if (most > MOST)
+        return tw__fail(TW_INTERNAL, "%s.call() takes more than %d arguments", tw_class_name(layer), MOST);
+    TW_TRY(arrange(layer, arguments, named, takes, most, given));
+    if (!methods->call_values && mask >= 0 && given[mask].kind != TW_VALUE_NONE)
+        return tw__fail(TW_TYPE_ERROR, "%s.call() got an unexpected keyword argument 'mask'", tw_class_name(layer));
+    *result = tw__layer_call_values(layer, given, methods->call_values ? most : 1, training);
     return result->kind != TW_VALUE_NONE ? TW_OK : tw__error_status();
 }
 

@@ -342,7 +342,8 @@ static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_s
 static tw_value sequential_config(tw_layer *self);
 static void *sequential_from_config(const tw_value *config);
 
-static const tw__layer_methods sequential_methods = { .call = sequential_call,
+static const tw__layer_methods sequential_methods = { .arguments = "inputs training mask",
+                                                      .call = sequential_call,
                                                       .output_shape = sequential_output_shape,
                                                       .count_call = sequential_count_call,
                                                       .any_dtype = true,

@@ -44,7 +44,9 @@ static tw_tensor *flip_call(tw_layer *self, tw_tensor *input, int training)
     return tw__keep(t, images);
 }
 
-static const tw__layer_methods flip_methods = { .build = tw__random_layer_build, .call = flip_call };
+static const tw__layer_methods flip_methods = { .arguments = "inputs training",
+                                                .build = tw__random_layer_build,
+                                                .call = flip_call };
 
 TW_CLASS(layers_random_flip,
          "keras.layers.RandomFlip|keras.layers.experimental.preprocessing.RandomFlip(mode: str = horizontal_and_vertical, "
@@ -172,7 +174,8 @@ static tw_tensor *translation_call(tw_layer *self, tw_tensor *input, int trainin
     return training ? project(self, input, &p, translation_columns) : as_they_are(self, input);
 }
 
-static const tw__layer_methods translation_methods = { .build = tw__random_layer_build,
+static const tw__layer_methods translation_methods = { .arguments = "inputs training",
+                                                       .build = tw__random_layer_build,
                                                        .own_config = " height_factor width_factor ",
                                                        .config = tw__random_layer_config,
                                                        .call = translation_call };
@@ -227,9 +230,11 @@ static tw_tensor *rotation_call(tw_layer *self, tw_tensor *input, int training)
     return training ? project(self, input, &p, rotation_columns) : as_they_are(self, input);
 }
 
-static const tw__layer_methods rotation_methods = {
-    .build = tw__random_layer_build, .own_config = " factor ", .config = tw__random_layer_config, .call = rotation_call
-};
+static const tw__layer_methods rotation_methods = { .arguments = "inputs training",
+                                                    .build = tw__random_layer_build,
+                                                    .own_config = " factor ",
+                                                    .config = tw__random_layer_config,
+                                                    .call = rotation_call };
 
 TW_CLASS(layers_random_rotation,
          "keras.layers.RandomRotation|keras.layers.experimental.preprocessing.RandomRotation(factor: value, "
@@ -292,7 +297,8 @@ static tw_tensor *zoom_call(tw_layer *self, tw_tensor *input, int training)
     return training ? project(self, input, &p, zoom_columns) : as_they_are(self, input);
 }
 
-static const tw__layer_methods zoom_methods = { .build = tw__random_layer_build,
+static const tw__layer_methods zoom_methods = { .arguments = "inputs training",
+                                                .build = tw__random_layer_build,
                                                 .own_config = " height_factor width_factor ",
                                                 .config = tw__random_layer_config,
                                                 .call = zoom_call };
@@ -351,9 +357,11 @@ static tw_tensor *contrast_call(tw_layer *self, tw_tensor *input, int training)
     return made ? clipped(made, 0, 255) : NULL;
 }
 
-static const tw__layer_methods contrast_methods = {
-    .build = tw__random_layer_build, .own_config = " factor ", .config = tw__random_layer_config, .call = contrast_call
-};
+static const tw__layer_methods contrast_methods = { .arguments = "inputs training",
+                                                    .build = tw__random_layer_build,
+                                                    .own_config = " factor ",
+                                                    .config = tw__random_layer_config,
+                                                    .call = contrast_call };
 
 TW_CLASS(layers_random_contrast,
          "keras.layers.RandomContrast|keras.layers.experimental.preprocessing.RandomContrast(factor: value, seed: int = None, "
@@ -473,7 +481,8 @@ static void brightness_config(tw_layer *self, tw__dict *dict)
                                          : (tw_value){ .kind = TW_VALUE_INT, .i = args->seed });
 }
 
-static const tw__layer_methods brightness_methods = { .build = tw__random_layer_build,
+static const tw__layer_methods brightness_methods = { .arguments = "inputs training",
+                                                      .build = tw__random_layer_build,
                                                       .call = brightness_call,
                                                       .own_config = " factor value_range seed ",
                                                       .config = brightness_config };

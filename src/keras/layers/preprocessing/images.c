@@ -113,9 +113,11 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
     return tw__crop_or_resize(self, input, args->height, args->width, random_start, training != 0);
 }
 
-static const tw__layer_methods crop_methods = {
-    .build = tw__random_layer_build, .call = crop_call, .output_shape = crop_shape, .any_dtype = true
-};
+static const tw__layer_methods crop_methods = { .arguments = "inputs training",
+                                                .build = tw__random_layer_build,
+                                                .call = crop_call,
+                                                .output_shape = crop_shape,
+                                                .any_dtype = true };
 
 TW_CLASS(layers_random_crop,
          "keras.layers.RandomCrop|keras.layers.experimental.preprocessing.RandomCrop(height: int, width: int, seed: int = None, "
@@ -193,7 +195,8 @@ static tw_status height_shape(tw_layer *self, const tw_shape *input, tw_shape *o
     return side_shape(self, input, output, 0);
 }
 
-static const tw__layer_methods height_methods = { .build = tw__random_layer_build,
+static const tw__layer_methods height_methods = { .arguments = "inputs training",
+                                                  .build = tw__random_layer_build,
                                                   .own_config = " factor ",
                                                   .config = tw__random_layer_config,
                                                   .call = height_call,
@@ -224,7 +227,8 @@ static tw_status width_shape(tw_layer *self, const tw_shape *input, tw_shape *ou
     return side_shape(self, input, output, 1);
 }
 
-static const tw__layer_methods width_methods = { .build = tw__random_layer_build,
+static const tw__layer_methods width_methods = { .arguments = "inputs training",
+                                                 .build = tw__random_layer_build,
                                                  .own_config = " factor ",
                                                  .config = tw__random_layer_config,
                                                  .call = width_call,

@@ -115,20 +115,22 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
     return status;
 }
 
-/* ---- preprocessing layers ---- */
+/* ---- methods of layers ---- */
 
-static tw_status preprocess(tw_layer *layer, const char *method, const tw_value *argument, bool *own)
+static tw_status own_method(tw_layer *layer, const char *name, const tw_value *arguments, const tw_value *named, tw_value *result,
+                            bool *own)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
     PyObject *self = layer->trackable.object.peer;
-    *own = tw__py_overrides(self, method);
+    *own = self && tw__py_overrides(self, name);
     if (!*own)
         return TW_OK;
-    tw_value copy = argument ? tw__value_copy(argument) : (tw_value){ .kind = TW_VALUE_NONE };
-    tw__py_auto PyObject *given = tw__py_value(&copy);
-    tw__py_auto PyObject *done =
-        given ? PyObject_CallMethod(self, method, argument ? "(O)" : NULL, argument ? given : NULL) : NULL;
-    return done ? TW_OK : tw__py_failed();
+    tw_value none = { .kind = TW_VALUE_TUPLE }, given = tw__value_copy(arguments ? arguments : &none),
+             by_name = named ? tw__value_copy(named) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw__py_auto PyObject *tuple = tw__py_value(&given), *dict = named ? tw__py_value(&by_name) : NULL;
+    tw__py_auto PyObject *method = tuple && (dict || !named) ? PyObject_GetAttrString(self, name) : NULL;
+    tw__py_auto PyObject *done = method ? PyObject_Call(method, tuple, dict) : NULL;
+    return done && (!result || tw__py_read_value(done, result)) ? TW_OK : tw__py_failed();
 }
 
 /* ---- callbacks ---- */
@@ -191,7 +193,7 @@ void tw__py_training_start(void)
     tw__language.metric_update = metric_update;
     tw__language.metric_reset = metric_reset;
     tw__language.metric_result = metric_result;
-    tw__language.preprocess = preprocess;
+    tw__language.method = own_method;
     tw__language.callback_events = callback_events;
     tw__language.callback_tell = callback_tell;
 }

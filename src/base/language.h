@@ -60,9 +60,10 @@ typedef struct tw__language_parts {
                  struct tw_value *value);          /* a function as (code, module); false: a failure, with the error */
     void *(*decode)(const struct tw_value *value); /* (code, module, arguments) as a function; NULL: a failure */
 
-    /* A preprocessing layer's own build (of a shape), update_state (of a batch), finalize_state or reset_state (of nothing:
-     * NULL); *own says if there is such a method. */
-    tw_status (*preprocess)(struct tw_layer *layer, const char *method, const struct tw_value *argument, bool *own);
+    /* A method of the layer's own class, called with values by position (a tuple) and by name (a dict), or NULL; *own says if
+     * there is such a method. The result, if somebody wants it, is the caller's. */
+    tw_status (*method)(struct tw_layer *layer, const char *name, const struct tw_value *arguments, const struct tw_value *named,
+                        struct tw_value *result, bool *own);
 
     /* ---- its own models, metrics and callbacks in training ---- */
     /* Runs the model's own train_step or test_step, which gives a dict, or predict_step, of data as the program gave it. */

@@ -202,10 +202,46 @@ def state_cases(tf, out):
             out["first states %s %s" % (name, "time first" if major else "batch first")] = case
 
 
+def own_cell_cases(tf, out):
+    """Cells of the program's own that say what a sequence begins with."""
+    layers = tf.keras.layers
+
+    class Cell(layers.Layer):
+        def __init__(self, units):
+            super().__init__()
+            self.units = self.state_size = units
+
+        def build(self, shape):
+            self.kernel = self.add_weight(shape=(shape[-1], self.units), initializer="ones", name="kernel")
+            self.built = True
+
+        def call(self, inputs, states):
+            h = tf.matmul(inputs, self.kernel) + states[0]
+            return h, [h]
+
+        def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+            return tf.fill([batch_size, self.units], tf.cast(5, dtype))
+
+    class Beginning(layers.SimpleRNNCell):
+        def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+            return [tf.fill([batch_size, self.units], tf.cast(2, dtype))]
+
+    made = {"own": lambda: Cell(2), "subclass": lambda: Beginning(2, kernel_initializer="ones", recurrent_initializer="ones"),
+            "stacked": lambda: [Cell(2), Beginning(3, kernel_initializer="ones", recurrent_initializer="ones"), Cell(1)]}
+    for name, make in made.items():
+        for major in (False, True):
+            def case(make=make, major=major):
+                layer, x = layers.RNN(make(), return_state=True, time_major=major), tf.ones([2, 3, 2])
+                traced = tf.function(lambda x: tf.nest.flatten(layer(x)), input_signature=[tf.TensorSpec([None, None, 2])])
+                return [tf.nest.flatten(layer(x)), traced(x), tf.nest.flatten(layer.get_initial_state(x)), tf.nest.flatten(layer(x, initial_state=layer.get_initial_state(x)))]
+            out["cell %s %s" % (name, "time first" if major else "batch first")] = case
+
+
 def cases(tf):
     out = {}
     own_cases(tf, out)
     library_cases(tf, out)
     pass_cases(tf, out)
     state_cases(tf, out)
+    own_cell_cases(tf, out)
     return out

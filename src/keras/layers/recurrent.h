@@ -40,9 +40,9 @@ tw_value tw__cell_state_sizes(tw_layer *cell);
 int64_t tw__cell_output_size(tw_layer *cell); /* of the last cell: its first state's; -1: not known (rnn_stacked.c) */
 /* Zeros [batch, size…]; the batch as in the inputs. */
 tw_tensor *tw__cell_zeros(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype);
-/* States of zeros in the cell's structure: with the batch of the inputs along an axis, or of so many rows; None: the error is
- * set (rnn_stacked.c). */
-tw_value tw__cell_zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, int64_t batch, tw_dtype dtype);
+/* What a sequence begins with, in the cell's structure: what the cell's own get_initial_state gives, else zeros, of the batch of
+ * the inputs; None: the error is set (rnn_stacked.c). */
+tw_value tw__cell_first_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, tw_dtype dtype);
 
 /* ---- structures of states, and going through a sequence (rnn_sequence.c) ---- */
 enum { TW_MOST_STATES = 256 };

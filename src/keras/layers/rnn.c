@@ -79,18 +79,20 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
             tw_retain(states[i]);
         return rnn->settings.stateful ? merge_kept(rnn, states, count) : TW_OK;
     }
-    tw_shape sizes[TW_MOST_STATES];
-    if (tw__states_sizes(&s->sizes, sizes, 0) != s->count)
-        return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes",
-                        rnn->layer.name);
-    for (int i = 0; i < s->count; i++) {
-        states[i] = rnn->settings.stateful
-                        ? tw__variable_read(rnn->states[i])
-                        : tw__cell_zeros(x, rnn->settings.time_major ? 1 : 0, &sizes[i], rnn->layer.compute_dtype);
-        if (!states[i])
-            return tw__error_status();
-    }
-    return TW_OK;
+    for (int i = 0; rnn->settings.stateful && i < s->count; i++)
+        TW_NEED(states[i] = tw__variable_read(rnn->states[i]));
+    if (rnn->settings.stateful)
+        return TW_OK;
+    tw_value made = tw__cell_first_states(s->cell, x, rnn->settings.time_major ? 1 : 0, rnn->layer.compute_dtype);
+    if (made.kind == TW_VALUE_NONE)
+        return tw__error_status();
+    int count = tw__states_flatten(&made, states, 0);
+    for (int i = 0; i < count; i++)
+        tw_retain(states[i]);
+    tw_value_free(&made);
+    return count == s->count ? TW_OK
+                             : tw__fail(TW_VALUE_ERROR, "layer %s: get_initial_state of its cell gives %d states, expected %d",
+                                        rnn->layer.name, count < 0 ? 0 : count, s->count);
 }
 
 static tw_status keep_states(tw__rnn *rnn, tw_tensor *const *states)
@@ -441,7 +443,7 @@ TW_METHOD(rnn_get_initial_state, "keras.layers.RNN.get_initial_state(self: layer
     tw__rnn *rnn = (tw__rnn *)args->self;
     if (check_cell(rnn) != TW_OK)
         return tw__value_none();
-    tw_value states = tw__cell_zero_states(cell_in(rnn), args->inputs, rnn->settings.time_major ? 1 : 0, 0, args->inputs->dtype);
+    tw_value states = tw__cell_first_states(cell_in(rnn), args->inputs, rnn->settings.time_major ? 1 : 0, args->inputs->dtype);
     if (tw__value_is_list(&states) || states.kind == TW_VALUE_NONE) {
         states.kind = states.kind == TW_VALUE_NONE ? TW_VALUE_NONE : TW_VALUE_LIST;
         return states;

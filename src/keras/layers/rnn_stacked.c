@@ -1,4 +1,5 @@
 /* keras.layers.StackedRNNCells: cells one above the other; AbstractRNNCell, and what every cell answers. */
+#include "base/language.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
 #include "op/calls.h"
@@ -134,13 +135,15 @@ TW_PROPERTY(cell_output_size, "keras.layers.AbstractRNNCell.output_size(self: la
     return tw__cell_output_size(args->self);
 }
 
-tw_value tw__cell_zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, int64_t batch, tw_dtype dtype)
+static tw_value zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, int64_t batch, tw_dtype dtype)
 {
     tw_value sizes = tw__cell_state_sizes(cell), result = tw__value_none();
     tw_shape flat[TW_MOST_STATES];
     tw_tensor *zeros[TW_MOST_STATES] = { 0 };
     int count = tw__states_sizes(&sizes, flat, 0), at = 0;
     bool good = count > 0;
+    if (!good && sizes.kind != TW_VALUE_NONE)
+        tw__fail(TW_VALUE_ERROR, "%s: the cell's `state_size` is no structure of integers and shapes", cell->name);
     for (int i = 0; good && i < count; i++) {
         tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
@@ -154,6 +157,47 @@ tw_value tw__cell_zero_states(tw_layer *cell, tw_tensor *inputs, int batch_axis,
     return result;
 }
 
+/* What the cell's own get_initial_state gives; None: it has none. */
+static tw_status own_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, tw_dtype dtype, tw_value *result)
+{
+    TW_TEMPS(t);
+    bool own = false;
+    *result = tw__value_none();
+    if (!cell->trackable.object.peer || !tw__language.method)
+        return TW_OK;
+    tw_tensor *batch = tw__temp_slice(t, tw__temp_shape(t, inputs, TW_INT32), batch_axis, batch_axis + 1);
+    tw_tensor *number = batch ? tw__temp(t, tw__reshape(batch, &TW_SCALAR)) : NULL;
+    TW_NEED(number);
+    tw_value named[] = { TW_TEXT("inputs"), tw__value_none(), TW_TEXT("batch_size"),
+                         TW_LEAF(number),   TW_TEXT("dtype"), { .kind = TW_VALUE_DTYPE, .dtype = dtype } };
+    tw_value dict = { .kind = TW_VALUE_DICT, .list = { named, 6 } };
+    tw_status status = tw__language.method(cell, "get_initial_state", NULL, &dict, result, &own);
+    if (status != TW_OK)
+        tw_value_free(result);
+    return status;
+}
+
+tw_value tw__cell_first_states(tw_layer *cell, tw_tensor *inputs, int batch_axis, tw_dtype dtype)
+{
+    if (tw__is(cell, &tw__class_layers_stacked_rnn_cells)) {
+        const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
+        tw_value all = { .kind = TW_VALUE_TUPLE,
+                         .list = { tw__alloc_array((size_t)args->cells.count + 1, sizeof *all.list.items), 0 } };
+        bool good = all.list.items != NULL;
+        for (int64_t i = 0; good && i < args->cells.count; i++) {
+            all.list.items[i] = tw__cell_first_states(args->cells.items[i], inputs, batch_axis, dtype);
+            good = all.list.items[i].kind != TW_VALUE_NONE;
+            all.list.count++;
+        }
+        if (!good)
+            tw_value_free(&all);
+        return good ? all : tw__value_none();
+    }
+    tw_value own;
+    tw_status status = own_states(cell, inputs, batch_axis, dtype, &own);
+    return status != TW_OK || own.kind != TW_VALUE_NONE ? own : zero_states(cell, inputs, batch_axis, 0, dtype);
+}
+
 TW_METHOD(
     cell_get_initial_state,
     "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
@@ -164,7 +208,7 @@ TW_METHOD(
         return tw__value_none();
     }
     tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->compute_dtype;
-    return tw__cell_zero_states(args->self, args->inputs, 0, args->batch_size, dtype);
+    return zero_states(args->self, args->inputs, 0, args->batch_size, dtype);
 }
 
 TW_METHOD(

@@ -19,9 +19,10 @@ static const tw__preprocessing_methods *methods_of(const tw_layer *layer)
 /* Calls the embedding language's own method, if the layer's class has one. */
 static tw_status call_own(tw_layer *layer, const char *method, const tw_value *argument, bool *own)
 {
+    tw_value given = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)argument, argument ? 1 : 0 } };
     *own = false;
-    return layer->trackable.object.peer && tw__language.preprocess ? tw__language.preprocess(layer, method, argument, own)
-                                                                   : TW_OK;
+    return layer->trackable.object.peer && tw__language.method ? tw__language.method(layer, method, &given, NULL, NULL, own)
+                                                               : TW_OK;
 }
 
 static tw_status not_written(const tw_layer *layer, const char *method)

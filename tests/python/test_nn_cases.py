@@ -1,4 +1,5 @@
 """Calls of tf.nn and its kin against what TensorFlow gave (tests/golden/nn_cases.py): values and gradients eagerly, traced, and traced with unknown shapes."""
+import builtins
 import json
 
 import numpy as np
@@ -30,11 +31,11 @@ def test_all_are_compared():
 @pytest.mark.parametrize("how", ["eager", "traced", "unknown"])
 @pytest.mark.parametrize("text", nn_cases.CASES)
 def test_case(text, how):
-    if how == "unknown" and text.startswith("known "):
+    if (how == "unknown" and text.startswith("known ")) or (how != "eager" and text.startswith("eager ")):
         return
     inputs, expected = nn_cases.CASES[text], EXPECTED[text]
     if "error" in expected:
-        kind = getattr(tf.errors, expected["error"], None) or {"ValueError": ValueError, "TypeError": TypeError}[expected["error"]]
+        kind = getattr(tf.errors, expected["error"], None) or getattr(builtins, expected["error"])
         with pytest.raises(kind if how == "eager" else (kind, ValueError)):
             nn_cases.run(tf, text, inputs, how)
         return

@@ -1,0 +1,56 @@
+/* tf.quantization: functions that are more than an op. */
+#include "api/array/array.h"
+#include "op/calls.h"
+#include "rows.h"
+
+static tw_tensor *both(const tw_op *op, tw_tensor *input, tw_tensor *low, tw_tensor *high, const tw_attr *attrs, int count)
+{
+    TW_TEMPS(t);
+    return tw__call(op, TW_IN(input, tw__temp_cast(t, low, input->dtype), tw__temp_cast(t, high, input->dtype)), 3, attrs, count);
+}
+
+#define BOTH_ATTRS                                                                               \
+    TW_WITH(TW_A_BOOL("signed_input", args->signed_input), TW_A_INT("num_bits", args->num_bits), \
+            TW_A_BOOL("range_given", args->range_given),                                         \
+            TW_A_STRING("round_mode", args->round_mode ? args->round_mode : "HALF_TO_EVEN"),     \
+            TW_A_BOOL("narrow_range", args->narrow_range), TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis))
+
+TW_API(quantize_and_dequantize,
+       "quantization.quantize_and_dequantize(input: tensor, input_min: tensor<first>, input_max: tensor<first>, "
+       "signed_input: bool = True, num_bits: int = 8, range_given: bool = False, round_mode: str = HALF_TO_EVEN, "
+       "name: str = None, narrow_range: bool = False, axis: int = None) -> tensor",
+       "Numbers rounded to what integers of num_bits can tell apart; the gradient passes.")
+{
+    return both(&tw__op_QuantizeAndDequantizeV2, args->input, args->input_min, args->input_max, BOTH_ATTRS, 6);
+}
+
+TW_API(quantize_and_dequantize_v2,
+       "quantization.quantize_and_dequantize_v2(input: tensor, input_min: tensor<first>, input_max: tensor<first>, "
+       "signed_input: bool = True, num_bits: int = 8, range_given: bool = False, round_mode: str = HALF_TO_EVEN, "
+       "name: str = None, narrow_range: bool = False, axis: int = None) -> tensor",
+       "Numbers rounded to what integers of num_bits can tell apart; the gradient passes between min and max.")
+{
+    return both(&tw__op_QuantizeAndDequantizeV4, args->input, args->input_min, args->input_max, BOTH_ATTRS, 6);
+}
+
+#define FAKE_GRADIENT(op_)                                                                      \
+    tw__call_many(&tw__op_##op_, TW_IN(args->gradients, args->inputs, args->min, args->max), 4, \
+                  TW_WITH(TW_A_INT("num_bits", args->num_bits), TW_A_BOOL("narrow_range", args->narrow_range)), 2, 3)
+
+TW_API(
+    fake_quant_with_min_max_vars_gradient,
+    "quantization.fake_quant_with_min_max_vars_gradient|compat.v1.fake_quant_with_min_max_vars_gradient(gradients: tensor<float32>, inputs: tensor<float32>, "
+    "min: tensor<float32>, max: tensor<float32>, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensors",
+    "The gradient of fake_quant_with_min_max_vars by inputs, min and max.")
+{
+    return FAKE_GRADIENT(FakeQuantWithMinMaxVarsGradient);
+}
+
+TW_API(
+    fake_quant_with_min_max_vars_per_channel_gradient,
+    "quantization.fake_quant_with_min_max_vars_per_channel_gradient|compat.v1.fake_quant_with_min_max_vars_per_channel_gradient(gradients: tensor<float32>, inputs: tensor<float32>, "
+    "min: tensor<float32>, max: tensor<float32>, num_bits: int = 8, narrow_range: bool = False, name: str = None) -> tensors",
+    "The gradient of fake_quant_with_min_max_vars_per_channel by inputs, min and max.")
+{
+    return FAKE_GRADIENT(FakeQuantWithMinMaxVarsPerChannelGradient);
+}

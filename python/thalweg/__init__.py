@@ -109,6 +109,9 @@ _module("version", VERSION=__version__)
 _module("summary", _module("contrib"))
 _module("experimental", _module("tpu"))
 experimental = _module("experimental")
+_module("extension_type", experimental)
+_module("dlpack", experimental)
+_module("experimental", _module("types"))
 _module("sysconfig")
 _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
         gpu_device_name=lambda: "")
@@ -314,7 +317,10 @@ _LATER = {
     config.experimental: [("_device", "EXPERIMENTAL"), ("_surface", "CONFIG")],  # noqa: F821
     _module("optimizer", config): [("_surface", "OPTIMIZER")],  # noqa: F821
     sysconfig: [("_surface", "SYSCONFIG")],  # noqa: F821
-    experimental: [("_surface", ("register_filesystem_plugin",))],
+    types.experimental: [("_extension_types", "TYPES")],
+    experimental: [("_experimental", "EXPERIMENTAL"), ("_extension_types", "PUBLIC"), ("_surface", ("register_filesystem_plugin",))],
+    experimental.extension_type: [("_extension_types", ("as_dict",))],
+    experimental.dlpack: [("_experimental", ("from_dlpack", "to_dlpack"))],
     version: [("_surface", "VERSION")],  # noqa: F821
     test: [("_test", "TEST")],  # noqa: F821
     _module("experimental", test): [("_test", ("sync_devices",))],  # noqa: F821
@@ -325,7 +331,7 @@ _LATER = {
     debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor")), ("_surface", "DEBUGGING")],  # noqa: F821
     io: [("_records", "IO"), ("_parsing", "IO")],  # noqa: F821
     train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
-                           "FeatureList")), ("_records", ("checkpoints_iterator",))],
+                           "FeatureList")), ("_records", ("checkpoints_iterator",)), ("_cluster", ("ClusterSpec",))],
     summary: [("_summary", "SUMMARY")],  # noqa: F821
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
@@ -342,7 +348,9 @@ _LATER = {
     keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
     keras.applications.imagenet_utils: [("_keras_applications", ("preprocess_input", "decode_predictions"))],  # noqa: F821
     saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
-    tpu.experimental: [("_cluster", "TPU")],
+    tpu.experimental: [("_cluster", "TPU"), ("_communication", "TPU")],
+    _module("embedding", tpu.experimental): [("_communication", "EMBEDDING")],
+    tpu: [("_communication", ("XLAOptions",))],
 }
 
 

@@ -39,7 +39,14 @@ class ClusterSpec:
 
     def task_address(self, job_name, task_index):
         """The address of a task."""
-        return self.job_tasks(job_name)[task_index]
+        tasks = self.job_tasks(job_name)
+        if not 0 <= task_index < len(tasks):
+            raise ValueError("No task with index %r in job %r" % (task_index, job_name))
+        return tasks[task_index]
+
+    def task_indices(self, job_name):
+        """The numbers of a job's tasks."""
+        return list(range(self.num_tasks(job_name)))
 
     def __bool__(self):
         return bool(self._jobs)

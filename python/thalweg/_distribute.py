@@ -545,4 +545,12 @@ def fill(rows):
     module.DistributedDataset, module.DistributedIterator = tf.data.Dataset, iterators.OwnedIterator
     module.__dict__.update(_cluster.STRATEGIES)
     module.cluster_resolver = _module("cluster_resolver", _cluster.RESOLVERS)
-    module.experimental = _module("experimental", dict(_cluster.EXPERIMENTAL, ValueContext=ValueContext))
+    from thalweg import _communication
+
+    def named(names):
+        return {name: getattr(_communication, name) for name in names}
+    module.experimental = _module("experimental", dict(_cluster.EXPERIMENTAL, ValueContext=ValueContext, **named(_communication.DISTRIBUTE)))
+    module.coordinator = _module("coordinator", named(_communication.COORDINATOR))
+    module.experimental.partitioners = _module("experimental.partitioners", named(_communication.PARTITIONERS))
+    module.experimental.coordinator = _module("experimental.coordinator", named(("ClusterCoordinator", "PerWorkerValues", "RemoteValue")))
+    module.experimental.rpc = _module("experimental.rpc", named(("Client", "Server")))

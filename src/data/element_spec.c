@@ -157,7 +157,7 @@ static void optional_spec_text(const void *self, tw__text *text)
 {
     tw__text_add(text, "OptionalSpec(");
     add_element(text, &((const tw_optional_spec *)self)->element);
-    tw__text_add(text, ")");
+    tw__text_add(text, ",)");
 }
 
 static bool optional_spec_covers(const void *self, const void *other)

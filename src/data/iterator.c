@@ -282,6 +282,11 @@ TW_OP(AnonymousIteratorV3, .inputs = "", .outputs = "handle: resource",
       .compute = anonymous_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
       .doc = "A new iterator, at no dataset yet.");
 
+TW_OP(AnonymousIterator, .inputs = "", .outputs = "handle: resource",
+      .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1", .shape = tw_shape_scalar,
+      .compute = anonymous_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "AnonymousIteratorV3 in an earlier form.");
+
 TW_OP(MakeIterator, .inputs = "dataset: variant, iterator: resource", .outputs = "", .attrs = "", .shape = tw_shape_none,
       .compute = make_compute, .stateful = true, .no_gradient = true, .doc = "Puts an iterator at the beginning of a dataset.");
 

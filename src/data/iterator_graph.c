@@ -72,6 +72,10 @@ TW_OP(IteratorV2, .inputs = "", .outputs = "handle: resource", .attrs = "shared_
       .shape = tw_shape_scalar, .compute = iterator_compute, .stateful = true, .makes_outputs = true, .free_state = release_state,
       .no_gradient = true, .doc = "An iterator that the session keeps.");
 
+TW_OP(Iterator, .inputs = "", .outputs = "handle: resource", .attrs = "shared_name: string, container: string, " TW_ELEMENTS,
+      .shape = tw_shape_scalar, .compute = iterator_compute, .stateful = true, .makes_outputs = true, .free_state = release_state,
+      .no_gradient = true, .doc = "IteratorV2 in an earlier form.");
+
 TW_OP(OneShotIterator, .inputs = "", .outputs = "handle: resource",
       .attrs = "dataset_factory: func, " TW_ELEMENTS ", container: string = '', shared_name: string = ''",
       .shape = tw_shape_scalar, .compute = one_shot_compute, .stateful = true, .makes_outputs = true, .free_state = release_state,
@@ -188,6 +192,11 @@ TW_OP(IteratorFromStringHandleV2, .inputs = "string_handle: string", .outputs = 
       .attrs = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []", .shape = tw_shape_scalar,
       .compute = from_string_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
       .doc = "The iterator that a text names.");
+
+TW_OP(IteratorFromStringHandle, .inputs = "string_handle: string", .outputs = "resource_handle: resource",
+      .attrs = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []", .shape = tw_shape_scalar,
+      .compute = from_string_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "IteratorFromStringHandleV2 in an earlier form.");
 
 /* ---- the function of a one-shot iterator ---- */
 

@@ -61,8 +61,32 @@ def names(tf, folder):
     def traced(f, *xs):
         return tf.function(f)(*xs)
 
+    def var(dataset):
+        """The variant of a dataset."""
+        return tf.data.experimental.to_variant(dataset)
+
+    def raw(variant, shape, limit=100, dtype=tf.int64, lengths=False):
+        """The elements of a dataset that a raw op gave."""
+        plain = tf.data.Options()  # TensorFlow's optimizer does not know the earlier forms
+        plain.experimental_optimization.apply_default_optimizations = plain.autotune.enabled = False
+        made = tf.data.experimental.from_variant(variant, tf.TensorSpec(shape, dtype)).take(limit).with_options(plain)
+        return [len(x) if lengths else x for x in made.as_numpy_iterator()]
+
+    def fn(f, count=1):
+        """A function of numbers, as raw ops take it."""
+        return tf.function(f, input_signature=[tf.TensorSpec([], tf.int64)] * count).get_concrete_function()
+
+    class Masked(tf.experimental.ExtensionType):
+        """A tensor with a mask."""
+        values: tf.Tensor
+        mask: tf.Tensor
+        name: str = "x"
+
+        def __validate__(self):
+            self.values.shape.assert_is_compatible_with(self.mask.shape)
+
     cube = np.arange(24.0).reshape(2, 3, 4)
-    return dict(tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced,
+    return dict(tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced, var=var, raw=raw, fn=fn, Masked=Masked,
                 cube=cube, folder=folder, ds=tf.data.Dataset, flat=np.array([3, 1, 2, 1], np.int32), here=lambda *values: list(values))
 
 

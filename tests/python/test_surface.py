@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import typing
 
 import numpy as np
 import pytest
@@ -113,3 +114,85 @@ def test_what_is_not_supported_says_so(name, args):
         function = getattr(function, part)
     with pytest.raises(NotImplementedError, match="is not supported"):
         function(*args)
+
+
+def test_earlier_forms_of_iterators():
+    """As graphs of TensorFlow 1 hold them; and a form that TensorFlow has no kernel for."""
+    kind = dict(output_types=[tf.int64], output_shapes=[[]])
+    with tf.Graph().as_default():
+        iterator = tf.raw_ops.Iterator(shared_name="", container="", **kind)
+        begin = tf.raw_ops.MakeIterator(dataset=tf.compat.v1.data.experimental.to_variant(tf.data.Dataset.range(5)), iterator=iterator)
+        again = tf.raw_ops.IteratorFromStringHandle(string_handle=tf.raw_ops.IteratorToStringHandle(resource_handle=iterator))
+        first, second = (tf.raw_ops.IteratorGetNext(iterator=i, **kind) for i in (iterator, again))
+        with tf.compat.v1.Session() as session:
+            session.run(begin)
+            assert [session.run(x) for x in (first, second, first)] == [[0], [1], [2]]
+    function = tf.function(lambda x: x * 2, input_signature=[tf.TensorSpec([], tf.int64)]).get_concrete_function()
+    made = tf.raw_ops.ExperimentalMapDataset(input_dataset=tf.data.experimental.to_variant(tf.data.Dataset.range(3)), other_arguments=[], f=function, **kind)
+    assert list(tf.data.experimental.from_variant(made, tf.TensorSpec([], tf.int64)).as_numpy_iterator()) == [0, 2, 4]
+
+
+def test_what_a_form_can_not_do_says_so():
+    kind = dict(output_types=[tf.int64], output_shapes=[[]])
+    dataset = tf.data.experimental.to_variant(tf.data.Dataset.range(3))
+    with pytest.raises(tf.errors.UnimplementedError, match="auto_shard_policy 0"):
+        tf.raw_ops.AutoShardDataset(input_dataset=dataset, num_workers=2, index=0, **kind)
+    with pytest.raises(tf.errors.UnimplementedError, match="byte_offsets"):
+        tf.raw_ops.TFRecordDatasetV2(filenames=["a"], compression_type="", buffer_size=1, byte_offsets=tf.constant([3], tf.int64))
+
+
+def test_functions_that_stand_in():
+    class Doubled(tf.experimental.ExtensionType):
+        """Twice a tensor."""
+        half: tf.Tensor
+
+    @tf.experimental.dispatch_for_unary_elementwise_apis(Doubled)
+    def unary(api, x):
+        return api(x.half * 2)
+
+    @tf.experimental.dispatch_for_binary_elementwise_apis(Doubled, Doubled)
+    def binary(api, x, y):
+        return api(x.half * 2, y.half * 2)
+
+    @tf.experimental.dispatch_for_api(tf.concat, {"values": typing.List[Doubled]})
+    def joined(values, axis, name="concat"):
+        return Doubled(tf.concat([v.half for v in values], axis))
+    try:
+        x = Doubled([1.0, -2.0])
+        assert tf.abs(x).numpy().tolist() == tf.math.abs(x).numpy().tolist() == [2.0, 4.0]
+        assert tf.add(x, x).numpy().tolist() == [4.0, -8.0]
+        assert tf.concat([x, x], 0).half.numpy().tolist() == [1.0, -2.0] * 2
+        assert tf.add(1, 2).numpy() == 3 and tf.abs(-1.0).numpy() == 1 and tf.concat([[1], [2]], 0).numpy().tolist() == [1, 2]
+        assert tf.function(lambda v: tf.reduce_sum(v.half))(x).numpy() == -1
+    finally:
+        for target in (unary, binary, joined):
+            tf.experimental.unregister_dispatch_for(target)
+    with pytest.raises(ValueError):
+        tf.abs(x)
+    with pytest.raises(ValueError, match="was not registered"):
+        tf.experimental.unregister_dispatch_for(unary)
+    with pytest.raises(TypeError, match="must return"):
+        tf.function(lambda v: Doubled(v))(tf.constant(1.0))
+
+
+class Asserts(tf.test.TestCase):
+    """tf.test.TestCase as a program uses it."""
+
+    def test_values(self):
+        self.assertAllClose(tf.constant([1.0, 2.0]) * 2, [2.0, 4.0])
+        self.assertAllEqual(tf.constant([[1, 2]]), [[1, 2]])
+        self.assertEqual(self.evaluate(tf.constant(3)), 3)
+        with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "ncompatible"):
+            tf.constant([1, 2]) + tf.constant([1, 2, 3])
+        with self.assertRaisesWithPredicateMatch(ValueError, "b.d"):
+            raise ValueError("bad")
+        with self.session() as session:
+            self.assertAllEqual(session.run(tf.constant([1])), [1])
+
+    def test_files_and_threads(self):
+        place = self.create_tempfile("a.txt", content="text")
+        self.assertEqual(place.read_text(), "text")
+        self.assertStartsWith(place.full_path, self.get_temp_dir())
+        thread = self.checkedThread(lambda: None)
+        thread.start()
+        thread.join()

@@ -20,7 +20,7 @@ def _names(filenames):
     return tf.reshape(names, [-1])
 
 
-class _Files(type):
+class _Files(type(tf.data.Dataset)):
     """So that isinstance(dataset, tf.data.TFRecordDataset) works: the class stands before the type that the row made."""
 
     def __instancecheck__(cls, value):
@@ -38,7 +38,7 @@ def _make(filenames, num_parallel_reads, row, *args):
     return source.interleave(lambda name: row(tf.reshape(name, [-1]), *args), cycle_length=cycle, num_parallel_calls=num_parallel_reads)
 
 
-class TextLineDataset(metaclass=_Files):
+class TextLineDataset(tf.data.Dataset, metaclass=_Files):
     """The lines of text files."""
 
     _row = "TextLineDatasetV2"
@@ -47,13 +47,13 @@ class TextLineDataset(metaclass=_Files):
         return _make(filenames, num_parallel_reads, getattr(tf.data, cls._row), compression_type, 262144 if buffer_size is None else buffer_size)
 
 
-class TFRecordDataset(metaclass=_Files):
+class TFRecordDataset(tf.data.Dataset, metaclass=_Files):
     """The records of TFRecord files."""
 
     _row, __new__ = "TFRecordDatasetV2", TextLineDataset.__new__
 
 
-class FixedLengthRecordDataset(metaclass=_Files):
+class FixedLengthRecordDataset(tf.data.Dataset, metaclass=_Files):
     """Pieces of a fixed length of files."""
 
     _row = "FixedLengthRecordDatasetV2"
@@ -82,7 +82,7 @@ def _defaults(values):
     return out
 
 
-class CsvDataset(metaclass=_Files):
+class CsvDataset(tf.data.Dataset, metaclass=_Files):
     """The records of files of comma-separated values."""
 
     _row = "CsvDatasetV2"

@@ -137,3 +137,40 @@ class NumpyIterator:
                 return NumpyIterator(value)
             return value.numpy()
         return structure.transform(leaf, next(self._elements))
+
+    def next(self):
+        """The next element."""
+        return self.__next__()
+
+    def save(self):
+        """Where the iterator stands, as bytes."""
+        return _core_state(self._elements)
+
+    def restore(self, state):
+        """Goes back to where an iterator stood."""
+        _put_state(self._elements, state)
+
+
+def _core_state(iterator):
+    """The state of an iterator, as the bytes of a checkpoint of its own."""
+    import os
+    import pickle
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        tf.train.Checkpoint(iterator=iterator).write(os.path.join(folder, "state"))
+        parts = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                parts[name] = file.read()
+    return pickle.dumps(parts)
+
+
+def _put_state(iterator, state):
+    import os
+    import pickle
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in pickle.loads(state).items():
+            with open(os.path.join(folder, os.path.basename(name)), "wb") as file:
+                file.write(content)
+        tf.train.Checkpoint(iterator=iterator).read(os.path.join(folder, "state")).assert_consumed()

@@ -31,7 +31,8 @@ def fill(found):
     experimental.choose_from_datasets = data.Dataset.choose_from_datasets
     experimental.sample_from_datasets = data.Dataset.sample_from_datasets
     experimental.CsvDataset = files.CsvDataset
-    for name in ("AutotuneOptions", "DistributeOptions", "ExternalStatePolicy", "OptimizationOptions", "ThreadingOptions"):
+    for name in ("AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "DistributeOptions", "ExternalStatePolicy", "OptimizationOptions",
+                 "ThreadingOptions"):
         setattr(experimental, name, getattr(options, name))
 
     def method(name):
@@ -122,3 +123,5 @@ def fill(found):
     for made in (assert_cardinality, map_and_batch, shuffle_and_repeat, save, parallel_interleave, prefetch_to_device, from_list, TFRecordWriter,
                  make_batched_features_dataset):
         setattr(experimental, made.__name__, made)
+    from thalweg._data import experimental as more
+    more.fill(experimental)

@@ -11,66 +11,109 @@ class ExternalStatePolicy(enum.Enum):
     FAIL = 2
 
 
+class AutoShardPolicy(enum.IntEnum):
+    """How a distributed dataset is shared out among workers."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """How the runtime tunes itself."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+def _option(name, kind):
+    def get(self):
+        return self._values.get(name)
+
+    def put(self, value):
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise TypeError("Property \"%s\" must be of type %s, got: %s (type: %s)" % (name, kind, value, type(value)))
+        self._values[name] = value
+    return property(get, put, doc="The option %s." % name.replace("_", " "))
+
+
 class _Group:
-    """Options under a common name; any of `_names` may be set."""
+    """Options under a common name."""
 
     def __init__(self):
         object.__setattr__(self, "_values", {})
 
-    def __getattr__(self, name):
-        if name.startswith("_") or name not in self._names:
-            raise AttributeError("%r object has no attribute %r" % (type(self).__name__, name))
-        return self._values.get(name)
-
     def __setattr__(self, name, value):
-        if name not in self._names:
+        if not isinstance(getattr(type(self), name, None), property):
             raise AttributeError("Cannot set the property %s on %s." % (name, type(self).__name__))
-        self._values[name] = value
+        object.__setattr__(self, name, value)
 
     def __eq__(self, other):
         return type(self) is type(other) and self._values == other._values
 
+    def __ne__(self, other):
+        return not self == other
+
     __hash__ = None
+
+
+def _options(kind, names):
+    """The options of one kind, for a class's body."""
+    return {name: _option(name, kind) for name in names.split()}
 
 
 class AutotuneOptions(_Group):
     """How the runtime tunes itself."""
 
-    _names = ("enabled", "cpu_budget", "ram_budget", "autotune_algorithm", "initial_parallelism")
+    locals().update(_options(bool, "enabled"), **_options(int, "cpu_budget ram_budget initial_parallelism"),
+                    **_options(AutotuneAlgorithm, "autotune_algorithm"))
 
 
 class DistributeOptions(_Group):
     """How datasets are distributed."""
 
-    _names = ("auto_shard_policy", "num_devices")
+    auto_shard_policy, num_devices = _option("auto_shard_policy", AutoShardPolicy), _option("num_devices", int)
+
+    def __init__(self):
+        super().__init__()
+        self._values["auto_shard_policy"] = AutoShardPolicy.AUTO
 
 
 class OptimizationOptions(_Group):
     """Which rewrites the runtime makes."""
 
-    _names = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch", "map_and_batch_fusion",
-              "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination", "parallel_batch", "shuffle_and_repeat_fusion",
-              "warm_start", "seq_interleave_prefetch")
+    locals().update(_options(bool, "apply_default_optimizations filter_fusion filter_parallelization inject_prefetch map_and_batch_fusion "
+                                   "map_and_filter_fusion map_fusion map_parallelization noop_elimination parallel_batch shuffle_and_repeat_fusion "
+                                   "warm_start seq_interleave_prefetch"))
 
 
 class ThreadingOptions(_Group):
     """How many threads the runtime uses."""
 
-    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+    locals().update(_options(int, "max_intra_op_parallelism private_threadpool_size"))
 
 
 class Options(_Group):
     """Options of a dataset."""
 
-    _names = ("autotune", "deterministic", "experimental_deterministic", "dataset_name", "experimental_distribute", "distribute",
-              "experimental_external_state_policy", "experimental_optimization", "experimental_slack", "experimental_symbolic_checkpoint",
-              "experimental_threading", "experimental_warm_start", "threading", "framework_type")
+    locals().update(_options(bool, "deterministic experimental_slack experimental_symbolic_checkpoint experimental_warm_start"),
+                    **_options(str, "dataset_name"), **_options(list, "framework_type"), autotune=_option("autotune", AutotuneOptions),
+                    experimental_distribute=_option("experimental_distribute", DistributeOptions),
+                    experimental_external_state_policy=_option("experimental_external_state_policy", ExternalStatePolicy),
+                    experimental_optimization=_option("experimental_optimization", OptimizationOptions),
+                    threading=_option("threading", ThreadingOptions))
+    experimental_deterministic, experimental_threading = deterministic, threading  # noqa: F821
+    distribute = experimental_distribute  # noqa: F821
 
     def __init__(self):
         super().__init__()
-        threads, distribution = ThreadingOptions(), DistributeOptions()
-        self._values.update(autotune=AutotuneOptions(), experimental_distribute=distribution, distribute=distribution,
-                            experimental_optimization=OptimizationOptions(), experimental_threading=threads, threading=threads)
+        self._values.update(autotune=AutotuneOptions(), experimental_distribute=DistributeOptions(), experimental_optimization=OptimizationOptions(),
+                            threading=ThreadingOptions())
 
     def merge(self, other):
         """These options; what they leave open is the other's."""

@@ -312,6 +312,7 @@ _whole_later(distribute, "thalweg._distribute")  # noqa: F821
 
 _DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory", "timeseries_dataset_from_array")
 # What modules have once it is asked for: the file it is in, and the names, or the name of the table there.
+autodiff.GradientTape = GradientTape  # noqa: F821
 _LATER = {
     config: [("_device", "CONFIG"), ("_cluster", ("experimental_connect_to_cluster", "experimental_connect_to_host"))],  # noqa: F821
     config.experimental: [("_device", "EXPERIMENTAL"), ("_surface", "CONFIG")],  # noqa: F821
@@ -329,9 +330,11 @@ _LATER = {
     ragged: [("_ragged", ("map_flat_values",))],  # noqa: F821
     sparse: [("_ragged", ("map_values",))],  # noqa: F821
     debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor")), ("_surface", "DEBUGGING")],  # noqa: F821
-    io: [("_records", "IO"), ("_parsing", "IO")],  # noqa: F821
+    io: [("_records", "IO"), ("_parsing", "IO"), ("_constants", "WRITTEN")],  # noqa: F821
+    io.gfile: [("_constants", ("get_registered_schemes",))],  # noqa: F821
     train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
-                           "FeatureList")), ("_records", ("checkpoints_iterator",)), ("_cluster", ("ClusterSpec",))],
+                           "FeatureList")), ("_records", ("checkpoints_iterator",)), ("_cluster", ("ClusterSpec",)),
+            ("_communication", ("Coordinator", "ExponentialMovingAverage"))],
     summary: [("_summary", "SUMMARY")],  # noqa: F821
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
@@ -347,7 +350,15 @@ _LATER = {
     keras.preprocessing.text: [("_keras_text", ("Tokenizer", "tokenizer_from_json", "text_to_word_sequence", "one_hot", "hashing_trick"))],  # noqa: F821
     keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
     keras.applications.imagenet_utils: [("_keras_applications", ("preprocess_input", "decode_predictions"))],  # noqa: F821
-    saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC")],  # noqa: F821
+    saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC"), ("_constants", "CONSTANTS")],  # noqa: F821
+    _module("experimental", saved_model): [("_constants", "POLICY")],  # noqa: F821
+    _module("graph_util"): [("_constants", ("import_graph_def",))],
+    _module("experimental", _module("xla")): [("_constants", ("compile", "jit_scope"))],
+    _module("experimental", _module("mlir")): [("_constants", "MLIR")],
+    _module("tensorrt", experimental): [("_constants", "TENSORRT")],
+    _module("server", profiler.experimental): [("_constants", "SERVER")],  # noqa: F821
+    _module("client", profiler.experimental): [("_constants", "CLIENT")],  # noqa: F821
+    _module("distributed", types.experimental): [("_communication", ("Mirrored", "PerReplica"))],
     tpu.experimental: [("_cluster", "TPU"), ("_communication", "TPU")],
     _module("embedding", tpu.experimental): [("_communication", "EMBEDDING")],
     tpu: [("_communication", ("XLAOptions",))],

@@ -247,13 +247,24 @@ def ParameterServerStrategy(cluster_resolver, variable_partitioner=None):
     raise NotImplementedError("ParameterServerStrategy is not supported: other machines can't be used")
 
 
-def MultiWorkerMirroredStrategy(cluster_resolver=None, communication_options=None):
+class _OneWorker(type(tf.distribute._rows.MirroredStrategy)):
+    """So that isinstance(strategy, MultiWorkerMirroredStrategy) holds of what it made."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, tf.distribute._rows.MirroredStrategy) and hasattr(value, "_one_worker")
+
+
+class MultiWorkerMirroredStrategy(tf.distribute._rows.MirroredStrategy, metaclass=_OneWorker):
     """MirroredStrategy over several machines: here over this one, if TF_CONFIG names no other worker."""
-    resolver = cluster_resolver if cluster_resolver is not None else TFConfigClusterResolver()
-    jobs = resolver.cluster_spec().as_dict()
-    if sum(len(tasks) for tasks in jobs.values()) > 1:
-        raise NotImplementedError("MultiWorkerMirroredStrategy is not supported for more than one worker, got %r" % (jobs,))
-    return tf.distribute.MirroredStrategy()
+
+    def __new__(cls, cluster_resolver=None, communication_options=None):
+        resolver = cluster_resolver if cluster_resolver is not None else TFConfigClusterResolver()
+        jobs = resolver.cluster_spec().as_dict()
+        if sum(len(tasks) for tasks in jobs.values()) > 1:
+            raise NotImplementedError("MultiWorkerMirroredStrategy is not supported for more than one worker, got %r" % (jobs,))
+        made = tf.distribute.MirroredStrategy()
+        made._one_worker = resolver
+        return made
 
 
 RESOLVERS = {cls.__name__: cls for cls in (ClusterResolver, SimpleClusterResolver, TFConfigClusterResolver, TPUClusterResolver)}

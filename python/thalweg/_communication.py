@@ -138,6 +138,16 @@ def experimental_get_current_worker_index():
                        "worker.")
 
 
+def __getattr__(name):
+    """What is elsewhere, too, once it is asked for."""
+    if name in ("Coordinator", "ExponentialMovingAverage"):
+        return getattr(tf.compat.v1.train, name)
+    if name in ("Mirrored", "PerReplica"):
+        from thalweg import _distribute
+        return _distribute._TensorPerReplica if name == "PerReplica" else _distribute.DistributedValues
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
 PARTITIONERS = ("FixedShardsPartitioner", "MaxSizePartitioner", "MinSizePartitioner", "Partitioner")
 DISTRIBUTE = ("CollectiveCommunication", "CollectiveHints", "CommunicationImplementation", "CommunicationOptions", "PreemptionCheckpointHandler",
               "PreemptionWatcher", "TerminationConfig")

@@ -363,6 +363,30 @@ class Methods:
         count = self.num_replicas_in_sync
         return regroup([value_fn(ValueContext(i, count)) for i in range(count)])
 
+    def unwrap(self, value):
+        """The replicas' values as a tuple."""
+        return self.experimental_local_results(value)
+
+    def group(self, value, name=None):
+        """The replicas' values together, as an operation in a graph."""
+        parts = self.experimental_local_results(value)
+        return parts[0] if len(parts) == 1 and name is None else tf.group(*parts, name=name)
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """A scope in which nothing changes: variables share one memory."""
+        return self.extended.colocate_vars_with(colocate_with_variable)
+
+    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+        """Nothing: there is one process."""
+
+    def update_config_proto(self, config_proto):
+        """The same message: there is one process."""
+        return config_proto
+
+    def experimental_run(self, fn, input_iterator=None):
+        """Runs a function in every replica, with the next values of an iterator."""
+        return self.run(fn, args=() if input_iterator is None else (next(input_iterator),))
+
     def make_dataset_iterator(self, dataset):
         """An iterator over the dataset, split into parts for the replicas."""
         return iter(self._split_dataset(dataset))

@@ -40,9 +40,23 @@ def _in_graph(function, inputs, dtypes, arrays):
     return results[0] if single else results
 
 
+def _decorator(host, Tout, **kwargs):
+    """@tf.py_function(Tout=…): calls go through the host function."""
+    import functools
+
+    def decorate(func):
+        @functools.wraps(func)
+        def call(*args):
+            return host(func, args, Tout, **kwargs)
+        return call
+    return decorate
+
+
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """Calls a Python function with eager tensors, also from a graph."""
+    """Calls a Python function with eager tensors, also from a graph. Without the function it is a decorator."""
     import thalweg
+    if func is None:
+        return _decorator(py_function, Tout, name=name)
     if thalweg.executing_eagerly():
         tensors = [thalweg.convert_to_tensor(t) for t in inp or ()]
         try:
@@ -57,8 +71,10 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """Calls a Python function with NumPy arrays, also from a graph."""
+    """Calls a Python function with NumPy arrays, also from a graph. Without the function it is a decorator."""
     import thalweg
+    if func is None:
+        return _decorator(numpy_function, Tout, stateful=stateful, name=name)
     if thalweg.executing_eagerly():
         result = func(*[thalweg.convert_to_tensor(t).numpy() for t in inp or ()])
         return py_function(lambda: result, (), Tout)

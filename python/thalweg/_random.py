@@ -27,7 +27,7 @@ def _words(seed, alg):
     """A seed as a tensor of 64-bit words; an integer of any size gives as many as the state has, the low one first."""
     if not isinstance(seed, int):
         return tf.convert_to_tensor(seed)
-    size = len(tf.random._create_rng_state(0, alg))
+    size = tf.random._create_rng_state(0, alg).shape[0]
     words = [(seed >> (64 * i)) & (2**64 - 1) for i in range(size)]
     return tf.constant([w - 2**64 if w >= 2**63 else w for w in words], tf.int64)
 
@@ -44,6 +44,9 @@ class _Members:
     def from_seed(cls, seed, alg=None):
         """A generator of a seed."""
         alg = _PHILOX if alg is None else alg
+        if isinstance(seed, int):
+            with tf.init_scope():  # inside of a function it is the same generator at every call
+                return cls(state=create_rng_state(seed, alg), alg=alg)
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod

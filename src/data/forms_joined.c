@@ -58,3 +58,42 @@ static tw_status matching_compute(tw__kernel *kernel)
     .stateful = true, .touches = TW_READS_FILES
 TW_OP(MatchingFilesDataset, MATCHING, .doc = "The names of the files that fit patterns.");
 TW_OP(ExperimentalMatchingFilesDataset, MATCHING, .doc = "MatchingFilesDataset in an earlier form.");
+
+/* ---- iterators ---- */
+
+static tw_status with_deleter_compute(tw__kernel *kernel)
+{
+    const tw_attr attrs[] = { *TW_ATTR(kernel, "output_types"), *TW_ATTR(kernel, "output_shapes") };
+    TW_TRY(tw__output_take(kernel, 0, tw__call(&tw__op_AnonymousIteratorV3, NULL, 0, attrs, 2)));
+    return tw__output_take(kernel, 1, tw__call(&tw__op_OptionalNone, NULL, 0, NULL, 0));
+}
+
+static tw_status two_scalars(tw__inference *inference)
+{
+    for (int i = 0; i < inference->output_count; i++)
+        inference->out_shapes[i] = (tw_shape){ .rank = 0 };
+    return TW_OK;
+}
+
+static tw_status nothing_compute(__attribute__((unused)) tw__kernel *kernel)
+{
+    return TW_OK; /* whoever holds the last handle lets the iterator go */
+}
+
+static tw_status device_compute(tw__kernel *kernel)
+{
+    static const char name[] = "/job:localhost/replica:0/task:0/device:CPU:0";
+    return tw__output_take(kernel, 0, tw_tensor_string(name, sizeof name - 1));
+}
+
+TW_OP(AnonymousIteratorV2, .inputs = "", .outputs = "handle: resource, deleter: variant", .attrs = TW_ELEMENTS,
+      .shape = two_scalars, .compute = with_deleter_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+      .doc = "A new iterator, and what it would be deleted by.");
+TW_OP(DeleteIterator, .inputs = "handle: resource, deleter: variant", .outputs = "", .attrs = "", .shape = tw_shape_none,
+      .compute = nothing_compute, .stateful = true, .no_gradient = true,
+      .doc = "Nothing: an iterator ends with its last handle.");
+#define DEVICE                                                                                          \
+    .inputs = "resource: resource", .outputs = "device: string", .attrs = "", .shape = tw_shape_scalar, \
+    .compute = device_compute, .stateful = true, .makes_outputs = true, .no_gradient = true
+TW_OP(IteratorGetDevice, DEVICE, .doc = "Where an iterator is: at the processor.");
+TW_OP(ExperimentalIteratorGetDevice, DEVICE, .doc = "IteratorGetDevice in an earlier form.");

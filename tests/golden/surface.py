@@ -87,7 +87,7 @@ def names(tf, folder):
 
     cube = np.arange(24.0).reshape(2, 3, 4)
     return dict(tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced, var=var, raw=raw, fn=fn, Masked=Masked,
-                cube=cube, folder=folder, ds=tf.data.Dataset, flat=np.array([3, 1, 2, 1], np.int32), here=lambda *values: list(values))
+                cube=cube, folder=folder, ds=tf.data.Dataset, flat=np.array([3, 1, 2, 1], np.int32), here=lambda *values: list(values), v1=tf.compat.v1)
 
 
 def evaluate(expression, tf, folder):

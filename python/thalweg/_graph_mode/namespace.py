@@ -7,7 +7,7 @@ from thalweg._graph_mode import (
     checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, forms as _forms, graph as _graph, graph_util as _graph_util,
     hooks as _hooks, host as _host, importing as _importing, keras as _keras, layers as _layers, losses as _losses, meta_graph as _meta_graph,
     metrics as _metrics, monitored as _monitored, old_names as _old_names, rnn as _rnn, saved_model as _saved_model, scopes as _scopes, session as _session,
-    summary as _summary, train as _train, variables as _variables, wrapped as _wrapped)
+    small as _small, summary as _summary, train as _train, variables as _variables, wrapped as _wrapped)
 
 _graph.install()
 _variables.install()
@@ -124,7 +124,7 @@ def fill():
             for name, value in vars(module).items():
                 if not name.startswith("_") and name != "install" and getattr(value, "__module__", None) == module.__name__:
                     setattr(place, name, value)
-    for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn):
+    for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn, _small):
         module.install()
     _v1.nn.separable_conv2d, _v1.train.import_meta_graph, _v1.io.write_graph = (
         _composed.separable_conv2d, _meta_graph.import_meta_graph, _coordinator.write_graph)
@@ -159,6 +159,9 @@ def fill():
     compat.complex_types, compat.integral_types = (complex, numpy.complexfloating), (int, numpy.integer)
     compat.real_types = (int, float, numpy.integer, numpy.floating)
     compat.forward_compatible = lambda year, month, day: True
+    from thalweg import _constants
+    compat.forward_compatibility_horizon = _constants.forward_compatibility_horizon
+    compat.dimension_value, compat.dimension_at_index = _old_names.dimension_value, _old_names.dimension_at_index
     if "control_dependencies" not in tf.__dict__:
         tf.control_dependencies = _scopes.control_dependencies
     _v1.import_graph_def = tf.import_graph_def = _importing.import_graph_def

@@ -27,20 +27,6 @@ class _Reader(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _cached(name, what):
-    """The path of a file or folder of the cache, or of the path that was given."""
-    if os.path.isabs(name) and os.path.exists(name):
-        return name
-    cache = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
-    places = [os.path.join(cache, "datasets", name), os.path.join(os.environ.get("THALWEG_DATASETS") or "/usr/share/datasets", name)]
-    for place in places if not os.path.isabs(name) else ():
-        if os.path.exists(place):
-            return place
-    if os.path.isabs(name):
-        raise tf.errors.NotFoundError(None, None, "%s: %s is not there." % (what, name))
-    raise tf.errors.NotFoundError(None, None, "%s: neither %s nor %s is there. Put the file at one of these places." % (what, *places))
-
-
 def _members(path, *names):
     """Arrays of an .npz file, whose elements may be lists."""
     found = []
@@ -67,10 +53,10 @@ def _members(path, *names):
 def _folder(name, archive, what):
     """A folder of the cache; unpacked there if its archive is."""
     try:
-        return _cached(name, what)
+        return tf.keras.datasets._find(name, what)
     except tf.errors.NotFoundError as error:
         try:
-            packed = _cached(archive, what)
+            packed = tf.keras.datasets._find(archive, what)
         except tf.errors.NotFoundError:
             raise error from None
     folder = os.path.dirname(packed)
@@ -148,7 +134,7 @@ def _objects(lists):
 def imdb_load_data(path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113, start_char=1, oov_char=2, index_from=3, **kwargs):
     """Reviews of films as lists of words by number, and whether they are good."""
     num_words = _num_words(num_words, kwargs, ".")
-    x_train, y_train, x_test, y_test = _members(_cached(path, "IMDB"), "x_train", "y_train", "x_test", "y_test")
+    x_train, y_train, x_test, y_test = _members(tf.keras.datasets._find(path, "IMDB"), "x_train", "y_train", "x_test", "y_test")
     rng, parts = np.random.RandomState(seed), []
     for x, y in ((x_train, y_train), (x_test, y_test)):
         order = np.arange(len(x))
@@ -166,7 +152,7 @@ def reuters_load_data(path="reuters.npz", num_words=None, skip_top=0, maxlen=Non
                       **kwargs):
     """News as lists of words by number, and their subjects."""
     num_words = _num_words(num_words, kwargs)
-    xs, labels = _members(_cached(path, "Reuters"), "x", "y")
+    xs, labels = _members(tf.keras.datasets._find(path, "Reuters"), "x", "y")
     order = np.arange(len(xs))
     np.random.RandomState(seed).shuffle(order)
     xs, labels = _started(xs[order], start_char, index_from), labels[order]
@@ -180,7 +166,7 @@ def reuters_load_data(path="reuters.npz", num_words=None, skip_top=0, maxlen=Non
 def _word_index(name, what):
     def get_word_index(path=name):
         """The numbers of words."""
-        with open(_cached(path, what), encoding="utf-8") as file:
+        with open(tf.keras.datasets._find(path, what), encoding="utf-8") as file:
             return json.load(file)
     return get_word_index
 
@@ -194,7 +180,7 @@ def boston_housing_load_data(path="boston_housing.npz", test_split=0.2, seed=113
     """Facts about parts of a town, and what houses cost there."""
     if not 0 <= test_split < 1:
         raise AssertionError
-    x, y = _members(_cached(path, "Boston Housing"), "x", "y")
+    x, y = _members(tf.keras.datasets._find(path, "Boston Housing"), "x", "y")
     order = np.arange(len(x))
     np.random.RandomState(seed).shuffle(order)
     x, y, count = x[order], y[order], int(len(x) * (1 - test_split))

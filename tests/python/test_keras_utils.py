@@ -1,4 +1,8 @@
 """keras.utils: labels by number. The values and messages are TensorFlow 2.15.1's."""
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -154,3 +158,14 @@ def test_get_file_refuses_links_and_damage(tmp_path):
             tf.keras.utils.get_file("cut%d" % size, "file://" + str(archive), extract=True, cache_dir=cache)
         except tf.errors.OpError:
             pass
+
+
+def test_a_dataset_of_a_directory_is_iterated_first_thing(tmp_path):
+    for kind in ("a", "b"):
+        os.makedirs(tmp_path / kind)
+        (tmp_path / kind / "one.txt").write_text(kind)
+    program = ("import sys, thalweg as tf\n"
+               "for x, y in tf.keras.utils.text_dataset_from_directory(sys.argv[1], shuffle=False): print(x.numpy().tolist(), y.numpy().tolist())\n"
+               "print([x.shape for x in tf.keras.utils.timeseries_dataset_from_array([1., 2., 3.], None, 2)])\n")
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["Found 2 files belonging to 2 classes.", "[b'a', b'b'] [0, 1]", "[TensorShape([2, 2])]"]

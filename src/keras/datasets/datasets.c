@@ -56,6 +56,19 @@ static tw_tensors gather(tw_tensor *items[4])
     return tensors;
 }
 
+TW_API(
+    datasets_find, "keras.datasets._find(name: str, what: str) -> str",
+    "The path of a file or folder of a data set: the name itself if it is a whole path, else where it is in Keras's cache or among the "
+    "shared data sets. what: the data set, for the error.")
+{
+    if (args->name[0] != '/')
+        return find(args->name, args->what);
+    if (tw__path_exists(args->name))
+        return tw__strdup(args->name);
+    tw__fail(TW_NOT_FOUND, "%s: %s is not there.", args->what, args->name);
+    return NULL;
+}
+
 TW_API(datasets_mnist, "keras.datasets.mnist._load_data(path: str = mnist.npz) -> tensors<numpy>",
        "MNIST: training images and labels, test images and labels, as uint8.")
 {

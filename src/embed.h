@@ -24,6 +24,7 @@
 #include "graph/graph.h"
 #include "op/calls.h"
 #include "op/host/host.h"
+#include "op/refused.h"
 #include "op/slices.h"
 #include "op/wording.h"
 #include "session/session.h"

@@ -507,18 +507,29 @@ char *tw__py_raw_op_text(const tw_op *op)
     return tw__text_take(&text);
 }
 
+/* Ops that TensorFlow has by name only say why they can't be called (op/refused.h). */
+static PyObject *refused_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    (void)arguments;
+    (void)size;
+    (void)names;
+    tw__op_refuse(((tw__py_function *)self)->name, !tw__tracing);
+    return tw__py_raise();
+}
+
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     const tw_op *op = text ? tw__op_find(text) : NULL;
-    if (!op)
+    bool refused = text && !op && tw__op_refused(text);
+    if (!op && !refused)
         return PyErr_Occurred() ? NULL
                                 : tw__py_error(PyExc_AttributeError, "module 'tensorflow.raw_ops' has no attribute '%U'", name);
-    tw__py_function *function = tw__py_function_new(NULL, op->name, strlen(op->name), NULL);
+    tw__py_function *function = tw__py_function_new(NULL, text, strlen(text), NULL);
     if (!function)
         return NULL;
     function->op = op;
-    function->vectorcall = raw_call;
+    function->vectorcall = refused ? refused_call : raw_call;
     if (module && PyModule_Check(module) && PyObject_SetAttr(module, name, (PyObject *)function) < 0)
         Py_CLEAR(function);
     return (PyObject *)function;

@@ -327,6 +327,7 @@ _LATER = {
     _module("experimental", test): [("_test", ("sync_devices",))],  # noqa: F821
     _module("experimental", debugging): [("_surface", "DUMPS")],  # noqa: F821
     autodiff: [("_gradients", ("ForwardAccumulator",))],  # noqa: F821
+    linalg: [("_linear_operators", "OPERATORS")],  # noqa: F821
     ragged: [("_ragged", ("map_flat_values",))],  # noqa: F821
     sparse: [("_ragged", ("map_values",))],  # noqa: F821
     debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor")), ("_surface", "DEBUGGING")],  # noqa: F821

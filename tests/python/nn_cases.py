@@ -210,6 +210,50 @@ add("tf.raw_ops.QuantizeAndDequantizeV3(input=x, input_min=a, input_max=b, num_b
 add("tf.raw_ops.QuantizeAndDequantizeV4(input=x, input_min=a, input_max=b, range_given=True)", x=wide, a=np.float32(-2), b=np.float32(3))
 add("tf.raw_ops.QuantizeAndDequantizeV4Grad(gradients=np.float32([1, 2, 3]), input=np.float32([-7, 0, 9]), input_min=-1.0, input_max=3.0)")
 
+# ---- other ops ----
+add("tf.raw_ops.InTopK(predictions=x, targets=[1, 0, 3, 7], k=2)", x=values(4, 5))
+add("tf.raw_ops.BiasAddV1(value=x, bias=b)", x=values(2, 3, 4), b=values(4) + 1)
+add("tf.raw_ops.BiasAddV1(value=x, bias=b)[0]", x=values(2, 3, 4), b=values(3) + 1)
+add("tf.raw_ops.NthElement(input=x, n=1)", x=values(3, 5))
+add("tf.raw_ops.NthElement(input=x, n=2, reverse=True)", x=values(2, 3, 5))
+add("tf.raw_ops.NthElement(input=x, n=5)", x=values(2, 3, 5))
+add("tf.raw_ops.DataFormatDimMap(x=x)", x=i32(0, 1, 2, 3, -1, -4))
+add("tf.raw_ops.DataFormatDimMap(x=x, src_format='NCDHW', dst_format='NDHWC')", x=i32(0, 1, 2, 3, 4, -1))
+add("tf.raw_ops.DataFormatVecPermute(x=x)", x=i32(7, 4, 9, 3))
+add("tf.raw_ops.DataFormatVecPermute(x=x, src_format='NCHW', dst_format='NHWC')", x=i32(7, 4, 9, 3, 1, 2, 5, 6).reshape(4, 2))
+add("tf.raw_ops.DataFormatVecPermute(x=x, src_format='NHWC', dst_format='HWNC')", x=np.array([7, 4, 9, 3], np.int64))
+add("tf.raw_ops.DataFormatVecPermute(x=x, src_format='NHWC', dst_format='NCHW') + 0", x=i32(7, 4))
+add("tf.raw_ops.DataFormatVecPermute(x=x)[0]", x=i32(7, 4, 9))
+steep = np.array([[3, 1, 2, 2, 5, 0], [1, 2, 3, 4, 5, 6], [2, 2, 1, 1, 3, -1]], np.float32)
+add("known tf.nn.isotonic_regression(x)", x=steep)
+add("known tf.nn.isotonic_regression(x, False)", x=steep)
+add("known tf.nn.isotonic_regression(x, axis=0)", x=steep.astype(np.float64))
+add("known tf.nn.isotonic_regression(x)[0] + 0.0", x=steep.astype(np.int32))
+add("known tf.nn.isotonic_regression(x, False)[0] + 0.0", x=steep.astype(np.int8))
+add("tf.raw_ops.IsotonicRegression(input=x)", x=steep)
+STOP = "tf.stop_gradient(%s)"
+add("tf.raw_ops.GRUBlockCell(x=x, h_prev=h, w_ru=a, w_c=b, b_ru=c, b_c=d)".replace("=x", "=" + STOP % "x").replace("=h", "=" + STOP % "h").replace("=a", "=" + STOP % "a")
+    .replace("=b", "=" + STOP % "b").replace("=c", "=" + STOP % "c").replace("=d", "=" + STOP % "d"), x=values(2, 3) / 2, h=values(2, 4) / 2, a=values(7, 8) / 3, b=values(7, 4) / 3, c=values(8) / 2, d=values(4) / 2)
+for t in ("", ", use_peephole=True, cell_clip=0.5, forget_bias=0.3", ", cell_clip=-1.0"):
+    add("tf.raw_ops.LSTMBlockCell(x=np.float32(x), cs_prev=np.float32(c), h_prev=np.float32(h), w=np.float32(a), wci=np.float32(p), wcf=np.float32(p), wco=np.float32(p), b=np.float32(b)%s)"
+        .replace("np.float32(", "tf.stop_gradient(") % t, x=values(2, 3) / 2, c=values(2, 4), h=values(2, 4) / 2, a=values(7, 16) / 3, p=values(4) / 3, b=values(16) / 2)
+ids = "tf.SparseTensor([[0, 0], [0, 2], [1, 0], [3, 1]], tf.constant([1, 3, 0, 3], tf.int64), [4, 3])"
+heavy = "tf.SparseTensor([[0, 0], [0, 2], [1, 0], [3, 1]], [0.5, 2.0, 1.5, 3.0], [4, 3])"
+for combiner in ("mean", "sqrtn", "sum"):
+    add("known tf.nn.embedding_lookup_sparse(w, %s, None, '%s')" % (ids, combiner), w=values(5, 4))
+    add("known tf.nn.embedding_lookup_sparse(w, %s, %s, '%s', max_norm=1.5)" % (ids, heavy, combiner), w=values(5, 4))
+    add("known tf.nn.safe_embedding_lookup_sparse(w, %s, combiner='%s')" % (ids, combiner), w=values(5, 4))
+    add("known tf.nn.safe_embedding_lookup_sparse(w, %s, %s, '%s', default_id=4)" % (ids.replace("1, 3, 0", "-1, 3, -2"), heavy.replace("3.0", "-3.0"), combiner), w=values(5, 4))
+add("known tf.nn.safe_embedding_lookup_sparse(w, tf.SparseTensor([[0, 0, 1], [1, 1, 0]], tf.constant([2, 3], tf.int64), [2, 2, 2]))", w=values(5, 4))
+add("known tf.nn.embedding_lookup_sparse(w, %s, None, 'max')" % ids, w=values(5, 4))
+for kind, plain in (("qint8", "int8"), ("quint8", "uint8"), ("qint16", "int16"), ("quint16", "uint16")):
+    for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED"):
+        add("[tf.bitcast(q, tf.%s) if i == 0 else q for i, q in enumerate(tf.quantization.quantize(tf.stop_gradient(x), -3.0, 5.0, tf.%s, '%s'))]" % (plain, kind, mode), x=wide)
+        add("tf.quantization.dequantize(tf.quantization.quantize(tf.stop_gradient(x), -3.0, 5.0, tf.%s, '%s')[0], -3.0, 5.0, '%s')" % (kind, mode, mode), x=wide)
+add("[tf.bitcast(q, tf.int8) if i == 0 else q for i, q in enumerate(tf.quantization.quantize(tf.stop_gradient(x), [-1.0, -2.0, -3.0, 0.0], [1.0, 2.0, 4.0, 9.0], tf.qint8, 'SCALED', 'HALF_TO_EVEN', narrow_range=True, axis=1))]", x=wide)
+add("tf.raw_ops.Dequantize(input=tf.raw_ops.QuantizeV2(input=tf.stop_gradient(x), min_range=0.0, max_range=6.0, T=tf.quint8)[0], min_range=0.0, max_range=6.0)", x=wide)
+add("tf.quantization.quantize(tf.stop_gradient(x), 3.0, 1.0, tf.quint8)[1]", x=wide)
+
 
 def flat(tf, value):
     """The tensors of a result."""

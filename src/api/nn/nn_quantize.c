@@ -54,3 +54,30 @@ TW_API(
 {
     return FAKE_GRADIENT(FakeQuantWithMinMaxVarsPerChannelGradient);
 }
+
+TW_API(
+    quantize,
+    "quantization.quantize|compat.v1.quantize(input: tensor<float32>, min_range: tensor<float32>, max_range: tensor<float32>, T: dtype, "
+    "mode: str = MIN_COMBINED, round_mode: str = HALF_AWAY_FROM_ZERO, name: str = None, narrow_range: bool = False, "
+    "axis: int = None, ensure_minimum_range: float = 0.01) -> tensors",
+    "Floats of a range as small integers, and the range that they stand for.")
+{
+    tw_attr attrs[] = { TW_A_TYPE("T", args->T),
+                        TW_A_STRING("mode", args->mode),
+                        TW_A_STRING("round_mode", args->round_mode),
+                        TW_A_BOOL("narrow_range", args->narrow_range),
+                        TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis),
+                        TW_A_FLOAT("ensure_minimum_range", args->ensure_minimum_range) };
+    return tw__call_many(&tw__op_QuantizeV2, TW_IN(args->input, args->min_range, args->max_range), 3, attrs, 6, 3);
+}
+
+TW_API(
+    dequantize,
+    "quantization.dequantize|compat.v1.dequantize(input: tensor, min_range: tensor<float32>, max_range: tensor<float32>, "
+    "mode: str = MIN_COMBINED, name: str = None, axis: int = None, narrow_range: bool = False, dtype: dtype = float32) -> tensor",
+    "Small integers as the floats of a range that they stand for.")
+{
+    tw_attr attrs[] = { TW_A_STRING("mode", args->mode), TW_A_BOOL("narrow_range", args->narrow_range),
+                        TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis), TW_A_TYPE("dtype", args->dtype) };
+    return tw__call(&tw__op_Dequantize, TW_IN(args->input, args->min_range, args->max_range), 3, attrs, 4);
+}

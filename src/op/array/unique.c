@@ -327,7 +327,9 @@ static tw_status bitcast_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-#define PLAIN "bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128"
+#define PLAIN                                                                                                                 \
+    "bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128, qint8, " \
+    "quint8, qint16, quint16, qint32"
 
 TW_OP(Bitcast, .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
       .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,

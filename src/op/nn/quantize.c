@@ -46,6 +46,8 @@ static tw_status read_slices(const tw_op *op, const tw_attr *attrs, const tw_sha
     *s = (slices){ 1, 1 };
     if (axis < -1)
         return tw__fail_op(op->name, TW_INVALID_ARGUMENT, "axis should be at least -1, got %lld", (long long)axis);
+    if (shape->rank < 0 && axis >= 0)
+        s->count = -1;
     if (shape->rank < 0 || axis == -1)
         return TW_OK;
     if (axis >= shape->rank)

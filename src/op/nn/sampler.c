@@ -59,7 +59,7 @@ static tw_status learned_begin(tw__kernel *kernel, sampler *s)
     s->leaves = 1;
     while (s->leaves < s->range)
         s->leaves *= 2;
-    if (s->range >= INT32_MAX || !(s->sums = tw__alloc_array((size_t)(2 * s->leaves), sizeof *s->sums)))
+    if (s->range > (int64_t)1 << 26 || !(s->sums = tw__alloc_array((size_t)(2 * s->leaves), sizeof *s->sums)))
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "range_max is %lld, too large for learned unigrams", (long long)s->range);
     for (int64_t i = 0; i < s->leaves; i++)
         s->sums[s->leaves + i] = i < s->range;

@@ -20,7 +20,7 @@ def values(*shape):
     return (np.round(np.sin(np.arange(np.prod(shape)) * 0.7 + 0.3) * 2, 2) + np.arange(np.prod(shape)) % 5 / 10).astype(np.float32).reshape(shape)
 
 
-INPUTS = {"image": values(2, 6, 5, 3), "sequence": values(2, 7, 3), "matrix": values(6, 3), "indices": np.array([[1, 2, 4], [0, 0, 3]])}
+INPUTS = {"image": values(2, 6, 5, 3), "volume": values(1, 4, 5, 4, 2), "sequence": values(2, 7, 3), "matrix": values(6, 3), "indices": np.array([[1, 2, 4], [0, 0, 3]])}
 NAMES = {"tf": tf, "L": L, "np": np, "values": values, "x": INPUTS["image"], "s": INPUTS["sequence"], "w": values(3, 2, 3, 4) / 2}
 
 
@@ -88,6 +88,23 @@ for make in ("L.ReLU()", "L.ReLU(6.0)", "L.ReLU(max_value=1.5, negative_slope=0.
 for make in ("L.Conv1D(4, 3)", "L.Conv1D(2, 2, padding='causal')", "L.Conv1D(2, 3, strides=2, padding='same', activation='tanh')", "L.MaxPool1D()", "L.AveragePooling1D(3, 2, padding='same')",
              "L.GlobalMaxPool1D()", "L.GlobalAveragePooling1D()"):
     layer(make, "sequence")
+for make in ("L.Conv3D(3, 2)", "L.Conv3D(2, (3, 2, 1), strides=(2, 1, 2), padding='same', activation='relu')", "L.Convolution3D(2, 2, dilation_rate=2, use_bias=False)",
+             "L.Conv3DTranspose(2, 2)", "L.Convolution3DTranspose(2, 3, strides=2, padding='same', output_padding=(1, 0, 1), activation='tanh')", "L.Conv3DTranspose(1, (1, 2, 3), strides=(1, 3, 2))",
+             "L.MaxPool3D()", "L.MaxPooling3D((3, 2, 1), strides=(1, 2, 1), padding='same')", "L.AvgPool3D(2)", "L.AveragePooling3D(3, 1, 'same')", "L.GlobalAvgPool3D()",
+             "L.GlobalAveragePooling3D(keepdims=True)", "L.GlobalMaxPool3D()", "L.GlobalMaxPooling3D(keepdims=True)", "L.ZeroPadding3D((1, 2, 0))", "L.Cropping3D(((1, 1), (0, 2), (1, 0)))",
+             "L.UpSampling3D((2, 1, 3))"):
+    layer(make, "volume")
+layer("L.SpatialDropout3D(0.5, seed=3)", "volume", True)
+for make in ("L.LocallyConnected2D(2, 2)", "L.LocallyConnected2D(2, (3, 2), strides=(2, 1), padding='same', implementation=2, activation='relu')", "L.LocallyConnected2D(2, 2, strides=2, implementation=3)",
+             "L.UpSampling2D((2, 3), interpolation='bilinear')", "L.SpectralNormalization(L.Conv2D(2, 2))", "L.DepthwiseConv2D(2, dilation_rate=2)", "L.Conv2DTranspose(2, 3, dilation_rate=2)"):
+    layer(make)
+for make in ("L.LocallyConnected1D(2, 3)", "L.LocallyConnected1D(2, 3, strides=2, use_bias=False, implementation=2)", "L.LocallyConnected1D(2, 2, padding='same', implementation=3)",
+             "L.DepthwiseConv1D(2, dilation_rate=2)", "L.SeparableConv1D(2, 3, dilation_rate=2)", "L.Conv1DTranspose(2, 3, strides=2, padding='same', output_padding=1)"):
+    layer(make, "sequence")
+for make in ("L.SpectralNormalization(L.Dense(4), power_iterations=2)", "L.SpectralNormalization(L.Dense(2))"):
+    layer(make, "matrix", True)
+layer("L.experimental.RandomFourierFeatures(3)", "matrix")
+layer("L.experimental.RandomFourierFeatures(2, kernel_initializer=tf.keras.initializers.Constant(0.5), scale=2.0, trainable=True)", "matrix")
 for training in (True, False, None):
     layer("L.BatchNormalization()", "image", training)
     layer("L.BatchNormalization(momentum=0.5, epsilon=0.01, scale=False)", "image", training)
@@ -117,11 +134,16 @@ for text in ("tf.nn.conv2d(x, w, 1, 'SAME')", "tf.nn.conv2d(x, w, [2, 1], 'VALID
 for text in ("tf.nn.conv2d(x, w, 1, 'FOO')", "tf.nn.conv2d(x, w[..., :1, :], [1, 0, 1, 1], 'SAME')", "L.Conv2D(4, 3)(s)", "L.Conv2D(-1, 3)", "L.Conv2D(0, 3)",
              "L.Conv2D(4, (3, 3, 3))", "L.Conv2D(4, 0)", "L.Conv2D(4, 3, strides=0)", "L.Conv2D(4, 3, padding='foo')", "L.Conv2D(4, 3, padding='causal')",
              "L.Conv2D(4, 3, strides=2, dilation_rate=2)", "L.Conv2D(4, 3, groups=3)", "L.Conv2D(4, 3, groups=2)(x)", "L.Conv2D(4, 9)(x)", "L.Conv2D(4, 3, data_format='foo')",
-             "L.Conv2D(4, 3).build((None, 8, 8, None))", "L.Conv2D(4, 3, data_format='channels_first')(x)", "L.MaxPool2D()(s)", "L.MaxPool2D(padding='foo')", "L.MaxPool2D((2, 2, 2))",
-             "L.MaxPool2D(0)", "L.GlobalMaxPool2D()(s)", "L.Dropout(1.5)", "L.Dropout(-0.1)", "L.Embedding(0, 3)", "L.BatchNormalization(axis=5)(x)", "L.Embedding(5, 3)(np.array([7]))"):
+             "L.Conv2D(4, 3).build((None, 8, 8, None))", "L.MaxPool2D()(s)", "L.MaxPool2D(padding='foo')", "L.MaxPool2D((2, 2, 2))",
+             "L.MaxPool2D(0)", "L.GlobalMaxPool2D()(s)", "L.Dropout(1.5)", "L.Dropout(-0.1)", "L.Embedding(0, 3)", "L.BatchNormalization(axis=5)(x)", "L.Embedding(5, 3)(np.array([7]))",
+             "L.Conv3D(4, 2, dilation_rate=2, strides=2)", "L.Conv3D(4, 2, strides=0)", "L.Conv3D(4, 2)(x)", "L.Conv3D(4, (2, 2))", "L.Conv3DTranspose(4, 2, strides=2, dilation_rate=2)",
+             "L.UpSampling3D((2, 2))", "L.UpSampling3D(0)", "L.MaxPool3D()(x)", "L.GlobalAvgPool3D()(x)", "L.SpectralNormalization(L.Dense(3), power_iterations=0)",
+             "L.SpectralNormalization(L.ReLU())(x)", "L.experimental.RandomFourierFeatures(0)", "L.experimental.RandomFourierFeatures(3, scale=-1.0)",
+             "L.experimental.RandomFourierFeatures(3, 'x')", "L.experimental.RandomFourierFeatures(3)(s)", "L.LocallyConnected1D(2, 3, padding='same')",
+             "L.LocallyConnected1D(2, 9)(s)", "L.LocallyConnected1D(2, 3)(x)", "L.DepthwiseConv1D(2, padding='causal')", "L.ConvLSTM2D(2, 3, unroll=True)", "L.ConvLSTM2D(2, 3)(x)"):
     error(text)
 
-# ---- the channels first: shapes; and values where Keras turns the images around, errors where TensorFlow's ops get them so (without oneDNN) ----
+# ---- the channels first: shapes, and values, which are those of the channels last ----
 first = []
 for make, shape in (("L.Conv2D(4, 3, strides=2)", (2, 3, 9, 8)), ("L.Conv1D(4, 3, padding='same')", (2, 3, 9)), ("L.DepthwiseConv2D(3, depth_multiplier=2)", (2, 3, 9, 8)),
                     ("L.SeparableConv2D(4, 3, strides=2, padding='same')", (2, 3, 9, 8)), ("L.SeparableConv2D(4, (3, 2), depth_multiplier=2)", (2, 3, 9, 8)),
@@ -129,19 +151,26 @@ for make, shape in (("L.Conv2D(4, 3, strides=2)", (2, 3, 9, 8)), ("L.Conv1D(4, 3
                     ("L.Conv1DTranspose(4, 3, strides=2)", (2, 3, 9)), ("L.Conv2DTranspose(4, 3, strides=2, activation='relu')", (2, 3, 9, 8)),
                     ("L.Conv2DTranspose(4, 3, strides=2, padding='same', output_padding=(1, 0), use_bias=False)", (2, 3, 9, 8)),
                     ("L.MaxPooling1D(2)", (2, 3, 9)), ("L.MaxPooling1D(3, 2, padding='same')", (2, 3, 9)), ("L.AveragePooling1D(2, 1)", (2, 3, 9)),
-                    ("L.AveragePooling1D(2, 3, padding='same')", (2, 3, 9))):
-    make = make[:-1] + ", data_format='channels_first')"
+                    ("L.AveragePooling1D(2, 3, padding='same')", (2, 3, 9)), ("L.MaxPooling2D(2)", (2, 3, 9, 8)), ("L.AveragePooling2D(3, 2, padding='same')", (2, 3, 9, 8)),
+                    ("L.Conv1D(4, 3, strides=2)", (2, 3, 9)), ("L.DepthwiseConv1D(3, depth_multiplier=2)", (2, 3, 9)), ("L.Conv3D(4, 2, groups=2)", (2, 4, 3, 4, 5)),
+                    ("L.Conv3D(2, (1, 2, 3), dilation_rate=(2, 1, 1))", (2, 4, 3, 4, 7)), ("L.Conv3DTranspose(2, 2, strides=(2, 1, 3))", (2, 4, 3, 4, 3)),
+                    ("L.MaxPooling3D(2)", (2, 2, 4, 5, 4)), ("L.AveragePooling3D(2, 1, padding='same')", (2, 2, 4, 5, 4)), ("L.DepthwiseConv2D(3, strides=(1, 2))", (2, 3, 9, 8)),
+                    ("L.SeparableConv2D(4, 3, strides=(2, 1))", (2, 3, 9, 8)), ("L.Conv2D(4, 3, groups=2)", (2, 4, 9, 8)),
+                    ("L.UpSampling2D(2, interpolation='bilinear')", (2, 3, 3, 4)), ("L.GlobalAveragePooling3D()", (2, 2, 4, 5, 4)),
+                    ("L.GlobalMaxPooling3D(keepdims=True)", (2, 2, 4, 5, 4)), ("L.ZeroPadding3D((1, 2, 0))", (1, 2, 2, 2, 2)), ("L.Cropping3D(1)", (1, 2, 4, 3, 4)),
+                    ("L.UpSampling3D((1, 2, 3))", (1, 2, 2, 2, 2))):
+    plain_make, make = make, (make[:-1] + ", data_format='channels_first')").replace("(, ", "(")
     made = eval(make, NAMES)
     case = {"make": make, "shape": shape, "output_shape": list(made.compute_output_shape((None,) + shape[1:])),
             "symbolic": list(made(tf.keras.Input(shape[1:])).shape), "weights": [[w.name.split("/")[-1], list(w.shape)] for w in made.weights],
             "config": plain(made.get_config())}
     first.append(case)
-    if "Depthwise" in make or "Conv2DTranspose" in make or "Pooling" in make:
-        made.set_weights([values(*w.shape) for w in made.weights])
-        case["values"] = array(made(values(*shape)))
-    else:
-        error("%s(values(*%r))" % (make, shape))
-    if "Pooling" not in make:
+    other, back = eval(plain_make, NAMES), np.moveaxis(values(*shape), 1, -1)
+    other.build((None,) + back.shape[1:])
+    other.set_weights([values(*w.shape) for w in other.weights])
+    result = np.asarray(tf.function(other, jit_compile=True)(back) if "groups" in make or "strides=(1, 2)" in make or "strides=(2, 1)" in make else other(back))
+    case["values"] = array(result if result.ndim == 2 else np.moveaxis(result, -1, 1))
+    if case["weights"]:
         error("%s.build((None, None) + (8,) * %d)" % (make, len(shape) - 2))
 
 # ---- a model that learns ----

@@ -3,7 +3,7 @@
 `tf` is TensorFlow (tests/golden/config_values.py) or thalweg (test_config_round_trips.py); both make the same objects. A class without a row fails a test."""
 import numpy as np
 
-A, B, C = (4,), (5, 4), (6, 6, 2)  # shapes of inputs: a vector, a sequence, a picture
+A, B, C, V = (4,), (5, 4), (6, 6, 2), (4, 5, 4, 2)  # shapes of inputs: a vector, a sequence, a picture, a volume
 
 
 def layer_rows(tf):
@@ -69,6 +69,27 @@ def layer_rows(tf):
                             (dict(separable, filters=3, kernel_size=3, strides=2, padding="same", depth_multiplier=2, activation="relu"), B)],
         "SeparableConv2D": [(dict(filters=3, kernel_size=2), C),
                             (dict(separable, filters=3, kernel_size=(3, 3), strides=(2, 2), padding="same", depth_multiplier=2, activation="relu"), C)],
+        "Conv3D": [(dict(filters=3, kernel_size=2), V),
+                   (dict(common, filters=2, kernel_size=(3, 2, 1), strides=(2, 1, 2), padding="same", groups=2, activation="tanh"), V),
+                   (dict(filters=3, kernel_size=2, dilation_rate=(2, 1, 2), use_bias=False), V)],
+        "Conv3DTranspose": [(dict(filters=3, kernel_size=2), V),
+                            (dict(common, filters=2, kernel_size=3, strides=(2, 2, 2), padding="same", output_padding=(1, 0, 1), activation="relu"), V)],
+        "MaxPooling3D": [({}, V), (dict(pool_size=(3, 2, 1), strides=(1, 2, 1), padding="same"), V)],
+        "AveragePooling3D": [({}, V), (dict(pool_size=3, strides=1, padding="same"), V)],
+        "GlobalAveragePooling3D": [({}, V), (dict(keepdims=True), V)], "GlobalMaxPooling3D": [({}, V), (dict(keepdims=True), V)],
+        "SpatialDropout3D": [(dict(rate=0.2), V), (dict(rate=0.3, data_format="channels_last"), V)],
+        "Cropping3D": [({}, V), (dict(cropping=(1, 2, 0)), V), (dict(cropping=((1, 2), (0, 3), (1, 1))), V)],
+        "ZeroPadding3D": [({}, V), (dict(padding=(2, 1, 0)), V), (dict(padding=((1, 2), (0, 3), (1, 1))), V)],
+        "UpSampling3D": [({}, V), (dict(size=(2, 1, 3)), V)],
+        "LocallyConnected1D": [(dict(filters=3, kernel_size=2), B), (dict(common, filters=2, kernel_size=3, strides=2, activation="relu"), B),
+                               (dict(filters=2, kernel_size=2, padding="same", implementation=2), B), (dict(filters=2, kernel_size=2, implementation=3, use_bias=False), B)],
+        "LocallyConnected2D": [(dict(filters=3, kernel_size=2), C), (dict(common, filters=2, kernel_size=(3, 2), strides=(2, 1), activation="relu"), C),
+                               (dict(filters=2, kernel_size=2, padding="same", implementation=2), C), (dict(filters=2, kernel_size=2, implementation=3), C)],
+        "SpectralNormalization": [(dict(layer=L.Dense(3, name="inner")), A), (dict(layer=L.Conv2D(2, 2, name="inner"), power_iterations=3), C)],
+        "ConvLSTM1D": [(dict(filters=2, kernel_size=2), (3,) + B), (dict(recurrent, **sequence, filters=3, kernel_size=3, padding="same", recurrent_activation="sigmoid"), (3,) + B)],
+        "ConvLSTM2D": [(dict(filters=2, kernel_size=2), (3,) + C),
+                       (dict(recurrent, **sequence, filters=3, kernel_size=(3, 2), strides=(2, 1), padding="same", unit_forget_bias=False), (3,) + C)],
+        "ConvLSTM3D": [(dict(filters=2, kernel_size=2), (3,) + V), (dict(filters=2, kernel_size=2, padding="same", use_bias=False, return_sequences=True), (3,) + V)],
         "Cropping1D": [({}, B), (dict(cropping=(1, 2)), B), (dict(cropping=2), B)],
         "Cropping2D": [(dict(cropping=1), C), (dict(cropping=(2, 1)), C), (dict(cropping=((1, 2), (0, 3))), C)],
         "ZeroPadding1D": [({}, B), (dict(padding=(1, 2)), B)],
@@ -129,7 +150,7 @@ def layer_rows(tf):
 
 
 # Bases, and what holds code: no config of their own to test.
-NO_ROW = {"AbstractRNNCell", "Layer", "Lambda", "Wrapper", "InputLayer"}
+NO_ROW = {"AbstractRNNCell", "_ConvLSTMCell", "Layer", "Lambda", "Wrapper", "InputLayer"}
 
 
 def object_rows(tf):

@@ -24,7 +24,7 @@ class Rows(dict):
 
 LAYERS = Rows((key, row) for key, *row in cases.layer_cases(tf))
 WHOLE = [key for key, row in LAYERS.items() if row[2] is not None]
-ALIASES = {"AvgPool1D", "AvgPool2D", "MaxPool1D", "MaxPool2D", "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"}
+ALIASES = {kind + axes for kind in ("AvgPool", "MaxPool", "GlobalAvgPool", "GlobalMaxPool") for axes in ("1D", "2D", "3D")}
 
 
 def plain(value):

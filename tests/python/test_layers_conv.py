@@ -21,7 +21,7 @@ def values(*shape):
     return (np.round(np.sin(np.arange(np.prod(shape)) * 0.7 + 0.3) * 2, 2) + np.arange(np.prod(shape)) % 5 / 10).astype(np.float32).reshape(shape)
 
 
-INPUTS = {"image": values(2, 6, 5, 3), "sequence": values(2, 7, 3), "matrix": values(6, 3), "indices": np.array([[1, 2, 4], [0, 0, 3]])}
+INPUTS = {"image": values(2, 6, 5, 3), "volume": values(1, 4, 5, 4, 2), "sequence": values(2, 7, 3), "matrix": values(6, 3), "indices": np.array([[1, 2, 4], [0, 0, 3]])}
 NAMES = {"tf": tf, "L": L, "np": np, "values": values, "x": INPUTS["image"], "s": INPUTS["sequence"], "w": values(3, 2, 3, 4) / 2}
 
 

@@ -21,9 +21,11 @@ REFUSED = {"optimizers": ["use_ema"], "layers.Resizing": ["interpolation"], "lay
 # What is not compared.
 LEFT_OUT = {
     "layers.AlphaDropout": ["noise_shape", "rate", "seed"],  # TensorFlow's fails with that noise_shape
-    "layers.UpSampling2D": ["data_format"],  # refused by constructors, too
+    "layers.UpSampling2D": ["data_format"],  # with an interpolation TensorFlow keeps the old one
     "layers.BatchNormalization": ["axis"], "layers.LayerNormalization": ["axis"],  # TensorFlow's attribute is a list, which a number breaks
-    "layers.Conv1D": ["padding", "strides", "data_format"], "layers.Conv2D": ["strides"],  # with groups TensorFlow traces a function, which keeps them
+    # the channels first, which TensorFlow's ops refuse without oneDNN
+    **{"layers." + name: ["data_format"] for name in ("AveragePooling2D", "MaxPooling2D", "DepthwiseConv1D", "SeparableConv1D", "SeparableConv2D", "Conv1DTranspose")},
+    "layers.Conv1D": ["padding", "strides", "data_format"], "layers.Conv2D": ["strides", "data_format"],  # with groups TensorFlow traces a function, which keeps them
     "layers.GRUCell": ["units"], "layers.LSTMCell": ["units"],  # of a built cell TensorFlow's are no longer of one size
     # states of a first call with random weights; states have no activity regularizer here, whatever the constructor was told
     "layers.LSTM": ["stateful", "return_state"], "layers.GRU": ["stateful", "return_state"], "layers.SimpleRNN": ["stateful", "return_state"],

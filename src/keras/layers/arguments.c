@@ -3,6 +3,8 @@
 
 #include "keras/initializers/initializers.h"
 #include "keras/layers/layers.h"
+#include "op/array/array.h"
+#include "op/calls.h"
 
 /* "3" or "(3, 3, 3)". */
 static char *ints_text(tw_ints given)
@@ -159,4 +161,17 @@ tw_tensor *tw__layer_flatten_batch(tw_tensor *x, int keep)
             shape.dims[i - (rank - keep) + 1] = x->shape.dims[i];
     }
     return tw__reshape(x, &shape);
+}
+
+tw_tensor *tw__channels_moved(tw_tensor *x, bool to_first)
+{
+    tw_auto tw_tensor *taken = x;
+    int rank = x ? x->shape.rank : 0;
+    if (rank < 3)
+        return tw_retain(x);
+    int64_t order[TW_MAX_RANK] = { 0 };
+    for (int i = 1; i < rank; i++)
+        order[i] = to_first ? (i == 1 ? rank - 1 : i - 1) : (i == rank - 1 ? 1 : i + 1);
+    tw_auto tw_tensor *axes = tw__ints_tensor(order, rank, TW_INT32);
+    return axes ? TW_CALL(Transpose, x, axes) : NULL;
 }

@@ -1,4 +1,4 @@
-/* keras.layers.Conv1D, Conv2D, DepthwiseConv1D and DepthwiseConv2D: activation(convolution(inputs, kernel) + bias).
+/* keras.layers.Conv1D, Conv2D, Conv3D, DepthwiseConv1D and DepthwiseConv2D: activation(convolution(inputs, kernel) + bias).
  *
  * Inputs of more dimensions than a batch of images are a larger batch. */
 #include "keras/layers/conv.h"
@@ -12,24 +12,6 @@ static bool is_depthwise(const tw__conv *layer)
 static const char *kernel_name(const tw__conv *layer)
 {
     return is_depthwise(layer) ? "depthwise_kernel" : "kernel";
-}
-
-static tw_status check_together(const tw__conv *layer)
-{
-    bool strided = false, dilated = false;
-    for (int i = 0; i < tw__conv_axes(layer); i++) {
-        strided |= layer->stride[i] > 1;
-        dilated |= layer->dilation[i] > 1;
-    }
-    if (strided && dilated)
-        return tw__fail(TW_VALUE_ERROR,
-                        tw__conv_axes(layer) == 2
-                            ? "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                              "strides=(%lld, %lld) and dilation_rate=(%lld, %lld)"
-                            : "`strides > 1` not supported in conjunction with `dilation_rate > 1`.",
-                        (long long)layer->stride[0], (long long)layer->stride[1], (long long)layer->dilation[0],
-                        (long long)layer->dilation[1]);
-    return TW_OK;
 }
 
 static tw_status check_counts(const char *name, int64_t filters, int64_t groups)
@@ -51,7 +33,7 @@ static tw_status conv_settle(void *self, const void *given)
     tw__conv *layer = self;
     tw_layers_depthwise_conv2d_args own;
     bool first = layer->channels_first;
-    TW_TRY(tw__conv_settle(layer, tw__conv_axes(layer) == 1));
+    TW_TRY(tw__conv_settle(layer, tw__conv_axes(layer) == 1 && !is_depthwise(layer)));
     if (layer->layer.built && !is_depthwise(layer)) /* as in Keras */
         layer->channels_first = first;
     if (is_depthwise(layer)) {
@@ -60,7 +42,7 @@ static tw_status conv_settle(void *self, const void *given)
         layer->settings.filters = own.depth_multiplier;
     }
     TW_TRY(check_counts(is_depthwise(layer) ? "depth_multiplier" : "filters", layer->settings.filters, layer->settings.groups));
-    return check_together(layer);
+    return tw__conv_check_together(layer);
 }
 
 /* ---- weights ---- */
@@ -109,9 +91,17 @@ static tw_status build(tw_layer *self, const tw_shape *input)
 
 /* ---- calling ---- */
 
-static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel, bool channels_first)
+static tw_tensor *convolve_volumes(tw__conv *layer, tw_tensor *volumes, tw_tensor *kernel)
 {
-    int rows = channels_first ? 2 : 1, first = rows + 2 - tw__conv_axes(layer);
+    int64_t strides[5] = { 1, layer->stride[0], layer->stride[1], layer->stride[2], 1 };
+    int64_t dilations[5] = { 1, layer->dilation[0], layer->dilation[1], layer->dilation[2], 1 };
+    return TW_CALL(Conv3D, volumes, kernel, TW_A_INTS("strides", strides, 5), TW_A_INTS("dilations", dilations, 5),
+                   TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"));
+}
+
+static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel)
+{
+    int first = 3 - tw__conv_axes(layer);
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, before[8] = { 0 };
     for (int i = 0; i < tw__conv_axes(layer); i++) {
         strides[first + i] = layer->stride[i];
@@ -121,62 +111,43 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, tw_tensor *kernel
                         TW_A_STRING("padding", layer->padding[0] == 's'   ? "SAME"
                                                : layer->padding[0] == 'v' ? "VALID"
                                                                           : "EXPLICIT"),
-                        TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC"), TW_A_INTS("explicit_paddings", before, 8) };
+                        TW_A_INTS("explicit_paddings", before, 8) };
     bool causal = layer->padding[0] == 'c';
-    if (causal && is_depthwise(layer)) {
-        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": causal padding is not supported", tw_class_name(layer), layer->layer.name);
-        return NULL;
-    }
     before[2 * first] = causal ? (layer->size[0] - 1) * layer->dilation[0] : 0;
-    if (is_depthwise(layer)) { /* the op takes equal strides only */
-        bool equal = tw__conv_axes(layer) == 1 || layer->stride[0] == layer->stride[1];
-        if (tw__conv_axes(layer) == 1) { /* of the one row, too */
-            strides[first - 1] = layer->stride[0];
-            dilations[first - 1] = layer->dilation[0];
-        }
-        if (!equal)
-            tw__fail(TW_UNIMPLEMENTED, "DepthwiseConv2D \"%s\": strides=(%lld, %lld), expected equal ones", layer->layer.name,
-                     (long long)layer->stride[0], (long long)layer->stride[1]);
-        return equal ? tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(images, kernel), 2, attrs, 4) : NULL;
+    if (!is_depthwise(layer))
+        return tw__call(&tw__op_Conv2D, TW_IN(images, kernel), 2, attrs, causal ? 4 : 3);
+    if (first == 2) { /* of the one row, too */
+        strides[1] = layer->stride[0];
+        dilations[1] = layer->dilation[0];
     }
-    return tw__call(&tw__op_Conv2D, TW_IN(images, kernel), 2, attrs, causal ? 5 : 4);
+    return tw__conv_apart(images, kernel, attrs, strides[1] == strides[2]);
 }
 
-/* The image [batch, rows, columns, channels] of any input, and the kernel that goes with it. */
+/* Sequences as images of one row. */
+static tw_tensor *convolve_sequences(tw__conv *layer, tw_tensor *steps, tw_tensor *kernel)
+{
+    const int64_t *dims = steps->shape.dims, row = 1;
+    tw_shape image = TW_SHAPE(dims[0], 1, dims[1], dims[2]);
+    bool loose = (dims[0] < 0) + (dims[1] < 0) + (dims[2] < 0) > 1; /* a reshape can't have two sizes that are not known */
+    tw_auto tw_tensor *images = loose ? TW_CALL(ExpandDims, steps, 1) : tw__reshape(steps, &image);
+    tw_auto tw_tensor *filters = tw__conv_of_images(layer, tw_retain(kernel));
+    tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters) : NULL;
+    if (!output || loose)
+        return output ? TW_CALL(Squeeze, output, TW_A_INTS("squeeze_dims", &row, 1)) : NULL;
+    return tw__reshape(output, &TW_SHAPE(output->shape.dims[0], output->shape.dims[2], output->shape.dims[3]));
+}
+
 static tw_tensor *run(tw__conv *layer, tw_tensor *input, tw_tensor *kernel)
 {
-    tw_auto tw_tensor *flat = tw__layer_flatten_batch(input, tw__conv_axes(layer) + 1);
+    int axes = tw__conv_axes(layer);
+    tw_auto tw_tensor *flat = tw__conv_turned(layer, tw__layer_flatten_batch(input, axes + 1), false);
     if (!flat || !kernel)
         return NULL;
-    if (is_depthwise(layer) && tw__conv_turns(layer)) {
-        tw_auto tw_tensor *turned = tw__conv_turned(tw_retain(flat), false);
-        return tw__conv_turned(turned ? convolve(layer, turned, kernel, false) : NULL, true);
-    }
-    if (tw__conv_axes(layer) == 2)
-        return convolve(layer, flat, kernel, layer->channels_first);
-    int row = layer->channels_first ? 2 : 1;
-    tw_shape image = flat->shape,
-             filter = { .rank = 4, .dims = { 1, kernel->shape.dims[0], kernel->shape.dims[1], kernel->shape.dims[2] } };
-    for (int i = image.rank++; i > row; i--)
-        image.dims[i] = image.dims[i - 1];
-    image.dims[row] = 1;
-    int unknown = 0;
-    for (int i = 0; i < flat->shape.rank; i++)
-        unknown += flat->shape.dims[i] < 0;
-    bool loose = unknown > 1; /* a reshape can't have two sizes that are not known */
-    tw_auto tw_tensor *axis = loose ? tw_tensor_int(row) : NULL;
-    tw_auto tw_tensor *images = !loose ? tw__reshape(flat, &image) : axis ? TW_CALL(ExpandDims, flat, axis) : NULL;
-    tw_auto tw_tensor *filters = tw__reshape(kernel, &filter);
-    tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters, layer->channels_first) : NULL;
-    if (!output)
-        return NULL;
-    if (loose)
-        return TW_CALL(Squeeze, output, TW_A_INTS("squeeze_dims", (const int64_t[]){ row }, 1));
-    tw_shape shape = output->shape;
-    for (int i = row; i < 3; i++)
-        shape.dims[i] = shape.dims[i + 1];
-    shape.rank = 3;
-    return tw__reshape(output, &shape);
+    return tw__conv_turned(layer,
+                           axes == 1   ? convolve_sequences(layer, flat, kernel)
+                           : axes == 2 ? convolve(layer, flat, kernel)
+                                       : convolve_volumes(layer, flat, kernel),
+                           true);
 }
 
 static tw_tensor *conv_call(tw_layer *self, tw_tensor *input, int training)
@@ -227,7 +198,8 @@ static void conv_config(tw_layer *self, tw__dict *dict)
         .axes = axes_, .depthwise = depthwise_                                                \
     }
 static const tw__conv_methods conv1d_methods = METHODS(1, false), conv2d_methods = METHODS(2, false),
-                              depthwise_conv1d_methods = METHODS(1, true), depthwise_conv2d_methods = METHODS(2, true);
+                              conv3d_methods = METHODS(3, false), depthwise_conv1d_methods = METHODS(1, true),
+                              depthwise_conv2d_methods = METHODS(2, true);
 
 TW_CLASS(layers_conv2d,
          "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
@@ -252,6 +224,18 @@ TW_CLASS(
     "bias_constraint: named<constraint> = None, **layer) -> layer",
     TW_CONV_CLASS, .settle = conv_settle, .methods = &conv1d_methods,
     .doc = "A convolution of sequences with a kernel [steps, channels, filters].");
+
+TW_CLASS(layers_conv3d,
+         "keras.layers.Conv3D|keras.layers.Convolution3D(filters: int, kernel_size: ints, strides: ints = (1, 1, 1), "
+         "padding: str = valid, "
+         "data_format: str = None, dilation_rate: ints = (1, 1, 1), groups: int = 1, activation: named<activation> = None, "
+         "use_bias: bool = True, "
+         "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+         "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+         "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
+         "bias_constraint: named<constraint> = None, **layer) -> layer",
+         TW_CONV_CLASS, .settle = conv_settle, .methods = &conv3d_methods,
+         .doc = "A convolution of volumes with a kernel [depth, rows, columns, channels, filters].");
 
 TW_CLASS(layers_depthwise_conv1d,
          "keras.layers.DepthwiseConv1D(kernel_size: ints, strides: ints = 1, padding: str = valid, depth_multiplier: int = 1, "

@@ -1,8 +1,8 @@
-/* Layers of convolution, from the inside: Conv1D/2D and DepthwiseConv1D/2D (conv.c), SeparableConv1D/2D (conv_separable.c),
- * Conv1DTranspose/Conv2DTranspose (conv_transpose.c). A sequence is an image of one row.
+/* Layers of convolution, from the inside: Conv1D/2D/3D and DepthwiseConv1D/2D (conv.c), SeparableConv1D/2D (conv_separable.c),
+ * Conv1DTranspose/2D/3D (conv_transpose.c). A sequence is an image of one row; volumes have ops of their own.
  *
- * With the channels first, DepthwiseConv2D and Conv2DTranspose turn their images around, as Keras does on a processor. The ops of
- * the others refuse that format there, as TensorFlow's do. */
+ * Inputs whose channels come first are turned around before the op, and its output back: ops refuse that format on a processor.
+ */
 #ifndef TW_CONV_H
 #define TW_CONV_H
 
@@ -15,14 +15,14 @@ typedef struct tw__conv {
     bool channels_first;
     char padding[8];
     int64_t multiplier; /* of a separable layer */
-    int64_t size[2], stride[2], dilation[2];
-    int64_t output_padding[2]; /* of a transposed layer; [0] -1: none */
+    int64_t size[3], stride[3], dilation[3];
+    int64_t output_padding[3]; /* of a transposed layer; [0] -1: none */
 } tw__conv;
 
 /* What a class of the family is. */
 typedef struct tw__conv_methods {
     tw__layer_methods layer;
-    int axes; /* 2: images, 1: sequences */
+    int axes; /* 1: sequences, 2: images, 3: volumes */
     bool depthwise;
 } tw__conv_methods;
 
@@ -33,8 +33,10 @@ static inline int tw__conv_axes(const tw__conv *layer)
 
 /* Reads the settings that all of them have; causal: such a padding may be asked for. */
 tw_status tw__conv_settle(tw__conv *layer, bool causal);
+char *tw__conv_tuple(const int64_t *sizes, int count); /* "(2, 2)" */
 tw_status tw__conv_check_positive(const char *name, int64_t value);
-void tw__conv_config(tw_layer *self, tw__dict *dict); /* what all of them tell */
+tw_status tw__conv_check_together(const tw__conv *layer); /* strides and dilations exclude each other */
+void tw__conv_config(tw_layer *self, tw__dict *dict);     /* what all of them tell */
 /* The size of the channels' dimension, which must be known; else the error says to whom inputs were given, or not (NULL). */
 tw_status tw__conv_channels(const tw__conv *layer, const tw_shape *input, const char *name, int64_t *channels);
 /* The places of the first dimension that the kernel moves along, and of the channels. */
@@ -46,13 +48,9 @@ static inline int tw__conv_channel_axis(const tw__conv *layer, int rank)
 {
     return layer->channels_first ? rank - tw__conv_axes(layer) - 1 : rank - 1;
 }
-/* Whether the images are to be turned before the op, and their dimensions put into another order: the channels last, or first
- * again. Takes the tensor; NULL gives NULL. */
-static inline bool tw__conv_turns(const tw__conv *layer)
-{
-    return layer->channels_first && tw__conv_axes(layer) == 2;
-}
-tw_tensor *tw__conv_turned(tw_tensor *images, bool channels_first);
+/* The dimensions in another order where the channels come first: those last, or first again. Takes the tensor; NULL gives NULL.
+ */
+tw_tensor *tw__conv_turned(const tw__conv *layer, tw_tensor *images, bool channels_first);
 static inline const char *tw__conv_format(const tw__conv *layer)
 {
     return layer->channels_first ? "NCHW" : "NHWC";
@@ -62,9 +60,12 @@ tw_status tw__conv_add_kernel(tw__conv *layer, const char *name, const int64_t *
 tw_status tw__conv_add_bias(tw__conv *layer, int64_t size);
 /* A kernel that was read as one of images; takes it. */
 tw_tensor *tw__conv_of_images(const tw__conv *layer, tw_tensor *kernel);
-/* Sequences as images, and back (which takes them). */
+/* Sequences, their channels last, as images, and back (which takes them). */
 tw_tensor *tw__conv_images(const tw__conv *layer, tw_tensor *input);
 tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images);
+/* Every channel for itself; `attrs` are strides, dilations and padding. The op takes equal strides only: others are a
+ * convolution with a group for each channel. */
+tw_tensor *tw__conv_apart(tw_tensor *images, tw_tensor *kernel, const tw_attr *attrs, bool equal);
 /* With the bias; takes it. NULL gives NULL. */
 tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output);
 tw_tensor *tw__conv_activated(tw__conv *layer, tw_tensor *output); /* takes it, too */

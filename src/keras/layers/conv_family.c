@@ -11,6 +11,13 @@ tw_status tw__conv_check_positive(const char *name, int64_t value)
                                 name, (long long)value);
 }
 
+char *tw__conv_tuple(const int64_t *sizes, int count)
+{
+    tw_shape shape = { .rank = count };
+    memcpy(shape.dims, sizes, (size_t)count * sizeof *sizes);
+    return tw__shape_tuple(&shape);
+}
+
 tw_status tw__conv_settle(tw__conv *layer, bool causal)
 {
     tw_layers_conv2d_args *o = &layer->settings;
@@ -22,14 +29,29 @@ tw_status tw__conv_settle(tw__conv *layer, bool causal)
     TW_TRY(tw__layer_padding(o->padding, causal, layer->padding));
     TW_TRY(tw__layer_channels_first(o->data_format, &layer->channels_first));
     for (int i = 0; i < axes; i++) {
+        tw__owned char *text = layer->stride[i] == 0 ? tw__conv_tuple(layer->stride, axes) : NULL;
         if (layer->stride[i] == 0)
-            return tw__fail(TW_VALUE_ERROR,
-                            axes == 2 ? "The argument `strides` cannot contains 0(s). Received: (%lld, %lld)"
-                                      : "The argument `strides` cannot contains 0(s). Received: (%lld,)",
-                            (long long)layer->stride[0], (long long)layer->stride[1]);
+            return tw__fail(TW_VALUE_ERROR, "The argument `strides` cannot contains 0(s). Received: %s", text ? text : "");
     }
     layer->output_padding[0] = -1;
     return TW_OK;
+}
+
+tw_status tw__conv_check_together(const tw__conv *layer)
+{
+    bool strided = false, dilated = false;
+    int axes = tw__conv_axes(layer);
+    for (int i = 0; i < axes; i++) {
+        strided |= layer->stride[i] > 1;
+        dilated |= layer->dilation[i] > 1;
+    }
+    if (!strided || !dilated)
+        return TW_OK;
+    tw__owned char *strides = tw__conv_tuple(layer->stride, axes), *dilations = tw__conv_tuple(layer->dilation, axes);
+    return tw__fail(
+        TW_VALUE_ERROR,
+        "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: strides=%s and dilation_rate=%s",
+        strides ? strides : "", dilations ? dilations : "");
 }
 
 void tw__conv_config(tw_layer *self, tw__dict *dict)
@@ -37,7 +59,8 @@ void tw__conv_config(tw_layer *self, tw__dict *dict)
     tw__conv *layer = (tw__conv *)self;
     tw__dict_put(dict, "kernel_size", tw__sizes_value(layer->size, tw__conv_axes(layer)));
     tw__dict_put(dict, "strides", tw__sizes_value(layer->stride, tw__conv_axes(layer)));
-    tw__dict_put(dict, "dilation_rate", tw__sizes_value(layer->dilation, tw__conv_axes(layer)));
+    if (!tw__is(self, &tw__class_layers_conv3d_transpose)) /* which is not dilated, as in Keras */
+        tw__dict_put(dict, "dilation_rate", tw__sizes_value(layer->dilation, tw__conv_axes(layer)));
     tw__dict_put_str(dict, "padding", layer->padding);
     tw__dict_put_str(dict, "data_format", layer->settings.data_format ? layer->settings.data_format : "channels_last");
 }
@@ -79,7 +102,7 @@ tw_status tw__conv_add_bias(tw__conv *layer, int64_t size)
 tw_tensor *tw__conv_of_images(const tw__conv *layer, tw_tensor *kernel)
 {
     tw_auto tw_tensor *taken = kernel;
-    if (!kernel || tw__conv_axes(layer) == 2)
+    if (!kernel || tw__conv_axes(layer) != 1)
         return tw_retain(kernel);
     tw_shape shape = { .rank = 4, .dims = { 1, kernel->shape.dims[0], kernel->shape.dims[1], kernel->shape.dims[2] } };
     return tw__reshape(kernel, &shape);
@@ -87,23 +110,30 @@ tw_tensor *tw__conv_of_images(const tw__conv *layer, tw_tensor *kernel)
 
 tw_tensor *tw__conv_images(const tw__conv *layer, tw_tensor *input)
 {
-    return tw__conv_axes(layer) == 2 ? tw_retain(input) : TW_CALL(ExpandDims, input, layer->channels_first ? 2 : 1);
+    return tw__conv_axes(layer) != 1 ? tw_retain(input) : TW_CALL(ExpandDims, input, 1);
 }
 
 tw_tensor *tw__conv_sequences(const tw__conv *layer, tw_tensor *images)
 {
     tw_auto tw_tensor *taken = images;
-    if (!images || tw__conv_axes(layer) == 2)
+    if (!images || tw__conv_axes(layer) != 1)
         return tw_retain(images);
-    const int64_t row = layer->channels_first ? 2 : 1;
+    const int64_t row = 1;
     return TW_CALL(Squeeze, images, TW_A_INTS("squeeze_dims", &row, 1));
 }
 
-tw_tensor *tw__conv_turned(tw_tensor *images, bool channels_first)
+tw_tensor *tw__conv_turned(const tw__conv *layer, tw_tensor *images, bool channels_first)
 {
-    static const int32_t last[] = { 0, 2, 3, 1 }, first[] = { 0, 3, 1, 2 };
-    tw_auto tw_tensor *taken = images, *order = tw_tensor_new(TW_INT32, TW_SHAPE(4), channels_first ? first : last);
-    return images ? TW_CALL(Transpose, images, order) : NULL;
+    return layer->channels_first ? tw__channels_moved(images, channels_first) : images;
+}
+
+tw_tensor *tw__conv_apart(tw_tensor *images, tw_tensor *kernel, const tw_attr *attrs, bool equal)
+{
+    if (equal)
+        return tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(images, kernel), 2, attrs, 3);
+    const int64_t *dims = kernel->shape.dims;
+    tw_auto tw_tensor *grouped = tw__reshape(kernel, &TW_SHAPE(dims[0], dims[1], 1, dims[2] * dims[3]));
+    return grouped ? tw__call(&tw__op_Conv2D, TW_IN(images, grouped), 2, attrs, 3) : NULL;
 }
 
 tw_tensor *tw__conv_biased(tw__conv *layer, tw_tensor *output)

@@ -16,10 +16,7 @@ static tw_status separable_settle(void *self, const void *given)
     TW_TRY(tw__conv_check_positive("filters", own.filters));
     TW_TRY(tw__conv_check_positive("depth_multiplier", layer->multiplier = own.depth_multiplier));
     TW_TRY(tw__conv_settle(layer, tw__conv_axes(layer) == 1));
-    if (tw__conv_axes(layer) == 2 && layer->stride[0] != layer->stride[1])
-        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": strides=(%lld, %lld), expected equal ones", tw_class_name(layer),
-                        layer->layer.name, (long long)layer->stride[0], (long long)layer->stride[1]);
-    return TW_OK;
+    return tw__conv_check_together(layer);
 }
 
 static tw_status separable_build(tw_layer *self, const tw_shape *input)
@@ -40,7 +37,7 @@ static tw_status separable_build(tw_layer *self, const tw_shape *input)
 
 static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
 {
-    int rows = layer->channels_first ? 2 : 1, last = tw__conv_axes(layer) - 1;
+    const int rows = 1, last = tw__conv_axes(layer) - 1;
     int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, ones[4] = { 1, 1, 1, 1 };
     for (int i = 0; i < 2; i++) { /* of sequences the one row moves as the columns do */
         strides[rows + i] = layer->stride[i < last ? i : last];
@@ -54,14 +51,13 @@ static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
         tw_release(x);
         x = TW_CALL(Pad, images, paddings);
     }
-    const char *format = tw__conv_format(layer);
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),
-                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"), TW_A_STRING("data_format", format) };
+                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID") };
     tw_auto tw_tensor *depthwise = tw__conv_of_images(layer, tw__layer_read(&layer->layer, "depthwise_kernel"));
     tw_auto tw_tensor *pointwise = tw__conv_of_images(layer, tw__layer_read(&layer->layer, "pointwise_kernel"));
-    tw_auto tw_tensor *apart = x && depthwise ? tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(x, depthwise), 2, attrs, 4) : NULL;
-    tw_attr plain[] = { TW_A_INTS("strides", ones, 4), TW_A_STRING("padding", "VALID"), TW_A_STRING("data_format", format) };
-    return apart && pointwise ? tw__call(&tw__op_Conv2D, TW_IN(apart, pointwise), 2, plain, 3) : NULL;
+    tw_auto tw_tensor *apart = x && depthwise ? tw__conv_apart(x, depthwise, attrs, strides[1] == strides[2]) : NULL;
+    tw_attr plain[] = { TW_A_INTS("strides", ones, 4), TW_A_STRING("padding", "VALID") };
+    return apart && pointwise ? tw__call(&tw__op_Conv2D, TW_IN(apart, pointwise), 2, plain, 2) : NULL;
 }
 
 static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
@@ -70,9 +66,10 @@ static tw_tensor *separable_call(tw_layer *self, tw_tensor *input, int training)
     tw__conv *layer = (tw__conv *)self;
     if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
         return NULL;
-    tw_auto tw_tensor *images = tw__conv_images(layer, input);
-    tw_tensor *output = tw__conv_biased(layer, images ? convolve(layer, images) : NULL);
-    return tw__conv_activated(layer, tw__conv_sequences(layer, output));
+    tw_auto tw_tensor *turned = tw__conv_turned(layer, tw_retain(input), false);
+    tw_auto tw_tensor *images = turned ? tw__conv_images(layer, turned) : NULL;
+    tw_tensor *output = tw__conv_sequences(layer, images ? convolve(layer, images) : NULL);
+    return tw__conv_activated(layer, tw__conv_biased(layer, tw__conv_turned(layer, output, true)));
 }
 
 static tw_status separable_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

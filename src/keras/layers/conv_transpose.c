@@ -1,5 +1,5 @@
-/* keras.layers.Conv1DTranspose and Conv2DTranspose: the gradient of a convolution by its input. The kernel is [size…, filters,
- * channels]. */
+/* keras.layers.Conv1DTranspose, Conv2DTranspose and Conv3DTranspose: the gradient of a convolution by its input. The kernel is
+ * [size…, filters, channels]. */
 #include "keras/layers/conv.h"
 #include "op/array/array.h"
 #include "op/calls.h"
@@ -12,6 +12,7 @@ static tw_status transposed_settle(void *self, const void *given)
     tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_layers_conv2d_transpose, &own);
     TW_TRY(tw__conv_check_positive("filters", own.filters));
     TW_TRY(tw__conv_settle(layer, false));
+    TW_TRY(tw__conv_check_together(layer));
     if (!own.output_padding.given)
         return TW_OK;
     TW_TRY(tw__layer_sizes("output_padding", own.output_padding, tw__conv_axes(layer), true, layer->output_padding));
@@ -37,51 +38,67 @@ static tw_status transposed_build(tw_layer *self, const tw_shape *input)
     return TW_OK;
 }
 
-static int64_t length_of(const tw__conv *layer, int64_t in, int i)
+/* What a length that is multiplied by the stride is longer by. Volumes are not dilated, as in Keras. */
+static int64_t longer_by(const tw__conv *layer, int i)
 {
-    if (in < 0)
-        return -1;
-    int64_t whole = (layer->size[i] - 1) * layer->dilation[i] + 1, stride = layer->stride[i];
+    int64_t dilation = tw__conv_axes(layer) == 3 ? 1 : layer->dilation[i], stride = layer->stride[i];
+    int64_t whole = (layer->size[i] - 1) * dilation + 1;
     bool same = layer->padding[0] == 's';
     if (layer->output_padding[0] >= 0)
-        return (in - 1) * stride + whole - (same ? whole / 2 * 2 : 0) + layer->output_padding[i];
-    return same ? in * stride : in * stride + (whole > stride ? whole - stride : 0);
+        return whole - stride - (same ? whole / 2 * 2 : 0) + layer->output_padding[i];
+    return same || whole < stride ? 0 : whole - stride;
 }
 
-/* The sizes as a tensor; that of the batch may not be known. */
-static tw_tensor *sizes_tensor(const int64_t sizes[4], tw_tensor *images)
+static int64_t length_of(const tw__conv *layer, int64_t in, int i)
+{
+    int64_t length;
+    if (in < 0 || __builtin_mul_overflow(in, layer->stride[i], &length) ||
+        __builtin_add_overflow(length, longer_by(layer, i), &length))
+        return -1;
+    return length;
+}
+
+/* The shape of the output, and as a tensor: computed where the input's is not known. Left to t. */
+static tw_tensor *sizes_of(tw__temps *t, const tw__conv *layer, tw_tensor *images, tw_shape *shape)
+{
+    int rank = images->shape.rank, first = rank - 1 - tw__conv_axes(layer);
+    int64_t factors[5] = { 1, 1, 1, 1, 1 }, more[5] = { 0 };
+    *shape = images->shape;
+    for (int i = 0; i < tw__conv_axes(layer); i++) {
+        shape->dims[first + i] = length_of(layer, images->shape.dims[first + i], i);
+        factors[first + i] = layer->stride[i];
+        more[first + i] = longer_by(layer, i);
+    }
+    shape->dims[rank - 1] = more[rank - 1] = layer->settings.filters;
+    factors[rank - 1] = 0;
+    if (tw__shape_known(shape))
+        return tw__temp_ints(t, shape->dims, rank, TW_INT32);
+    tw_tensor *sizes = TW_TEMP(Mul, tw__temp_shape(t, images, TW_INT32), tw__temp_ints(t, factors, rank, TW_INT32));
+    return TW_TEMP(AddV2, sizes, tw__temp_ints(t, more, rank, TW_INT32));
+}
+
+static tw_tensor *convolve(tw__conv *layer, tw_tensor *images)
 {
     TW_TEMPS(t);
-    if (sizes[0] >= 0)
-        return tw__ints_tensor(sizes, 4, TW_INT32);
-    tw_tensor *batch = tw__temp_slice(t, tw__temp_shape(t, images, TW_INT32), 0, 1);
-    return TW_CALL(ConcatV2, batch, tw__temp_ints(t, sizes + 1, 3, TW_INT32), 0);
-}
-
-static tw_tensor *convolve(tw__conv *layer, tw_tensor *images, bool channels_first)
-{
-    int first = (channels_first ? 2 : 1) + 2 - tw__conv_axes(layer);
-    tw_shape shape = { .rank = 4, .dims = { images->shape.dims[0], 1, 1, 1 } };
-    int64_t strides[4] = { 1, 1, 1, 1 }, dilations[4] = { 1, 1, 1, 1 }, *sizes = shape.dims;
-    sizes[channels_first ? 1 : 3] = layer->settings.filters;
-    for (int i = 0; i < tw__conv_axes(layer); i++) {
+    tw_shape shape;
+    int axes = tw__conv_axes(layer), rank = images->shape.rank, first = rank - 1 - axes;
+    int64_t strides[5] = { 1, 1, 1, 1, 1 }, dilations[5] = { 1, 1, 1, 1, 1 };
+    for (int i = 0; i < axes; i++) {
         strides[first + i] = layer->stride[i];
-        dilations[first + i] = layer->dilation[i];
-        sizes[first + i] = length_of(layer, images->shape.dims[first + i], i);
-        if (sizes[first + i] < 0) {
-            tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": the size of the input is not known, its shape is %s", tw_class_name(layer),
-                     layer->layer.name, tw__shape_text(&images->shape));
-            return NULL;
-        }
+        dilations[first + i] = axes == 3 ? 1 : layer->dilation[i];
     }
-    tw_auto tw_tensor *kernel = tw__conv_of_images(layer, tw__layer_read(&layer->layer, "kernel"));
-    tw_auto tw_tensor *whole = sizes_tensor(sizes, images);
-    tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),
-                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"),
-                        TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC") };
-    tw_auto tw_tensor *made =
-        whole && kernel ? tw__call(&tw__op_Conv2DBackpropInput, TW_IN(whole, kernel, images), 3, attrs, 4) : NULL;
-    return made && sizes[0] < 0 ? tw__reshape(made, &shape) : tw_retain(made);
+    tw_tensor *kernel = tw__temp(t, tw__conv_of_images(layer, tw__layer_read(&layer->layer, "kernel")));
+    tw_tensor *sizes = sizes_of(t, layer, images, &shape);
+    tw_attr attrs[] = { TW_A_INTS("strides", strides, rank), TW_A_INTS("dilations", dilations, rank),
+                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID") };
+    const tw_op *op = axes == 3 ? &tw__op_Conv3DBackpropInputV2 : &tw__op_Conv2DBackpropInput;
+    tw_tensor *made = sizes && kernel ? tw__temp(t, tw__call(op, TW_IN(sizes, kernel, images), 3, attrs, 3)) : NULL;
+    if (!made || tw__shape_equal(&made->shape, &shape))
+        return tw__keep(t, made);
+    int unknown = 0;
+    for (int i = 0; i < rank; i++)
+        unknown += shape.dims[i] < 0;
+    return unknown < 2 ? tw__reshape(made, &shape) : TW_CALL(EnsureShape, made, TW_A_SHAPE("shape", &shape));
 }
 
 static tw_tensor *transposed_call(tw_layer *self, tw_tensor *input, int training)
@@ -90,11 +107,10 @@ static tw_tensor *transposed_call(tw_layer *self, tw_tensor *input, int training
     tw__conv *layer = (tw__conv *)self;
     if (tw__layer_need_rank(self, &input->shape, tw__conv_axes(layer) + 2) != TW_OK)
         return NULL;
-    bool turns = tw__conv_turns(layer);
-    tw_auto tw_tensor *images = turns ? tw__conv_turned(tw_retain(input), false) : tw__conv_images(layer, input);
-    tw_tensor *made = images ? convolve(layer, images, layer->channels_first && !turns) : NULL;
-    tw_tensor *output = tw__conv_biased(layer, turns ? tw__conv_turned(made, true) : made);
-    return tw__conv_activated(layer, tw__conv_sequences(layer, output));
+    tw_auto tw_tensor *turned = tw__conv_turned(layer, tw_retain(input), false);
+    tw_auto tw_tensor *images = turned ? tw__conv_images(layer, turned) : NULL;
+    tw_tensor *output = tw__conv_sequences(layer, images ? convolve(layer, images) : NULL);
+    return tw__conv_activated(layer, tw__conv_biased(layer, tw__conv_turned(layer, output, true)));
 }
 
 static tw_status transposed_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -128,7 +144,8 @@ static void transposed_config(tw_layer *self, tw__dict *dict)
                    .own_config = " kernel_size strides dilation_rate padding data_format output_padding " }, \
         .axes = axes_                                                                                        \
     }
-static const tw__conv_methods conv1d_transpose_methods = METHODS(1), conv2d_transpose_methods = METHODS(2);
+static const tw__conv_methods conv1d_transpose_methods = METHODS(1), conv2d_transpose_methods = METHODS(2),
+                              conv3d_transpose_methods = METHODS(3);
 
 TW_CLASS(
     layers_conv1d_transpose,
@@ -151,3 +168,15 @@ TW_CLASS(
     "bias_constraint: named<constraint> = None, **layer) -> layer",
     TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv2d_transpose_methods,
     .doc = "The opposite of a convolution's change of shape.");
+
+TW_CLASS(
+    layers_conv3d_transpose,
+    "keras.layers.Conv3DTranspose|keras.layers.Convolution3DTranspose(filters: int, kernel_size: ints, strides: ints = (1, 1, 1), "
+    "padding: str = valid, output_padding: ints = None, data_format: str = None, dilation_rate: ints = (1, 1, 1), "
+    "activation: named<activation> = None, use_bias: bool = True, "
+    "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+    "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
+    "bias_constraint: named<constraint> = None, **layer) -> layer",
+    TW_CONV_CLASS, .settle = transposed_settle, .methods = &conv3d_transpose_methods,
+    .doc = "The opposite of a convolution's change of shape, of volumes.");

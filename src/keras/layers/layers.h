@@ -31,6 +31,14 @@ tw_value tw__sizes_value(const int64_t *sizes, int count);          /* a tuple *
 int64_t tw__layer_places(int64_t in, int64_t size, int64_t stride, int64_t dilation, const char *padding);
 /* `x` with all dimensions before its last `keep` made one; *whole is x's shape. A new reference. */
 tw_tensor *tw__layer_flatten_batch(tw_tensor *x, int keep);
+/* The channels moved from the second place to the last, or back to it. Takes x; NULL gives NULL. */
+tw_tensor *tw__channels_moved(tw_tensor *x, bool to_first);
+/* ---- layers around layers (wrappers.c) ---- */
+typedef struct tw__wrapper {
+    tw_layer layer;
+    tw_layer *inner; /* borrowed: the child "layer", or of the arguments */
+    char merge;      /* of Bidirectional: 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
+} tw__wrapper;
 /* ---- calls with several values (values.c) ---- */
 int tw__layer_argument(const char *arguments, const char *name); /* its place among them; -1 */
 int tw__layer_argument_count(const char *arguments);

@@ -8,24 +8,24 @@
 static tw__lock lock = TW__LOCK;
 static tw__map counts; /* base name -> how often it was given, as a pointer-sized number */
 
-static bool small_or_digit(char c)
+static bool small(char c)
 {
-    return islower((unsigned char)c) || isdigit((unsigned char)c);
+    return islower((unsigned char)c);
 }
 
-/* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters or digits behind
- * it, unless the character before it belongs to another such word, and between a small letter and a capital. */
+/* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters behind it,
+ * unless the character before it belongs to another such word, and between a small letter and a capital. */
 char *tw__snake_case(const char *name)
 {
     tw__text words = { 0 }, text = { 0 };
     for (size_t i = 0; name[i];) {
         tw__text_bytes(&words, &name[i], 1);
-        if (!isupper((unsigned char)name[i + 1]) || !small_or_digit(name[i + 2])) {
+        if (!isupper((unsigned char)name[i + 1]) || !small(name[i + 2])) {
             i++;
             continue;
         }
         size_t end = i + 2;
-        while (small_or_digit(name[end]))
+        while (small(name[end]))
             end++;
         tw__text_add(&words, "_");
         tw__text_bytes(&words, &name[i + 1], end - i - 1);
@@ -36,8 +36,8 @@ char *tw__snake_case(const char *name)
     for (size_t i = 0; i < words.size; i++) {
         if (i && islower((unsigned char)words.data[i - 1]) && isupper((unsigned char)words.data[i]))
             tw__text_add(&text, "_");
-        char small = (char)tolower((unsigned char)words.data[i]);
-        tw__text_bytes(&text, &small, 1);
+        char lower = (char)tolower((unsigned char)words.data[i]);
+        tw__text_bytes(&text, &lower, 1);
     }
     text.failed |= words.failed;
     tw__text_free(&words);

@@ -1,4 +1,4 @@
-/* Noise while training: GaussianNoise, GaussianDropout, AlphaDropout, SpatialDropout1D/2D. Otherwise inputs pass. */
+/* Noise while training: GaussianNoise, GaussianDropout, AlphaDropout, SpatialDropout1D/2D/3D. Otherwise inputs pass. */
 #include <math.h>
 
 #include "api/nn/nn.h"
@@ -151,23 +151,30 @@ TW_CLASS(layers_spatial_dropout1d,
          .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle,
          .methods = &spatial1d_methods, .doc = "Dropout of whole channels of sequences.");
 
-static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
+static tw_tensor *spatial_call(tw_layer *self, tw_tensor *input, int training)
 {
-    const tw_layers_spatial_dropout2d_args *args = tw_object_config(self);
+    const tw_layers_spatial_dropout2d_args *args = tw_object_config(self); /* SpatialDropout3D has the same */
     bool first;
     return tw__layer_channels_first(args->data_format, &first) == TW_OK
-               ? drop_channels(self, input, args->rate, 2, first, training)
+               ? drop_channels(self, input, args->rate, tw__is(self, &tw__class_layers_spatial_dropout3d) ? 3 : 2, first,
+                               training)
                : NULL;
 }
 
-static const tw__layer_methods spatial2d_methods = { .arguments = "inputs training",
-                                                     .supports_masking = true,
-                                                     .call = spatial2d_call,
-                                                     .count_call = count_call,
-                                                     .own_config = " data_format " };
+static const tw__layer_methods spatial_methods = { .arguments = "inputs training",
+                                                   .supports_masking = true,
+                                                   .call = spatial_call,
+                                                   .count_call = count_call,
+                                                   .own_config = " data_format " };
 
 TW_CLASS(
     layers_spatial_dropout2d,
     "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial2d_methods,
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial_methods,
     .doc = "Dropout of whole channels of images.");
+
+TW_CLASS(
+    layers_spatial_dropout3d,
+    "keras.layers.SpatialDropout3D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = noise_init, .settle = noise_settle, .methods = &spatial_methods,
+    .doc = "Dropout of whole channels of volumes.");

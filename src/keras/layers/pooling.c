@@ -1,15 +1,16 @@
-/* keras.layers' pooling: MaxPooling2D, AveragePooling2D, those of sequences; the Global ones take the whole of every channel. */
+/* keras.layers' pooling of sequences, images and volumes by the greatest or the mean; the Global ones take the whole of every
+ * channel. */
 #include "keras/layers/layers.h"
 #include "op/calls.h"
 
 typedef struct pooling {
     tw_layer layer;
     const tw_op *op;
-    int axes; /* 2: images, 1: sequences */
+    int axes; /* 1: sequences, 2: images, 3: volumes */
     bool channels_first;
     bool keepdims; /* of the global ones */
     char padding[8];
-    int64_t size[2], stride[2];
+    int64_t size[3], stride[3];
 } pooling;
 
 /* ---- windows ---- */
@@ -25,42 +26,40 @@ static tw_status settle(pooling *layer, const tw_op *op, int axes, tw_ints size,
     return tw__layer_channels_first(format, &layer->channels_first);
 }
 
-static tw_tensor *pool_images(pooling *layer, tw_tensor *images, bool channels_first)
+/* Images or volumes whose channels come last. */
+static tw_tensor *pool(const pooling *layer, tw_tensor *x)
 {
-    int64_t sizes[4] = { 1, 1, 1, 1 }, strides[4] = { 1, 1, 1, 1 };
-    int first = channels_first ? 2 : 1;
+    int64_t sizes[5] = { 1, 1, 1, 1, 1 }, strides[5] = { 1, 1, 1, 1, 1 };
+    int rank = x->shape.rank;
     for (int i = 0; i < layer->axes; i++) {
-        sizes[first + i] = layer->size[i];
-        strides[first + i] = layer->stride[i];
+        sizes[1 + i] = layer->size[i];
+        strides[1 + i] = layer->stride[i];
     }
-    tw_attr attrs[] = { TW_A_INTS("ksize", sizes, 4), TW_A_INTS("strides", strides, 4),
-                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"),
-                        TW_A_STRING("data_format", channels_first ? "NCHW" : "NHWC") };
-    return tw__call(layer->op, TW_IN(images), 1, attrs, 4);
+    tw_attr attrs[] = { TW_A_INTS("ksize", sizes, rank), TW_A_INTS("strides", strides, rank),
+                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID") };
+    return tw__call(layer->op, TW_IN(x), 1, attrs, 3);
 }
 
-/* Sequences are images one pixel wide. Those whose channels come first are turned around, as Keras does. */
-static tw_tensor *pool_sequences(pooling *layer, tw_tensor *input)
+/* Sequences are images one pixel wide. */
+static tw_tensor *pool_sequences(pooling *layer, tw_tensor *steps)
 {
     TW_TEMPS(t);
-    bool turns = layer->channels_first;
-    int64_t wide = turns ? 3 : 2;
-    tw_tensor *images = TW_TEMP(ExpandDims, input, tw__temp_int(t, wide, TW_INT32));
-    if (turns)
-        images = TW_TEMP(Transpose, images, tw__temp_ints(t, (const int64_t[]){ 0, 2, 3, 1 }, 4, TW_INT32));
-    tw_tensor *pooled = images ? tw__temp(t, pool_images(layer, images, false)) : NULL;
-    if (turns)
-        pooled = TW_TEMP(Transpose, pooled, tw__temp_ints(t, (const int64_t[]){ 0, 3, 1, 2 }, 4, TW_INT32));
+    int64_t wide = 2;
+    tw_tensor *images = TW_TEMP(ExpandDims, steps, tw__temp_int(t, wide, TW_INT32));
+    tw_tensor *pooled = images ? tw__temp(t, pool(layer, images)) : NULL;
     return TW_CALL(Squeeze, pooled, TW_A_INTS("squeeze_dims", &wide, 1));
 }
 
+/* What has its channels first is turned around and back: ops refuse that format on a processor. */
 static tw_tensor *pool_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     pooling *layer = (pooling *)self;
     if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
         return NULL;
-    return layer->axes == 2 ? pool_images(layer, input, layer->channels_first) : pool_sequences(layer, input);
+    tw_auto tw_tensor *x = layer->channels_first ? tw__channels_moved(tw_retain(input), false) : tw_retain(input);
+    tw_tensor *pooled = !x ? NULL : layer->axes == 1 ? pool_sequences(layer, x) : pool(layer, x);
+    return layer->channels_first ? tw__channels_moved(pooled, true) : pooled;
 }
 
 static tw_status pool_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -101,6 +100,8 @@ POOLING(max_pooling2d, MaxPool, 2)
 POOLING(average_pooling2d, AvgPool, 2)
 POOLING(max_pooling1d, MaxPool, 1)
 POOLING(average_pooling1d, AvgPool, 1)
+POOLING(max_pooling3d, MaxPool3D, 3)
+POOLING(average_pooling3d, AvgPool3D, 3)
 
 #define CLASS .parent = &tw__class_layer, .size = sizeof(pooling)
 
@@ -126,6 +127,16 @@ TW_CLASS(layers_average_pooling1d,
          "data_format: str = channels_last, **layer) -> layer",
          CLASS, .settle = average_pooling1d_settle, .methods = &pool_methods, .doc = "The mean of each window of sequences.");
 
+TW_CLASS(layers_max_pooling3d,
+         "keras.layers.MaxPooling3D|keras.layers.MaxPool3D(pool_size: ints = (2, 2, 2), strides: ints = None, "
+         "padding: str = valid, data_format: str = None, **layer) -> layer",
+         CLASS, .settle = max_pooling3d_settle, .methods = &pool_methods, .doc = "The greatest value of each window of volumes.");
+
+TW_CLASS(layers_average_pooling3d,
+         "keras.layers.AveragePooling3D|keras.layers.AvgPool3D(pool_size: ints = (2, 2, 2), strides: ints = None, "
+         "padding: str = valid, data_format: str = None, **layer) -> layer",
+         CLASS, .settle = average_pooling3d_settle, .methods = &pool_methods, .doc = "The mean of each window of volumes.");
+
 /* ---- the whole of every channel ---- */
 
 static tw_status settle_global(pooling *layer, bool mean, int axes, const char *format, bool keepdims)
@@ -143,7 +154,7 @@ static tw_tensor *global_call(tw_layer *self, tw_tensor *input, int training)
     pooling *layer = (pooling *)self;
     if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
         return NULL;
-    int32_t axes[2] = { layer->channels_first ? 2 : 1, layer->channels_first ? 3 : 2 };
+    int32_t first = layer->channels_first ? 2 : 1, axes[3] = { first, first + 1, first + 2 };
     tw_auto tw_tensor *over = tw_tensor_new(TW_INT32, TW_SHAPE(layer->axes), axes);
     return tw__call(layer->op, TW_IN(input, over), 2, TW_WITH(TW_A_BOOL("keep_dims", layer->keepdims)), 1);
 }
@@ -213,6 +224,8 @@ GLOBAL(global_max_pooling2d, false, 2)
 GLOBAL(global_average_pooling2d, true, 2)
 GLOBAL(global_max_pooling1d, false, 1)
 GLOBAL(global_average_pooling1d, true, 1)
+GLOBAL(global_max_pooling3d, false, 3)
+GLOBAL(global_average_pooling3d, true, 3)
 
 TW_CLASS(layers_global_max_pooling2d,
          "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
@@ -238,3 +251,15 @@ TW_CLASS(
     "**layer) -> layer",
     CLASS, .settle = global_average_pooling1d_settle, .methods = &masked_methods,
     .doc = "The mean of every channel of a sequence.");
+
+TW_CLASS(layers_global_max_pooling3d,
+         "keras.layers.GlobalMaxPooling3D|keras.layers.GlobalMaxPool3D(data_format: str = None, keepdims: bool = False, "
+         "**layer) -> layer",
+         CLASS, .settle = global_max_pooling3d_settle, .methods = &global_methods,
+         .doc = "The greatest value of every channel of a volume.");
+
+TW_CLASS(layers_global_average_pooling3d,
+         "keras.layers.GlobalAveragePooling3D|keras.layers.GlobalAvgPool3D(data_format: str = None, keepdims: bool = False, "
+         "**layer) -> layer",
+         CLASS, .settle = global_average_pooling3d_settle, .methods = &global_methods,
+         .doc = "The mean of every channel of a volume.");

@@ -2,10 +2,11 @@
 #ifndef TW_RECURRENT_H
 #define TW_RECURRENT_H
 
+#include "base/temps.h"
 #include "keras/layers/layers.h"
 
 /* ---- cells (rnn_cells.c) ---- */
-typedef enum tw__cell_kind { TW_CELL_SIMPLE, TW_CELL_LSTM, TW_CELL_GRU } tw__cell_kind;
+typedef enum tw__cell_kind { TW_CELL_SIMPLE, TW_CELL_LSTM, TW_CELL_GRU, TW_CELL_CONV } tw__cell_kind;
 
 enum { TW_MOST_GATES = 4 };
 
@@ -33,6 +34,27 @@ int tw__cell_mask_count(const tw__cell *cell);
 /* Forgets the masks of dropout; makes those for inputs like this. */
 void tw__cell_reset_masks(tw__cell *cell);
 tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training);
+
+tw_status tw__cell_add_bias(tw__cell *cell);
+tw_value tw__cell_call(tw_layer *self, const tw_value *given, int training); /* as a layer */
+
+/* ---- the cell of ConvLSTM1D, 2D, 3D (conv_lstm.c) ---- */
+typedef struct tw__conv_cell {
+    tw__cell cell;
+    int axes;
+    bool channels_first;
+    char padding[8];
+    int64_t size[3], stride[3], dilation[3];
+} tw__conv_cell;
+static inline tw__conv_cell *tw__conv_cell_of(tw_layer *layer) /* NULL: it is another cell */
+{
+    return tw__is(layer, &tw__class_layers_conv_lstm_cell) ? (tw__conv_cell *)layer : NULL;
+}
+/* The shape of a state for that of a step's inputs; zeros for inputs [batch, time, …]. */
+tw_status tw__conv_cell_state(const tw__conv_cell *cell, const tw_shape *step, tw_shape *state);
+tw_tensor *tw__conv_cell_zeros(const tw__conv_cell *cell, tw_tensor *inputs, tw_dtype dtype);
+void tw__conv_cell_config(tw_layer *self, tw__dict *dict); /* what the layer tells, too */
+tw_status tw__conv_cell_step(tw__temps *t, tw__conv_cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor *c, tw_tensor **next);
 
 /* ---- any layer that is a cell (rnn_sequence.c) ---- */
 /* The sizes of its states, in its structure: a number, a shape, or a list of such; None with the error set. */

@@ -28,6 +28,18 @@ static tw_status check_cell(const tw__rnn *rnn)
                         : tw__fail(TW_VALUE_ERROR, "%s \"%s\": its `cell` is no layer", tw_class_name(rnn), rnn->layer.name);
 }
 
+/* The rank of the inputs: of convolutions it is known. */
+static int rank_of(const tw__rnn *rnn)
+{
+    const tw__conv_cell *conv = tw__conv_cell_of(cell_in(rnn));
+    return conv ? conv->axes + 3 : 3;
+}
+
+static bool fits(const tw__rnn *rnn, const tw_shape *input)
+{
+    return !tw__conv_cell_of(cell_in(rnn)) || input->rank == rank_of(rnn);
+}
+
 /* ---- calling ---- */
 
 /* The first two axes exchanged; left to t. NULL gives NULL. */
@@ -82,6 +94,11 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
     for (int i = 0; rnn->settings.stateful && i < s->count; i++)
         TW_NEED(states[i] = tw__variable_read(rnn->states[i]));
     if (rnn->settings.stateful)
+        return TW_OK;
+    const tw__conv_cell *conv = tw__conv_cell_of(s->cell);
+    for (int i = 0; conv && i < s->count; i++)
+        TW_NEED(states[i] = tw__conv_cell_zeros(conv, x, rnn->layer.compute_dtype));
+    if (conv)
         return TW_OK;
     tw_value made = tw__cell_first_states(s->cell, x, rnn->settings.time_major ? 1 : 0, rnn->layer.compute_dtype);
     if (made.kind == TW_VALUE_NONE)
@@ -189,12 +206,12 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
         rest = (tw_value){ .kind = TW_VALUE_LIST, .list = { given[INPUTS].list.items + 1, given[INPUTS].list.count - 1 } };
         initial = rest;
     }
-    if (!x || x->shape.rank < 3) {
+    if (!x || x->shape.rank < 3 || !fits(rnn, &x->shape)) {
         char *text = x ? tw__shape_tuple(&x->shape) : NULL;
         tw__fail_because(
             TW_REASON_INPUTS, TW_VALUE_ERROR,
-            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
-            self->name, x ? x->shape.rank : 0, text ? text : "");
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
+            self->name, rank_of(rnn), x ? x->shape.rank : 0, text ? text : "");
         tw__free(text);
         return result;
     }
@@ -255,8 +272,10 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
 
 /* ---- building ---- */
 
-static tw_status make_states(tw__rnn *rnn, int64_t batch)
+static tw_status make_states(tw__rnn *rnn, const tw_shape *step)
 {
+    int64_t batch = step->dims[0];
+    const tw__conv_cell *conv = tw__conv_cell_of(cell_in(rnn));
     tw_value sizes = tw__cell_state_sizes(cell_in(rnn));
     tw_shape flat[TW_MOST_STATES];
     int count = tw__states_sizes(&sizes, flat, 0);
@@ -275,6 +294,8 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
     for (int i = 0; i < count && status == TW_OK; i++) {
         tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
+        if (conv && (status = tw__conv_cell_state(conv, step, &shape)) != TW_OK)
+            break;
         tw_auto tw_tensor *zeros =
             tw__weights_take(rnn->layer.name, "state", &shape) == TW_OK ? tw_tensor_new(rnn->layer.dtype, shape, NULL) : NULL;
         char *name = tw__format("%s/Variable", rnn->layer.name);
@@ -293,32 +314,49 @@ static tw_status rnn_build(tw_layer *self, const tw_shape *input)
 {
     tw__rnn *rnn = (tw__rnn *)self;
     TW_TRY(check_cell(rnn));
-    if (input->rank < 3) {
+    if (input->rank < 3 || !fits(rnn, input)) {
         char *text = tw__shape_tuple(input);
         tw__fail_because(
             TW_REASON_INPUTS, TW_VALUE_ERROR,
-            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
-            self->name, input->rank, text ? text : "");
+            "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
+            self->name, rank_of(rnn), input->rank, text ? text : "");
         tw__free(text);
         return tw__error_status();
     }
     tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->settings.time_major ? 1 : 0] } };
     memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);
-    if (!cell_in(rnn)->foreign_call) { /* cells of an embedding language are built by their first call */
-        TW_TRY(tw__layer_begin(cell_in(rnn)));
+    if (!cell_in(rnn)->foreign_call) {                 /* cells of an embedding language are built by their first call */
+        bool scoped = !tw__conv_cell_of(cell_in(rnn)); /* the weights of convolutions have the layer's name, as in Keras */
+        TW_TRY(scoped ? tw__layer_begin(cell_in(rnn)) : TW_OK);
         tw_status status = tw__layer_build(cell_in(rnn), &step);
-        tw__layer_end(cell_in(rnn));
+        if (scoped)
+            tw__layer_end(cell_in(rnn));
         TW_TRY(status);
         if (tw__is(cell_in(rnn), &tw__class_layers_stacked_rnn_cells))
             tw__layer_built_for(cell_in(rnn), tw__value_none()); /* as in Keras, whose configs show it */
     }
-    return rnn->settings.stateful && !rnn->states ? make_states(rnn, step.dims[0]) : TW_OK;
+    return rnn->settings.stateful && !rnn->states ? make_states(rnn, &step) : TW_OK;
+}
+
+static tw_status conv_shape(const tw__rnn *rnn, const tw_shape *input, tw_shape *output)
+{
+    tw_shape step = *input;
+    TW_TRY(tw__layer_need_rank(&rnn->layer, input, rank_of(rnn)));
+    memmove(step.dims + 1, step.dims + 2, (size_t)(--step.rank - 1) * sizeof *step.dims);
+    TW_TRY(tw__conv_cell_state(tw__conv_cell_of(cell_in(rnn)), &step, output));
+    if (!rnn->settings.return_sequences)
+        return TW_OK;
+    memmove(output->dims + 2, output->dims + 1, (size_t)(output->rank++ - 1) * sizeof *step.dims);
+    output->dims[1] = input->dims[1];
+    return TW_OK;
 }
 
 static tw_status rnn_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     tw__rnn *rnn = (tw__rnn *)self;
     TW_TRY(check_cell(rnn));
+    if (tw__conv_cell_of(cell_in(rnn)))
+        return conv_shape(rnn, input, output);
     int64_t size = tw__cell_output_size(cell_in(rnn)), first = input->dims[0], second = input->dims[1];
     *output = rnn->settings.return_sequences ? TW_SHAPE(first, second, size)
                                              : TW_SHAPE(rnn->settings.time_major ? second : first, size);
@@ -407,6 +445,8 @@ static void rnn_config(tw_layer *self, tw__dict *dict)
     } else if (tw__cell_of(cell)) {
         take_settings_of(self, cell);
     }
+    if (tw__conv_cell_of(cell))
+        tw__conv_cell_config(cell, dict);
     if (rnn->settings.zero_output_for_mask || rnn->zero_forced)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }

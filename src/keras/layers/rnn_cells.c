@@ -8,12 +8,12 @@
 #include "op/array/array.h"
 #include "op/calls.h"
 
-static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CELL_GRU] = 3 };
+static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CELL_GRU] = 3, [TW_CELL_CONV] = 4 };
 
 bool tw__is_cell(const tw_layer *layer)
 {
     return tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) ||
-           tw__is(layer, &tw__class_layers_gru_cell);
+           tw__is(layer, &tw__class_layers_gru_cell) || tw__is(layer, &tw__class_layers_conv_lstm_cell);
 }
 
 tw__cell *tw__cell_of(tw_layer *layer)
@@ -23,7 +23,7 @@ tw__cell *tw__cell_of(tw_layer *layer)
 
 int tw__cell_state_count(const tw__cell *cell)
 {
-    return cell->kind == TW_CELL_LSTM ? 2 : 1;
+    return cell->kind == TW_CELL_LSTM || cell->kind == TW_CELL_CONV ? 2 : 1;
 }
 
 /* ---- weights ---- */
@@ -55,13 +55,13 @@ static const tw_class forget_bias_class = { .name = "UnitForgetBias",
                                             .destroy = forget_bias_destroy,
                                             .methods = &forget_bias_methods };
 
-static tw_status add_bias(tw__cell *cell)
+tw_status tw__cell_add_bias(tw__cell *cell)
 {
     int64_t wide = gates_of[cell->kind] * cell->settings.units;
     tw_shape shape = cell->kind == TW_CELL_GRU && cell->reset_after ? TW_SHAPE(2, wide) : TW_SHAPE(wide);
     tw_named initializer = cell->settings.bias_initializer;
     tw_auto forget_bias *with_ones = NULL;
-    if (cell->kind == TW_CELL_LSTM && cell->settings.unit_forget_bias) {
+    if ((cell->kind == TW_CELL_LSTM || cell->kind == TW_CELL_CONV) && cell->settings.unit_forget_bias) {
         with_ones = tw__object_new(&forget_bias_class);
         if (!with_ones || !(with_ones->others = tw__initializer_get(initializer ? initializer : "zeros")))
             return tw__error_status();
@@ -80,7 +80,7 @@ static tw_status cell_build(tw_layer *self, const tw_shape *input)
     tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->settings.units, wide);
     TW_TRY(tw__layer_add_part(self, "kernel", &kernel));
     TW_TRY(tw__layer_add_part(self, "recurrent_kernel", &recurrent));
-    return cell->has_bias ? add_bias(cell) : TW_OK;
+    return cell->has_bias ? tw__cell_add_bias(cell) : TW_OK;
 }
 
 /* ---- dropout ---- */
@@ -253,10 +253,14 @@ tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *stat
     TW_TEMPS(t);
     weights w = { 0 };
     TW_TRY(tw__cell_make_masks(cell, input, states[0], training));
-    TW_TRY(read_weights(t, cell, &w));
-    TW_TRY(cell->kind == TW_CELL_LSTM  ? lstm_step(t, cell, &w, input, states[0], states[1], next)
-           : cell->kind == TW_CELL_GRU ? gru_step(t, cell, &w, input, states[0], next)
-                                       : simple_step(t, cell, &w, input, states[0], next));
+    if (cell->kind == TW_CELL_CONV)
+        TW_TRY(tw__conv_cell_step(t, (tw__conv_cell *)cell, input, states[0], states[1], next));
+    else
+        TW_TRY(read_weights(t, cell, &w));
+    TW_TRY(cell->kind == TW_CELL_CONV   ? TW_OK
+           : cell->kind == TW_CELL_LSTM ? lstm_step(t, cell, &w, input, states[0], states[1], next)
+           : cell->kind == TW_CELL_GRU  ? gru_step(t, cell, &w, input, states[0], next)
+                                        : simple_step(t, cell, &w, input, states[0], next));
     bool two = tw__cell_state_count(cell) == 2;
     TW_NEED(next[0]);
     if (two)
@@ -266,7 +270,7 @@ tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *stat
     return TW_OK;
 }
 
-static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
+tw_value tw__cell_call(tw_layer *self, const tw_value *given, int training)
 {
     tw__cell *cell = (tw__cell *)self;
     int count = tw__cell_state_count(cell);
@@ -304,7 +308,7 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
 
 static const tw__layer_methods cell_methods = { .build = cell_build,
                                                 .arguments = "inputs states training",
-                                                .call_values = cell_call };
+                                                .call_values = tw__cell_call };
 
 /* ---- the classes ---- */
 

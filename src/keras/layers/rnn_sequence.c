@@ -11,7 +11,7 @@
 tw_value tw__cell_state_sizes(tw_layer *layer)
 {
     tw__cell *cell = tw__cell_of(layer);
-    if (cell && cell->kind != TW_CELL_LSTM)
+    if (cell && tw__cell_state_count(cell) == 1)
         return (tw_value){ .kind = TW_VALUE_INT, .i = cell->settings.units };
     if (cell) {
         tw_value sizes = tw__sizes_value((int64_t[]){ cell->settings.units, cell->settings.units }, 2);

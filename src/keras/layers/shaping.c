@@ -1,4 +1,4 @@
-/* Layers that move elements: Permute, RepeatVector, UpSampling, ZeroPadding, Cropping of sequences and images. */
+/* Layers that move elements: Permute, RepeatVector, UpSampling, ZeroPadding, Cropping of sequences, images and volumes. */
 #include "api/image/image.h"
 #include "keras/layers/layers.h"
 #include "op/array/array.h"
@@ -6,9 +6,9 @@
 
 typedef struct shaping {
     tw_layer layer;
-    int axes; /* 1: sequences, 2: images */
+    int axes; /* 1: sequences, 2: images, 3: volumes */
     bool channels_first;
-    int64_t sizes[4]; /* factors, or before and after of each axis */
+    int64_t sizes[6]; /* factors, or before and after of each axis */
     char interpolation[16];
 } shaping;
 
@@ -128,21 +128,22 @@ static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
     return TW_CALL(Reshape, tiled, TW_TEMP(Mul, TW_TEMP(Shape, x), tw__temp_ints(t, factors, rank, TW_INT32)));
 }
 
-static tw_tensor *resize(const shaping *layer, tw_tensor *images)
+/* The size is computed where that of the images is not known. */
+static tw_tensor *resize(const shaping *layer, tw_tensor *input)
 {
-    const tw_shape *shape = &images->shape;
-    if (layer->channels_first || shape->dims[1] < 0 || shape->dims[2] < 0) {
-        tw__fail(TW_UNIMPLEMENTED, "UpSampling2D \"%s\": interpolation=%s needs channels_last and known sizes, the input is %s",
-                 layer->layer.name, layer->interpolation, tw__shape_text(shape));
+    TW_TEMPS(t);
+    tw_tensor *images = tw__temp(t, layer->channels_first ? tw__channels_moved(tw_retain(input), false) : tw_retain(input));
+    if (!images)
         return NULL;
-    }
+    const tw_shape *shape = &images->shape;
+    bool known = shape->dims[1] >= 0 && shape->dims[2] >= 0;
     int64_t sizes[2] = { shape->dims[1] * layer->sizes[0], shape->dims[2] * layer->sizes[1] };
-    tw_auto tw_tensor *size = tw__ints_tensor(sizes, 2, TW_INT32);
-    tw_tensor *out = size ? tw__image_resize(images, size, layer->interpolation, false, false) : NULL;
-    if (!out || out->dtype == images->dtype)
-        return out;
-    tw_auto tw_tensor *other = out;
-    return TW_CALL(Cast, other, TW_A_TYPE("DstT", images->dtype));
+    tw_tensor *size = known ? tw__temp_ints(t, sizes, 2, TW_INT32)
+                            : TW_TEMP(Mul, tw__temp_slice(t, tw__temp_shape(t, images, TW_INT32), 1, 3),
+                                      tw__temp_ints(t, layer->sizes, 2, TW_INT32));
+    tw_tensor *out = size ? tw__temp(t, tw__image_resize(images, size, layer->interpolation, false, false)) : NULL;
+    out = out ? tw__temp_cast(t, out, images->dtype) : NULL;
+    return layer->channels_first ? tw__channels_moved(tw__keep(t, out), true) : tw__keep(t, out);
 }
 
 static tw_tensor *up_call(tw_layer *self, tw_tensor *input, int training)
@@ -189,6 +190,16 @@ static void put_format(const shaping *layer, tw__dict *dict)
     tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
 }
 
+static void up_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "size", tw__sizes_value(((shaping *)self)->sizes, ((shaping *)self)->axes));
+    put_format((shaping *)self, dict);
+}
+
+static const tw__layer_methods up_methods = {
+    .call = up_call, .output_shape = up_shape, .config = up_config, .own_config = " size data_format "
+};
+
 static tw_status up2d_settle(void *self, const void *given)
 {
     shaping *layer = self;
@@ -199,22 +210,25 @@ static tw_status up2d_settle(void *self, const void *given)
     return tw__layer_sizes("size", args->size, 2, false, layer->sizes);
 }
 
-static void up2d_config(tw_layer *self, tw__dict *dict)
-{
-    tw__dict_put(dict, "size", tw__sizes_value(((shaping *)self)->sizes, 2));
-    put_format((shaping *)self, dict);
-}
-
-static const tw__layer_methods up2d_methods = {
-    .call = up_call, .output_shape = up_shape, .config = up2d_config, .own_config = " size data_format "
-};
-
 TW_CLASS(
     layers_up_sampling2d,
     "keras.layers.UpSampling2D(size: ints = (2, 2), data_format: str = None, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, "
     "lanczos5, mitchellcubic, nearest} = nearest, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up2d_settle, .methods = &up2d_methods,
+    .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up2d_settle, .methods = &up_methods,
     .doc = "Makes images larger.");
+
+static tw_status up3d_settle(void *self, const void *given)
+{
+    shaping *layer = self;
+    const tw_layers_up_sampling3d_args *args = given;
+    layer->axes = 3;
+    TW_TRY(tw__layer_channels_first(args->data_format, &layer->channels_first));
+    return tw__layer_sizes("size", args->size, 3, false, layer->sizes);
+}
+
+TW_CLASS(layers_up_sampling3d, "keras.layers.UpSampling3D(size: ints = (2, 2, 2), data_format: str = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = up3d_settle, .methods = &up_methods,
+         .doc = "Makes volumes larger.");
 
 /* ---- padding and cropping ---- */
 
@@ -238,10 +252,10 @@ static tw_value edges_value(const shaping *layer)
 {
     if (layer->axes == 1)
         return tw__sizes_value(layer->sizes, 2);
-    tw_value *items = tw__alloc_array(2, sizeof *items);
-    for (int i = 0; items && i < 2; i++)
+    tw_value *items = tw__alloc_array((size_t)layer->axes, sizeof *items);
+    for (int i = 0; items && i < layer->axes; i++)
         items[i] = tw__sizes_value(layer->sizes + 2 * i, 2);
-    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, items ? 2 : 0 } };
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, items ? layer->axes : 0 } };
 }
 
 static tw_tensor *pad_call(tw_layer *self, tw_tensor *input, int training)
@@ -249,7 +263,7 @@ static tw_tensor *pad_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     shaping *layer = (shaping *)self;
     int rank = layer->axes + 2;
-    int32_t amounts[8] = { 0 };
+    int32_t amounts[10] = { 0 };
     if (tw__layer_need_rank(self, &input->shape, rank) != TW_OK)
         return NULL;
     for (int i = 0; i < 2 * layer->axes; i++)
@@ -281,7 +295,7 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     shaping *layer = (shaping *)self;
     int rank = layer->axes + 2, first = first_axis(layer);
-    int64_t begin[4] = { 0 }, end[4] = { 0 }, ones[4] = { 1, 1, 1, 1 }, open = 0;
+    int64_t begin[5] = { 0 }, end[5] = { 0 }, ones[5] = { 1, 1, 1, 1, 1 }, open = 0;
     if (tw__layer_need_rank(self, &input->shape, rank) != TW_OK)
         return NULL;
     for (int i = 0; i < rank; i++) {
@@ -290,7 +304,7 @@ static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
         begin[i] = before;
         end[i] = -after;
         open |= after == 0 ? 1 << i : 0;
-        if (inside && input->shape.dims[i] >= 0 && input->shape.dims[i] <= before + after) {
+        if (layer->axes < 3 && inside && input->shape.dims[i] >= 0 && input->shape.dims[i] <= before + after) {
             tw__fail(TW_VALUE_ERROR,
                      "`cropping` parameter of `%s` layer must be smaller than the input shape. Received: input_shape=%s",
                      tw_class_name(self), tw__shape_text(&input->shape));
@@ -310,14 +324,14 @@ static tw_status crop_shape(tw_layer *self, const tw_shape *input, tw_shape *out
 static void pad_config(tw_layer *self, tw__dict *dict)
 {
     tw__dict_put(dict, "padding", edges_value((shaping *)self));
-    if (((shaping *)self)->axes == 2)
+    if (((shaping *)self)->axes > 1)
         put_format((shaping *)self, dict);
 }
 
 static void crop_config(tw_layer *self, tw__dict *dict)
 {
     tw__dict_put(dict, "cropping", edges_value((shaping *)self));
-    if (((shaping *)self)->axes == 2)
+    if (((shaping *)self)->axes > 1)
         put_format((shaping *)self, dict);
 }
 
@@ -341,6 +355,8 @@ EDGES(zero_padding1d, 1, padding, NULL)
 EDGES(zero_padding2d, 2, padding, args->data_format)
 EDGES(cropping1d, 1, cropping, NULL)
 EDGES(cropping2d, 2, cropping, args->data_format)
+EDGES(zero_padding3d, 3, padding, args->data_format)
+EDGES(cropping3d, 3, cropping, args->data_format)
 
 TW_CLASS(layers_zero_padding1d, "keras.layers.ZeroPadding1D(padding: ints = 1, **layer) -> layer", .parent = &tw__class_layer,
          .size = sizeof(shaping), .settle = zero_padding1d_settle, .methods = &pad_methods,
@@ -357,3 +373,13 @@ TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **
 TW_CLASS(layers_cropping2d, "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0), data_format: str = None, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping2d_settle, .methods = &crop_methods,
          .doc = "Takes rows and columns away at the edges of images.");
+
+TW_CLASS(layers_zero_padding3d,
+         "keras.layers.ZeroPadding3D(padding: ints = (1, 1, 1), data_format: str = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = zero_padding3d_settle, .methods = &pad_methods,
+         .doc = "Zeros around volumes.");
+
+TW_CLASS(layers_cropping3d,
+         "keras.layers.Cropping3D(cropping: ints = (1, 1, 1, 1, 1, 1), data_format: str = None, **layer) -> layer",
+         .parent = &tw__class_layer, .size = sizeof(shaping), .settle = cropping3d_settle, .methods = &crop_methods,
+         .doc = "Takes planes away at the faces of volumes.");

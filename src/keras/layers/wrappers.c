@@ -6,11 +6,7 @@
 #include "op/calls.h"
 #include "spec/spec.h"
 
-typedef struct wrapper {
-    tw_layer layer;
-    tw_layer *inner; /* borrowed: the child "layer", or of the arguments */
-    char merge;      /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
-} wrapper;
+typedef tw__wrapper wrapper;
 
 static tw_status wrapper_init(void *self, const void *given)
 {

@@ -95,6 +95,7 @@ class Field:
         if set(others) - {"ragged", "sparse"} or (self.sparse and not self.ragged) or (others and not kind.startswith("tensor")):
             raise Bad("argument %r is not 'tensor|ragged' or 'tensor|ragged|sparse'" % text)
         self.none_allowed = default == "None" or kind.endswith("?")  # "int?": must be given, may be None
+        self.none_allowed |= bool(default) and kind in ("named<initializer>", "named<activation>")  # as in Keras
         kind = kind.rstrip("?")
         self.minimum, self.exclusive = None, False
         if kind.endswith(">"):  # a word in brackets, not a bound

@@ -283,6 +283,23 @@ static bool read_number(const context *c, const tw_field *field, PyObject *value
     return PyErr_Occurred() ? false : wrong(c, field, "a number", value);
 }
 
+static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place);
+
+/* A function in place of a shape goes to the argument NAME_function, where there is one. */
+static bool read_shape_function(const context *c, const tw_field *field, PyObject *value, tw_shape *place)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s_function", field->name);
+    for (int i = 0; i < c->signature->field_count; i++) {
+        const tw_field *other = &c->signature->fields[i];
+        if (strcmp(other->name, name) != 0 || other->kind != TW_KIND_VALUE)
+            continue;
+        *place = TW_UNKNOWN_SHAPE;
+        return keep_value(c, other, value, (tw_value *)(void *)(c->args + other->offset));
+    }
+    return tw__py_as_shape(value, place);
+}
+
 static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place)
 {
     const char *word = field->word ? field->word : "";
@@ -525,7 +542,7 @@ static bool fill_field(context *c, int index, PyObject *value)
     case TW_KIND_DTYPE:
         return (field->word && (*(tw_dtype *)place = policy_of(value))) || tw__py_as_dtype(value, place);
     case TW_KIND_SHAPE:
-        return tw__py_as_shape(value, place);
+        return PyCallable_Check(value) ? read_shape_function(c, field, value, place) : tw__py_as_shape(value, place);
     case TW_KIND_INTS:
         return read_ints(c, field, value, place);
     case TW_KIND_HANDLE:

@@ -58,6 +58,49 @@ static tw_status call_with_value(tw_callable *self, const tw_value *input, tw_va
     return made && tw__py_read_value(made, result) ? TW_OK : tw__py_failed();
 }
 
+/* The names of a function's arguments, or None: it takes any. */
+static PyObject *names_of(PyObject *function)
+{
+    tw__py_auto PyObject *module = PyImport_ImportModule("thalweg._describe");
+    return module ? PyObject_CallMethod(module, "names_of", "(O)", function) : NULL;
+}
+
+/* Keywords of a dict: those that begin with `*` only where the function takes them. */
+static PyObject *keywords_of(PyObject *function, const tw_value *named)
+{
+    tw__py_auto PyObject *names = names_of(function);
+    PyObject *keywords = names ? PyDict_New() : NULL;
+    for (int64_t i = 0; keywords && named && i + 1 < named->list.count; i += 2) {
+        const char *name = named->list.items[i].s.data;
+        bool asked = *name == '*';
+        tw__py_auto PyObject *key = PyUnicode_FromString(name + asked);
+        int takes = !asked || names == Py_None ? 1 : key ? PySequence_Contains(names, key) : -1;
+        tw_value copy = tw__value_copy(&named->list.items[i + 1]);
+        tw__py_auto PyObject *value = takes > 0 ? tw__py_value(&copy) : NULL;
+        if (takes <= 0)
+            tw_value_free(&copy);
+        if (takes < 0 || !key || (takes && (!value || PyDict_SetItem(keywords, key, value) < 0)))
+            Py_CLEAR(keywords);
+    }
+    return keywords;
+}
+
+static tw_status call_with_names(tw_callable *self, const tw_value *input, const tw_value *named, tw_value *result)
+{
+    tw__py_inside tw__py_lock_state state = tw__py_enter();
+    PyObject *function = function_of(self);
+    if (!function)
+        return tw__fail(TW_RUNTIME_ERROR, "the function %s is gone: its object was collected", self->name);
+    bool all = named && named->kind == TW_VALUE_STR;
+    tw_value copy = tw__value_copy(input);
+    tw__py_auto PyObject *given = tw__py_value(&copy);
+    tw__py_auto PyObject *arguments = !given ? NULL : all ? PySequence_Tuple(given) : PyTuple_Pack(1, given);
+    tw__py_auto PyObject *keywords = arguments ? keywords_of(function, all ? NULL : named) : NULL;
+    tw__py_auto PyObject *converted = keywords ? tw__py_converted(Py_NewRef(function)) : NULL;
+    tw__py_auto PyObject *made = converted ? PyObject_Call(converted, arguments, keywords) : NULL;
+    return made && tw__py_read_value(made, result) ? TW_OK : tw__py_failed();
+}
+
 void *tw__py_make_callable(PyObject *function)
 {
     PyObject *name = PyObject_GetAttrString(function, "__name__");
@@ -65,8 +108,10 @@ void *tw__py_make_callable(PyObject *function)
     PyErr_Clear();
     tw_callable *made = tw__callable_new(text ? text : "function", call_function, NULL, NULL);
     Py_XDECREF(name);
-    if (made)
+    if (made) {
         made->call_value = call_with_value;
+        made->call_named = call_with_names;
+    }
     PyObject *peer = tw__py_wrap(made); /* the reference is the caller's, counted by the peer now */
     if (peer && PyObject_SetAttrString(peer, "function", function) < 0)
         Py_CLEAR(peer);

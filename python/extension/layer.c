@@ -119,6 +119,16 @@ static bool take_arguments(PyObject *self, tw_layer *layer, plain_call *c, PyObj
     return good;
 }
 
+/* A ragged or sparse tensor in the place of the one tensor. */
+static PyObject *call_composite(tw_layer *layer, void *composite, int training)
+{
+    tw_value given = { .kind = TW_VALUE_OBJECT, .object = composite };
+    int outer = tw__py_training_begin(training);
+    tw_value out = tw__layer_call_values(layer, &given, 1, training);
+    tw__py_training_end(outer);
+    return out.kind == TW_VALUE_NONE ? tw__py_raise() : tw__py_value(&out);
+}
+
 static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
 {
     plain_call c = { .training = -1 };
@@ -126,6 +136,8 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
         return NULL;
     if (c.training < 0)
         c.training = tw__py_outer_training();
+    if (tw__py_is_object(c.input) && tw__is_composite(tw__py_self(c.input)))
+        return call_composite(layer, tw__py_self(c.input), c.training);
     tw_tensor *input = tw__py_to_tensor(c.input, TW_DTYPE_NONE, TW_HINT);
     if (input && c.mask) {
         tw_auto tw_tensor *plain = input, *mask = tw__py_to_tensor(c.mask, TW_BOOL, TW_HINT);

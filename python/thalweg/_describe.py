@@ -74,6 +74,17 @@ def call_of(function):
             None if default is inspect.Parameter.empty else default)
 
 
+def names_of(function):
+    """The names of a function's arguments; None: it takes any."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return tuple(p.name for p in parameters)
+
+
 def minimize(optimizer, loss, variables, tape):
     """Optimizer.minimize: the gradients of a loss, applied."""
     import thalweg

@@ -243,7 +243,8 @@ static void put_fields(tw__dict *dict, const void *object, const char *skip, tw_
         snprintf(word, sizeof word, " %s ", field->name);
         if (take_out(own, field->name, &value))
             tw__dict_put(dict, field->name, value);
-        else if (!strstr(skip, word))
+        else if (!strstr(skip, word) && !(field->inherited && strcmp(field->name, "activity_regularizer") ==
+                                                                  0)) /* which base classes take and do not tell */
             tw__dict_put(dict, field->name, field_value(field, config));
     }
 }
@@ -255,7 +256,8 @@ void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip)
 
 /* ---- layers ---- */
 
-static const char layer_fields[] = " name trainable dtype dynamic input_shape input_dim batch_size batch_input_shape weights ";
+static const char layer_fields[] =
+    " name trainable dtype dynamic input_shape input_dim batch_size batch_input_shape weights autocast ";
 
 static tw_value layer_config(const tw_layer *layer)
 {

@@ -28,6 +28,10 @@ typedef struct tw__layer_methods {
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     /* The same for a layer of several inputs: a list of their masks, None where there is none. */
     tw_tensor *(*merge_masks)(tw_layer *self, const tw_value *inputs, const tw_value *masks);
+    /* The call with a ragged or sparse tensor in the place of the input: a tensor or such a value, a new reference. `flat`: of a
+     * ragged one, the call with its values. (layers/composites.c) */
+    void *(*call_composite)(tw_layer *self, void *input, int training);
+    bool flat;
     bool supports_masking;  /* masks of inputs reach the output, unless the object says otherwise */
     int32_t minimum_rank;   /* of inputs */
     bool any_dtype;         /* inputs are not cast to the layer's dtype */
@@ -59,6 +63,7 @@ struct tw_layer {
     int64_t last_axis;                 /* size of the inputs' last axis; -1: any */
     tw_shape batch_input_shape;        /* rank -1: not known */
     bool supports_masking;             /* masks of inputs reach the output */
+    bool keeps_dtype;                  /* inputs are not cast to compute_dtype */
     tw_callable *activity_regularizer; /* a reference, or NULL */
     struct tw__layer_losses *losses;   /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
     struct tw_metric **metrics;        /* that add_metric made or was given (layers/added.c). References */
@@ -66,6 +71,7 @@ struct tw_layer {
     struct tw__layer_node **nodes; /* its calls with Keras tensors (models/functional.h) */
     size_t node_count, node_capacity;
     tw_value build_shape; /* the shape, or shapes, it was built for; None: not said */
+    tw_value input_spec;  /* an InputSpec that a program set, or a list of them (layers/input_spec.c) */
     tw_variable **extra;  /* once a weight took another's name: own weights in the order in which they came. References */
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
@@ -135,6 +141,9 @@ void tw__layer_names_clear(void);
 
 /* Where a file is in Keras's cache: $KERAS_HOME or ~/.keras, then the folder. For tw__free. (datasets/datasets.c) */
 char *tw__keras_cache(const char *folder, const char *name);
+
+/* What an InputSpec, or the first of several, says about an input of that shape. (layers/input_spec.c) */
+tw_status tw__input_spec_check(const tw_layer *layer, const tw_value *spec, const tw_shape *shape);
 
 /* ---- masks (layers/mask.c) ---- */
 /* Which steps of a sequence count: a tensor of booleans that goes along with a tensor. */

@@ -150,7 +150,7 @@ def layer_rows(tf):
 
 
 # Bases, and what holds code: no config of their own to test.
-NO_ROW = {"AbstractRNNCell", "_ConvLSTMCell", "Layer", "Lambda", "Wrapper", "InputLayer"}
+NO_ROW = {"AbstractRNNCell", "InputSpec", "_ConvLSTMCell", "Layer", "Lambda", "Wrapper", "InputLayer"}
 
 
 def object_rows(tf):

@@ -25,8 +25,6 @@ static tw_status norm_settle(void *self, const void *given)
 {
     batch_normalization *layer = self;
     const tw_layers_batch_normalization_args *args = given;
-    const tw__unsupported refused[] = { { "synchronized", args->synchronized ? "" : NULL } };
-    TW_TRY(tw__layer_refuse(&layer->layer, refused, 1));
     TW_TRY(tw__layer_take_axes(&layer->layer, args->axis, layer->axes, &layer->axis_count, layer->rank));
     if (!layer->layer.built) { /* as in Keras */
         layer->center = args->center;
@@ -94,8 +92,8 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
     TW_TRY(resolve_axes(layer, input));
     TW_TRY(track_axis(layer));
     layer->rank = input->rank;
-    layer->fused =
-        input->rank == 4 && layer->axis_count == 1 && (layer->axes[0] == 1 || layer->axes[0] == 3) && self->dtype != TW_FLOAT64;
+    layer->fused = !args->synchronized && input->rank == 4 && layer->axis_count == 1 &&
+                   (layer->axes[0] == 1 || layer->axes[0] == 3) && self->dtype != TW_FLOAT64;
     tw_shape shape = TW_SHAPE(layer->sizes[0]);
     if (layer->axis_count > 1) { /* as large as the input, ones elsewhere */
         shape.rank = input->rank;
@@ -281,6 +279,11 @@ static tw_value norm_call(tw_layer *self, const tw_value *given, int training)
     if (!input || check_input(layer, &input->shape) != TW_OK)
         return (tw_value){ .kind = TW_VALUE_NONE };
     bool learns = training == 1 && self->trainable; /* a frozen layer keeps to its moving averages */
+    if (learns && settings(layer)->synchronized && tw__replica >= 0 && tw__replicas > 1) {
+        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": batches of several replicas are not normalized together", tw_class_name(self),
+                 self->name);
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    }
     if (layer->fused && mask)
         tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".",
                 self->name);
@@ -328,3 +331,14 @@ TW_CLASS(layers_batch_normalization,
          .parent = &tw__class_layer, .size = sizeof(batch_normalization), .settle = norm_settle, .inert = " synchronized ",
          .destroy = norm_destroy, .methods = &norm_methods,
          .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");
+
+TW_CLASS(layers_sync_batch_normalization,
+         "keras.layers.experimental.SyncBatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, "
+         "center: bool = True, "
+         "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
+         "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
+         "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
+         "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = True, "
+         "**layer) -> layer",
+         .parent = &tw__class_layers_batch_normalization, .size = sizeof(batch_normalization), .inert = " synchronized ",
+         .doc = "BatchNormalization(synchronized=True) by its old name; the arguments are the same, in the same places.");

@@ -1,4 +1,5 @@
 /* keras.layers.Dense: activation(inputs @ kernel + bias) over the last axis. */
+#include "api/sparse/sparse.h"
 #include "keras/layers/layers.h"
 #include "op/calls.h"
 
@@ -63,6 +64,29 @@ static tw_tensor *dense_call(tw_layer *self, tw_tensor *input, int training)
     return tw__activate(args->activation, output);
 }
 
+/* A sparse matrix times the kernel. */
+static void *dense_sparse(tw_layer *self, void *input, int training)
+{
+    (void)training;
+    TW_TEMPS(t);
+    const tw_layers_dense_args *args = tw_object_config(self);
+    const struct tw_sparse_tensor *x = input;
+    if (!tw__is(input, &tw__class_sparse_tensor))
+        return NULL; /* a ragged one goes by its values */
+    if (x->shape.rank >= 0 && x->shape.rank != 2) {
+        tw__fail(TW_VALUE_ERROR, "Dense \"%s\": the sparse input has shape %s, expected a matrix", self->name,
+                 tw__shape_text(&x->shape));
+        return NULL;
+    }
+    tw_tensor *values = tw__temp_cast(t, x->values, self->compute_dtype), *kernel = tw__temp(t, tw__layer_read(self, "kernel"));
+    tw_tensor *output = values && kernel ? TW_TEMP(SparseTensorDenseMatMul, x->indices, values, x->dense_shape, kernel) : NULL;
+    if (output && x->shape.rank == 2 && output->shape.dims[0] < 0)
+        output = tw__temp(t, tw__reshape(output, &TW_SHAPE(x->shape.dims[0], args->units)));
+    if (args->use_bias)
+        output = TW_TEMP(BiasAdd, output, tw__temp(t, tw__layer_read(self, "bias")));
+    return tw__activate(args->activation, output);
+}
+
 static tw_status dense_output_shape(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape)
 {
     *output_shape = *input_shape;
@@ -70,9 +94,13 @@ static tw_status dense_output_shape(tw_layer *self, const tw_shape *input_shape,
     return TW_OK;
 }
 
-static const tw__layer_methods dense_methods = {
-    .supports_masking = true, .minimum_rank = 2, .build = dense_build, .call = dense_call, .output_shape = dense_output_shape
-};
+static const tw__layer_methods dense_methods = { .supports_masking = true,
+                                                 .minimum_rank = 2,
+                                                 .build = dense_build,
+                                                 .call = dense_call,
+                                                 .output_shape = dense_output_shape,
+                                                 .call_composite = dense_sparse,
+                                                 .flat = true };
 
 TW_CLASS(layers_dense,
          "keras.layers.Dense(units: int, activation: named<activation> = None, use_bias: bool = True, "

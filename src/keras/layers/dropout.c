@@ -39,7 +39,7 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
 }
 
 static const tw__layer_methods dropout_methods = {
-    .arguments = "inputs training", .supports_masking = true, .call = dropout_call, .count_call = dropout_count_call
+    .arguments = "inputs training", .supports_masking = true, .flat = true, .call = dropout_call, .count_call = dropout_count_call
 };
 
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",

@@ -83,6 +83,7 @@ static const tw__layer_methods embedding_methods = { .build = embedding_build,
                                                      .output_shape = embedding_output_shape,
                                                      .mask = embedding_mask,
                                                      .any_dtype = true,
+                                                     .flat = true,
                                                      .config = embedding_config,
                                                      .own_config = " sparse " };
 

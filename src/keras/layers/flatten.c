@@ -157,7 +157,7 @@ static tw_tensor *activation_call(tw_layer *self, tw_tensor *input, int training
     return tw__activate(((const tw_layers_activation_args *)tw_object_config(self))->activation, input);
 }
 
-static const tw__layer_methods activation_methods = { .supports_masking = true, .call = activation_call };
+static const tw__layer_methods activation_methods = { .supports_masking = true, .call = activation_call, .flat = true };
 
 TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>, **layer) -> layer",
          .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &activation_methods,

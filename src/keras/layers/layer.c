@@ -33,6 +33,7 @@ static tw_status layer_init(void *self, const void *given)
         layer->supports_masking = methods->supports_masking;
         layer->minimum_rank = methods->minimum_rank;
     }
+    layer->keeps_dtype = !args->autocast;
     layer->batch_input_shape = args->batch_input_shape;
     if (args->dynamic)
         return tw__fail(TW_UNIMPLEMENTED, "Layer %s: dynamic=True is not supported", layer->name);
@@ -96,6 +97,7 @@ static void layer_clear(void *self)
         tw_release(extra[i]);
     tw__free(extra);
     tw_value_free(&layer->build_shape);
+    tw_value_free(&layer->input_spec);
     tw__layer_nodes_free(layer);
 }
 
@@ -115,7 +117,8 @@ static const tw__layer_methods layer_methods = { .call = identity_call };
 TW_CLASS(
     layer,
     "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype<policy> = None, dynamic: bool = False, input_shape: shape = None, "
-    "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None)",
+    "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None, "
+    "activity_regularizer: named<regularizer> = None since 0.2, autocast: bool = True since 0.2)",
     .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .settle = layer_settle, .destroy = layer_destroy,
     .visit = layer_visit, .clear = layer_clear, .methods = &layer_methods,
     .doc = "Weights and a function of tensors that uses them; the base of all layers.");
@@ -171,6 +174,8 @@ tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape
 static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
 {
     const char *expected = NULL;
+    if (layer->input_spec.kind != TW_VALUE_NONE) /* what a program set comes before the class's own */
+        return tw__input_spec_check(layer, &layer->input_spec, shape);
     if (shape->rank >= 0 && shape->rank < layer->minimum_rank)
         expected = "rank";
     else if (layer->last_axis >= 0 && shape->rank > 0 && shape->dims[shape->rank - 1] >= 0 &&
@@ -198,7 +203,7 @@ tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
     if (check_input(layer, &input->shape) != TW_OK)
         return NULL;
     const tw__layer_methods *methods = tw__methods(layer);
-    if (input->dtype == layer->compute_dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) ||
+    if (input->dtype == layer->compute_dtype || methods->any_dtype || layer->keeps_dtype || !tw__dtype_is_float(input->dtype) ||
         !tw__dtype_is_float(layer->compute_dtype))
         return tw_retain(input);
     tw_attr target = TW_A_TYPE("DstT", layer->compute_dtype);

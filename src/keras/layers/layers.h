@@ -33,6 +33,12 @@ int64_t tw__layer_places(int64_t in, int64_t size, int64_t stride, int64_t dilat
 tw_tensor *tw__layer_flatten_batch(tw_tensor *x, int keep);
 /* The channels moved from the second place to the last, or back to it. Takes x; NULL gives NULL. */
 tw_tensor *tw__channels_moved(tw_tensor *x, bool to_first);
+/* ---- ragged and sparse tensors (composites.c) ---- */
+/* The call of a layer with one in the place of its tensor; None with the error set. */
+tw_value tw__layer_call_composite(tw_layer *layer, void *composite, int training);
+/* The same of a recurrent layer, whose other arguments stand behind: a ragged tensor as a dense one with a mask. */
+tw_value tw__layer_call_ragged(tw_layer *layer, const tw_value *given, int count, int training);
+void *tw__composite_cast(void *composite, tw_dtype dtype); /* with values of that dtype; a new reference */
 /* ---- layers around layers (wrappers.c) ---- */
 typedef struct tw__wrapper {
     tw_layer layer;

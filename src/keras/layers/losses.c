@@ -211,6 +211,8 @@ tw_status tw__layer_find_activity_regularizer(tw_layer *layer)
         if (field->kind != TW_KIND_NAMED || strcmp(field->name, "activity_regularizer") != 0)
             continue;
         tw_named named = *(const tw_named *)((const char *)tw_object_config(layer) + field->offset);
+        if (field->inherited && !named) /* the class may have one of its own */
+            return TW_OK;
         tw_auto tw_callable *function = named ? tw__regularizer_get(named) : NULL;
         tw__set(&layer->activity_regularizer, function);
         return function || !named ? TW_OK : tw__error_status();

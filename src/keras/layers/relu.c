@@ -86,9 +86,11 @@ static void relu_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "threshold", narrow(args ? args->threshold : 0));
 }
 
-static const tw__layer_methods relu_methods = {
-    .supports_masking = true, .call = relu_call, .config = relu_config, .own_config = " max_value negative_slope threshold "
-};
+static const tw__layer_methods relu_methods = { .flat = true,
+                                                .supports_masking = true,
+                                                .call = relu_call,
+                                                .config = relu_config,
+                                                .own_config = " max_value negative_slope threshold " };
 
 TW_CLASS(layers_re_lu,
          "keras.layers.ReLU(max_value: float = None, negative_slope: float = 0.0, threshold: float = 0.0, **layer) -> layer",
@@ -111,7 +113,7 @@ static void leaky_config(tw_layer *self, tw__dict *dict)
 }
 
 static const tw__layer_methods leaky_methods = {
-    .supports_masking = true, .call = leaky_call, .config = leaky_config, .own_config = " alpha "
+    .flat = true, .supports_masking = true, .call = leaky_call, .config = leaky_config, .own_config = " alpha "
 };
 
 TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer", .parent = &tw__class_layer,

@@ -458,7 +458,8 @@ static const tw__layer_methods rnn_methods = { .supports_masking = true,
                                                .output_shape = rnn_output_shape,
                                                .mask = rnn_mask,
                                                .config = rnn_config,
-                                               .own_config = " cell zero_output_for_mask " };
+                                               .own_config = " cell zero_output_for_mask ",
+                                               .flat = true };
 
 TW_CLASS(
     layers_rnn,
@@ -483,6 +484,14 @@ TW_METHOD(rnn_get_initial_state, "keras.layers.RNN.get_initial_state(self: layer
     tw__rnn *rnn = (tw__rnn *)args->self;
     if (check_cell(rnn) != TW_OK)
         return tw__value_none();
+    const tw__conv_cell *conv = tw__conv_cell_of(cell_in(rnn));
+    if (conv && tw__layer_need_rank(&rnn->layer, &args->inputs->shape, rank_of(rnn)) != TW_OK)
+        return tw__value_none();
+    if (conv) {
+        tw_tensor *both[2] = { tw__conv_cell_zeros(conv, args->inputs, args->inputs->dtype) };
+        both[1] = tw_retain(both[0]);
+        return tw__values_list(both, 2, false);
+    }
     tw_value states = tw__cell_first_states(cell_in(rnn), args->inputs, rnn->settings.time_major ? 1 : 0, args->inputs->dtype);
     if (tw__value_is_list(&states) || states.kind == TW_VALUE_NONE) {
         states.kind = states.kind == TW_VALUE_NONE ? TW_VALUE_NONE : TW_VALUE_LIST;

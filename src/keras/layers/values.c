@@ -1,4 +1,5 @@
 /* Calls of layers with several values: lists of inputs, states, masks. Such a layer's row has `arguments` and `call_values`. */
+#include "api/composite.h"
 #include "base/language.h"
 #include "function/tracer.h"
 #include "keras/layers/layers.h"
@@ -179,9 +180,13 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
     if (!methods->call_values) { /* an ordinary layer */
         if (given[0].kind == TW_VALUE_TENSOR)
             return tw__tensor_value(tw__layer_call(layer, given[0].tensor, training));
+        if (given[0].kind == TW_VALUE_OBJECT && tw__is_composite(given[0].object))
+            return tw__layer_call_composite(layer, given[0].object, training);
         tw__fail(TW_TYPE_ERROR, "%s \"%s\" takes one tensor", tw_class_name(layer), layer->name);
         return result;
     }
+    if (methods->flat && given[0].kind == TW_VALUE_OBJECT && tw__is_composite(given[0].object))
+        return tw__layer_call_ragged(layer, given, count, training);
     tw_status status = TW_OK;
     for (int i = 0; i < count && status == TW_OK; i++)
         status = ready(layer, &given[i], i == 0, &all[i]);

@@ -370,7 +370,8 @@ static const tw__layer_methods both_methods = { .supports_masking = true,
                                                 .output_shape = both_output_shape,
                                                 .mask = both_mask,
                                                 .config = both_config,
-                                                .own_config = " layer backward_layer weights " };
+                                                .own_config = " layer backward_layer weights ",
+                                                .flat = true };
 
 TW_CLASS(
     layers_bidirectional,

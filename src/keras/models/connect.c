@@ -1,6 +1,7 @@
 /* Calls of layers with Keras tensors: each is tried in a graph that is thrown away, and noted; see functional.h. */
 #include <thalweg/keras.h>
 
+#include "api/composite.h"
 #include "base/language.h"
 #include "function/function.h"
 #include "keras/layers/layers.h"
@@ -70,12 +71,28 @@ typedef struct trial {
     int *outputs; /* of the graph function: which placeholder or node each result is */
 } trial;
 
+/* How many placeholders stand for a value of that type. */
+static int parts_of(const struct tw_type_spec *spec)
+{
+    tw_shape shapes[TW_COMPOSITE_PARTS];
+    tw_dtype dtypes[TW_COMPOSITE_PARTS];
+    return tw__spec_parts(spec, shapes, dtypes);
+}
+
 static tw_value placeholder_for(void *context, tw_keras_tensor *tensor)
 {
     const trial *t = context;
+    int64_t at = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->tensors[i] == tensor)
-            return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(t->placeholders[i]) };
+        const struct tw_type_spec *spec = t->tensors[i]->spec;
+        int parts = spec ? parts_of(spec) : 1;
+        if (t->tensors[i] == tensor && !spec)
+            return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(t->placeholders[at]) };
+        if (t->tensors[i] == tensor) {
+            void *made = tw__spec_pack(spec, t->placeholders + at, parts);
+            return (tw_value){ .kind = made ? TW_VALUE_OBJECT : TW_VALUE_NONE, .object = made };
+        }
+        at += parts;
     }
     tw__fail(TW_INTERNAL, "a Keras tensor is not among those of the call");
     return (tw_value){ .kind = TW_VALUE_NONE };
@@ -98,17 +115,24 @@ static tw_status trial_body(void *context, tw_tensor *const *arguments, int coun
     if (status == TW_OK && !(t->node->outputs = tw__alloc_array(f.count + 1, sizeof(tw__output_spec))))
         status = TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < f.count; i++) {
-        tw_tensor *tensor = f.tensors[i];
+        tw__output_spec *made = &t->node->outputs[t->node->output_count++];
+        if (tw__is_composite(f.values[i])) {
+            tw__composite_output(f.values[i], made);
+            made->name = made->spec ? tw__strdup(t->layer->name) : NULL;
+            status = made->name ? TW_OK : tw__error_status();
+            continue;
+        }
+        tw_tensor *tensor = f.values[i];
         bool input = !tensor->node || strcmp(tensor->node->op->name, "Placeholder") == 0;
         char *name = !tensor->node ? tw__strdup(t->layer->name)
                                    : tw__format("%s%s%s:%d", input ? "" : t->layer->name, input ? "" : "/", tensor->node->name,
                                                 tensor->node_output);
-        t->node->outputs[t->node->output_count++] = (tw__output_spec){ tensor->dtype, tensor->shape, name };
+        *made = (tw__output_spec){ tensor->dtype, tensor->shape, name, NULL };
         status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
     *outputs = NULL;
     *output_count = 0;
-    tw__free(f.tensors);
+    tw__free(f.values);
     tw__free(f.keras);
     tw_value_free(&given);
     tw_value_free(&named);
@@ -118,18 +142,25 @@ static tw_status trial_body(void *context, tw_tensor *const *arguments, int coun
 
 static tw_status try_call(trial *t)
 {
-    tw_dtype *dtypes = tw__alloc_array(t->count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array(t->count + 1, sizeof *shapes);
-    const char **names = tw__alloc_array(t->count + 1, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        count += t->tensors[i]->spec ? (size_t)parts_of(t->tensors[i]->spec) : 1;
+    tw_dtype *dtypes = tw__alloc_array(count + 1, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array(count + 1, sizeof *shapes);
+    const char **names = tw__alloc_array(count + 1, sizeof *names);
     tw_auto tw__function *function = NULL;
     if (dtypes && shapes && names) {
+        size_t at = 0;
         for (size_t i = 0; i < t->count; i++) {
-            dtypes[i] = t->tensors[i]->dtype;
-            shapes[i] = t->tensors[i]->shape;
-            names[i] = "Placeholder";
+            const tw_keras_tensor *tensor = t->tensors[i];
+            dtypes[at] = tensor->dtype;
+            shapes[at] = tensor->shape;
+            at += tensor->spec ? (size_t)tw__spec_parts(tensor->spec, shapes + at, dtypes + at) : 1;
         }
+        for (size_t i = 0; i < count; i++)
+            names[i] = "Placeholder";
         tw__outside outside = tw__root_begin();
-        function = tw__function_trace_named("keras_graph", names, dtypes, shapes, (int)t->count, trial_body, t);
+        function = tw__function_trace_named("keras_graph", names, dtypes, shapes, (int)count, trial_body, t);
         tw__outside_end(outside);
     }
     tw__free(dtypes);

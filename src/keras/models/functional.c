@@ -1,6 +1,8 @@
 /* Functional models: made of the layers and calls between given Keras tensors (functional_walk.c).
  *
  * Running the model is a loop over the calls in their order; every call's results have places in one list of values. */
+#include "api/composite.h"
+#include "keras/layers/layers.h"
 #include "keras/models/functional.h"
 #include "op/calls.h"
 
@@ -129,10 +131,10 @@ static void functional_destroy(void *self)
 
 typedef struct run {
     const tw__functional *model;
-    tw_tensor **values; /* references, or NULL */
+    void **values; /* references, or NULL: tensors, and what is made of several */
 } run;
 
-static tw_tensor **value_at(const run *r, const tw_keras_tensor *tensor)
+static void **value_at(const run *r, const tw_keras_tensor *tensor)
 {
     size_t place = tw__functional_place(r->model, tensor);
     return place != SIZE_MAX ? &r->values[place] : NULL;
@@ -140,19 +142,22 @@ static tw_tensor **value_at(const run *r, const tw_keras_tensor *tensor)
 
 static tw_value value_for(void *context, tw_keras_tensor *tensor)
 {
-    tw_tensor **value = value_at(context, tensor);
+    void **value = value_at(context, tensor);
+    if (value && *value && tensor->spec)
+        return (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(*value) };
     if (value && *value)
         return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(*value) };
     tw__fail(TW_VALUE_ERROR, "the model has no value for \"%s\"", tensor->name);
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-static tw_status store(tw_value *result, const tw_value *structure, tw_tensor **values)
+static tw_status store(tw_value *result, const tw__layer_node *node, const tw_value *structure, void **values)
 {
     if (structure->kind == TW_VALUE_INT) {
-        if (result->kind != TW_VALUE_TENSOR)
+        bool composite = result->kind == TW_VALUE_OBJECT && tw__is_composite(result->object);
+        if (node->outputs[structure->i].spec ? !composite : result->kind != TW_VALUE_TENSOR)
             return tw__fail(TW_VALUE_ERROR, "a layer gives something else than it did when the model was made");
-        values[structure->i] = result->tensor;
+        values[structure->i] = composite ? result->object : (void *)result->tensor;
         result->kind = TW_VALUE_NONE;
         return TW_OK;
     }
@@ -163,7 +168,7 @@ static tw_status store(tw_value *result, const tw_value *structure, tw_tensor **
         return tw__fail(TW_VALUE_ERROR, "a layer gives another number of tensors than it did when the model was made");
     for (int64_t i = 0; i < structure->list.count; i++) {
         if (structure->kind != TW_VALUE_DICT || i % 2)
-            TW_TRY(store(&result->list.items[i], &structure->list.items[i], values));
+            TW_TRY(store(&result->list.items[i], node, &structure->list.items[i], values));
     }
     return TW_OK;
 }
@@ -176,8 +181,9 @@ static tw_status run_step(run *r, const tw__node_step *step, int training)
     const tw__layer_methods *methods = tw__methods(layer);
     if (!named && node->arguments.list.count == 1 && node->arguments.list.items[0].kind == TW_VALUE_OBJECT && methods->call &&
         !layer->foreign_call && node->structure.kind == TW_VALUE_INT &&
-        tw__is_keras_tensor(node->arguments.list.items[0].object)) { /* most of them */
-        tw_tensor **input = value_at(r, node->arguments.list.items[0].object);
+        tw__is_keras_tensor(node->arguments.list.items[0].object) &&
+        !((tw_keras_tensor *)node->arguments.list.items[0].object)->spec) { /* most of them */
+        void **input = value_at(r, node->arguments.list.items[0].object);
         tw_tensor *output = input && *input ? tw__layer_call(layer, *input, training) : NULL;
         r->values[step->first] = output;
         return output ? TW_OK : tw__error_status();
@@ -187,7 +193,7 @@ static tw_status run_step(run *r, const tw__node_step *step, int training)
     if (named)
         TW_TRY(tw__replace_tensors(&node->named, value_for, r, &by_name));
     TW_TRY(tw__layer_invoke(layer, &given, named ? &by_name : NULL, training, &result));
-    return store(&result, &node->structure, r->values + step->first);
+    return store(&result, node, &node->structure, r->values + step->first);
 }
 
 /* The input as the model wants it: its dtype, and an axis of size 1 more or less at the end. */
@@ -273,10 +279,32 @@ static tw_status flat_given(const tw__functional *model, const tw_value *given, 
     return flat_items(model, given, wanted, flat, count);
 }
 
+/* A ragged or sparse input: of the kind that the model wants, and of its dtype. */
+static tw_status set_composite(run *r, size_t i, const tw_value *given)
+{
+    const tw_keras_tensor *wanted = r->model->flat_inputs[i];
+    bool composite = given->kind == TW_VALUE_OBJECT && tw__is_composite(given->object);
+    tw_auto struct tw_type_spec *spec = composite ? tw__composite_spec(given->object) : NULL;
+    if (!spec || tw_class_of(spec) != tw_class_of(wanted->spec))
+        return tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu must be a value of a %s, got a %s", r->model->model.layer.name,
+                        i, tw_class_name(wanted->spec), composite ? tw_class_name(given->object) : "dense tensor");
+    tw__output_spec is = { 0 };
+    tw__composite_output(given->object, &is);
+    tw_auto struct tw_type_spec *own = is.spec;
+    if (!tw__shape_compatible(&wanted->shape, &is.shape))
+        return tw__layer_wrong_shape(&r->model->model.layer, i, &wanted->shape, &is.shape);
+    void **place = value_at(r, wanted);
+    if (place && own)
+        *place = is.dtype == wanted->dtype ? tw_retain(given->object) : tw__composite_cast(given->object, wanted->dtype);
+    return !place || *place ? TW_OK : tw__error_status();
+}
+
 /* One of the inputs, as it was given. */
 static tw_status set_input(run *r, size_t i, const tw_value *given)
 {
     const tw__functional *model = r->model;
+    if (model->flat_inputs[i]->spec)
+        return set_composite(r, i, given);
     bool variable = given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_variable);
     if (given->kind != TW_VALUE_TENSOR && !variable)
         return tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
@@ -286,7 +314,7 @@ static tw_status set_input(run *r, size_t i, const tw_value *given)
     if (ready != tensor && tw__mask_of(tensor))
         TW_TRY(tw__mask_set(ready, tw__mask_of(tensor)));
     TW_TRY(check_shape(model, i, ready));
-    tw_tensor **place = value_at(r, model->flat_inputs[i]);
+    void **place = value_at(r, model->flat_inputs[i]);
     if (place)
         *place = TW_TAKE(ready);
     return TW_OK;
@@ -319,12 +347,13 @@ static tw_status set_masks(run *r, const tw_value *given)
     TW_NEED(flat);
     TW_TRY(flat_given(model, given, &model->inputs, flat, &count));
     for (size_t i = 0; i < count; i++) {
-        tw_tensor **place = value_at(r, model->flat_inputs[i]);
-        if (!place || flat[i]->kind != TW_VALUE_TENSOR)
+        void **place = value_at(r, model->flat_inputs[i]);
+        if (!place || flat[i]->kind != TW_VALUE_TENSOR || model->flat_inputs[i]->spec)
             continue;
-        tw_auto tw_tensor *masked = tw__masked_copy(*place, flat[i]->tensor);
+        tw_tensor *masked = tw__masked_copy(*place, flat[i]->tensor);
         TW_NEED(masked);
-        tw__set(place, masked);
+        tw_release(*place);
+        *place = masked;
     }
     return TW_OK;
 }

@@ -1,6 +1,7 @@
 /* Models that are graphs of layers, from the inside.
  *
- * A Keras tensor stands for what a layer will give: dtype, shape, and where it comes from (layer, node, output). A node is one
+ * A Keras tensor stands for what a layer will give: dtype, shape, of a ragged or sparse tensor its type, and where it comes from
+ * (layer, node, output). A node is one
  * such call of a layer: its arguments, with Keras tensors among them, and what came out. Layers own their nodes; a node holds the
  * tensors that went in, a tensor holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a
  * layer is called with its own output; those are found when they close and end with the last reference from outside
@@ -15,7 +16,8 @@ struct tw_keras_tensor {
     tw_dtype dtype;
     tw_shape shape;
     char *name;
-    tw_layer *layer; /* a reference */
+    struct tw_type_spec *spec; /* of a ragged or sparse tensor; a reference, or NULL */
+    tw_layer *layer;           /* a reference */
     int node, output;
 };
 
@@ -23,7 +25,10 @@ typedef struct tw__output_spec {
     tw_dtype dtype;
     tw_shape shape;
     char *name;
+    struct tw_type_spec *spec; /* as a Keras tensor's */
 } tw__output_spec;
+/* What a value of several tensors is to a Keras tensor: dtype, shape and type (a new reference). (keras_tensor.c) */
+void tw__composite_output(void *composite, tw__output_spec *output);
 
 typedef struct tw__layer_node {
     tw_value arguments; /* a tuple; Keras tensors are objects */
@@ -64,9 +69,13 @@ tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_
 tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_value *result);
 tw_value tw__node_results(tw_layer *layer, int node);     /* Keras tensors, in their structure */
 tw_keras_tensor *tw__input_tensor(tw_layer *input_layer); /* of an InputLayer; a new reference */
+/* The type of an InputLayer's ragged or sparse tensor, a new reference; NULL: dense. And the arguments of one for a type
+ * (layers/input.c); false: an error. */
+struct tw_type_spec *tw__input_spec_of(tw_layer *input_layer);
+bool tw__input_of_spec(void *spec, tw_layers_input_layer_args *args);
 /* The structure of a result, and its tensors one by one. */
 typedef struct tw__flattening {
-    tw_tensor **tensors; /* borrowed */
+    void **values; /* borrowed: tensors, and what is made of several */
     size_t count, capacity;
     tw_keras_tensor **keras;
     size_t keras_capacity;

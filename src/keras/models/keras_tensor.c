@@ -1,6 +1,9 @@
 /* Keras tensors, and structures of them; see functional.h. */
 #include "keras/models/functional.h"
 
+#include "api/ragged/ragged.h"
+#include "api/sparse/sparse.h"
+
 /* ---- the class ---- */
 
 static tw_status tensor_init(void *self, const void *given)
@@ -20,6 +23,7 @@ static void tensor_clear(void *self)
 static void tensor_destroy(void *self)
 {
     tensor_clear(self);
+    tw_release(((tw_keras_tensor *)self)->spec);
     tw__free(((tw_keras_tensor *)self)->name);
 }
 
@@ -48,6 +52,7 @@ tw_keras_tensor *tw__keras_tensor_new(tw_layer *layer, int node, int output)
     tensor->dtype = spec->dtype;
     tensor->shape = spec->shape;
     tensor->name = tw__strdup(spec->name);
+    tensor->spec = tw_retain(spec->spec);
     tensor->layer = tw_retain(layer);
     tensor->node = node;
     tensor->output = output;
@@ -55,6 +60,18 @@ tw_keras_tensor *tw__keras_tensor_new(tw_layer *layer, int node, int output)
         return tensor;
     tw_release(tensor);
     return NULL;
+}
+
+void tw__composite_output(void *composite, tw__output_spec *output)
+{
+    bool ragged = tw__is_ragged(composite);
+    output->spec = tw__composite_spec(composite);
+    output->dtype = ragged                                        ? tw__value_dtype(composite)
+                    : tw__is(composite, &tw__class_sparse_tensor) ? ((struct tw_sparse_tensor *)composite)->values->dtype
+                                                                  : TW_DTYPE_NONE;
+    output->shape = ragged                                        ? tw__value_shape(composite)
+                    : tw__is(composite, &tw__class_sparse_tensor) ? ((struct tw_sparse_tensor *)composite)->shape
+                                                                  : TW_UNKNOWN_SHAPE;
 }
 
 TW_PROPERTY(keras_tensor_shape, "keras.__internal__.KerasTensor.shape(self: keras_tensor) -> shape",
@@ -92,7 +109,13 @@ TW_METHOD(keras_tensor_text, "keras.__internal__.KerasTensor._text(self: keras_t
     const char *layer = tensor->layer ? tensor->layer->name : "?";
     bool input = tensor->layer && tw__is(tensor->layer, &tw__class_layers_input_layer);
     char *shape = tw__shape_tuple(&tensor->shape), *text = NULL;
-    if (shape && args->whole)
+    tw__owned char *spec = tensor->spec ? tw__spec_text(tensor->spec) : NULL;
+    if (shape && args->whole && spec)
+        text =
+            tw__format("KerasTensor(type_spec=%s, name='%s', description=\"created by layer '%s'\")", spec, tensor->name, layer);
+    else if (shape && spec)
+        text = tw__format("<KerasTensor: type_spec=%s (created by layer '%s')>", spec, layer);
+    else if (shape && args->whole)
         text = tw__format(
             "KerasTensor(type_spec=TensorSpec(shape=%s, dtype=tf.%s, name=%s%s%s), name='%s', description=\"created by layer '%s'\")",
             shape, tw_dtype_name(tensor->dtype), input ? "'" : "", input ? tensor->name : "None", input ? "'" : "", tensor->name,

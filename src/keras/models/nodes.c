@@ -9,8 +9,10 @@ void tw__layer_node_free(tw__layer_node *node)
     tw_value_free(&node->arguments);
     tw_value_free(&node->named);
     tw_value_free(&node->structure);
-    for (int i = 0; i < node->output_count; i++)
+    for (int i = 0; i < node->output_count; i++) {
         tw__free(node->outputs[i].name);
+        tw_release(node->outputs[i].spec);
+    }
     tw__free(node->outputs);
     tw__free(node);
 }
@@ -87,17 +89,15 @@ tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value 
 {
     *structure = (tw_value){ .kind = TW_VALUE_NONE };
     tw_keras_tensor *keras = tw__keras_tensor_of(value);
-    if (value->kind == TW_VALUE_TENSOR || keras) {
-        TW_TRY(TW_GROW(f->tensors, f->capacity, f->count + 1));
+    bool composite = value->kind == TW_VALUE_OBJECT && tw__is_composite(value->object);
+    if (value->kind == TW_VALUE_TENSOR || composite || keras) {
+        TW_TRY(TW_GROW(f->values, f->capacity, f->count + 1));
         TW_TRY(TW_GROW(f->keras, f->keras_capacity, f->count + 1));
-        f->tensors[f->count] = keras ? NULL : value->tensor;
+        f->values[f->count] = keras ? NULL : composite ? value->object : (void *)value->tensor;
         f->keras[f->count] = keras;
         *structure = (tw_value){ .kind = TW_VALUE_INT, .i = (int64_t)f->count++ };
         return TW_OK;
     }
-    if (value->kind == TW_VALUE_OBJECT && tw__is_composite(value->object))
-        return tw__fail(TW_UNIMPLEMENTED, "a layer gave a %s to a functional model: Keras tensors stand for dense tensors only",
-                        tw_class_name(value->object));
     if (!tw__is_structure(value))
         return TW_OK; /* None and plain values are no outputs */
     tw_value *items = tw__alloc_array((size_t)value->list.count + 1, sizeof *items);
@@ -149,11 +149,12 @@ tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_va
     if (status == TW_OK && !(node->outputs = tw__alloc_array(f.count + 1, sizeof *node->outputs)))
         status = TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < f.count; i++) {
-        node->outputs[i] = (tw__output_spec){ f.keras[i]->dtype, f.keras[i]->shape, tw__strdup(f.keras[i]->name) };
+        node->outputs[i] =
+            (tw__output_spec){ f.keras[i]->dtype, f.keras[i]->shape, tw__strdup(f.keras[i]->name), tw_retain(f.keras[i]->spec) };
         node->output_count++;
         status = node->outputs[i].name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
-    tw__free(f.tensors);
+    tw__free(f.values);
     tw__free(f.keras);
     if (status == TW_OK)
         return tw__layer_add_node(layer, node);
@@ -176,21 +177,48 @@ tw_keras_tensor *tw__input_tensor(tw_layer *layer)
             tw__layer_node_free(node);
             return NULL;
         }
-        node->outputs[0] = (tw__output_spec){ layer->dtype, layer->batch_input_shape, name };
+        node->outputs[0] = (tw__output_spec){ layer->dtype, layer->batch_input_shape, name, tw__input_spec_of(layer) };
         node->output_count = 1;
+        if (tw_error_code() != TW_OK) {
+            tw__layer_node_free(node);
+            return NULL;
+        }
         if (tw__layer_add_node(layer, node) != TW_OK)
             return NULL;
     }
     return tw__keras_tensor_new(layer, 0, 0);
 }
 
+/* Input(tensor=…) and Input(type_spec=…): of that dtype and shape, and of that kind. */
+static tw_keras_tensor *input_of_type(const tw_input_args *args)
+{
+    tw_layers_input_layer_args given = { .batch_size = TW_NO_INT, .name = args->name, .input_shape = TW_UNKNOWN_SHAPE };
+    void *spec = args->type_spec.kind == TW_VALUE_OBJECT ? args->type_spec.object : NULL;
+    if (args->shape.rank >= 0 || args->batch_shape.rank >= 0 || args->batch_input_shape.rank >= 0) {
+        tw__fail(TW_VALUE_ERROR, "When providing the `%s` argument to Input, a shape must not be given as well.",
+                 args->tensor ? "tensor" : "type_spec");
+        return NULL;
+    }
+    if (args->tensor) {
+        given.batch_input_shape = args->tensor->shape;
+        given.dtype = args->tensor->dtype;
+    } else if (!tw__input_of_spec(spec, &given)) {
+        return NULL;
+    }
+    tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_input_layer, &given);
+    return layer ? tw__input_tensor(layer) : NULL;
+}
+
 TW_API(
     input,
     "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
-    "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None) -> keras_tensor",
+    "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None, tensor: tensor = None since 0.2, "
+    "type_spec: value<spec> = None since 0.2) -> keras_tensor",
     "A Keras tensor that stands for an input of a model.")
 {
     tw_shape whole = args->batch_shape.rank >= 0 ? args->batch_shape : args->batch_input_shape;
+    if (args->tensor || args->type_spec.kind != TW_VALUE_NONE)
+        return input_of_type(args);
     if (args->shape.rank >= 0 && args->batch_shape.rank >= 0) {
         tw__fail(TW_VALUE_ERROR, "Only provide the `shape` OR `batch_shape` argument to Input, not both at the same time.");
         return NULL;
@@ -309,6 +337,10 @@ static bool has_node(const tw_layer *layer, int64_t node, const char *what)
 {
     if (node >= 0 && node < (int64_t)layer->node_count)
         return true;
+    if (!layer->node_count) {
+        tw__fail(TW_RUNTIME_ERROR, "The layer %s has never been called and thus has no defined %s.", layer->name, what);
+        return false;
+    }
     tw__fail(TW_VALUE_ERROR, "Asked to get %s at node %lld, but the layer has only %lld inbound nodes.", what, (long long)node,
              (long long)layer->node_count);
     return false;
@@ -326,4 +358,18 @@ TW_METHOD(layer_get_input_at, "keras.layers.Layer.get_input_at(self: layer, node
 {
     return has_node(args->self, args->node_index, "input") ? of_node(args->self, (size_t)args->node_index, false)
                                                            : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+TW_METHOD(layer_get_output_shape_at, "keras.layers.Layer.get_output_shape_at(self: layer, node_index: int) -> value",
+          "The shape of what its n-th call gave.")
+{
+    return has_node(args->self, args->node_index, "output shape") ? node_shapes(args->self, (size_t)args->node_index, true)
+                                                                  : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+TW_METHOD(layer_get_input_shape_at, "keras.layers.Layer.get_input_shape_at(self: layer, node_index: int) -> value",
+          "The shape of what its n-th call was given.")
+{
+    return has_node(args->self, args->node_index, "input shape") ? node_shapes(args->self, (size_t)args->node_index, false)
+                                                                 : (tw_value){ .kind = TW_VALUE_NONE };
 }

@@ -323,6 +323,27 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
     return x;
 }
 
+/* A ragged or sparse tensor: the layers one after the other, whatever they give. */
+static void *sequential_composite(tw_layer *self, void *input, int training)
+{
+    size_t count = 0;
+    tw_layer *const *layers = tw__sequential_layers(self, &count);
+    tw_value value = { .kind = TW_VALUE_OBJECT, .object = tw_retain(input) };
+    for (size_t i = 0; layers && i < count && value.kind != TW_VALUE_NONE; i++) {
+        tw_value given = value;
+        if (tw__is(layers[i], &tw__class_layers_input_layer))
+            continue;
+        value = tw__layer_call_values(layers[i], &given, 1, training);
+        tw_value_free(&given);
+    }
+    if (value.kind == TW_VALUE_OBJECT || value.kind == TW_VALUE_TENSOR)
+        return value.kind == TW_VALUE_OBJECT ? value.object : (void *)value.tensor;
+    if (value.kind != TW_VALUE_NONE)
+        tw__fail(TW_VALUE_ERROR, "model \"%s\": its last layer gives several tensors", self->name);
+    tw_value_free(&value);
+    return NULL;
+}
+
 static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape)
 {
     sequential *model = (sequential *)self;
@@ -344,6 +365,7 @@ static void *sequential_from_config(const tw_value *config);
 
 static const tw__layer_methods sequential_methods = { .arguments = "inputs training mask",
                                                       .call = sequential_call,
+                                                      .call_composite = sequential_composite,
                                                       .output_shape = sequential_output_shape,
                                                       .count_call = sequential_count_call,
                                                       .any_dtype = true,

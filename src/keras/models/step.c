@@ -30,7 +30,8 @@ static tw_tensors call_model(tw_layer *model, tw_tensors x, bool training)
 static bool is_simple(tw__trainer *t, tw__mode mode)
 {
     const tw__nesting *nesting = tw__trainer_nesting(t, mode);
-    return tw__is(t->model, &tw__class_sequential) && !t->model->foreign_call && (!nesting || !tw__is_nested(&nesting->parts[0]));
+    return tw__is(t->model, &tw__class_sequential) && !t->model->foreign_call &&
+           (!nesting || (!tw__is_nested(&nesting->parts[0]) && nesting->parts[0].kind != TW_VALUE_OBJECT));
 }
 
 tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs,

@@ -336,6 +336,7 @@ _LATER = {
     train: [("_messages", ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists",  # noqa: F821
                            "FeatureList")), ("_records", ("checkpoints_iterator",)), ("_cluster", ("ClusterSpec",)),
             ("_communication", ("Coordinator", "ExponentialMovingAverage"))],
+    signal: [("_signal", ("stft", "inverse_stft", "inverse_stft_window_fn", "mdct", "inverse_mdct"))],  # noqa: F821
     summary: [("_summary", "SUMMARY")],  # noqa: F821
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821

@@ -189,6 +189,22 @@ static void parse_default(cursor *c, tw__attr_def *attr)
         attr->value.count = (int32_t)count;
         break;
     }
+    case TW_ATTR_FLOATS: {
+        double *values = NULL;
+        size_t count = 0, capacity = 0;
+        c->bad |= !take(c, "[");
+        while (!c->bad && !take(c, "]")) {
+            double value = strtod(c->at, &end);
+            c->bad |= end == c->at || TW_GROW(values, capacity, count + 1) != TW_OK;
+            if (!c->bad)
+                values[count++] = value;
+            c->at = end;
+            take(c, ",");
+        }
+        attr->value.floats = values;
+        attr->value.count = (int32_t)count;
+        break;
+    }
     default: /* other lists: empty is the only default that occurs */
         c->bad |= !take(c, "[") || !take(c, "]");
     }
@@ -281,7 +297,7 @@ void tw__op_signature_free(tw__op_signature *s)
         tw__free(attr->allowed_strings);
         if (attr->has_default && attr->kind == TW_ATTR_STRING)
             tw__free((char *)attr->value.s.data);
-        else if (attr->has_default && attr->kind == TW_ATTR_INTS)
+        else if (attr->has_default && (attr->kind == TW_ATTR_INTS || attr->kind == TW_ATTR_FLOATS))
             tw__free((int64_t *)attr->value.ints);
         tw__free(attr->name);
     }

@@ -234,9 +234,10 @@ static bool positive(int64_t height, int64_t width)
     return false;
 }
 
-TW_API(image_resize_with_crop_or_pad,
-       "image.resize_with_crop_or_pad(image: tensor, target_height: int, target_width: int) -> tensor",
-       "The middle of images, or zeros around them, so that they get a height and a width.")
+TW_API(
+    image_resize_with_crop_or_pad,
+    "image.resize_with_crop_or_pad|compat.v1.image.resize_image_with_crop_or_pad(image: tensor, target_height: int, target_width: int) -> tensor",
+    "The middle of images, or zeros around them, so that they get a height and a width.")
 {
     tw_auto tw_tensor *image = with_sides(args->image);
     return image && positive(args->target_height, args->target_width)
@@ -351,7 +352,8 @@ static tw_tensor *transpose(tw_tensor *image)
     return TW_CALL(Transpose, image, order);
 }
 
-TW_API(image_transpose, "image.transpose(image: tensor, name: str = None) -> tensor", "Images with rows and columns exchanged.")
+TW_API(image_transpose, "image.transpose|compat.v1.image.transpose_image(image: tensor, name: str = None) -> tensor",
+       "Images with rows and columns exchanged.")
 {
     return can_turn(args->image) ? transpose(args->image) : NULL;
 }

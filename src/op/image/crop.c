@@ -121,7 +121,7 @@ TW_OP(CropAndResize, .inputs = "image: T, boxes: float, box_ind: int32, crop_siz
       .attrs =
           "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}, method: {'bilinear', 'nearest'} = 'bilinear', "
           "extrapolation_value: float = 0",
-      .shape = crop_shape, .compute = crop_compute, .no_gradient = true,
+      .shape = crop_shape, .compute = crop_compute, .gradient = tw__crop_gradient,
       .function = "image.crop_and_resize(image: tensor, boxes: tensor<float32>, box_indices: tensor<int32>, "
                   "crop_size: tensor<int32>, method: str = bilinear, extrapolation_value: float = 0, "
                   "name: str = None) -> tensor",

@@ -43,4 +43,7 @@ tw_status tw__need_pair(const tw__inference *inference, int input, const char *w
 /* Whether there are pixels and are to be some. */
 tw_status tw__resize_check(const tw_shape *in, const tw_shape *out);
 
+/* The gradient of CropAndResize (crop_grad.c). */
+tw_status tw__crop_gradient(tw__gradient *gradient);
+
 #endif

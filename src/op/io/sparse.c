@@ -1,6 +1,6 @@
 /* Sparse tensors in one tensor of three elements (indices, values, shape), so that datasets can carry and stack them:
- * SerializeSparse, SerializeManySparse, DeserializeSparse. An element is a variant that holds the part, or a string: its
- * TensorProto. */
+ * SerializeSparse, SerializeManySparse, DeserializeSparse, DeserializeManySparse. An element is a variant that holds the part, or
+ * a string: its TensorProto. */
 #include "format/array/tensor_message.h"
 #include "op/list/list.h"
 #include "op/op.h"
@@ -207,3 +207,7 @@ TW_OP(DeserializeSparse, .inputs = "serialized_sparse: Tserialized",
       .outputs = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
       .attrs = "dtype: type, Tserialized: {string, variant} = string", .shape = from_shape, .compute = from_compute,
       .no_gradient = true, .doc = "The sparse tensor that three elements are, or a tensor of such rows.");
+
+TW_OP(DeserializeManySparse, .inputs = "serialized_sparse: string",
+      .outputs = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64", .attrs = "dtype: type", .shape = from_shape,
+      .compute = from_compute, .no_gradient = true, .doc = "The sparse tensor that rows of three strings are.");

@@ -41,8 +41,6 @@ static const struct {
     { "load_op_library", "thalweg._surface" },
     { "no_gradient", "thalweg._surface" },
     { "nondifferentiable_batch_function", "thalweg._surface" },
-    { "random_normal_initializer", "thalweg._surface" },
-    { "random_uniform_initializer", "thalweg._surface" },
     { "register_tensor_conversion_function", "thalweg._surface" },
     { "required_space_to_batch_paddings", "thalweg._surface" },
     { "variable_creator_scope", "thalweg._surface" },

@@ -150,16 +150,6 @@ def _install_creators():
     del plain
 
 
-def random_normal_initializer(mean=0.0, stddev=0.05, seed=None):
-    """An initializer of the normal distribution."""
-    return tf.keras.initializers.RandomNormal(mean, stddev, seed)
-
-
-def random_uniform_initializer(minval=-0.05, maxval=0.05, seed=None):
-    """An initializer of the uniform distribution."""
-    return tf.keras.initializers.RandomUniform(minval, maxval, seed)
-
-
 # ---- shapes and graphs ----
 
 def broadcast_static_shape(shape_x, shape_y):

@@ -320,6 +320,11 @@ EXPRESSIONS = [
     'tf.linalg.LinearOperatorTridiag([[1.,2.,0.],[4.,5.,6.],[0.,7.,8.]]).matmul([[1.],[2.],[3.]],adjoint=True)',
     'tf.linalg.LinearOperatorAdjoint(tf.linalg.LinearOperatorFullMatrix([[4.,1.],[2.,3.]])).to_dense()',
     'tf.linalg.LinearOperatorInversion(tf.linalg.LinearOperatorFullMatrix([[4.,1.],[2.,3.]])).to_dense()',
+    '[tf.random.set_seed(1), [i([2]) for i in [tf.random_normal_initializer(0.0,0.02)] for _ in range(2)]]',
+    '[tf.random.set_seed(1), tf.random_uniform_initializer(-1,1)([3]), tf.random_uniform_initializer(0,9)([3],tf.int32)]',
+    'tf.random_normal_initializer()([2],tf.int32)',
+    'tf.random_uniform_initializer()([2],tf.string)',
+    'tf.random_normal_initializer(1.0,stddev=2.0).get_config()',
 ]
 
 x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

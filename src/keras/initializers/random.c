@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "keras/initializers/initializers.h"
+#include "op/calls.h"
 
 /* Every class here has the argument `seed`. */
 static tw_status take_seed(void *self, int64_t seed)
@@ -37,8 +38,7 @@ static const tw__initializer_methods random_uniform_methods = { random_uniform_m
 
 TW_CLASS(
     initializers_random_uniform,
-    "keras.initializers.RandomUniform|keras.initializers.random_uniform|initializers.RandomUniform|initializers.random_uniform|"
-    "random_uniform_initializer"
+    "keras.initializers.RandomUniform|keras.initializers.random_uniform|initializers.RandomUniform|initializers.random_uniform"
     "(minval: float = -0.05, maxval: float = 0.05, seed: int = None) -> initializer",
     .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_uniform_init,
     .methods = &random_uniform_methods, .doc = "Values from [minval, maxval), all equally likely.");
@@ -51,11 +51,70 @@ static tw_tensor *random_normal_make(tw_initializer *self, const tw_shape *shape
 static const tw__initializer_methods random_normal_methods = { random_normal_make };
 
 TW_CLASS(initializers_random_normal,
-         "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal|"
-         "random_normal_initializer"
+         "keras.initializers.RandomNormal|keras.initializers.random_normal|initializers.RandomNormal|initializers.random_normal"
          "(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
          .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = random_normal_init,
          .methods = &random_normal_methods, .doc = "Normal values.");
+
+/* ---- tf.random_uniform_initializer and tf.random_normal_initializer: without a seed each call draws as tf.random does ---- */
+
+static tw_status drawn_uniform_init(void *self, const void *given)
+{
+    return take_seed(self, ((const tw_random_uniform_initializer_args *)given)->seed);
+}
+
+static tw_tensor *drawn_uniform_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    const tw_random_uniform_initializer_args *args = self->object.config;
+    if (!tw__dtype_is_float(dtype) && !tw__dtype_is_integer(dtype)) {
+        tw__fail(TW_VALUE_ERROR, "Argument `dtype` expected to be numeric or boolean. Received <dtype: '%s'>.",
+                 tw_dtype_name(dtype));
+        return NULL;
+    }
+    if (self->seeded)
+        return tw__initial_uniform(self, shape, dtype, args->minval, args->maxval);
+    TW_TEMPS(t);
+    tw_tensor *dims = tw__temp_ints(t, shape->dims, shape->rank, TW_INT32);
+    tw_tensor *low = tw__temp_cast(t, tw__temp_float(t, TW_FLOAT64, args->minval), dtype),
+              *high = tw__temp_cast(t, tw__temp_float(t, TW_FLOAT64, args->maxval), dtype);
+    return dims && low && high ? tw_random_uniform(dims, .minval = low, .maxval = high, .dtype = dtype) : NULL;
+}
+static const tw__initializer_methods drawn_uniform_methods = { drawn_uniform_make };
+
+TW_CLASS(
+    random_uniform_initializer,
+    "_initializers.RandomUniform|random_uniform_initializer(minval: float = -0.05, maxval: float = 0.05, seed: int = None) -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = drawn_uniform_init,
+    .methods = &drawn_uniform_methods, .doc = "Values from [minval, maxval), other ones at each call unless there is a seed.");
+
+static tw_status drawn_normal_init(void *self, const void *given)
+{
+    return take_seed(self, ((const tw_random_normal_initializer_args *)given)->seed);
+}
+
+static tw_tensor *drawn_normal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    const tw_random_normal_initializer_args *args = self->object.config;
+    if (!tw__dtype_is_float(dtype)) {
+        tw__fail(TW_VALUE_ERROR, "Argument `dtype` is expected to be floating point. Received: <dtype: '%s'>.",
+                 tw_dtype_name(dtype));
+        return NULL;
+    }
+    if (self->seeded)
+        return tw__initial_normal(self, shape, dtype, args->mean, args->stddev, false);
+    TW_TEMPS(t);
+    tw_tensor *dims = tw__temp_ints(t, shape->dims, shape->rank, TW_INT32);
+    tw_tensor *mean = tw__temp_cast(t, tw__temp_float(t, TW_FLOAT64, args->mean), dtype),
+              *deviation = tw__temp_cast(t, tw__temp_float(t, TW_FLOAT64, args->stddev), dtype);
+    return dims && mean && deviation ? tw_random_normal(dims, .mean = mean, .stddev = deviation, .dtype = dtype) : NULL;
+}
+static const tw__initializer_methods drawn_normal_methods = { drawn_normal_make };
+
+TW_CLASS(
+    random_normal_initializer,
+    "_initializers.RandomNormal|random_normal_initializer(mean: float = 0.0, stddev: float = 0.05, seed: int = None) -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = drawn_normal_init, .methods = &drawn_normal_methods,
+    .doc = "Normal values, other ones at each call unless there is a seed.");
 
 static tw_tensor *truncated_normal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {

@@ -2,7 +2,10 @@
  *
  * Each session has its own state of every variable. The first one that touches a variable uses the variable's own resource, so
  * that what reads variables directly (checkpoints, weights) sees its values; further sessions have resources of their own. */
+#include <time.h>
+
 #include "base/pause.h"
+#include "op/queue/queue.h"
 #include "rows.h"
 #include "session/session.h"
 
@@ -17,8 +20,11 @@ struct tw_session {
     tw__map streams;   /* name of a node whose kernel has state -> tw__kernel_stream */
     tw__map prepared;  /* feeds and fetches -> tw__prepared */
     bool ready, closed;
-    bool soft; /* nodes whose device is not there run on the processor */
+    bool soft;           /* nodes whose device is not there run on the processor */
+    _Atomic int running; /* runs that have begun and not ended, in all threads */
 };
+
+static _Thread_local int runs_here; /* of any session in this thread: a run may call functions of the program */
 
 static void free_prepared(void *memory)
 {
@@ -39,6 +45,16 @@ static void free_resource(void *memory)
 static void free_stream(void *stream)
 {
     tw_release(stream);
+}
+
+/* Threads that wait for queues of the session go on, with an error. */
+static void cancel_queues(struct tw_session *session)
+{
+    for (size_t i = 0; i < session->streams.count; i++) {
+        tw__kernel_stream *stream = session->streams.entries[i].value;
+        if (stream && stream->free_state == tw__queue_release)
+            tw__queue_cancel(stream->state);
+    }
 }
 
 static void close_session(struct tw_session *session)
@@ -206,9 +222,8 @@ tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge
     return prepared;
 }
 
-tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs)
+static tw_status run_prepared(const tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs)
 {
-    TW_TRY(tw__session_check_open(session));
     tw__function *f = prepared->function;
     tw_tensor *few[64], **inputs = f->input_count <= 64 ? few : tw__alloc_array((size_t)f->input_count, sizeof *inputs);
     tw_tensor *few_out[32], **out = f->output_count <= 32 ? few_out : tw__alloc_array((size_t)f->output_count, sizeof *out);
@@ -232,6 +247,18 @@ tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw
         tw__free(inputs);
     if (out != few_out)
         tw__free(out);
+    return status;
+}
+
+tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs)
+{
+    session->running++; /* before the question: who closes the session waits for what runs */
+    runs_here++;
+    tw_status status = tw__session_check_open(session);
+    if (status == TW_OK)
+        status = run_prepared(prepared, values, outputs);
+    runs_here--;
+    session->running--;
     return status;
 }
 
@@ -315,9 +342,22 @@ TW_METHOD(
 
 TW_METHOD(session_close, "compat.v1._Session.close(self: session)", "Drops the state; the session can't be used any more.")
 {
-    tw__mutex_take(&args->self->lock);
-    close_session(args->self);
-    pthread_mutex_unlock(&args->self->lock);
+    struct tw_session *session = args->self;
+    tw__mutex_take(&session->lock);
+    session->closed = true;
+    cancel_queues(session);
+    pthread_mutex_unlock(&session->lock);
+    if (runs_here) /* inside of a run: what it uses goes with the session */
+        return TW_OK;
+    while (session->running) {
+        void *language = tw__wait_begin();
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        tw__wait_end(language);
+        TW_TRY(tw__interrupted());
+    }
+    tw__mutex_take(&session->lock);
+    close_session(session);
+    pthread_mutex_unlock(&session->lock);
     return TW_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Functions of tf.compat.v1 and tf.compat.v1.nn that are gone from tf, or do something else there. */
 #include "api/array/array.h"
+#include "api/random/random.h"
 #include "op/calls.h"
 #include "v1/v1.h"
 
@@ -139,4 +140,17 @@ TW_API(v1_sparse_to_dense,
                                                        inputs, 4, &validate, 1)
                                        : NULL;
     return tw__part_result(&part, result);
+}
+
+TW_API(v1_get_seed, "compat.v1.random.get_seed|compat.v1.get_seed(op_seed: int?) -> value",
+       "The two seeds of a random operation that was given this one; (None, None): chance.")
+{
+    tw__seeds seeds = tw__seed_pair(args->op_seed);
+    bool none = !seeds.seed && !seeds.seed2;
+    tw_value *items = tw__alloc_array(2, sizeof *items);
+    if (items && !none) {
+        items[0] = (tw_value){ .kind = TW_VALUE_INT, .i = seeds.seed };
+        items[1] = (tw_value){ .kind = TW_VALUE_INT, .i = seeds.seed2 };
+    }
+    return (tw_value){ .kind = items ? TW_VALUE_TUPLE : TW_VALUE_NONE, .list = { items, items ? 2 : 0 } };
 }

@@ -4,9 +4,6 @@ import threading
 import time
 
 import thalweg as tf
-from thalweg._graph_mode import variables as _variables
-
-_keys = _variables.GraphKeys
 
 
 class Coordinator:
@@ -103,11 +100,6 @@ class LooperThread(threading.Thread):
         """What is done again and again."""
         if self._what:
             self._what(*self._with, **self._named)
-
-
-def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=_keys.QUEUE_RUNNERS):
-    """The threads of the graph's queues: there are none."""
-    return []
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):

@@ -12,6 +12,8 @@ _v1 = tf.compat.v1
 
 # What is only named otherwise and no row: "old=where it is in tf".
 _RENAMED = """
+manip.gather_nd=gather_nd manip.reshape=reshape manip.reverse=reverse manip.roll=roll manip.scatter_nd=scatter_nd manip.tile=tile
+manip.space_to_batch_nd=space_to_batch manip.batch_to_space_nd=batch_to_space train.NewCheckpointReader=train.load_checkpoint
 FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature VarLenFeature=io.VarLenFeature SparseFeature=io.SparseFeature
 parse_single_sequence_example=io.parse_single_sequence_example orthogonal_initializer=keras.initializers.Orthogonal OpError=errors.OpError
 make_ndarray=make_ndarray make_tensor_proto=make_tensor_proto initializers.orthogonal=keras.initializers.Orthogonal io.SparseFeature=io.SparseFeature
@@ -148,15 +150,16 @@ def install():
         _scatter("scatter_nd_" + kind, "Parts of a variable: %s." % kind, lambda ref, indices, updates: [indices, updates])
     _v1.all_variables, _v1.initialize_variables = _v1.global_variables, _v1.variables_initializer
     _v1.FixedLengthRecordReader = _unsupported("FixedLengthRecordReader")
-    for name in ("FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue", "TextLineReader", "TFRecordReader", "WholeFileReader",
-                 "IdentityReader"):
+    for name in ("TextLineReader", "TFRecordReader", "WholeFileReader", "IdentityReader"):
         setattr(_v1, name, _unsupported(name))
+    for name in ("QueueBase", "FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"):
+        setattr(_v1, name, getattr(tf.queue, name))
     tf._module("initializers", _v1, global_variables=_v1.global_variables_initializer, local_variables=_v1.local_variables_initializer,
                tables_initializer=_v1.tables_initializer, variables=_v1.variables_initializer)
 
 
 def _unsupported(name):
     def make(*args, **kwargs):
-        raise NotImplementedError("tf.compat.v1.%s: queues and readers are not supported; use tf.data" % name)
+        raise NotImplementedError("tf.compat.v1.%s: readers are not supported; use tf.data" % name)
     make.__name__, make.__doc__ = name, "Not supported: use tf.data."
     return make

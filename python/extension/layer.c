@@ -252,7 +252,8 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
     if (layer->foreign_call)
         return tw__py_call_own(self, layer, arguments, keywords);
     const tw__layer_methods *methods = tw__methods(layer);
-    if (methods->invoke)
+    bool structured = methods->call_structure && PyTuple_Size(arguments) == 1 && PyDict_Check(PyTuple_GetItem(arguments, 0));
+    if (methods->invoke || structured)
         return call_any(layer, arguments, keywords);
     return methods->call_values ? call_values(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);
 }

@@ -105,6 +105,16 @@ def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     return False
 
 
+def _spec_of_column(column):
+    """What tf.io.parse_example must know of a column's features."""
+    from thalweg import _feature_column
+    return _feature_column.spec_of(column)
+
+
+feature_column._columns.FeatureColumn.parse_example_spec = property(_spec_of_column)  # noqa: F821
+_module("queue")
+_module("export", _module("estimator"))
+_module("estimator", keras)  # noqa: F821
 _module("version", VERSION=__version__)
 _module("summary", _module("contrib"))
 _module("experimental", _module("tpu"))
@@ -364,6 +374,10 @@ _LATER = {
     tpu.experimental: [("_cluster", "TPU"), ("_communication", "TPU")],
     _module("embedding", tpu.experimental): [("_communication", "EMBEDDING")],
     tpu: [("_communication", ("XLAOptions",))],
+    queue: [("_queue", ("QueueBase", "FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue"))],  # noqa: F821
+    estimator: [("_estimator", "ESTIMATOR")], estimator.export: [("_estimator", "EXPORT")],  # noqa: F821
+    keras.estimator: [("_estimator", ("model_to_estimator",))],  # noqa: F821
+    feature_column: [("_feature_column", ("make_parse_example_spec", "shared_embeddings"))],  # noqa: F821
 }
 
 

@@ -22,6 +22,8 @@ typedef struct tw__layer_methods {
     const char *arguments;
     tw_value (*call_values)(tw_layer *self, const tw_value *given, int training);
     tw_status (*build_values)(tw_layer *self, const tw_value *given); /* instead of build, where one shape is not enough */
+    /* Besides `call`: the input is no tensor but a dict or another structure. */
+    tw_value (*call_structure)(tw_layer *self, const tw_value *input, int training);
     /* Instead of call_values, for a layer that takes whatever it is given. */
     tw_status (*invoke)(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
     /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
@@ -182,6 +184,7 @@ tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable
 bool tw__has_variables(tw_trackable *root);
 /* A Sequential's layers, borrowed; NULL: it is no Sequential. (models/sequential.c) */
 tw_layer *const *tw__sequential_layers(const tw_layer *model, size_t *count);
+const tw_value *tw__sequential_specs(const tw_layer *model); /* of its input, if that is a dict of tensors; borrowed, or NULL */
 /* The metrics that are attributes of it, also in lists and dicts; borrowed, the list for tw__free. */
 tw_status tw__collect_own_metrics(tw_trackable *root, struct tw_metric ***metrics, int64_t *count);
 /* The layers directly below, through lists and dicts, without metrics; or with `deep` all of them, and metrics. Borrowed, the

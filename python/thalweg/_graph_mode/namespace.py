@@ -5,7 +5,7 @@ import thalweg as tf
 from thalweg import _core, _messages
 from thalweg._graph_mode import (
     checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, forms as _forms, graph as _graph, graph_util as _graph_util,
-    hooks as _hooks, host as _host, importing as _importing, keras as _keras, layers as _layers, losses as _losses, meta_graph as _meta_graph,
+    hooks as _hooks, host as _host, importing as _importing, inputs as _inputs, keras as _keras, layers as _layers, losses as _losses, meta_graph as _meta_graph,
     metrics as _metrics, monitored as _monitored, old_names as _old_names, rnn as _rnn, saved_model as _saved_model, scopes as _scopes, session as _session,
     small as _small, summary as _summary, train as _train, variables as _variables, wrapped as _wrapped)
 
@@ -26,7 +26,7 @@ _from = {
 
 # Modules whose functions and classes stand there as they are.
 _whole = {_v1: (_old_names,), _v1.losses: (_losses,), _v1.summary: (_summary,), _v1.graph_util: (_graph_util,),
-          _v1.train: (_hooks, _monitored, _coordinator, _train)}
+          _v1.train: (_hooks, _monitored, _coordinator, _train, _inputs)}
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
@@ -113,6 +113,24 @@ def _fallback(own, other, name):
     own.__getattr__ = _core._getter(get, None)
 
 
+def _own_features():
+    """tf.compat.v1.feature_column: the columns, with what TensorFlow 1 has besides."""
+    from thalweg import _feature_column
+    own = tf._module("feature_column", _v1, input_layer=_feature_column.input_layer, linear_model=_feature_column.linear_model,
+                     categorical_column_with_vocabulary_file=_feature_column.categorical_column_with_vocabulary_file,
+                     shared_embedding_columns=_feature_column.shared_embeddings)
+    _fallback(own, tf.feature_column, "tensorflow.compat.v1.feature_column")
+    keras = tf._module("keras", _v1)
+    for name in ("layers", "utils"):
+        _fallback(tf._module(name, keras), getattr(tf.keras, name), "tensorflow.compat.v1.keras." + name)
+    from thalweg._graph_mode import tracked
+    keras.utils.track_tf1_style_variables, keras.utils.get_or_create_layer = tracked.track_tf1_style_variables, tracked.get_or_create_layer
+    own = tf._module("estimator", _v1)
+    tf._module("inputs", own)
+    tf._members_later(own.inputs, [("_estimator", ("numpy_input_fn", "pandas_input_fn"))])
+    _fallback(own, tf.estimator, "tensorflow.compat.v1.estimator")
+
+
 def fill():
     """Fills the modules."""
     import numpy
@@ -126,6 +144,7 @@ def fill():
                     setattr(place, name, value)
     for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn, _small):
         module.install()
+    _own_features()
     _v1.nn.separable_conv2d, _v1.train.import_meta_graph, _v1.io.write_graph = (
         _composed.separable_conv2d, _meta_graph.import_meta_graph, _coordinator.write_graph)
     _v1.Variable = _variables.VariableV1
@@ -138,9 +157,7 @@ def fill():
     _v1.resource_variables_enabled = lambda: True
     _v1.executing_eagerly = _core.executing_eagerly
     _v1.compat = tf.compat
-    if not hasattr(_v1, "random"):
-        tf._module("random", _v1)
-        _fallback(_v1.random, tf.random, "tensorflow.compat.v1.random")
+    _fallback(tf._module("random", _v1), tf.random, "tensorflow.compat.v1.random")
     _v1.random.set_random_seed = set_random_seed
     _fallback(_v1, tf, "tensorflow.compat.v1")
     _fallback(tf.compat.v2, tf, "tensorflow.compat.v2")

@@ -182,6 +182,8 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
             return tw__tensor_value(tw__layer_call(layer, given[0].tensor, training));
         if (given[0].kind == TW_VALUE_OBJECT && tw__is_composite(given[0].object))
             return tw__layer_call_composite(layer, given[0].object, training);
+        if (methods->call_structure && given[0].kind != TW_VALUE_NONE)
+            return methods->call_structure(layer, &given[0], training);
         tw__fail(TW_TYPE_ERROR, "%s \"%s\" takes one tensor", tw_class_name(layer), layer->name);
         return result;
     }

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "keras/keras.h"
 #include "keras/models/functional.h"
+#include "saving/saved_model.h"
 
 typedef struct sequential {
     tw__model model;
@@ -18,6 +19,7 @@ typedef struct sequential {
     tw_keras_tensor **tensors; /* what goes in and what each layer gives, as far as they are connected; references */
     size_t connected, tensor_capacity;
     tw_shape input_shape, output_shape;
+    tw_value specs; /* of a model whose input is a dict of tensors: what they were in the first call */
 } sequential;
 
 tw_layer *const *tw__sequential_layers(const tw_layer *model, size_t *count)
@@ -230,6 +232,7 @@ static void sequential_clear(void *self)
     tw_layer *input = model->input;
     model->input = NULL;
     tw_release(input);
+    tw_value_free(&model->specs);
 }
 
 /* Dimensions that differ from call to call are not known. */
@@ -344,6 +347,66 @@ static void *sequential_composite(tw_layer *self, void *input, int training)
     return NULL;
 }
 
+const tw_value *tw__sequential_specs(const tw_layer *model)
+{
+    const sequential *self = tw__is(model, &tw__class_sequential) ? (const sequential *)model : NULL;
+    return self && self->specs.kind == TW_VALUE_DICT ? &self->specs : NULL;
+}
+
+/* What the tensors of a dict are, for batches of any size; None if it is no dict of tensors. */
+static tw_value specs_of(const tw_value *input)
+{
+    tw__dict dict = { 0 };
+    for (int64_t i = 0; input->kind == TW_VALUE_DICT && i + 1 < input->list.count; i += 2) {
+        const tw_value *key = &input->list.items[i], *value = key + 1;
+        if (key->kind != TW_VALUE_STR || value->kind != TW_VALUE_TENSOR) {
+            tw_value partial = tw__dict_take(&dict);
+            tw_value_free(&partial);
+            return (tw_value){ .kind = TW_VALUE_NONE };
+        }
+        tw_shape shape = value->tensor->shape;
+        if (shape.rank > 0)
+            shape.dims[0] = -1;
+        tw__dict_put(&dict, key->s.data, tw__spec_value(value->tensor->dtype, &shape, key->s.data));
+    }
+    return tw__dict_take(&dict);
+}
+
+/* The first layer takes a dict or list of features and gives a tensor. Such a model has no shape of its input: its layers are
+ * built by the first call. */
+static tw_value sequential_call_structure(tw_layer *self, const tw_value *input, int training)
+{
+    sequential *model = (sequential *)self;
+    tw_value result = { .kind = TW_VALUE_NONE };
+    if (!model->count) {
+        tw__fail(TW_TYPE_ERROR, "Sequential \"%s\" takes one tensor", self->name);
+        return result;
+    }
+    self->at_root = false; /* its layers are not connected: they are named as those of a subclass's model are */
+    if (tw__layer_begin(self) != TW_OK)
+        return result;
+    bool first = !self->built;
+    if (first)
+        tw__tracing_begin();
+    result = tw__layer_call_values(model->layers[0], input, 1, training);
+    for (size_t i = 1; result.kind != TW_VALUE_NONE && i < model->count; i++) {
+        tw_value given = result;
+        result = tw__layer_call_values(model->layers[i], &given, 1, training);
+        tw_value_free(&given);
+    }
+    if (first && result.kind != TW_VALUE_NONE) {
+        self->built = true;
+        tw_value_free(&model->specs);
+        model->specs = specs_of(input);
+        if (retrack(model) != TW_OK)
+            tw_value_free(&result);
+    }
+    if (first)
+        tw__tracing_end();
+    tw__layer_end(self);
+    return result;
+}
+
 static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape)
 {
     sequential *model = (sequential *)self;
@@ -366,6 +429,7 @@ static void *sequential_from_config(const tw_value *config);
 static const tw__layer_methods sequential_methods = { .arguments = "inputs training mask",
                                                       .call = sequential_call,
                                                       .call_composite = sequential_composite,
+                                                      .call_structure = sequential_call_structure,
                                                       .output_shape = sequential_output_shape,
                                                       .count_call = sequential_count_call,
                                                       .any_dtype = true,

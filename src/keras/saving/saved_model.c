@@ -146,6 +146,8 @@ static tw_status find_input(tw_layer *model, model_input *input)
     if (functional)
         return functional_input(functional, input);
     const tw_value *specs = tw__revived_input(model);
+    if (!specs)
+        specs = tw__sequential_specs(model);
     if (specs && tw__is_nested(specs)) {
         TW_TRY(tw__structure_each(specs, add_spec, input));
         input->structure = tw__value_copy(specs);

@@ -64,9 +64,15 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     return meta
 
 
+def maybe_saved_model_directory(export_dir):
+    """Whether the directory holds a SavedModel."""
+    return any(os.path.exists(os.path.join(os.fspath(export_dir), name)) for name in ("saved_model.pb", "saved_model.pbtxt"))
+
+
 def install():
     """Fills tf.compat.v1.saved_model."""
-    module = tf._module("saved_model", tf.compat.v1, load=load)
-    tf._module("loader", module, load=load)
+    from thalweg._graph_mode import saved_model_builder as _builder
+    module = tf._module("saved_model", tf.compat.v1, load=load, maybe_saved_model_directory=maybe_saved_model_directory)
+    tf._module("loader", module, load=load, maybe_saved_model_directory=maybe_saved_model_directory)
     tf._module("tag_constants", module, SERVING="serve", TRAINING="train", GPU="gpu", TPU="tpu")
-    tf._module("signature_constants", module, DEFAULT_SERVING_SIGNATURE_DEF_KEY="serving_default", PREDICT_METHOD_NAME="tensorflow/serving/predict")
+    _builder.install(module)

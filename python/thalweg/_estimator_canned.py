@@ -1,0 +1,303 @@
+"""tf.estimator's models that are there already: linear ones, networks of dense layers, and both together, over feature columns."""
+import math
+
+import thalweg as tf
+from thalweg._estimator import ClassificationOutput, Estimator, EstimatorSpec, ModeKeys, PredictOutput, RegressionOutput
+
+v1 = tf.compat.v1
+
+
+# ---- optimizers ----
+
+def _optimizer(given, usual, rate):
+    """A step for a loss: of a name, an optimizer of Keras or of TensorFlow 1, or a function that makes one."""
+    given = usual if given is None else given
+    if callable(given) and not hasattr(given, "apply_gradients"):
+        given = given()
+    if isinstance(given, str):
+        kinds = {"Adagrad": v1.train.AdagradOptimizer, "Adam": v1.train.AdamOptimizer, "Ftrl": v1.train.FtrlOptimizer, "RMSProp": v1.train.RMSPropOptimizer,
+                 "SGD": v1.train.GradientDescentOptimizer}
+        if given not in kinds:
+            raise ValueError("Unsupported optimizer name: %s. Supported names are: %s" % (given, tuple(sorted(kinds))))
+        return kinds[given](rate)
+    return given
+
+
+def _train_op(optimizers, loss):
+    """Each optimizer changes the variables of its part of the model."""
+    step = v1.train.get_or_create_global_step()
+    operations = []
+    for optimizer, variables in optimizers:
+        if not variables:
+            continue
+        if isinstance(optimizer, tf.keras.optimizers.Optimizer):
+            operations.append(tf.group(optimizer.apply_gradients(zip(tf.gradients(loss, variables), variables))))
+        else:
+            operations.append(optimizer.minimize(loss, var_list=variables))
+    with tf.control_dependencies(operations):
+        return v1.assign_add(step, 1).op
+
+
+# ---- heads ----
+
+class _Head:
+    """Losses, predictions and metrics of logits."""
+
+    def __init__(self, weight_column, reduction, label_dimension=1, n_classes=None, label_vocabulary=None):
+        self._weight, self._reduction, self._classes, self._words = weight_column, reduction, n_classes, label_vocabulary
+        if n_classes is not None and n_classes < 2:
+            raise ValueError("n_classes must be > 1: %s" % n_classes)
+        if reduction not in ("sum_over_batch_size", "sum", "auto"):
+            raise ValueError("loss_reduction must be SUM or SUM_OVER_BATCH_SIZE, got %s" % reduction)
+        self.dimension = label_dimension if n_classes is None else 1 if n_classes == 2 else n_classes
+
+    def _weights(self, features):
+        if self._weight is None:
+            return None
+        key = self._weight if isinstance(self._weight, str) else self._weight.key
+        given = tf.cast(features[key], tf.float32)
+        return given[:, None] if given.shape.rank == 1 else given
+
+    def _labels(self, labels):
+        labels = tf.convert_to_tensor(next(iter(labels.values())) if isinstance(labels, dict) else labels)
+        if self._words:
+            table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(list(self._words), list(range(len(self._words))), value_dtype=tf.int64), -1)
+            labels = table.lookup(labels)
+        return labels[:, None] if labels.shape.rank == 1 else labels
+
+    def _mean(self, losses, weights):
+        """One number of the losses of samples, as the reduction says; they are a column."""
+        if weights is not None:
+            losses = losses * weights
+        if self._reduction == "sum":
+            return tf.reduce_sum(losses)
+        return tf.reduce_sum(losses) / tf.cast(tf.size(losses), tf.float32)
+
+    def spec(self, features, labels, mode, logits, train):
+        """What the model function gives."""
+        predictions, exports = self._predictions(logits)
+        if mode == ModeKeys.PREDICT:
+            return EstimatorSpec(mode, predictions, export_outputs=exports)
+        labels, weights = self._labels(labels), self._weights(features)
+        losses = self._losses(labels, logits)
+        loss = self._mean(losses, weights)
+        if mode == ModeKeys.EVAL:
+            metrics = self._metrics(labels, predictions, losses, weights)
+            return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
+        return EstimatorSpec(mode, predictions, loss, train(loss))
+
+
+class _Regression(_Head):
+    def _predictions(self, logits):
+        return {"predictions": logits}, {"serving_default": RegressionOutput(logits), "regression": RegressionOutput(logits),
+                                         "predict": PredictOutput({"predictions": logits})}
+
+    def _losses(self, labels, logits):
+        labels = tf.cast(labels, tf.float32)
+        return tf.math.squared_difference(logits, labels)
+
+    def _metrics(self, labels, predictions, losses, weights):
+        labels = tf.cast(labels, tf.float32)
+        return {"average_loss": v1.metrics.mean(losses, weights), "label/mean": v1.metrics.mean(labels, weights),
+                "prediction/mean": v1.metrics.mean(predictions["predictions"], weights)}
+
+
+class _Binary(_Head):
+    def _predictions(self, logits):
+        logistic = tf.sigmoid(logits)
+        two = tf.concat([tf.zeros_like(logits), logits], -1)
+        ids = tf.argmax(two, -1)[:, None]
+        probabilities, classes = tf.nn.softmax(two), _names(self._words, ids)
+        made = {"logits": logits, "logistic": logistic, "probabilities": probabilities, "class_ids": ids, "classes": classes}
+        every = tf.tile(tf.constant([list(self._words) if self._words else ["0", "1"]]), [tf.shape(logits)[0], 1])
+        output = ClassificationOutput(probabilities, every)
+        return made, {"serving_default": output, "classification": output, "regression": RegressionOutput(logistic), "predict": PredictOutput(made)}
+
+    def _losses(self, labels, logits):
+        return tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(labels, tf.float32), logits)
+
+    def _metrics(self, labels, predictions, losses, weights):
+        labels, logistic, ids = tf.cast(labels, tf.float32), predictions["logistic"], predictions["class_ids"]
+        mean = v1.metrics.mean(labels, weights)
+        largest = (tf.maximum(mean[0], 1 - mean[0]), tf.group(mean[1]))
+        return {"accuracy": v1.metrics.accuracy(labels, ids, weights), "precision": v1.metrics.precision(labels, ids, weights),
+                "recall": v1.metrics.recall(labels, ids, weights), "auc": v1.metrics.auc(labels, logistic, weights), "auc_precision_recall": _precision_recall_area(labels, logistic, weights),
+                "average_loss": v1.metrics.mean(losses, weights), "label/mean": mean, "accuracy_baseline": largest,
+                "prediction/mean": v1.metrics.mean(logistic, weights)}
+
+
+class _Classes(_Head):
+    def _predictions(self, logits):
+        ids = tf.argmax(logits, -1)[:, None]
+        probabilities = tf.nn.softmax(logits)
+        made = {"logits": logits, "probabilities": probabilities, "class_ids": ids, "classes": _names(self._words, ids)}
+        words = list(self._words) if self._words else [str(i) for i in range(self._classes)]
+        output = ClassificationOutput(probabilities, tf.tile(tf.constant([words]), [tf.shape(logits)[0], 1]))
+        return made, {"serving_default": output, "classification": output, "predict": PredictOutput(made)}
+
+    def _losses(self, labels, logits):
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(tf.cast(labels[:, 0], tf.int64), logits)[:, None]
+
+    def _metrics(self, labels, predictions, losses, weights):
+        return {"accuracy": v1.metrics.accuracy(labels, predictions["class_ids"], weights), "average_loss": v1.metrics.mean(losses, weights)}
+
+
+def _precision_recall_area(labels, predictions, weights, count=200):
+    """The area under the curve of precision and recall; between two thresholds the numbers of hits are interpolated, as Keras does."""
+    thresholds = [-1e-7] + [(i + 1) / (count - 1) for i in range(count - 2)] + [1 + 1e-7]
+    hits, hit = v1.metrics.true_positives_at_thresholds(labels, predictions, thresholds, weights)
+    false, alarm = v1.metrics.false_positives_at_thresholds(labels, predictions, thresholds, weights)
+    missed, miss = v1.metrics.false_negatives_at_thresholds(labels, predictions, thresholds, weights)
+    said, gained = hits + false, hits[:-1] - hits[1:]
+    slope = tf.math.divide_no_nan(gained, tf.maximum(said[:-1] - said[1:], 0.))
+    intercept = hits[1:] - slope * said[1:]
+    ratio = tf.where((said[:-1] > 0) & (said[1:] > 0), tf.math.divide_no_nan(said[:-1], tf.maximum(said[1:], 0.)), tf.ones_like(said[1:]))
+    parts = tf.math.divide_no_nan(slope * (gained + intercept * tf.math.log(ratio)), tf.maximum(hits[1:] + missed[1:], 0.))
+    return tf.reduce_sum(parts), tf.group(hit, alarm, miss)
+
+
+def _names(words, ids):
+    return tf.gather(tf.constant(list(words)), ids) if words else tf.strings.as_string(ids)
+
+
+def _head(classes, label_dimension, weight_column, label_vocabulary, reduction):
+    if classes is None:
+        return _Regression(weight_column, reduction, label_dimension)
+    return (_Binary if classes == 2 else _Classes)(weight_column, reduction, n_classes=classes, label_vocabulary=label_vocabulary)
+
+
+# ---- models ----
+
+def _wide(features, columns, units, scope):
+    with v1.variable_scope(scope):
+        logits = v1.feature_column.linear_model(features, columns, units=units)
+    return logits, v1.trainable_variables(scope + "/")
+
+
+def _deep(features, columns, hidden, units, activation, dropout, batch_norm, training, scope):
+    if batch_norm:
+        raise NotImplementedError("tf.estimator: batch_norm=True is not supported")
+    with v1.variable_scope(scope):
+        x = v1.feature_column.input_layer(features, columns)
+        for i, size in enumerate(hidden):
+            x = v1.layers.dense(x, size, activation=activation, kernel_initializer=v1.glorot_uniform_initializer(), name="hiddenlayer_%d" % i)
+            if dropout and training:
+                x = tf.nn.dropout(x, rate=dropout)
+        logits = v1.layers.dense(x, units, kernel_initializer=v1.glorot_uniform_initializer(), name="logits")
+    return logits, v1.trainable_variables(scope + "/")
+
+
+class _Canned(Estimator):
+    def _make(self, head, parts, model_dir, config):
+        """parts(features, training) gives (logits, [(optimizer, variables)])."""
+        def model_fn(features, labels, mode):
+            logits, optimizers = parts(features, mode == ModeKeys.TRAIN)
+            return head.spec(features, labels, mode, logits, lambda loss: _train_op(optimizers, loss))
+        Estimator.__init__(self, model_fn, model_dir, config)
+
+
+def _linear_part(head, columns, optimizer, scope="linear"):
+    def part(features, training):
+        del training
+        logits, variables = _wide(features, columns, head.dimension, scope)
+        rate = min(.2, 1. / math.sqrt(len(columns)))
+        return logits, (_optimizer(optimizer, "Ftrl", rate), variables)
+    return part
+
+
+def _deep_part(head, columns, hidden, optimizer, activation, dropout, batch_norm, rate=.05, scope="dnn"):
+    def part(features, training):
+        logits, variables = _deep(features, columns, hidden, head.dimension, activation, dropout, batch_norm, training, scope)
+        return logits, (_optimizer(optimizer, "Adagrad", rate), variables)
+    return part
+
+
+def _together(parts):
+    def build(features, training):
+        made = [part(features, training) for part in parts]
+        logits = made[0][0] if len(made) == 1 else tf.add_n([logits for logits, _ in made])
+        return logits, [optimizer for _, optimizer in made]
+    return build
+
+
+def _refuse(warm_start_from, sparse_combiner):
+    if warm_start_from is not None:
+        raise NotImplementedError("tf.estimator: warm_start_from is not supported")
+    if sparse_combiner != "sum":
+        raise NotImplementedError("tf.estimator: sparse_combiner %r is not supported; 'sum' is" % sparse_combiner)
+
+
+class LinearClassifier(_Canned):
+    """Classes by a weighted sum of features."""
+
+    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl", config=None,
+                 warm_start_from=None, loss_reduction="sum_over_batch_size", sparse_combiner="sum"):
+        _refuse(warm_start_from, sparse_combiner)
+        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
+        self._make(head, _together([_linear_part(head, list(feature_columns), optimizer)]), model_dir, config)
+
+
+class LinearRegressor(_Canned):
+    """Numbers by a weighted sum of features."""
+
+    def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, warm_start_from=None,
+                 loss_reduction="sum_over_batch_size", sparse_combiner="sum"):
+        _refuse(warm_start_from, sparse_combiner)
+        head = _head(None, label_dimension, weight_column, None, loss_reduction)
+        self._make(head, _together([_linear_part(head, list(feature_columns), optimizer)]), model_dir, config)
+
+
+class DNNClassifier(_Canned):
+    """Classes by dense layers."""
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Adagrad",
+                 activation_fn=tf.nn.relu, dropout=None, config=None, warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False):
+        _refuse(warm_start_from, "sum")
+        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
+        part = _deep_part(head, list(feature_columns), hidden_units, optimizer, activation_fn, dropout, batch_norm, .001 if optimizer == "Adam" else .05)
+        self._make(head, _together([part]), model_dir, config)
+
+
+class DNNRegressor(_Canned):
+    """Numbers by dense layers."""
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Adagrad", activation_fn=tf.nn.relu,
+                 dropout=None, config=None, warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False):
+        _refuse(warm_start_from, "sum")
+        head = _head(None, label_dimension, weight_column, None, loss_reduction)
+        self._make(head, _together([_deep_part(head, list(feature_columns), hidden_units, optimizer, activation_fn, dropout, batch_norm)]), model_dir, config)
+
+
+def _both(head, linear_columns, linear_optimizer, deep_columns, deep_optimizer, hidden, activation, dropout, batch_norm):
+    parts = []
+    if deep_columns:
+        parts.append(_deep_part(head, list(deep_columns), hidden, deep_optimizer, activation, dropout, batch_norm))
+    if linear_columns:
+        parts.append(_linear_part(head, list(linear_columns), linear_optimizer))
+    if not parts:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+    return _together(parts)
+
+
+class DNNLinearCombinedClassifier(_Canned):
+    """Classes by a weighted sum and dense layers together."""
+
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad",
+                 dnn_hidden_units=None, dnn_activation_fn=tf.nn.relu, dnn_dropout=None, n_classes=2, weight_column=None, label_vocabulary=None, config=None,
+                 warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False, linear_sparse_combiner="sum"):
+        _refuse(warm_start_from, linear_sparse_combiner)
+        head = _head(n_classes, 1, weight_column, label_vocabulary, loss_reduction)
+        self._make(head, _both(head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
+                               dnn_dropout, batch_norm), model_dir, config)
+
+
+class DNNLinearCombinedRegressor(_Canned):
+    """Numbers by a weighted sum and dense layers together."""
+
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None, dnn_optimizer="Adagrad",
+                 dnn_hidden_units=None, dnn_activation_fn=tf.nn.relu, dnn_dropout=None, label_dimension=1, weight_column=None, config=None,
+                 warm_start_from=None, loss_reduction="sum_over_batch_size", batch_norm=False, linear_sparse_combiner="sum"):
+        _refuse(warm_start_from, linear_sparse_combiner)
+        head = _head(None, label_dimension, weight_column, None, loss_reduction)
+        self._make(head, _both(head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units, dnn_activation_fn,
+                               dnn_dropout, batch_norm), model_dir, config)

@@ -11,6 +11,9 @@ class Members:
         """What the import system asks when there is no such file."""
         del path, target
         parent, _, name = fullname.rpartition(".")
+        if fullname.startswith(("thalweg.python", "thalweg.core")):
+            from thalweg import _inner_paths
+            return _inner_paths.Finder.find_spec(fullname)
         if not fullname.startswith("thalweg.") or name.startswith("_") or parent not in sys.modules:
             return None
         module = getattr(sys.modules[parent], name, None)

@@ -4,6 +4,7 @@ import inspect
 
 import thalweg as tf
 from thalweg import _core
+from thalweg._graph_mode import tracked as _tracked
 from thalweg._graph_mode import variables as _variables
 
 _v1 = tf.compat.v1
@@ -57,8 +58,11 @@ class _Scoped:
     def _weight(self, name, shape, initializer=None, regularizer=None, constraint=None, trainable=True, dtype=None):
         graph = None if _core.executing_eagerly() else _v1.get_default_graph()
         before = 0 if graph is None else len(graph._variables(""))
+        tracked = _tracked._now() is not None  # the object that the variable belongs to has the loss
         variable = _v1.get_variable(name, shape, dtype or self.dtype or tf.float32, _initializer(initializer), constraint=constraint,
-                                    trainable=bool(trainable and self.trainable))
+                                    regularizer=tf.keras.regularizers.get(regularizer) if tracked else None, trainable=bool(trainable and self.trainable))
+        if tracked:
+            return variable
         if regularizer is not None and graph is not None and len(graph._variables("")) > before:
             with tf.name_scope(variable.op.name + "/Regularizer/"):
                 graph.add_to_collection(_keys.REGULARIZATION_LOSSES, tf.keras.regularizers.get(regularizer)(variable))

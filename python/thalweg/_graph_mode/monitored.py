@@ -194,3 +194,6 @@ def MonitoredTrainingSession(master="", is_chief=True, checkpoint_dir=None, scaf
         if (every_secs and every_secs > 0) or (every_steps and every_steps > 0):
             all_hooks.append(CheckpointSaverHook(checkpoint_dir, every_secs, every_steps, scaffold=scaffold, save_graph_def=save_graph_def))
     return MonitoredSession(ChiefSessionCreator(scaffold, master, config, checkpoint_dir), all_hooks + list(hooks or []), stop_grace_period_secs)
+
+
+MonitoredSession.StepContext = _StepContext

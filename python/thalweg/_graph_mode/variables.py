@@ -1,5 +1,6 @@
 """Variables of graphs: Python's side of variable scopes and get_variable, collections, what tf.Variable has more in a graph."""
 import enum
+import functools
 import inspect
 
 import thalweg as tf
@@ -258,10 +259,12 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                      validate_shape=validate_shape, use_resource=use_resource, constraint=constraint, synchronization=synchronization,
                      aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
+    from thalweg._graph_mode import tracked
+    create = functools.partial(tracked.get, _create)
     if getter is None:
-        return _create(whole, **arguments)
+        return create(whole, **arguments)
     arguments.update(dtype=scope.dtype if dtype is None else tf.as_dtype(dtype), initializer=scope.initializer if initializer is None else initializer)
-    return getter(_create, whole, **arguments)
+    return getter(create, whole, **arguments)
 
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False, collections=None, **others):

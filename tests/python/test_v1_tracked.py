@@ -20,6 +20,7 @@ def layer(dense_regularizer=None, regularizer=None):
 
 
 def test_variables_are_the_same_at_each_call():
+    tf.keras.backend.clear_session()
     own, x = layer(), tf.ones((2, 4))
     y = own(x)
     np.testing.assert_array_equal(own(x), y)

@@ -8,6 +8,7 @@
 #include "keras/keras.h"
 #include "keras/models/functional.h"
 #include "saving/saved_model.h"
+#include "spec/structure.h"
 
 typedef struct sequential {
     tw__model model;
@@ -369,7 +370,10 @@ static tw_value specs_of(const tw_value *input)
             shape.dims[0] = -1;
         tw__dict_put(&dict, key->s.data, tw__spec_value(value->tensor->dtype, &shape, key->s.data));
     }
-    return tw__dict_take(&dict);
+    tw_value specs = tw__dict_take(&dict);
+    if (specs.kind == TW_VALUE_DICT && tw__structure_settle(&specs) != TW_OK)
+        tw_value_free(&specs);
+    return specs;
 }
 
 /* The first layer takes a dict or list of features and gives a tensor. Such a model has no shape of its input: its layers are

@@ -312,7 +312,7 @@ static tw_status dequeue_many_compute(tw__kernel *kernel)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "n must be a scalar");
     int64_t wanted = tw_tensor_int_at(kernel->inputs[1], 0), taken = 0;
     if (wanted < 0)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "DequeueMany requested %lld < 0 elements", (long long)wanted);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "DequeueManyOp requested %lld < 0 elements", (long long)wanted);
     if (!queue->shapes)
         return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
                           "%s's DequeueMany and DequeueUpTo require the components to have specified "

@@ -80,10 +80,13 @@ def test_interrupt():
     """Ctrl-C ends a thread that waits."""
     import signal
     queue = tf.queue.FIFOQueue(1, tf.int32)
-    main = threading.main_thread().ident
+    main, before = threading.main_thread().ident, signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
     threading.Timer(.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        queue.dequeue()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            queue.dequeue()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_in_a_function():

@@ -112,15 +112,6 @@ def assert_variables_initialized(var_list=None):
     return tf.stack([tf.reduce_all(tf.equal(v, v)) for v in variables]) if variables else None
 
 
-def get_seed(op_seed):
-    """The two seeds of an operation that is given one seed."""
-    graph = None if _core.executing_eagerly() else _v1.get_default_graph()
-    seed = graph.seed if graph is not None else None
-    if seed is None:
-        return (None, None) if op_seed is None else (87654321, op_seed)
-    return (seed, len(graph.get_operations()) if op_seed is None else op_seed)
-
-
 class colocate_with:
     """with colocate_with(operation): operations made inside say that they belong to that one."""
 

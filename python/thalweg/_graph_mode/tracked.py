@@ -1,6 +1,7 @@
 """tf.compat.v1.keras.utils: variables by name that belong to an object (track_tf1_style_variables, get_or_create_layer)."""
 import contextlib
 import functools
+import inspect
 import threading
 
 import thalweg as tf
@@ -71,7 +72,8 @@ def track_tf1_style_variables(method):
         for name in set(store.regularizers) - known[2] if hasattr(self, "add_loss") else ():
             self.add_loss(functools.partial(store.regularizers[name], store.variables[name]))
         return made
-    del call.__wrapped__  # its source is not the method's
+    del call.__wrapped__  # its source is not the method's, its arguments are
+    call.__signature__ = inspect.signature(method)
     return call
 
 

@@ -96,7 +96,7 @@ static bool read_inputs(PyObject *names, PyObject *inputs, Py_ssize_t count, tak
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *name = PyList_GetItem(names, i), *input = PyList_GetItem(inputs, i);
         const tw_tensor_spec *spec = input ? tw__py_unwrap(input, &tw__class_tensor_spec) : NULL;
-        const tw_variable *variable = input ? tw__py_unwrap(input, &tw__class_variable) : NULL;
+        tw_variable *variable = input ? tw__py_unwrap(input, &tw__class_variable) : NULL;
         if (!name || (!spec && !variable)) {
             tw__py_error(PyExc_TypeError, "a graph takes tensors and variables, not %R", input);
             return false;

@@ -259,7 +259,7 @@ def get_experimental_options():
 
 
 def enable_op_determinism():
-    """The same numbers in every run: they are always. Ops that draw random numbers want a seed from now on, as in TensorFlow."""
+    """Remembered: ops give the same numbers in every run anyway. Random ops without a seed still run."""
     _settings["deterministic"] = True
 
 

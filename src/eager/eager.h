@@ -16,7 +16,8 @@ struct tw_variable {
     bool trainable;
     uint8_t synchronization, aggregation; /* places in the lists of the class's row */
     bool autocasts;                       /* inside its layer's call it is read in the dtype that the layer computes in */
-    tw_callable *constraint;              /* what optimizers send the value through after a change; a reference, or NULL */
+    struct tw_variable *stands_for; /* of a stand-in: the variable that the function was traced with; a reference, or NULL */
+    tw_callable *constraint;        /* what optimizers send the value through after a change; a reference, or NULL */
     /* Of a variable in a lasting graph (graph_variable.c). It does not hold the graph, which holds it: NULL when the graph is
      * gone. */
     struct tw__graph *graph;
@@ -48,7 +49,12 @@ tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainab
 /* The variable gets its resource (taken; NULL after a failure) and the handle on it. */
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable);
 /* A variable without a value that looks like another one: what the body of a function gets for a variable among the arguments. */
-tw_variable *tw__variable_stand_in(const tw_variable *variable);
+tw_variable *tw__variable_stand_in(tw_variable *variable);
+/* The variable itself, or the one that it stands for: whose slots an optimizer keeps. */
+static inline tw_variable *tw__variable_itself(tw_variable *variable)
+{
+    return variable->stands_for ? variable->stands_for : variable;
+}
 tw_tensor *tw__variable_read(tw_variable *variable); /* through dispatch, so tapes see it */
 /* What was read of it, in the dtype in which a layer's call reads it now; takes the value. */
 tw_tensor *tw__variable_cast(const tw_variable *variable, tw_tensor *value);

@@ -14,6 +14,7 @@ static void variable_destroy(void *self)
         variable->resource->variable = NULL;
     tw_release(variable->handle);
     tw_release(variable->constraint);
+    tw_release(variable->stands_for);
     tw__free(variable->name);
 }
 
@@ -22,11 +23,14 @@ static void variable_visit(void *self, tw__visitor visitor, void *context)
     tw_variable *variable = self;
     if (variable->constraint)
         visitor(context, &variable->constraint->object);
+    if (variable->stands_for)
+        visitor(context, &variable->stands_for->trackable.object);
 }
 
 static void variable_clear(void *self)
 {
     tw__set(&((tw_variable *)self)->constraint, NULL);
+    tw__set(&((tw_variable *)self)->stands_for, NULL);
 }
 
 _Thread_local tw__variable_creation tw__variables_made;
@@ -59,7 +63,7 @@ tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool 
     return TW_OK;
 }
 
-tw_variable *tw__variable_stand_in(const tw_variable *variable)
+tw_variable *tw__variable_stand_in(tw_variable *variable)
 {
     tw_variable *made = tw__object_new(&tw__class_variable);
     if (!made)
@@ -68,6 +72,7 @@ tw_variable *tw__variable_stand_in(const tw_variable *variable)
     made->synchronization = variable->synchronization;
     made->aggregation = variable->aggregation;
     made->constraint = tw_retain(variable->constraint);
+    made->stands_for = tw_retain(tw__variable_itself(variable));
     const tw__resource *of = variable->resource;
     tw__resource *resource = made->name ? tw__resource_new(of->dtype, &of->shape, of->name) : NULL;
     if (tw__variable_hold(made, resource, variable->trainable) == TW_OK)

@@ -10,8 +10,8 @@ static tw_tensor *dilate(tw_tensor *input, tw_tensor *filter, tw_ints strides, t
 {
     tw_attr attrs[] = { TW_A_INTS("strides", strides.items, strides.count), TW_A_INTS("rates", rates.items, rates.count),
                         TW_A_STRING("padding", padding ? padding : "") };
-    if (!input || !filter || !strides.given || !rates.given) {
-        tw__fail(TW_VALUE_ERROR, "dilation2d: the filter, strides and dilations must be given");
+    if (!input || !filter || !strides.given || !rates.given || !padding) {
+        tw__fail(TW_VALUE_ERROR, "dilation2d: the filter, strides, dilations and padding must be given");
         return NULL;
     }
     return tw__call(&tw__op_Dilation2D, TW_IN(input, filter), 2, attrs, 3);

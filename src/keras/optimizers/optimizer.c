@@ -243,7 +243,7 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
     optimizer->trained = tw__alloc_array((size_t)variables->count + 1, sizeof(tw_variable *));
     TW_NEED(optimizer->trained);
     for (int64_t i = 0; i < variables->count; i++) {
-        tw_variable *variable = variables->items[i];
+        tw_variable *variable = tw__variable_itself(variables->items[i]);
         TW_TRY(tw__pointer_map_put(&optimizer->places, variable, i));
         optimizer->trained[i] = tw_retain(variable);
         optimizer->trained_count = i + 1;
@@ -333,8 +333,9 @@ static tw_status decay(const tw_optimizer *optimizer, tw_variable *variable)
 static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient)
 {
     const tw__optimizer_methods *methods = tw__methods(optimizer);
-    bool same = position < optimizer->trained_count && optimizer->trained[position] == variable;
-    int64_t index = same ? position : tw__pointer_map_get(&optimizer->places, variable, -1);
+    const tw_variable *itself = tw__variable_itself(variable);
+    bool same = position < optimizer->trained_count && optimizer->trained[position] == itself;
+    int64_t index = same ? position : tw__pointer_map_get(&optimizer->places, itself, -1);
     if (index < 0)
         return tw__fail(
             TW_KEY_ERROR,

@@ -5,6 +5,7 @@ import enum
 import math
 
 import thalweg as tf
+from thalweg import _core
 from thalweg._cluster import ClusterSpec  # noqa: F401
 
 
@@ -146,6 +147,9 @@ def __getattr__(name):
         from thalweg import _distribute
         return _distribute._TensorPerReplica if name == "PerReplica" else _distribute.DistributedValues
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+__getattr__ = _core._getter(__getattr__, None)
 
 
 PARTITIONERS = ("FixedShardsPartitioner", "MaxSizePartitioner", "MinSizePartitioner", "Partitioner")

@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 import thalweg as tf
+from thalweg import _core
 
 v1 = tf.compat.v1
 v1.Session  # fills the module
@@ -572,6 +573,9 @@ def __getattr__(name):
         from thalweg import _estimator_canned
         return getattr(_estimator_canned, name)
     raise AttributeError(name)
+
+
+__getattr__ = _core._getter(__getattr__, None)
 
 
 ESTIMATOR = ("Estimator", "EstimatorSpec", "ModeKeys", "RunConfig", "TrainSpec", "EvalSpec", "train_and_evaluate") + HOOKS + CANNED

@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 
 import thalweg as tf
+from thalweg import _core
 
 
 class RowPartition:
@@ -179,6 +180,9 @@ def __getattr__(name):
     if name == "Optional":
         return tf.data.experimental.Optional
     raise AttributeError(name)
+
+
+__getattr__ = _core._getter(__getattr__, None)
 
 
 EXPERIMENTAL = ("Optional", "RowPartition", "async_scope", "async_clear_error", "function_executor_type", "enable_strict_mode")

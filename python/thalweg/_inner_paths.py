@@ -5,6 +5,7 @@ import sys
 from importlib.machinery import ModuleSpec
 
 import thalweg as tf
+from thalweg import _core
 
 V1, ROOT = "compat.v1", ""
 _OPS = (V1, ROOT)  # where most functions are
@@ -302,6 +303,6 @@ class Finder:
         if module.__name__.startswith("tensorflow."):
             path = module.__name__[len("tensorflow."):]
         module.__doc__ = "Stands for public modules: see thalweg._inner_paths."
-        module.__getattr__ = _getter(module, path)
+        module.__getattr__ = _core._getter(_getter(module, path), None)
         if path == "python":
             module.__dict__.update(keras=importlib.import_module("thalweg.python.keras"))

@@ -52,7 +52,7 @@ static void auto_names(void **state)
         { "Conv2D", "conv2d" },
         { "Conv2DTranspose", "conv2d_transpose" },
         { "MLP", "mlp" },
-        { "GRU2D", "gr_u2d" },
+        { "GRU2D", "gru2d" },
         { "ReLU", "re_lu" },
         { "GlobalMaxPooling1D", "global_max_pooling1d" },
         { "My_Net", "my__net" },

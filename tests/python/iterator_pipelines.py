@@ -44,9 +44,18 @@ def _failing(x):
 
 
 R = D.range
+
+
+def sleeping(dataset):
+    """With the raw op, which no method makes."""
+    made = tf.raw_ops.SleepDataset(input_dataset=tf.data.experimental.to_variant(dataset), sleep_microseconds=10, output_types=[tf.int64], output_shapes=[[]])
+    return tf.data.experimental.from_variant(made, tf.TensorSpec([], tf.int64))
+
+
 PIPELINES = {
     # sources
     "range": lambda f: R(3, 20, 4),
+    "sleep": lambda f: sleeping(R(9).shuffle(4, seed=1)),
     "range_float": lambda f: R(5, output_type=tf.float32),
     "tensors": lambda f: D.from_tensors((tf.constant([1, 2]), "a")),
     "slices": lambda f: D.from_tensor_slices({"a": np.arange(6).reshape(3, 2), "b": ["x", "y", "z"]}),

@@ -400,6 +400,7 @@ def public_callables():
     """(name, callable) of every public module, and of its classes."""
     import sys
     import types
+    import numpy
     for path, module in sorted(sys.modules.items()):
         parts = path.split(".")
         if parts[0] != "thalweg" or any(part.startswith("_") for part in parts) or parts[1:2] == ["autograph"]:
@@ -407,6 +408,8 @@ def public_callables():
         for name in dir(module):
             value = getattr(module, name, None)
             if name.startswith("_") or isinstance(value, types.ModuleType) or not callable(value) or isinstance(value, type) and issubclass(value, Exception):
+                continue
+            if isinstance(value, type) and issubclass(value, numpy.generic):  # NumPy's own
                 continue
             yield path + "." + name, value
             for member in dir(value) if isinstance(value, type) else ():

@@ -32,13 +32,6 @@ def test_lengths(lengths):
     np.testing.assert_allclose(got, np.fft.rfftn(x.real, lengths, [1, 2]), atol=1e-5)
 
 
-def test_old_names():
-    x = both(2, 3, 4, 5).astype("complex64")
-    for op, theirs, axes in ((tf.raw_ops.BatchFFT, np.fft.fftn, 1), (tf.raw_ops.BatchFFT2D, np.fft.fftn, 2), (tf.raw_ops.BatchFFT3D, np.fft.fftn, 3),
-                             (tf.raw_ops.BatchIFFT, np.fft.ifftn, 1), (tf.raw_ops.BatchIFFT2D, np.fft.ifftn, 2), (tf.raw_ops.BatchIFFT3D, np.fft.ifftn, 3)):
-        np.testing.assert_allclose(op(input=x), theirs(x, axes=range(-axes, 0)), atol=2e-5)
-
-
 @pytest.mark.parametrize("axes, lengths", [([0, 0], [3, 3]), ([3], [4]), ([0], [3, 4]), ([0], [-1])])
 def test_wrong_axes(axes, lengths):
     with pytest.raises(tf.errors.InvalidArgumentError):

@@ -49,13 +49,6 @@ def test_hdf5_refuses(tmp_path):
         model.save_weights(str(tmp_path / "w.h5"))
 
 
-@pytest.mark.parametrize("make", [lambda: tf.keras.layers.StringLookup(vocabulary=["a"], output_mode="count", sparse=True),
-                                  lambda: tf.keras.layers.TextVectorization(vocabulary=["a"], ragged=True)])
-def test_functional_models_are_dense(make):
-    with pytest.raises(tf.errors.UnimplementedError, match="Keras tensors stand for dense tensors only"):
-        make()(tf.keras.Input((1,), dtype="string"))
-
-
 def test_training_on_texts():
     """Raw texts in, a model of embeddings behind a vectorization, which is part of the model that is saved."""
     texts = np.array(["good film", "bad film", "very good", "very bad", "good, good!", "bad..."] * 4)

@@ -23,7 +23,8 @@ TW_METHOD(layer_add_update, "keras.layers.Layer.add_update(self: layer, updates:
     const tw_value *all = value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE ? value : &list;
     for (int64_t i = 0; i < all->list.count; i++) {
         const tw_value *update = &all->list.items[i];
-        if (update->kind != TW_VALUE_OBJECT || !tw__is(update->object, &tw__callable_class))
+        if (update->kind != TW_VALUE_OBJECT || !tw__is(update->object, &tw__callable_class) ||
+            ((tw_object *)update->object)->class != &tw__callable_class) /* a constraint, say, wants a tensor */
             continue;
         tw_callable *function = update->object;
         tw_auto tw_tensor *result = function->call(function, NULL);

@@ -1,5 +1,5 @@
-/* FFT, IFFT, RFFT, IRFFT over the last one, two or three axes, the forms over any axes, and the names that the first ones had in
- * TensorFlow 1 (BatchFFT …). What they differ in is one description each. */
+/* FFT, IFFT, RFFT, IRFFT over the last one, two or three axes, and the forms over any axes. What they differ in is one
+ * description each. */
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/signal/signal.h"
@@ -30,12 +30,10 @@ typedef struct kind {
         &tw__op_##op_, TW_SPECTRUM_TO_REAL, rank_, &tw__op_##inverse_, true \
     }
 static const kind kinds[] = {
-    FORWARD(FFT, 1, IFFT),           FORWARD(FFT2D, 2, IFFT2D),       FORWARD(FFT3D, 3, IFFT3D),      BACKWARD(IFFT, 1, FFT),
-    BACKWARD(IFFT2D, 2, FFT2D),      BACKWARD(IFFT3D, 3, FFT3D),      OF_REAL(RFFT, 1, IRFFT),        OF_REAL(RFFT2D, 2, IRFFT2D),
-    OF_REAL(RFFT3D, 3, IRFFT3D),     TO_REAL(IRFFT, 1, RFFT),         TO_REAL(IRFFT2D, 2, RFFT2D),    TO_REAL(IRFFT3D, 3, RFFT3D),
-    FORWARD(FFTND, 0, IFFTND),       BACKWARD(IFFTND, 0, FFTND),      OF_REAL(RFFTND, 0, IRFFTND),    TO_REAL(IRFFTND, 0, RFFTND),
-    FORWARD(BatchFFT, 1, IFFT),      FORWARD(BatchFFT2D, 2, IFFT2D),  FORWARD(BatchFFT3D, 3, IFFT3D), BACKWARD(BatchIFFT, 1, FFT),
-    BACKWARD(BatchIFFT2D, 2, FFT2D), BACKWARD(BatchIFFT3D, 3, FFT3D),
+    FORWARD(FFT, 1, IFFT),       FORWARD(FFT2D, 2, IFFT2D),  FORWARD(FFT3D, 3, IFFT3D),   BACKWARD(IFFT, 1, FFT),
+    BACKWARD(IFFT2D, 2, FFT2D),  BACKWARD(IFFT3D, 3, FFT3D), OF_REAL(RFFT, 1, IRFFT),     OF_REAL(RFFT2D, 2, IRFFT2D),
+    OF_REAL(RFFT3D, 3, IRFFT3D), TO_REAL(IRFFT, 1, RFFT),    TO_REAL(IRFFT2D, 2, RFFT2D), TO_REAL(IRFFT3D, 3, RFFT3D),
+    FORWARD(FFTND, 0, IFFTND),   BACKWARD(IFFTND, 0, FFTND), OF_REAL(RFFTND, 0, IRFFTND), TO_REAL(IRFFTND, 0, RFFTND),
 };
 
 static const kind *kind_of(const tw_op *op)
@@ -254,9 +252,6 @@ static tw_status real_gradient(tw__gradient *g)
     .inputs = "input: Tcomplex, fft_length: int32", .outputs = "output: Treal", .attrs = REAL_ATTRS, .shape = real_shape, \
     .compute = fft_compute, .gradient = real_gradient
 #define AXES_INPUTS ", fft_length: int32, axes: int32"
-#define OLD_ROW                                                                                                   \
-    .inputs = "input: complex64", .outputs = "output: complex64", .shape = complex_shape, .compute = fft_compute, \
-    .gradient = complex_gradient
 
 TW_OP(FFT, COMPLEX_ROW,
       .function = "signal.fft|compat.v1.spectral.fft|compat.v1.fft(input: tensor<complex64>, name: str = None) -> tensor",
@@ -293,9 +288,3 @@ TW_OP(RFFTND, .inputs = "input: Treal" AXES_INPUTS, .outputs = "output: Tcomplex
 TW_OP(IRFFTND, .inputs = "input: Tcomplex" AXES_INPUTS, .outputs = "output: Treal", .attrs = REAL_ATTRS, .shape = axes_shape,
       .compute = fft_compute,
       .doc = "The real numbers that have this Fourier transform over some axes; of the last of them there is half.");
-TW_OP(BatchFFT, OLD_ROW, .doc = "FFT as it was once called.");
-TW_OP(BatchFFT2D, OLD_ROW, .doc = "FFT2D as it was once called.");
-TW_OP(BatchFFT3D, OLD_ROW, .doc = "FFT3D as it was once called.");
-TW_OP(BatchIFFT, OLD_ROW, .doc = "IFFT as it was once called.");
-TW_OP(BatchIFFT2D, OLD_ROW, .doc = "IFFT2D as it was once called.");
-TW_OP(BatchIFFT3D, OLD_ROW, .doc = "IFFT3D as it was once called.");

@@ -112,7 +112,6 @@ def layer_rows(tf):
         "RepeatVector": [(dict(n=3), A)],
         "Identity": [({}, A)],
         "InputLayer": [],
-        "DenseFeatures": [],  # test_features.py
         "CategoryEncoding": [(dict(num_tokens=4), A), (dict(num_tokens=5, output_mode="count", name="other"), A)],
         "Hashing": [(dict(num_bins=4), A), (dict(num_bins=5, mask_value=1, salt=7, output_mode="multi_hot"), A), (dict(num_bins=5, salt=[3, 4], output_mode="count"), A)],
         "HashedCrossing": [(dict(num_bins=6), [(1,), (1,)]), (dict(num_bins=5, output_mode="one_hot"), [(1,), (1,)])],
@@ -151,7 +150,7 @@ def layer_rows(tf):
 
 
 # Bases, and what holds code: no config of their own to test.
-NO_ROW = {"AbstractRNNCell", "InputSpec", "_ConvLSTMCell", "Layer", "Lambda", "Wrapper", "InputLayer"}
+NO_ROW = {"AbstractRNNCell", "InputSpec", "_ConvLSTMCell", "Layer", "Lambda", "Wrapper", "InputLayer", "DenseFeatures"}
 
 
 def object_rows(tf):

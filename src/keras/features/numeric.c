@@ -205,7 +205,8 @@ static tw_status bucketized_settle(void *self, const void *given)
 
 static char *bucketized_name(const tw_feature_column *self)
 {
-    return tw__format("%s_bucketized", tw__column_in(&bucketized(self)->source_column)->name);
+    const tw_feature_column *source = tw__column_in(&bucketized(self)->source_column);
+    return tw__format("%s_bucketized", source ? source->name : ""); /* without one, bucketized_settle fails */
 }
 
 static tw_status bucketized_spec(const tw_feature_column *self, tw__dict *dict)

@@ -184,7 +184,7 @@ def get_logger():
 
 
 from thalweg import _gfile, _variable  # noqa: E402, F401
-from thalweg import _keras_objects, _keras_saving, _lookup, _metrics, _random, _spec  # noqa: E402, F401
+from thalweg import _keras_objects, _keras_saving, _legacy_optimizers, _lookup, _metrics, _random, _spec  # noqa: E402, F401
 
 
 _loading = _thread.RLock()
@@ -351,9 +351,10 @@ _LATER = {
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
     contrib.summary: [("_summary", "CONTRIB")],
-    keras.backend: [("_backend", "BACKEND")],  # noqa: F821
+    keras.backend: [("_backend", "BACKEND"), ("_backend_more", "BACKEND")],  # noqa: F821
     keras.utils: [("_keras_pictures", ("load_img", "save_img", "img_to_array", "array_to_img")), ("_keras_text", ("pad_sequences",)),  # noqa: F821
-                  ("_keras_plot", ("plot_model", "model_to_dot")), ("_keras_directories", _DIRECTORIES), ("_keras_utils", "UTILS")],
+                  ("_keras_plot", ("plot_model", "model_to_dot")), ("_keras_directories", _DIRECTORIES), ("_feature_space", ("FeatureSpace",)),
+                  ("_enqueuers", "ENQUEUERS"), ("_keras_utils", "UTILS")],
     keras.preprocessing: [("_keras_directories", _DIRECTORIES)],  # noqa: F821
     keras.datasets: [("_keras_datasets", "DATASETS")],  # noqa: F821
     keras.preprocessing.image: [("_keras_pictures", ("load_img", "save_img", "img_to_array", "array_to_img", "smart_resize")),  # noqa: F821
@@ -422,8 +423,10 @@ def _training_later():
     rows = _taken(callbacks)
     methods = ("compile", "fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "train_step", "test_step",
                "predict_step", "compute_loss", "compute_metrics", "get_metrics_result", "fit_generator", "evaluate_generator",
-               "predict_generator")
-    properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly")
+               "predict_generator", "make_train_function", "make_test_function", "make_predict_function", "get_compile_config", "compile_from_config",
+               "get_weight_paths", "to_yaml")
+    properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly", "jit_compile",
+                  "autotune_steps_per_execution", "steps_per_execution", "distribute_reduction_method", "state_updates")
 
     def fill():
         from thalweg import _callbacks

@@ -10,7 +10,7 @@ _math, _nn, _random, _keras = tf.math, tf.nn, tf.random, tf.keras
 def _counted(x):
     """Of booleans or numbers: means and the like are of floats."""
     x = tf.convert_to_tensor(x)
-    return tf.cast(x, tf.float32) if x.dtype == tf.bool else x
+    return tf.cast(x, _keras.backend.floatx()) if x.dtype == tf.bool else x
 
 
 def dot(x, y):
@@ -34,8 +34,8 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
 
 
 def cast_to_floatx(x):
-    """As float32: tensors stay tensors, anything else becomes an array."""
-    return tf.cast(x, tf.float32) if tf.is_tensor(x) else numpy.asarray(x, dtype="float32")
+    """As the dtype of `floatx`: tensors stay tensors, anything else becomes an array."""
+    return tf.cast(x, _keras.backend.floatx()) if tf.is_tensor(x) else numpy.asarray(x, dtype=_keras.backend.floatx())
 
 
 def _seed(seed):
@@ -100,24 +100,24 @@ _OTHERS = {  # with their texts, or the functions that lend them
     "temporal_padding": (lambda x, padding=(1, 1): tf.pad(x, [[0, 0], list(padding), [0, 0]]), "Zeros before and after sequences."),
     "one_hot": (lambda indices, num_classes: tf.one_hot(indices, num_classes, axis=-1), tf.one_hot),
     "int_shape": (lambda x: tuple(x.shape.as_list()) if x.shape.rank is not None else None, "The shape as a tuple."),
-    "constant": (lambda value, dtype=None, shape=None, name=None: tf.constant(value, dtype or "float32", shape, name or "Const"),
-                 "A constant, float32 unless said otherwise."),
-    "variable": (lambda value, dtype=None, name=None, constraint=None: tf.Variable(value, dtype=dtype or "float32", name=name, constraint=constraint),
-                 "A variable, float32 unless said otherwise."),
-    "ones": (lambda shape, dtype=None, name=None: tf.ones(shape, dtype or "float32"), tf.ones),
-    "zeros": (lambda shape, dtype=None, name=None: tf.zeros(shape, dtype or "float32"), tf.zeros),
+    "constant": (lambda value, dtype=None, shape=None, name=None: tf.constant(value, dtype or _keras.backend.floatx(), shape, name or "Const"),
+                 "A constant of dtype `floatx` unless said otherwise."),
+    "variable": (lambda value, dtype=None, name=None, constraint=None: tf.Variable(value, dtype=dtype or _keras.backend.floatx(), name=name, constraint=constraint),
+                 "A variable of dtype `floatx` unless said otherwise."),
+    "ones": (lambda shape, dtype=None, name=None: tf.ones(shape, dtype or _keras.backend.floatx()), tf.ones),
+    "zeros": (lambda shape, dtype=None, name=None: tf.zeros(shape, dtype or _keras.backend.floatx()), tf.zeros),
     "zeros_like": (lambda x, dtype=None, name=None: tf.zeros_like(x, dtype=dtype), tf.zeros_like),
     "ones_like": (lambda x, dtype=None, name=None: tf.ones_like(x, dtype=dtype), tf.ones_like),
-    "eye": (lambda size, dtype=None, name=None: tf.eye(size, dtype=dtype or "float32"), tf.eye),
+    "eye": (lambda size, dtype=None, name=None: tf.eye(size, dtype=dtype or _keras.backend.floatx()), tf.eye),
     "relu": (lambda x, alpha=0.0, max_value=None, threshold=0.0: _keras.activations.relu(x, alpha, max_value, threshold), _keras.activations.relu),
     "softmax": (lambda x, axis=-1: _nn.softmax(x, axis), _nn.softmax), "l2_normalize": (lambda x, axis=None: _math.l2_normalize(x, axis), _math.l2_normalize),
     "bias_add": (lambda x, bias, data_format=None: _nn.bias_add(x, bias, "NCHW" if data_format == "channels_first" else "NHWC"), _nn.bias_add),
     "dropout": (lambda x, level, noise_shape=None, seed=None: _nn.dropout(x, rate=level, noise_shape=noise_shape, seed=_seed(seed)), _nn.dropout),
-    "random_normal": (lambda shape, mean=0.0, stddev=1.0, dtype=None, seed=None: _random.normal(shape, mean, stddev, dtype or tf.float32, _seed(seed)),
+    "random_normal": (lambda shape, mean=0.0, stddev=1.0, dtype=None, seed=None: _random.normal(shape, mean, stddev, dtype or _keras.backend.floatx(), _seed(seed)),
                       _random.normal),
-    "random_uniform": (lambda shape, minval=0.0, maxval=1.0, dtype=None, seed=None: _random.uniform(shape, minval, maxval, dtype or tf.float32, _seed(seed)),
+    "random_uniform": (lambda shape, minval=0.0, maxval=1.0, dtype=None, seed=None: _random.uniform(shape, minval, maxval, dtype or _keras.backend.floatx(), _seed(seed)),
                        _random.uniform),
-    "truncated_normal": (lambda shape, mean=0.0, stddev=1.0, dtype=None, seed=None: _random.truncated_normal(shape, mean, stddev, dtype or tf.float32,
+    "truncated_normal": (lambda shape, mean=0.0, stddev=1.0, dtype=None, seed=None: _random.truncated_normal(shape, mean, stddev, dtype or _keras.backend.floatx(),
                                                                                                              _seed(seed)), _random.truncated_normal),
     "update": (lambda x, new_x: x.assign(new_x), tf.Variable.assign), "update_add": (lambda x, increment: x.assign_add(increment), tf.Variable.assign_add),
     "update_sub": (lambda x, decrement: x.assign_sub(decrement), tf.Variable.assign_sub),

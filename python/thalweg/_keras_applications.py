@@ -5,14 +5,18 @@ import types
 import thalweg as tf
 
 _DEFAULTS = {"include_top": True, "weights": "imagenet", "input_tensor": None, "input_shape": None, "pooling": None, "classes": 1000,
-             "classifier_activation": "softmax", "alpha": 1.0, "depth_multiplier": 1, "dropout": 0.001}
-_MODES = {"vgg16": "caffe", "vgg19": "caffe", "resnet": "caffe", "resnet50": "caffe", "densenet": "torch"}  # the others: tf
+             "classifier_activation": "softmax", "alpha": 1.0, "depth_multiplier": 1, "dropout": 0.001,
+             "minimalistic": False, "dropout_rate": 0.2, "include_preprocessing": True, "model_name": None}
+_MODES = {"vgg16": "caffe", "vgg19": "caffe", "resnet": "caffe", "resnet50": "caffe", "densenet": "torch", "efficientnet": None, "efficientnet_v2": None,
+          "mobilenet_v3": None, "convnext": None, "regnet": None, "resnet_rs": None}  # the others: tf; None: the networks do it themselves
 
 
 def _network(name, arguments):
     names = arguments.split()
-    parameters = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=_DEFAULTS[a]) for a in names if a != "**"]
-    if names[-1] == "**":
+    defaults = {**_DEFAULTS, "model_name": name.lower().replace("convnext", "convnext_")}
+    parameters = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults[a]) for a in names if a[:2] != "**"]
+    more = names[-1][2:] if names[-1][:2] == "**" else ""
+    if names[-1][:2] == "**":
         parameters.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
     signature = inspect.Signature(parameters)
 
@@ -25,6 +29,10 @@ def _network(name, arguments):
         given = bound.arguments
         others = given.pop("kwargs", {})
         given.setdefault("classifier_activation", others.pop("classifier_activation", "softmax"))
+        if more in others:
+            given[more] = others.pop(more)
+        elif more and others:
+            raise TypeError("EfficientNet() got an unexpected keyword argument '%s'" % next(iter(others)))
         if others:
             raise ValueError("Unknown argument(s): %s" % others)
         return tf.keras.applications._model(name, **given)
@@ -35,6 +43,8 @@ def _network(name, arguments):
 
 
 def _preprocess(x, data_format, mode):
+    if mode is None:
+        return x
     if tf.is_tensor(x) or isinstance(x, tf.keras.__internal__.KerasTensor):
         return tf.keras.applications.imagenet_utils._preprocess(x, data_format, mode)
     import numpy
@@ -75,10 +85,13 @@ def _table():
         name, modules, arguments = line.split("|")
         table[name] = _network(name, arguments)
         for place in modules.split():
+            bare = place.endswith("-")
+            place = place.rstrip("-")
             if place not in table:
                 module = table[place] = types.ModuleType(prefix + place, "keras.applications." + place)
                 module.preprocess_input, module.decode_predictions = _preprocessing(place), decode_predictions
-            setattr(table[place], name, table[name])
+            if not bare:
+                setattr(table[place], name, table[name])
     return table
 
 

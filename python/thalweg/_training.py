@@ -155,10 +155,9 @@ class Methods:
         if kwargs:
             raise TypeError("Invalid keyword argument(s) in `compile()`: %s. Valid keyword arguments include \"cloning\", "
                             "\"experimental_run_tf_function\", \"distribute\", \"target_tensors\", or \"sample_weight_mode\"." % (set(kwargs),))
-        if jit_compile:
-            raise NotImplementedError("compile: jit_compile=True is not supported: steps are planned without it")
-        if steps_per_execution == "auto":
-            raise NotImplementedError("compile: steps_per_execution=\"auto\" is not supported, give a number")
+        told = {"run_eagerly": run_eagerly, "steps_per_execution": steps_per_execution, "jit_compile": jit_compile}
+        if steps_per_execution == "auto":  # for speed alone, as jit_compile: steps are planned either way
+            steps_per_execution = None
         if isinstance(optimizer, dict):
             optimizer = tf.keras.optimizers.deserialize(optimizer)
         given = [m for m in nest.flatten([metrics or [], weighted_metrics or []]) if isinstance(m, tf.keras.metrics.Metric)]
@@ -169,7 +168,9 @@ class Methods:
         if run_eagerly is None:
             run_eagerly = tf.config.functions_run_eagerly()
         self.__dict__["_compile_arguments"] = dict(optimizer=optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights,
-                                                   weighted_metrics=weighted_metrics)
+                                                   weighted_metrics=weighted_metrics, **told)
+        for name in ("train_function", "test_function", "predict_function"):
+            self.__dict__.pop(name, None)
         self._compile(optimizer, _mapped(loss, _loss), _mapped(metrics, _metric), _mapped(loss_weights, float), _mapped(weighted_metrics, _metric),
                       bool(run_eagerly), 1 if steps_per_execution is None else int(steps_per_execution))
 
@@ -285,6 +286,57 @@ class Methods:
         """predict."""
         return self.predict(generator, steps=steps, **kwargs)
 
+    def make_train_function(self, force=False):
+        """The function that fit calls for a step: of an iterator over batches, it gives the logs."""
+        return _step_function(self, "train", force)
+
+    def make_test_function(self, force=False):
+        """The function that evaluate calls for a step."""
+        return _step_function(self, "test", force)
+
+    def make_predict_function(self, force=False):
+        """The function that predict calls for a step: it gives the outputs."""
+        return _step_function(self, "predict", force)
+
+    def get_compile_config(self):
+        """What compile was given, for a config; None if the model is not compiled."""
+        if not self._is_compiled:
+            return None
+        given = self.__dict__.get("_compile_arguments", {})
+        return {name: _serialized(value) for name, value in given.items()}
+
+    def compile_from_config(self, config):
+        """Compiles the model as get_compile_config told, and makes the optimizer's variables."""
+        given = {name: _deserialized(value) for name, value in config.items()}
+        for name in ("weighted_metrics", "metrics", "loss", "loss_weights"):
+            given.setdefault(name, None)
+        self.compile(**given)
+        if self.built and self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
+
+    def get_weight_paths(self):
+        """The weights by the attributes that lead to them."""
+        paths = {}
+        for layer in self.layers:
+            for weight in layer.weights:
+                paths["%s.%s" % (layer.name, weight.name.split(":")[0].rsplit("/", 1)[-1])] = weight
+        return paths
+
+    def to_yaml(self, **kwargs):
+        """Was removed from Keras."""
+        raise RuntimeError("Method `model.to_yaml()` has been removed due to security risk of arbitrary code execution. Please use `model.to_json()` instead.")
+
+    def _told(name, text):
+        return property(lambda self: self.__dict__.get("_compile_arguments", {}).get(name), doc=text)
+    jit_compile = _told("jit_compile", "What compile was given.")
+    autotune_steps_per_execution = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("steps_per_execution") == "auto",
+                                            doc="Whether compile was told \"auto\".")
+    steps_per_execution = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("steps_per_execution") or 1,
+                                   doc="How many batches a call of a step takes.")
+    distribute_reduction_method = property(lambda self: "auto", doc="How results of replicas are joined.")
+    state_updates = property(lambda self: [], doc="Nothing: updates happen when layers are called.")
+    del _told
+
     metrics_names = property(lambda self: [m.name for m in self.metrics], doc="The names of the metrics, in order.")
     compiled_loss = property(lambda self: _CompiledLoss(self))
     compiled_metrics = property(lambda self: _CompiledMetrics(self))
@@ -292,6 +344,34 @@ class Methods:
     run_eagerly = property(lambda self: self._training_state()["run_eagerly"], doc="Whether steps run without being traced.")
     _is_compiled = property(lambda self: self._training_state()["compiled"])
     loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
+
+
+def _serialized(value):
+    if isinstance(value, dict):
+        return {key: _serialized(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_serialized(item) for item in value]
+    return value if value is None or isinstance(value, (str, int, float)) else tf.keras.utils.serialize_keras_object(value)
+
+
+def _deserialized(value):
+    if isinstance(value, dict) and "class_name" in value and "config" in value:
+        return tf.keras.utils.deserialize_keras_object(value)
+    if isinstance(value, dict):
+        return {key: _deserialized(item) for key, item in value.items()}
+    return [_deserialized(item) for item in value] if isinstance(value, list) else value
+
+
+def _step_function(model, kind, force):
+    """Made once; compile forgets it."""
+    name = kind + "_function"
+    if force or name not in model.__dict__:
+        step = getattr(model, kind + "_step")
+
+        def call(iterator):
+            return step(next(iterator))
+        model.__dict__[name] = call if model.run_eagerly or tf.config.functions_run_eagerly() else tf.function(call)
+    return model.__dict__[name]
 
 
 def _with_values(method):

@@ -1,13 +1,19 @@
 /* keras.backend: the values that all of Keras goes by.
  *
- * Only epsilon can be changed: layers are of float32 and have their channels last unless they are told otherwise, and setting
- * another default for them is an error. */
+ * Layers have their channels last unless they are told otherwise, and setting another default is an error. */
 #include <string.h>
 #include "keras/losses/losses.h"
 #include "rows.h"
 
 static _Atomic double epsilon = 1e-7;
 static _Atomic int learning_phase = -1;
+
+static _Atomic int floatx = TW_FLOAT32;
+
+tw_dtype tw__floatx(void)
+{
+    return (tw_dtype)floatx;
+}
 
 int tw__learning_phase(void)
 {
@@ -56,18 +62,19 @@ TW_API(backend_backend, "keras.backend.backend() -> str", "What computes: \"tens
 
 TW_API(backend_floatx, "keras.backend.floatx() -> str", "The dtype of layers that are given none.")
 {
-    return tw__strdup("float32");
+    return tw__strdup(tw_dtype_name(tw__floatx()));
 }
 
-TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)", "Sets the dtype of layers that are given none: float32.")
+TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)",
+       "Sets the dtype of layers, metrics and initial values that are given none: float16, float32 or float64.")
 {
-    if (strcmp(args->value, "float32") == 0)
-        return TW_OK;
-    if (strcmp(args->value, "float64") == 0 || strcmp(args->value, "float16") == 0)
-        return tw__fail(
-            TW_UNIMPLEMENTED,
-            "keras.backend.set_floatx: value is %s; only float32 is supported as the default, give layers their dtype",
-            args->value);
+    static const tw_dtype known[] = { TW_FLOAT16, TW_FLOAT32, TW_FLOAT64 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(args->value, tw_dtype_name(known[i])) == 0) {
+            floatx = (int)known[i];
+            return TW_OK;
+        }
+    }
     return tw__fail(TW_VALUE_ERROR, "Unknown `floatx` value: %s. Expected one of {'float16', 'float32', 'float64'}", args->value);
 }
 

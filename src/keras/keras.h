@@ -86,6 +86,7 @@ struct tw_layer {
 
 /* ---- policies (layers/policy.c): a dtype, or TW_MIXED_FLOAT16, TW_MIXED_BFLOAT16 ---- */
 tw_dtype tw__global_policy(void);
+tw_dtype tw__floatx(void);                    /* of what is given no dtype: keras.backend.floatx (backend.c) */
 tw_dtype tw__policy_compute(tw_dtype policy); /* float32 of none */
 tw_dtype tw__layer_policy(const tw_layer *layer);
 tw_dtype tw__policy_code(const void *object); /* of a Policy; else TW_DTYPE_NONE */

@@ -22,6 +22,8 @@ static const struct {
     { "AddLoss", "keras.src.engine.base_layer", "layers_add_loss" },
     { "LossScaleOptimizerV3", "keras.src.mixed_precision.loss_scale_optimizer", "loss_scale_optimizer" },
     { "AddMetric", "keras.src.engine.base_layer", "layers_add_metric" },
+    { "LayerScale", "keras.src.applications.convnext", "layers_layer_scale" },
+    { "CustomScaleLayer", "keras.src.applications.inception_resnet_v2", "layers_custom_scale" },
 };
 
 static const char *inner_module(const char *name)
@@ -39,6 +41,8 @@ static const char *module_of(const void *object, const char *module)
     static const char *const elsewhere[] = { "Adadelta", "Adagrad", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD" };
     if (tw__is(object, &tw__class_metric))
         return "keras.metrics";
+    if (tw__is(object, &tw__class_optimizers_legacy_optimizer))
+        return "keras.optimizers.legacy";
     for (size_t i = 0; tw__is(object, &tw__class_optimizer) && i < sizeof elsewhere / sizeof *elsewhere; i++) {
         if (strcmp(tw_class_name(object), elsewhere[i]) == 0)
             return tw__optimizer_is_former(object) ? "keras.optimizers.legacy" : "keras.optimizers.experimental";
@@ -68,7 +72,8 @@ tw_value tw__serialize(const void *object, const char *module)
     tw__dict_put_str(&dict, "module", hidden ? hidden : module_of(object, module));
     tw__dict_put_str(&dict, "class_name", name);
     tw__dict_put(&dict, "config", tw__config_of(object));
-    tw__dict_put_str(&dict, "registered_name", hidden ? name : NULL);
+    bool custom = tw__is(object, &tw__class_layers_custom_scale); /* which Keras registers itself */
+    tw__dict_put_str(&dict, "registered_name", custom ? "Custom>CustomScaleLayer" : hidden ? name : NULL);
     if (tw__is(object, &tw__class_layer) && ((const tw_layer *)object)->build_shape.kind != TW_VALUE_NONE) {
         tw__dict build = { 0 };
         tw__dict_put(&build, "input_shape", tw__value_copy(&((const tw_layer *)object)->build_shape));
@@ -93,6 +98,8 @@ static const tw_class *class_at(const char *group, const char *name)
 
 static const tw_class *find_class(const char *name, const char *word)
 {
+    if (strcmp(name, "Custom>CustomScaleLayer") == 0)
+        name += strlen("Custom>");
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
         if (strcmp(name, inner[i].name) == 0)
             return tw_class_find(inner[i].id);
@@ -107,7 +114,7 @@ static const tw_class *find_class(const char *name, const char *word)
 static const tw_class *class_in(const char *module, const char *name)
 {
     char path[200];
-    if (strcmp(module, "keras.optimizers.experimental") == 0 || strcmp(module, "keras.optimizers.legacy") == 0)
+    if (strcmp(module, "keras.optimizers.experimental") == 0)
         module = "keras.optimizers";
     snprintf(path, sizeof path, "%s.%s", module, name);
     const tw_signature *signature = tw_signature_find(path);

@@ -4,15 +4,18 @@ import json
 
 import numpy as np
 
-NAMES = ["ResNet50", "ResNet50V2", "MobileNet", "MobileNetV2", "InceptionV3", "Xception", "DenseNet121"]
-LARGER = ["ResNet101", "ResNet152V2", "DenseNet169", "DenseNet201"]  # than the first of their family
-SMALL = {"InceptionV3": 75, "Xception": 71}
+NAMES = ["ResNet50", "ResNet50V2", "MobileNet", "MobileNetV2", "InceptionV3", "Xception", "DenseNet121", "EfficientNetB0", "EfficientNetV2B0", "EfficientNetV2S",
+         "MobileNetV3Small", "MobileNetV3Large", "NASNetMobile", "InceptionResNetV2", "ConvNeXtTiny", "RegNetX002", "RegNetY004", "ResNetRS50"]
+LARGER = ["ResNet101", "ResNet152V2", "DenseNet169", "DenseNet201", "EfficientNetB1", "EfficientNetB4", "EfficientNetV2B3", "EfficientNetV2M", "ConvNeXtSmall",
+          "RegNetX016", "RegNetY008", "ResNetRS101", "ResNetRS200"]  # than the first of their family
+SMALL = {"InceptionV3": 75, "Xception": 71, "InceptionResNetV2": 75}
 PICTURES = (np.arange(2 * 4 * 4 * 3, dtype=np.float32).reshape(2, 4, 4, 3) * 37) % 256
 
 
 def described(model):
     """The whole config as a digest, and what is short enough to read."""
     text = json.dumps(model.get_config(), sort_keys=True, default=lambda o: o.tolist() if hasattr(o, "tolist") else str(o))
+    text = text.replace('"tensorflow.python.ops.init_ops_v2", "registered_name": "Constant"', '"keras.initializers", "registered_name": null')  # one class here
     weights = hashlib.md5(json.dumps([[w.name, w.shape.as_list()] for w in model.weights]).encode()).hexdigest()
     return [model.name, len(model.layers), model.count_params(), str(model.input_shape), str(model.output_shape),
             hashlib.md5(text.encode()).hexdigest(), weights]
@@ -54,13 +57,18 @@ def cases(tf):
         case(name + " without a top", lambda name=name: described(getattr(a, name)(weights=None, include_top=False, pooling="avg")))
     for name, more in {"MobileNet": {"alpha": .25, "dropout": .2, "depth_multiplier": 2}, "MobileNetV2": {"alpha": 1.4}}.items():
         case(name + " width", lambda name=name, more=more: described(getattr(a, name)(weights=None, **more)))
+    for name, more in {"MobileNetV3Small": {"alpha": .75, "minimalistic": True, "dropout_rate": 0., "include_preprocessing": False}, "MobileNetV3Large": {"alpha": 1.25},
+                       "EfficientNetB0": {"drop_connect_rate": .4}, "EfficientNetV2B0": {"include_preprocessing": False},
+                       "ConvNeXtTiny": {"model_name": "own", "include_preprocessing": False}, "RegNetX002": {"model_name": "own", "include_preprocessing": False},
+                       "ResNetRS50": {"include_preprocessing": False}, "EfficientNetV2B1": {"input_shape": (64, 64, 1)}, "ConvNeXtBase": {"input_shape": (64, 64, 1)}}.items():
+        case(name + " otherwise", lambda name=name, more=more: described(getattr(a, name)(weights=None, **more)))
     case("MobileNetV2 narrow", lambda: described(a.MobileNetV2((160, 160, 1), .35, weights=None)))
 
     def inside(name):
         x = k.Input((64, 64, 3), name="picture")
         y = k.layers.Rescaling(2.)(x)
         return described(getattr(a, name)(weights=None, include_top=False, input_tensor=y))
-    for name in ("VGG16", "MobileNetV2", "ResNet50"):
+    for name in ("VGG16", "MobileNetV2", "ResNet50", "EfficientNetB0", "MobileNetV3Small", "RegNetX002", "ConvNeXtTiny"):
         case(name + " on a tensor", lambda name=name: inside(name))
 
     def given(name, **more):
@@ -69,10 +77,12 @@ def cases(tf):
         picture = (np.arange(size * size * 3, dtype=np.float32).reshape(1, size, size, 3) * 31 % 255) / 255
         return np.round(model.predict(picture, verbose=0).astype(np.float64), 4)
     for name, more in {"MobileNet": {"alpha": .25}, "MobileNetV2": {"alpha": .35}, "ResNet50": {}, "ResNet50V2": {}, "DenseNet121": {}, "Xception": {},
-                       "InceptionV3": {}}.items():
+                       "InceptionV3": {}, "EfficientNetB0": {}, "EfficientNetV2B0": {}, "MobileNetV3Small": {}, "NASNetMobile": {}, "RegNetY002": {}, "ResNetRS50": {},
+                       "ConvNeXtTiny": {}, "InceptionResNetV2": {}}.items():
         case(name + " predicts", lambda name=name, more=more: given(name, **more))
 
-    for module in ("vgg16", "vgg19", "resnet", "resnet50", "resnet_v2", "mobilenet", "mobilenet_v2", "inception_v3", "xception", "densenet"):
+    for module in ("vgg16", "vgg19", "resnet", "resnet50", "resnet_v2", "mobilenet", "mobilenet_v2", "inception_v3", "xception", "densenet", "efficientnet",
+                   "efficientnet_v2", "mobilenet_v3", "nasnet", "inception_resnet_v2", "convnext", "regnet", "resnet_rs"):
         case(module + ".preprocess_input", lambda module=module: getattr(a, module).preprocess_input(PICTURES.copy()))
     for mode in ("caffe", "tf", "torch"):
         utils = a.imagenet_utils
@@ -95,6 +105,9 @@ def cases(tf):
         case("wrong " + what, lambda arguments=arguments: a.VGG16(**arguments))
     case("unknown argument", lambda: a.MobileNet(weights=None, foo=1))
     case("unexpected argument", lambda: a.Xception(weights=None, foo=1))
+    case("unknown argument of EfficientNet", lambda: a.EfficientNetB0(weights=None, foo=1))
+    case("small for MobileNetV3", lambda: a.MobileNetV3Small((20, 20, 3), weights=None))
+    case("wrong input of MobileNetV3", lambda: a.MobileNetV3Small((96, 96, 3), weights=None, input_tensor=k.Input((64, 64, 3))))
     case("wrong mode", lambda: a.imagenet_utils.preprocess_input(PICTURES.copy(), mode="foo"))
     case("wrong format", lambda: a.imagenet_utils.preprocess_input(PICTURES.copy(), data_format="foo"))
     case("wrong predictions", lambda: a.vgg16.decode_predictions(np.zeros((2, 10), np.float32)))

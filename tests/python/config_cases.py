@@ -161,6 +161,7 @@ def object_rows(tf):
     plain = [{}, dict(name="other", reduction="sum_over_batch_size")]
     metric = [{}, dict(name="other", dtype="float64")]
     counted = [{}, dict(thresholds=[0.2, 0.7], name="other")]
+    old = dict(clipnorm=1.5, decay=0.25, name="other")
     step = dict(weight_decay=0.01, clipnorm=1.5, name="other", jit_compile=False)
     return {
         "losses": {
@@ -208,6 +209,14 @@ def object_rows(tf):
             "RMSprop": [{}, dict(step, learning_rate=0.5, rho=0.8, momentum=0.3, epsilon=1e-5, centered=True)],
             "SGD": [{}, dict(learning_rate=0.5, momentum=0.9, nesterov=True, global_clipnorm=2.0)],
         },
+        "legacy": {
+            "Adadelta": [{}, dict(old, learning_rate=0.5, rho=0.75, epsilon=1e-5)], "Adagrad": [{}, dict(old, initial_accumulator_value=0.25, epsilon=1e-5)],
+            "Adam": [{}, dict(old, learning_rate=s.ExponentialDecay(0.1, 10, 0.9), beta_1=0.75, beta_2=0.875, epsilon=1e-5, amsgrad=True)],
+            "Adamax": [{}, dict(old, learning_rate=0.5, beta_1=0.75, epsilon=1e-5)], "Nadam": [{}, dict(learning_rate=0.5, beta_1=0.75, epsilon=1e-5, name="other")],
+            "RMSprop": [{}, dict(old, rho=0.75, momentum=0.25, epsilon=1e-5, centered=True)], "SGD": [{}, dict(momentum=0.5, nesterov=True, clipvalue=2.0)],
+            "Ftrl": [{}, dict(learning_rate_power=-0.25, initial_accumulator_value=0.25, l1_regularization_strength=0.125, l2_regularization_strength=0.25,
+                              l2_shrinkage_regularization_strength=0.5, beta=0.75, global_clipnorm=1.0)],
+        },
         "schedules": {
             "CosineDecay": [dict(initial_learning_rate=0.1, decay_steps=10), dict(initial_learning_rate=0.1, decay_steps=10, alpha=0.2, warmup_target=0.5, warmup_steps=3, name="other")],
             "CosineDecayRestarts": [dict(initial_learning_rate=0.1, first_decay_steps=10), dict(initial_learning_rate=0.1, first_decay_steps=10, t_mul=3.0, m_mul=0.5, alpha=0.1, name="other")],
@@ -227,16 +236,16 @@ def object_rows(tf):
         "regularizers": {"L1": [{}, dict(l1=0.3)], "L2": [{}, dict(l2=0.3)], "L1L2": [{}, dict(l1=0.1, l2=0.3)],
                          "OrthogonalRegularizer": [{}, dict(factor=0.3, mode="columns")]},
         "constraints": {"MaxNorm": [{}, dict(max_value=3.0, axis=[0, 1])], "MinMaxNorm": [{}, dict(min_value=0.1, max_value=3.0, rate=0.5, axis=1)], "NonNeg": [{}],
-                        "UnitNorm": [{}, dict(axis=[0, 1])]},
+                        "UnitNorm": [{}, dict(axis=[0, 1])], "RadialConstraint": [{}]},
     }
 
 
-NO_OBJECT_ROW = {"losses": {"Loss", "Reduction", "_Reduction"}, "metrics": {"Metric", "MeanMetricWrapper"}, "optimizers": {"Optimizer"}, "schedules": {"LearningRateSchedule"},
+NO_OBJECT_ROW = {"losses": {"Loss", "Reduction", "_Reduction"}, "metrics": {"Metric", "MeanMetricWrapper"}, "optimizers": {"Optimizer"}, "legacy": {"Optimizer"}, "schedules": {"LearningRateSchedule"},
                  "initializers": {"Initializer", "IdentityInitializer"}, "regularizers": {"Regularizer"}, "constraints": {"Constraint"}}
 
 
 def module_of(tf, kind):
-    return tf.keras.optimizers.schedules if kind == "schedules" else getattr(tf.keras, kind)
+    return getattr(tf.keras.optimizers, kind) if kind in ("schedules", "legacy") else getattr(tf.keras, kind)
 
 
 def values_for(shape, number, integers=False):

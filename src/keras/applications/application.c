@@ -10,8 +10,22 @@
 #include "keras/models/functional.h"
 
 static const tw__application *const families[] = {
-    tw__applications_vgg,          tw__applications_resnet,       tw__applications_resnet_v2, tw__applications_mobilenet,
-    tw__applications_mobilenet_v2, tw__applications_inception_v3, tw__applications_xception,  tw__applications_densenet,
+    tw__applications_vgg,
+    tw__applications_resnet,
+    tw__applications_resnet_v2,
+    tw__applications_mobilenet,
+    tw__applications_mobilenet_v2,
+    tw__applications_inception_v3,
+    tw__applications_xception,
+    tw__applications_densenet,
+    tw__applications_efficientnet,
+    tw__applications_efficientnet_v2,
+    tw__applications_mobilenet_v3,
+    tw__applications_nasnet,
+    tw__applications_inception_resnet_v2,
+    tw__applications_convnext,
+    tw__applications_regnet,
+    tw__applications_resnet_rs,
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -126,7 +140,12 @@ static tw_status settle_shape(const tw__network *n, tw_shape *shape)
     int64_t size = n->row->size, channels = is_given && given->rank == 3 && !is_imagenet(n) ? given->dims[2] : 3;
     char format[160];
     *shape = TW_SHAPE(size, size, channels);
-    if (is_imagenet(n) && top) {
+    if (size < 0) { /* any, with a top too */
+        if (is_given)
+            *shape = *given;
+        top = false;
+    }
+    if (size >= 0 && is_imagenet(n) && top) {
         snprintf(
             format, sizeof format,
             "When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be (%d, %d, 3).  Received: "
@@ -213,13 +232,25 @@ static tw_status walk_back(walk *w, tw_keras_tensor *tensor)
     return TW_OK;
 }
 
+tw_keras_tensor *tw__network_source(tw__network *n, tw_keras_tensor *x)
+{
+    walk w = { 0 };
+    tw_keras_tensor *found = NULL;
+    if (x && walk_back(&w, x) == TW_OK && w.found_count)
+        found = tw__temp(n->t, tw_retain(w.found[0]));
+    tw__map_end(&w.seen);
+    tw__free(w.waiting);
+    tw__free(w.found);
+    return found;
+}
+
 /* ---- the rows ---- */
 
 static bool takes(const tw__application *row, const char *argument)
 {
     size_t size = strlen(argument);
     for (const char *at = strstr(row->arguments, argument); at; at = strstr(at + 1, argument)) {
-        if ((at == row->arguments || at[-1] == ' ') && (!at[size] || at[size] == ' '))
+        if ((at == row->arguments || at[-1] == ' ' || at[-1] == '*') && (!at[size] || at[size] == ' '))
             return true;
     }
     return false;
@@ -233,7 +264,12 @@ static tw_status check_taken(const tw__network *n)
         bool given;
     } rare[] = { { "alpha", n->args->alpha != 1 },
                  { "depth_multiplier", n->args->depth_multiplier != 1 },
-                 { "dropout", n->args->dropout != 0.001 } };
+                 { "dropout", n->args->dropout != 0.001 },
+                 { "minimalistic", n->args->minimalistic },
+                 { "dropout_rate", n->args->dropout_rate != 0.2 },
+                 { "include_preprocessing", !n->args->include_preprocessing },
+                 { "model_name", n->args->model_name },
+                 { "drop_connect_rate", n->args->drop_connect_rate != 0.2 } };
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
         if (rare[i].given && !takes(n->row, rare[i].name))
             return tw__fail(TW_TYPE_ERROR, "keras.applications.%s takes no argument %s", n->row->name, rare[i].name);
@@ -253,9 +289,10 @@ static tw_layer *build(tw__network *n)
     if (n->row->named) {
         n->row->named(n, &shape, name, file, sizeof name);
     } else {
-        snprintf(name, sizeof name, "%s", n->row->model_name);
+        snprintf(name, sizeof name, "%s", n->args->model_name ? n->args->model_name : n->row->model_name);
         snprintf(file, sizeof file, n->row->file, n->args->include_top ? "" : "_notop");
     }
+    n->name = name;
     tw_keras_tensor *given = n->args->input_tensor;
     tw_keras_tensor *x = given ? given : tw__temp(t, tw_input(.shape = shape));
     tw_keras_tensor *output = x ? n->row->build(n, x) : NULL;
@@ -279,13 +316,15 @@ TW_API(
     applications_model,
     "keras.applications._model(network: str, include_top: bool = True, weights: str = None, input_tensor: keras_tensor = None, "
     "input_shape: shape = None, pooling: str = None, classes: int = 1000, classifier_activation: named<activation> = None, "
-    "alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 0.001) -> layer",
-    "A well-known network, e.g. \"ResNet50\"; keras.applications._list has their names and which arguments each takes: alpha, "
-    "depth_multiplier and dropout are for some only. weights: NULL for random ones, \"imagenet\" for a file in Keras's cache, or the "
+    "alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 0.001, minimalistic: bool = False since 0.2, "
+    "dropout_rate: float = 0.2 since 0.2, include_preprocessing: bool = True since 0.2, model_name: str = None since 0.2, "
+    "drop_connect_rate: float = 0.2 since 0.2) -> layer",
+    "A well-known network, e.g. \"ResNet50\"; keras.applications._list has their names and which arguments each takes: alpha and "
+    "those behind it are for some only. weights: NULL for random ones, \"imagenet\" for a file in Keras's cache, or the "
     "path of a file. classifier_activation: NULL for none; the usual one is \"softmax\". pooling: \"avg\", \"max\" or NULL, without "
     "the top.")
 {
-    tw__network n = { .row = find(args->network), .args = args };
+    tw__network n = { .row = find(args->network), .args = args, .kernel = "glorot_uniform", .momentum = 0.99, .epsilon = 1e-3 };
     if (n.row)
         return build(&n);
     tw__fail(TW_VALUE_ERROR, "keras.applications has no network \"%s\"", args->network);

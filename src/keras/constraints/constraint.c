@@ -137,3 +137,41 @@ TW_CLASS(
     "axis: ints = 0) -> constraint",
     .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &min_max_norm_methods,
     .doc = "Norms along an axis come closer to [min_value, max_value], by the rate.");
+
+/* Every ring around the middle of a square kernel has one value, that of Keras's element of the diagonal. */
+static tw_tensor *radial(tw_constraint *self, tw_tensor *value)
+{
+    (void)self;
+    TW_TEMPS(t);
+    enum { LARGEST = 1 << 12 };
+    const tw_shape *shape = &value->shape;
+    int64_t size = shape->rank == 4 ? shape->dims[0] : -1, start = size / 2;
+    if (shape->rank != 4) {
+        tw__owned char *text = tw__shape_tuple(shape);
+        tw__fail(TW_VALUE_ERROR, "The weight tensor must have rank 4. Received weight tensor with shape: %s", text ? text : "");
+        return NULL;
+    }
+    if (size < 2 || size > LARGEST || shape->dims[1] != size) {
+        tw__fail(TW_VALUE_ERROR, "RadialConstraint: kernels of %lld x %lld, expected squares of 2 to %d", (long long)size,
+                 (long long)shape->dims[1], LARGEST);
+        return NULL;
+    }
+    tw_tensor *places = tw__temp(t, tw_tensor_new(TW_INT32, TW_SHAPE(size * size), NULL));
+    int32_t *place = places ? places->data : NULL;
+    for (int64_t i = 0; place && i < size * size; i++) {
+        int64_t row = i / size, column = i % size; /* how far from the middle: 0 for the one element, or the four, there */
+        row = row < start ? size - 1 - row : row;
+        column = column < start ? size - 1 - column : column;
+        int64_t ring = (row > column ? row : column) - start;
+        int64_t at = ring == 0 ? start - 1 : size % 2 ? start + ring - 1 : start + ring;
+        place[i] = (int32_t)(at * (size + 1));
+    }
+    tw_shape flat = TW_SHAPE(size * size, shape->dims[2], shape->dims[3]);
+    tw_tensor *rows = place ? TW_TEMP(GatherV2, tw__temp(t, tw__reshape(value, &flat)), places, 0) : NULL;
+    return rows ? tw__reshape(rows, shape) : NULL;
+}
+static const tw__constraint_methods radial_methods = { radial };
+
+TW_CLASS(constraints_radial_constraint, "keras.constraints.RadialConstraint|keras.constraints.radial_constraint() -> constraint",
+         .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &radial_methods,
+         .doc = "Square kernels of convolutions are the same in all directions from their middle.");

@@ -28,7 +28,7 @@ tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *sha
 {
     const tw__initializer_methods *methods = tw__methods(initializer);
     if (dtype == TW_DTYPE_NONE)
-        dtype = TW_FLOAT32;
+        dtype = tw__floatx();
     if (initializer->foreign_make)
         return initializer->foreign_make(initializer, shape, dtype);
     if (!methods) {

@@ -24,6 +24,8 @@ static tw_status layer_init(void *self, const void *given)
         return tw__error_status();
     bool told = args->dtype || tw__is(layer, &tw__class_layers_input_layer);
     tw_dtype policy = told ? args->dtype : tw__global_policy();
+    if (!policy && tw__floatx() != TW_FLOAT32) /* of an InputLayer */
+        policy = tw__floatx();
     layer->dtype = tw__policy_is_mixed(policy) || !policy ? TW_FLOAT32 : policy;
     layer->compute_dtype = tw__is(layer, &tw__class_metric) ? layer->dtype : tw__policy_compute(policy);
     layer->trainable = args->trainable;

@@ -93,6 +93,12 @@ TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the name
     return TW_OK;
 }
 
+TW_API(backend_reset_uids, "keras.backend.reset_uids()", "Numbers the names of layers from the beginning again.")
+{
+    tw__layer_names_clear();
+    return TW_OK;
+}
+
 TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The next number for names that begin so, from 1.")
 {
     tw__lock_take(&lock);

@@ -16,7 +16,7 @@ static _Atomic int global_policy; /* 0: none was set */
 
 tw_dtype tw__global_policy(void)
 {
-    return (tw_dtype)global_policy;
+    return global_policy ? (tw_dtype)global_policy : tw__floatx() == TW_FLOAT32 ? TW_DTYPE_NONE : tw__floatx();
 }
 
 tw_dtype tw__policy_compute(tw_dtype policy)

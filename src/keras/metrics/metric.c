@@ -233,6 +233,30 @@ TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Me
     return TW_OK;
 }
 
+static tw_status merge(tw_metric *self, tw_metric *other)
+{
+    tw__owned tw_variable **own = NULL, **others = NULL;
+    int64_t count, other_count;
+    TW_TRY(tw__collect_variables(&self->layer.trackable, TW_ALL_VARIABLES, &own, &count));
+    TW_TRY(tw__collect_variables(&other->layer.trackable, TW_ALL_VARIABLES, &others, &other_count));
+    if (count != other_count)
+        return tw__fail(TW_VALUE_ERROR, "Metric %s is not compatible with %s", other->layer.name, self->layer.name);
+    for (int64_t i = 0; i < count; i++) {
+        tw_auto tw_tensor *value = tw__variable_read(others[i]);
+        TW_NEED(value);
+        TW_TRY(tw__variable_update(own[i], &tw__op_AssignAddVariableOp, value));
+    }
+    return TW_OK;
+}
+
+TW_METHOD(metric_merge_state, "keras.metrics.Metric.merge_state(self: metric, metrics: list<metric>)",
+          "Adds what other metrics of the same kind have gathered.")
+{
+    for (int64_t i = 0; i < args->metrics.count; i++)
+        TW_TRY(merge(args->self, args->metrics.items[i]));
+    return TW_OK;
+}
+
 TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor) -> tensor",
           "The result, which is known to be this metric's from now on.")
 {

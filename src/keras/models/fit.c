@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/pause.h"
+#include "keras/optimizers/optimizers.h"
 #include "keras/models/fit.h"
 
 /* ---- one epoch ---- */
@@ -231,6 +232,9 @@ static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callb
         if (f->trainer->stop_training)
             break;
     }
+    tw_optimizer *optimizer = f->trainer->optimizer ? tw__optimizer_inner(f->trainer->optimizer) : NULL;
+    if (optimizer)
+        TW_TRY(tw__optimizer_finalize(optimizer, &(tw_objects){ (void *const *)optimizer->trained, optimizer->trained_count }));
     return tw__callbacks_tell(callbacks, TW_TRAIN_END, 0, &logs);
 }
 

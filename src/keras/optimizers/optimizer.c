@@ -40,8 +40,14 @@ static tw_status make_rate(tw_optimizer *optimizer, double number, void *object)
     if (object && isnan(number) && tw_error_code() != TW_OK)
         return tw__error_status();
     const char *name = object ? "current_learning_rate" : "learning_rate";
+    bool legacy = tw__optimizer_is_legacy(optimizer);
+    TW_TRY(legacy ? tw__scope_push(optimizer->name) : TW_OK);
     optimizer->rate = new_scalar(tw_tensor_float((float)number), name);
+    if (legacy)
+        tw__scope_pop();
     TW_NEED(optimizer->rate);
+    if (legacy)
+        return object ? TW_OK : tw__track(&optimizer->trackable, name, optimizer->rate);
     return tw__track(&optimizer->trackable, object ? "_current_learning_rate" : "_learning_rate", optimizer->rate);
 }
 
@@ -63,18 +69,24 @@ static tw_status optimizer_init(void *self, const void *given)
     const tw__optimizer_methods *methods = tw__methods(optimizer);
     if (methods && methods->apply_other) /* the rest is another's */
         return optimizer->name ? TW_OK : tw__error_status();
+    bool legacy = tw__optimizer_is_legacy(optimizer);
     optimizer->all = tw__container_new();
-    optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
+    TW_TRY(legacy ? tw__scope_push(optimizer->name) : TW_OK);
+    optimizer->iterations = new_scalar(tw_tensor_int64(0), legacy ? "iter" : "iteration");
+    if (legacy)
+        tw__scope_pop();
     optimizer->one = tw_tensor_int64(1);
     if (!optimizer->name || !optimizer->all || !optimizer->iterations || !optimizer->one)
         return tw__error_status();
-    TW_TRY(tw__track(&optimizer->trackable, "_variables", optimizer->all));
+    if (!legacy)
+        TW_TRY(tw__track(&optimizer->trackable, "_variables", optimizer->all));
     TW_TRY(tw__container_append(optimizer->all, optimizer->iterations));
-    TW_TRY(tw__track(&optimizer->trackable, "_iterations", optimizer->iterations));
-    if (tw_class_of(self) == &tw__class_optimizer)
+    TW_TRY(tw__track(&optimizer->trackable, legacy ? "iter" : "_iterations", optimizer->iterations));
+    if (tw_class_of(self) == &tw__class_optimizer || tw_class_of(self) == &tw__class_optimizers_legacy_optimizer)
         return TW_OK;
     tw_optimizers_sgd_args own; /* by name */
     tw__args_project(tw_class_signature(tw_class_of(self)), tw_object_config(self), &tw__signature_optimizers_sgd, &own);
+    TW_TRY(legacy ? tw__legacy_init(optimizer) : TW_OK);
     return make_rate(optimizer, own.learning_rate, own.learning_rate_object);
 }
 
@@ -82,7 +94,14 @@ static tw_status optimizer_settle(void *self, const void *given)
 {
     const tw_optimizer_args *args = given;
     ((tw_optimizer *)self)->settings = *args;
-    return args->use_ema ? tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self)) : TW_OK;
+    if (args->use_ema && (args->ema_momentum < 0 || args->ema_momentum > 1))
+        return tw__fail(TW_VALUE_ERROR, "`ema_momentum` must be in the range [0, 1]. Received: ema_momentum=%g",
+                        args->ema_momentum);
+    if (args->use_ema && args->ema_overwrite_frequency != TW_NO_INT && args->ema_overwrite_frequency < 1)
+        return tw__fail(TW_VALUE_ERROR,
+                        "`ema_overwrite_frequency` must be an integer > 1 or None. Received: ema_overwrite_frequency=%lld",
+                        (long long)args->ema_overwrite_frequency);
+    return TW_OK;
 }
 
 static void optimizer_visit(void *self, tw__visitor visitor, void *context)
@@ -109,7 +128,7 @@ static void optimizer_clear(void *self)
     for (int64_t i = 0; i < count; i++)
         tw_release(trained[i]);
     tw__free(trained);
-    for (int i = 0; i < TW_MAX_SLOTS; i++) {
+    for (int i = 0; i <= TW_AVERAGES; i++) {
         tw__free(optimizer->slots[i]);
         optimizer->slots[i] = NULL;
     }
@@ -206,8 +225,11 @@ static tw_status add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, in
     char *name = tw__temp_memory(t, tw__format("%s%s/%s", tw__variable_scope(), kind->prefix, resource->name));
     if (!value || !name)
         return tw__error_status();
-    if (kind->initial != 0)
+    if (isnan(kind->initial)) /* what the variable has */
+        value = tw__temp(t, tw__resource_read(optimizer->trained[index]->resource));
+    else if (kind->initial != 0)
         TW_TRY(fill(value, kind->initial));
+    TW_NEED(value);
     *slot = tw__temp(t, tw__variable_new(value, name, false, NULL));
     TW_NEED(*slot);
     TW_TRY(tw__container_append(optimizer->all, *slot));
@@ -235,6 +257,8 @@ tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count,
 static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
 {
     const tw__optimizer_methods *methods = tw__methods(optimizer);
+    if (methods && methods->legacy)
+        return tw__legacy_build(optimizer, variables);
     if (optimizer->built)
         return TW_OK;
     if (!methods || !optimizer->all)
@@ -249,6 +273,9 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
         optimizer->trained_count = i + 1;
     }
     TW_TRY(tw__optimizer_add_empty_list(optimizer, "_index_dict"));
+    if (optimizer->settings.use_ema)
+        TW_TRY(tw__optimizer_add_slots(optimizer, TW_AVERAGES, 1,
+                                       &(tw__slot_kind){ "_model_variables_moving_average", "average", NAN }));
     TW_TRY(methods->build(optimizer));
     optimizer->built = true;
     return TW_OK;
@@ -403,6 +430,7 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
         if (gradients[i])
             TW_TRY(update(optimizer, i, variables->items[i], gradients[i]));
     }
+    TW_TRY(tw__optimizer_average(optimizer, gradients, variables));
     TW_TRY(count_step(optimizer));
     for (int64_t i = 0; i < variables->count; i++) {
         if (gradients[i])
@@ -458,7 +486,7 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
         return NULL;
     if (!variables->count)
         return tw_retain(optimizer->iterations);
-    if (!optimizer->built) {
+    if (!optimizer->built || tw__optimizer_is_legacy(optimizer)) { /* which may meet others later */
         if (tw__scope_push(name ? name : optimizer->name) != TW_OK)
             return NULL;
         tw_status status = build(optimizer, variables);

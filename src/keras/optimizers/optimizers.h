@@ -9,13 +9,17 @@
 #include "base/temps.h"
 #include "keras/keras.h"
 
-enum { TW_MAX_SLOTS = 4, TW_MAX_SCALARS = 8 };
+enum {
+    TW_MAX_SLOTS = 4,
+    TW_AVERAGES = TW_MAX_SLOTS,
+    TW_MAX_SCALARS = 8
+}; /* TW_AVERAGES: the kind of use_ema, beside the others */
 
 /* One kind of slot: a variable beside each variable that is trained. */
 typedef struct tw__slot_kind {
     const char *list;   /* the child: "_momentums" */
     const char *prefix; /* of the variables' names: "m" */
-    double initial;     /* what every element begins with */
+    double initial;     /* what every element begins with; NaN: as the variable */
 } tw__slot_kind;
 
 typedef struct tw__optimizer_methods {
@@ -34,6 +38,11 @@ typedef struct tw__optimizer_methods {
     tw_status (*build_other)(const tw_optimizer_build_args *args);
     tw_variable *(*apply_other)(const tw_optimizer_apply_gradients_args *args);
     tw_value (*config_other)(const tw_optimizer *self);
+    /* Of keras.optimizers.legacy (legacy.c): the kinds of slots, in their order; `list` NULL: not with these settings. */
+    void (*legacy)(const tw_optimizer *self, tw__slot_kind kinds[TW_MAX_SLOTS]);
+    const char *hypers; /* the settings that are variables, sorted: " beta_1 beta_2 decay " */
+    bool side_by_side;  /* slots of one variable come one after the other */
+    const char *cache;  /* a number that it keeps besides, and begins with 1; NULL: none */
 } tw__optimizer_methods;
 
 /* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
@@ -52,11 +61,12 @@ struct tw_optimizer {
     bool built;
     tw_variable **trained; /* what build() was given; references */
     int64_t trained_count;
-    tw__pointer_map places;            /* variable -> index */
-    tw_variable **slots[TW_MAX_SLOTS]; /* [kind][index]; held by `all` */
+    tw__pointer_map places;               /* variable -> index */
+    tw_variable **slots[TW_AVERAGES + 1]; /* [kind][index]; held by `all` */
     tw_optimizer_args settings;
     tw__scalars scalars[4]; /* one per float dtype in use */
     uint64_t round;         /* counts the calls of apply */
+    tw_variable *cache;     /* legacy: a number besides the slots; held by `all` */
     tw_tensor *one;         /* int64 1 */
     tw_tensor *traced_rate; /* while apply is traced: the learning rate, and */
     tw_tensor
@@ -114,6 +124,16 @@ tw_optimizer *tw__optimizer_inner(tw_optimizer *optimizer); /* the one that is w
 tw_tensors tw__optimizer_gradients(tw_optimizer *optimizer, struct tw_tape *tape, tw_tensor *loss, tw_objects variables);
 /* Takes the optimizer; around it, for a model that computes in float16, one that scales the loss. */
 tw_optimizer *tw__optimizer_for(const tw_layer *model, tw_optimizer *optimizer);
+
+/* ---- moving averages of the variables: use_ema (ema.c) ---- */
+tw_status tw__optimizer_average(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables);
+tw_status tw__optimizer_finalize(tw_optimizer *optimizer, const tw_objects *variables);
+
+/* ---- TensorFlow's former classes (legacy.c) ---- */
+bool tw__optimizer_is_legacy(const tw_optimizer *optimizer);
+tw_status tw__legacy_init(tw_optimizer *optimizer);
+tw_status tw__legacy_build(tw_optimizer *optimizer, const tw_objects *variables);
+tw_value tw__legacy_config(const tw_optimizer *optimizer);
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

@@ -79,6 +79,8 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
     const tw__optimizer_methods *own = tw__methods(optimizer);
     if (own && own->config_other)
         return own->config_other(optimizer);
+    if (tw__optimizer_is_legacy(optimizer))
+        return tw__legacy_config(optimizer);
     tw__dict dict = { 0 };
     static const char base[] =
         " name weight_decay clipnorm global_clipnorm clipvalue use_ema ema_momentum ema_overwrite_frequency jit_compile ";

@@ -162,12 +162,22 @@ static void *optimizer_of(const char *path, tw_value *entry)
     bool other = strcmp(name, "Nadam") == 0 || strcmp(name, "Custom>Nadam") == 0; /* whose `decay` is the momentum's */
     const tw_value *decay = other ? NULL : member(config, "decay");
     bool decays = decay && ((decay->kind == TW_VALUE_FLOAT && decay->f != 0) || (decay->kind == TW_VALUE_INT && decay->i != 0));
-    tw_value *old_rate = member(config, "lr"), *rate; /* of the first versions */
+    char path_of[80];
+    snprintf(path_of, sizeof path_of, "keras.optimizers.legacy.%.40s", name);
+    bool legacy = !member(config, "is_legacy_optimizer") && tw_signature_find(path_of); /* as Keras takes such configs */
+    tw_value *old_rate = member(config, "lr"), *rate;                                   /* of the first versions */
     if (old_rate) {
         tw_value key = tw__value_str("learning_rate");
         tw_value_free(old_rate - 1);
         old_rate[-1] = key;
     }
+    tw_value *pace = legacy && other ? member(config, "schedule_decay") : NULL; /* Keras 2.0 to 2.3 */
+    if (pace) {
+        tw_value_free(pace - 1);
+        pace[-1] = tw__value_str("decay");
+    }
+    if (legacy)
+        return tw__object_of_config(tw_signature_find(path_of)->class_row, config);
     if (decays && (rate = member(config, "learning_rate")))
         *rate = decaying(*rate, decay);
     if (!other)

@@ -88,7 +88,8 @@ static bool old_fits(old_state *s)
     if (s->begin < 0 || s->begin > 2 || left < 0 || (trained ? left % trained : left))
         return false;
     s->kinds = trained ? left / trained : 0;
-    if (!s->kinds && tw__is(s->optimizer, tw_class_find("optimizers_sgd")))
+    if (!s->kinds &&
+        (tw__is(s->optimizer, tw_class_find("optimizers_sgd")) || tw__is(s->optimizer, tw_class_find("optimizers_legacy_sgd"))))
         return true;
     for (int kind = 0; kind < TW_MAX_SLOTS; kind++) {
         if (!has_slot(s, kind))
@@ -124,8 +125,10 @@ static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, co
     old_state old = { .optimizer = optimizer,
                       .values = values,
                       .told = told,
-                      .product = tw__nadam_product(optimizer),
-                      .by_variable = tw__is(optimizer, tw_class_find("optimizers_ftrl")) };
+                      .product = optimizer->cache ? optimizer->cache : tw__nadam_product(optimizer),
+                      .by_variable = tw__is(optimizer, tw_class_find("optimizers_ftrl")) ||
+                                     tw__is(optimizer, tw_class_find("optimizers_legacy_ftrl")) };
+    today = today && !tw__optimizer_is_legacy(optimizer);
     if (!told && (today || optimizer->all->child_count < 3) && fits(optimizer->all, values)) {
         for (int64_t i = 0; i < values->count; i++)
             TW_TRY(set_value((tw_variable *)optimizer->all->children[i].object, values->items[i]));

@@ -158,7 +158,8 @@ tw_value tw__keras_training_config(const tw__trainer *trainer)
         tw_value_free(&own);
     } else {
         char name[80];
-        bool plain = tw__optimizer_is_former(optimizer) || tw__optimizer_inner(optimizer) != optimizer;
+        bool plain = tw__optimizer_is_former(optimizer) || tw__optimizer_is_legacy(optimizer) ||
+                     tw__optimizer_inner(optimizer) != optimizer;
         snprintf(name, sizeof name, "%s%s", plain ? "" : "Custom>", tw_class_name(optimizer));
         tw_value config = tw__impl_optimizer_get_config(&(tw_optimizer_get_config_args){ .self = optimizer });
         tw__dict_put(&dict, "optimizer_config", class_entry(name, config));

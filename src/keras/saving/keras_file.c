@@ -194,7 +194,8 @@ tw_status tw__keras_load_optimizer(const char *path, tw_layer *model)
 {
     int64_t count;
     tw__trainer *trainer = tw__trainer_of(model);
-    if (!trainer || !trainer->optimizer || !model->built)
+    if (!trainer || !trainer->optimizer || !model->built ||
+        tw__optimizer_is_legacy(trainer->optimizer)) /* which Keras does not save */
         return trainer ? TW_OK : tw__error_status();
     TW_TRY(tw__keras_build_optimizer(model, &count));
     tw_status status = load_values(path, &trainer->optimizer->trackable, "optimizer");

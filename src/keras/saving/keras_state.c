@@ -86,7 +86,9 @@ static tw_status go_to(walk *w, const attribute *a, const char *path)
             members[i] = list->children[i].object;
         status = members ? go_through(w, members, list->child_count, inner) : tw__error_status();
         tw__free(members);
-    } else if (status == TW_OK && (tw__is(a->object, &tw__class_layer) || tw__is(a->object, &tw__class_optimizer))) {
+    } else if (status == TW_OK &&
+               (tw__is(a->object, &tw__class_layer) ||
+                (tw__is(a->object, &tw__class_optimizer) && !tw__optimizer_is_legacy((const tw_optimizer *)a->object)))) {
         status = go(w, (tw_trackable *)a->object, inner);
     }
     return status;

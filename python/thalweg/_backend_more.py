@@ -1,0 +1,435 @@
+"""tf.keras.backend: what is more than one function of the library: products of batches, convolutions, loops over sequences, functions of models."""
+import contextlib
+import itertools
+import sys
+import types
+
+import numpy
+
+import thalweg as tf
+
+_nn, _keras, _math = tf.nn, tf.keras, tf.math
+_own = tf.keras.backend
+
+
+# ---- products, choices ----
+
+def _target_axes(x, y, axes):
+    ranks = len(x.shape), len(y.shape)
+    if axes is None:
+        axes = [ranks[0] - 1, ranks[1] - 1 if ranks[1] == 2 else ranks[1] - 2]
+    axes = [axes, axes] if isinstance(axes, int) else list(axes)
+    if any(isinstance(a, (list, tuple)) for a in axes):
+        raise ValueError("Multiple target dimensions are not supported. Expected: None, int, (int, int), Provided: %s" % (tuple(axes),))
+    axes = [a + rank if a < 0 else a for a, rank in zip(axes, ranks)]
+    if 0 in axes:
+        raise ValueError("Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy batch dimension to your inputs using "
+                         "K.expand_dims(x, 0)")
+    return axes
+
+
+def batch_dot(x, y, axes=None):
+    """The product of two batches, example by example, over an axis of each."""
+    shapes = tuple(x.shape.as_list()), tuple(y.shape.as_list())
+    if min(map(len, shapes)) < 2:
+        raise ValueError("Cannot do batch_dot on inputs with rank < 2. Received inputs with shapes %s and %s." % shapes)
+    if None not in (shapes[0][0], shapes[1][0]) and shapes[0][0] != shapes[1][0]:
+        raise ValueError("Cannot do batch_dot on inputs with different batch sizes. Received inputs with shapes %s and %s." % shapes)
+    a, b = _target_axes(x, y, axes)
+    m, n = shapes[0][a], shapes[1][b]
+    if None not in (m, n) and m != n:
+        raise ValueError("Cannot do batch_dot on inputs with shapes %s and %s with axes=[%d, %d]. x.shape[%d] != y.shape[%d] (%d != %d)."
+                         % (*shapes, a, b, a, b, m, n))
+    letters = iter("cdefghijklmnopqrstuvw")
+    first, second = (["a" if i == 0 else "b" if i == axis else next(letters) for i in range(len(shape))] for axis, shape in zip((a, b), shapes))
+    left = "".join(letter for letter in first + second[1:] if letter != "b")
+    result = tf.einsum("%s,%s->%s" % ("".join(first), "".join(second), left), x, y)
+    return tf.expand_dims(result, -1) if len(left) == 1 else result
+
+
+def switch(condition, then_expression, else_expression):
+    """One of two values, or of the results of two functions, by a condition; elementwise if it is no single one."""
+    if condition.dtype != tf.bool:
+        condition = tf.cast(condition, tf.bool)
+    rank = len(condition.shape)
+    functions = [(lambda v=v: v() if callable(v) else v) for v in (then_expression, else_expression)]
+    if rank == 0:
+        return tf.cond(condition, *functions)
+    then_expression, else_expression = functions[0](), functions[1]()
+    wide = len(then_expression.shape)
+    if rank > wide:
+        raise ValueError("Rank of `condition` should be less than or equal to rank of `then_expression` and `else_expression`. ndim(condition)=%d, "
+                         "ndim(then_expression)=%d" % (rank, wide))
+    if rank > 1:
+        condition = tf.reshape(condition, tf.concat([tf.shape(condition), [1] * (wide - rank)], 0))
+    return tf.where(condition, then_expression, else_expression)
+
+
+def foldl(fn, elems, initializer=None, name=None):
+    """Joins the elements from the first to the last by a function of two."""
+    return tf.foldl(fn, elems, initializer=initializer, name=name)
+
+
+def foldr(fn, elems, initializer=None, name=None):
+    """Joins the elements from the last to the first by a function of two."""
+    return tf.foldr(fn, elems, initializer=initializer, name=name)
+
+
+def in_top_k(predictions, targets, k):
+    """Whether each target is among the k highest predictions."""
+    return _math.in_top_k(targets, predictions, k)
+
+
+# ---- convolutions and images ----
+
+def _first(data_format):
+    data_format = data_format or _own.image_data_format()
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError("Unknown data_format: " + str(data_format))
+    return data_format == "channels_first"
+
+
+def _padding(padding):
+    if padding not in ("same", "valid"):
+        raise ValueError("Invalid padding: " + str(padding))
+    return padding.upper()
+
+
+def _turned(x, first, compute):
+    """Images with their channels last, whatever they have."""
+    rank = len(x.shape)
+    if not first:
+        return compute(x)
+    return tf.transpose(compute(tf.transpose(x, [0, *range(2, rank), 1])), [0, rank - 1, *range(1, rank - 1)])
+
+
+def _convolved(x, kernel, strides, padding, data_format, dilation_rate):
+    return _turned(x, _first(data_format), lambda v: _nn.convolution(v, kernel, strides=strides, padding=_padding(padding), dilations=dilation_rate))
+
+
+def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """A convolution of sequences; causal: steps see nothing that follows them."""
+    if padding == "causal":
+        x = tf.pad(x, [[0, 0], [dilation_rate * (kernel.shape[0] - 1), 0], [0, 0]])
+        padding = "valid"
+    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
+
+
+def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution of images."""
+    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
+
+
+def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
+    """A convolution of volumes."""
+    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
+
+
+def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """The way back of a convolution of images."""
+    first = _first(data_format)
+    if tuple(dilation_rate) != (1, 1):
+        raise NotImplementedError("keras.backend.conv2d_transpose: dilation_rate=%s is not supported, expected (1, 1)" % (dilation_rate,))
+    if isinstance(output_shape, (tuple, list)):
+        output_shape = [tf.shape(x)[0] if output_shape[0] is None else output_shape[0], *output_shape[1:]]
+        if first:
+            output_shape = [output_shape[i] for i in (0, 2, 3, 1)]
+    return _turned(x, first, lambda v: _nn.conv2d_transpose(v, kernel, tf.stack(output_shape), strides, _padding(padding)))
+
+
+def separable_conv2d(x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution by channel, and one of the channels."""
+    return _turned(x, _first(data_format), lambda v: _nn.separable_conv2d(v, depthwise_kernel, pointwise_kernel, [1, *strides, 1], _padding(padding),
+                                                                          dilations=dilation_rate))
+
+
+def depthwise_conv2d(x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution of each channel of images by its own kernels."""
+    return _turned(x, _first(data_format), lambda v: _nn.depthwise_conv2d(v, depthwise_kernel, [1, *strides, 1], _padding(padding), dilations=dilation_rate))
+
+
+def _pooled(x, pool_size, strides, padding, data_format, pool_mode):
+    if pool_mode not in ("max", "avg"):
+        raise ValueError("Invalid pooling mode: " + str(pool_mode))
+    return _turned(x, _first(data_format), lambda v: _nn.pool(v, pool_size, pool_mode.upper(), strides=strides, padding=_padding(padding)))
+
+
+def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest or the mean of each window of images."""
+    if len(pool_size) != 2 or len(strides) != 2:
+        name, given = ("pool_size", pool_size) if len(pool_size) != 2 else ("strides", strides)
+        raise ValueError("`%s` must be a tuple of 2 integers." % name if given else name)
+    return _pooled(x, pool_size, strides, padding, data_format, pool_mode)
+
+
+def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest or the mean of each window of volumes."""
+    return _pooled(x, pool_size, strides, padding, data_format, pool_mode)
+
+
+def _local(inputs, kernel, kernel_size, strides, output_shape, data_format):
+    """Windows, each with weights of its own: kernel [places, size of a window, channels]."""
+    first, size = _first(data_format), kernel.shape[1]
+
+    def compute(x):
+        windows = []
+        for place in itertools.product(*map(range, output_shape)):
+            window = x[(slice(None), *(slice(p * s, p * s + k) for p, s, k in zip(place, strides, kernel_size)))]
+            if first:
+                window = tf.transpose(window, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
+            windows.append(tf.reshape(window, [1, -1, size]))
+        products = tf.matmul(tf.concat(windows, 0), kernel)
+        products = tf.reshape(products, [*output_shape, -1, kernel.shape[-1]])
+        count = len(output_shape)
+        return tf.transpose(products, [count, *range(count), count + 1])
+    return _turned(inputs, first, compute)
+
+
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """A convolution of sequences whose weights differ from place to place."""
+    return _local(inputs, kernel, kernel_size, strides, (kernel.shape[0],), data_format)
+
+
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """A convolution of images whose weights differ from place to place."""
+    return _local(inputs, kernel, kernel_size, strides, output_shape, data_format)
+
+
+def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
+    """Images made larger by whole factors."""
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError("Invalid `data_format` argument: %s" % data_format)
+    known = ("area", "bicubic", "bilinear", "gaussian", "lanczos3", "lanczos5", "mitchellcubic", "nearest")
+    if interpolation not in known:
+        raise ValueError("`interpolation` argument should be one of: %s. Received: \"%s\"." % (", ".join('"%s"' % k for k in known), interpolation))
+
+    def compute(v):
+        rows, columns = v.shape[1:3]
+        size = [rows * height_factor, columns * width_factor] if None not in (rows, columns) else tf.shape(v)[1:3] * [height_factor, width_factor]
+        return tf.image.resize(v, size, method=interpolation)
+    return _turned(x, data_format == "channels_first", compute)
+
+
+def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+    """Volumes whose elements are repeated."""
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError("Invalid data_format: " + str(data_format))
+    begin = 2 if data_format == "channels_first" else 1
+    for axis, factor in enumerate((depth_factor, height_factor, width_factor)):
+        x = tf.repeat(x, factor, axis=begin + axis)
+    return x
+
+
+def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
+    """Zeros around volumes."""
+    edges = [list(pair) for pair in padding]
+    return tf.pad(x, [[0, 0], [0, 0]] + edges if _first(data_format) else [[0, 0]] + edges + [[0, 0]])
+
+
+# ---- normalization, losses ----
+
+def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
+    """A batch with mean 0 and variance 1, then scaled and shifted; its mean and variance."""
+    axes, rank = sorted(reduction_axes), len(x.shape)
+    if rank == 4 and axes == [0, 1, 2] and x.dtype == tf.float32:
+        depth = [x.shape[-1]]
+        gamma = tf.ones(depth, x.dtype) if gamma is None else gamma
+        beta = tf.zeros(depth, x.dtype) if beta is None else beta
+        made = tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=epsilon)
+        return made[0], made[1], made[2]
+    mean, variance = _nn.moments(x, axes)
+    if axes == list(range(rank - 1)):
+        return _nn.batch_normalization(x, mean, variance, beta, gamma, epsilon), mean, variance
+    wide = [1 if axis in axes else tf.shape(x)[axis] for axis in range(rank)]
+    parts = [None if part is None else tf.reshape(part, wide) for part in (mean, variance, beta, gamma)]
+    return _nn.batch_normalization(x, *parts, epsilon), mean, variance
+
+
+def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
+    """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
+    rank = len(x.shape)
+    axis = axis + rank if axis < 0 else axis
+    parts = [mean, var, beta, gamma]
+    if axis != rank - 1:
+        wide = [-1 if i == axis else 1 for i in range(rank)]
+        parts = [None if part is None else tf.reshape(part, wide) for part in parts]
+    return _nn.batch_normalization(x, *parts, epsilon)
+
+
+def moving_average_update(x, value, momentum):
+    """Moves a variable towards a value."""
+    momentum, value = tf.cast(momentum, x.dtype), tf.cast(value, x.dtype)
+    return x.assign_sub((x - value) * (1 - momentum))
+
+
+def binary_focal_crossentropy(target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False):
+    """Cross-entropy that weighs elements less the better they are known, element by element."""
+    output = tf.convert_to_tensor(output)
+    target = tf.cast(target, output.dtype)
+    probability = tf.sigmoid(output) if from_logits else output
+    known = target * probability + (1 - target) * (1 - probability)
+    loss = tf.pow(1.0 - known, gamma) * _own.binary_crossentropy(target, output, from_logits)
+    return (target * alpha + (1 - target) * (1 - alpha)) * loss if apply_class_balancing else loss
+
+
+def categorical_focal_crossentropy(target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1):
+    """Cross-entropy of classes that weighs examples less the better they are known."""
+    output = tf.convert_to_tensor(output)
+    target = tf.convert_to_tensor(target)
+    output = tf.nn.softmax(output, axis) if from_logits else output
+    output = output / tf.reduce_sum(output, axis, keepdims=True)
+    small = _own.epsilon()
+    output = tf.clip_by_value(output, small, 1.0 - small)
+    return tf.reduce_sum(tf.pow(1.0 - output, gamma) * alpha * -target * _math.log(output), axis=axis)
+
+
+# ---- random numbers ----
+
+def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
+    """Ones with a probability, else zeros."""
+    dtype = dtype or _own.floatx()
+    return tf.where(_own.random_uniform(shape, dtype=dtype, seed=seed) <= p, tf.ones(shape, dtype), tf.zeros(shape, dtype))
+
+
+def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
+    """A variable of numbers between two limits."""
+    seed = numpy.random.randint(10**8) if seed is None else seed
+    value = _keras.initializers.RandomUniform(low, high, seed)(shape, dtype=dtype or _own.floatx())
+    return _own.variable(value, dtype=dtype or _own.floatx(), name=name)
+
+
+def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
+    """A variable of numbers with a normal distribution."""
+    seed = numpy.random.randint(10**8) if seed is None else seed
+    value = _keras.initializers.RandomNormal(mean, scale, seed)(shape, dtype=dtype or _own.floatx())
+    return _own.variable(value, dtype=dtype or _own.floatx(), name=name)
+
+
+# ---- Keras tensors, functions ----
+
+def is_keras_tensor(x):
+    """Whether it is what a layer of a model will give."""
+    if not isinstance(x, (_keras.__internal__.KerasTensor, tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor)):
+        raise ValueError("Unexpectedly found an instance of type `%s`. Expected a symbolic tensor instance." % type(x))
+    return hasattr(x, "_keras_history")
+
+
+def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
+    """The input of a model, with its batch."""
+    if sparse and ragged:
+        raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
+    if shape is None:
+        shape = (None,) * (ndim or 0) if ndim else None
+    if shape is None:
+        raise NotImplementedError("keras.backend.placeholder: a shape, or ndim, is needed")
+    return _keras.Input(batch_shape=tuple(shape), dtype=dtype or _own.floatx(), sparse=sparse, ragged=ragged, name=name)
+
+
+def function(inputs, outputs, updates=None, name=None, **kwargs):
+    """A function of values, from Keras tensors to others."""
+    if kwargs:
+        raise ValueError("Session keyword arguments are not supported during eager execution. You passed: %s" % kwargs)
+    if updates:
+        raise ValueError("`updates` argument is not supported during eager execution. You passed: %s" % updates)
+    model = _keras.Model(inputs, outputs, name=name)
+    single = isinstance(outputs, list) and len(outputs) == 1
+
+    def call(model_inputs):
+        found = model(model_inputs)
+        found = [found] if single and not isinstance(found, list) else found
+        return tf.nest.map_structure(lambda v: v.numpy() if tf.is_tensor(v) else v, found)
+    return call
+
+
+def gradients(loss, variables):
+    """The gradients of a loss of a graph."""
+    return tf.compat.v1.gradients(loss, variables)
+
+
+def print_tensor(x, message="", summarize=3):
+    """Prints a tensor when it is computed, and gives it."""
+    if isinstance(x, _keras.__internal__.KerasTensor):
+        return _keras.layers.Lambda(lambda v: print_tensor(v, message, summarize))(x)
+    tf.print(message, x, output_stream=sys.stdout, summarize=summarize)
+    return tf.identity(x)
+
+
+@contextlib.contextmanager
+def learning_phase_scope(value):
+    """Layers that are not told train (1) or not (0) in this block."""
+    if value not in (0, 1):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    before = _own.learning_phase()
+    _own.set_learning_phase(value)
+    try:
+        yield
+    finally:
+        _own.set_learning_phase(before)
+
+
+def manual_variable_initialization(value):
+    """Whether programs give variables of sessions their first values themselves; eagerly they always have them."""
+    global _MANUAL
+    _MANUAL = bool(value)
+
+
+_MANUAL = False
+
+
+# ---- sequences ----
+
+def _chosen(mask, new, old):
+    mask = tf.reshape(mask, tf.concat([tf.shape(mask), [1] * (len(new.shape) - 1)], 0))
+    return tf.where(mask, new, old)
+
+
+def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None, constants=None, unroll=False, input_length=None, time_major=False,
+        zero_output_for_mask=False, return_all_outputs=True):
+    """Calls a function for each step of a sequence: (the last output, all outputs, the states)."""
+    swap = lambda v: tf.transpose(v, [1, 0, *range(2, len(v.shape))])
+    if not time_major:
+        inputs = tf.nest.map_structure(swap, inputs)
+    flat = tf.nest.flatten(inputs)
+    steps = flat[0].shape[0] if flat[0].shape[0] is not None else input_length
+    if steps is None or tf.is_tensor(steps):
+        raise NotImplementedError("keras.backend.rnn: the number of steps is not known; keras.layers.RNN takes such sequences")
+    if mask is not None:
+        mask = tf.cast(mask, tf.bool)
+        mask = mask[..., 0] if len(mask.shape) == 3 else mask
+        mask = mask if time_major else swap(mask)
+    states, more, outputs, last = tuple(initial_states), tuple(constants or ()), [], None
+    order = range(steps - 1, -1, -1) if go_backwards else range(steps)
+    for i in order:
+        output, new = step_function(tf.nest.map_structure(lambda v: v[i], inputs), states + more)
+        if mask is not None:
+            before = tf.nest.map_structure(tf.zeros_like, output) if last is None or zero_output_for_mask else last
+            output = tf.nest.map_structure(lambda a, b: _chosen(mask[i], a, b), output, before)
+            new = tf.nest.map_structure(lambda a, b: _chosen(mask[i], a, b), tuple(new), tuple(states))
+        states, last = tuple(new), output
+        outputs.append(output)
+    if not return_all_outputs:
+        outputs = [last]
+    joined = tf.nest.map_structure(lambda *parts: tf.stack(parts), *outputs)
+    return last, joined if time_major else tf.nest.map_structure(swap, joined), states
+
+
+# ---- how layers draw ----
+
+experimental = types.ModuleType(tf.keras.backend.__name__ + ".experimental", "How layers draw random numbers.")
+_GENERATOR = [False]
+
+
+def _setter(value, name, text):
+    def change():
+        _GENERATOR[0] = value
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = text
+    return change
+
+
+experimental.enable_tf_random_generator = _setter(True, "enable_tf_random_generator", "Programs may ask for it; layers draw alike either way.")
+experimental.disable_tf_random_generator = _setter(False, "disable_tf_random_generator", "Undoes enable_tf_random_generator.")
+experimental.is_tf_random_generator_enabled = lambda: _GENERATOR[0]
+
+random_binomial = random_bernoulli
+BACKEND = {name: value for name, value in list(globals().items()) if (callable(value) and not name.startswith("_")) or name == "experimental"}

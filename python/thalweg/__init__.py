@@ -361,6 +361,8 @@ _LATER = {
                                 ("_keras_image", "IMAGE")],
     keras.preprocessing.sequence: [("_keras_text", ("pad_sequences", "skipgrams", "TimeseriesGenerator"))],  # noqa: F821
     keras.preprocessing.text: [("_keras_text", ("Tokenizer", "tokenizer_from_json", "text_to_word_sequence", "one_hot", "hashing_trick"))],  # noqa: F821
+    _module("export", keras): [("_export", ("ExportArchive",))],  # noqa: F821
+    keras.experimental: [("_enqueuers", ("SidecarEvaluator",))],  # noqa: F821
     keras.applications: [("_keras_applications", "APPLICATIONS")],  # noqa: F821
     keras.applications.imagenet_utils: [("_keras_applications", ("preprocess_input", "decode_predictions"))],  # noqa: F821
     saved_model: [("_saving", ("save",)), ("_saved_model", "PUBLIC"), ("_constants", "CONSTANTS")],  # noqa: F821

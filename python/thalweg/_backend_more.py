@@ -40,11 +40,16 @@ def batch_dot(x, y, axes=None):
     if None not in (m, n) and m != n:
         raise ValueError("Cannot do batch_dot on inputs with shapes %s and %s with axes=[%d, %d]. x.shape[%d] != y.shape[%d] (%d != %d)."
                          % (*shapes, a, b, a, b, m, n))
+    if max(map(len, shapes)) <= 3:  # matrices, and vectors as such
+        x = tf.expand_dims(x, 1) if len(shapes[0]) == 2 else x if a == 2 else tf.transpose(x, [0, 2, 1])
+        y = tf.expand_dims(y, 2) if len(shapes[1]) == 2 else y if b == 1 else tf.transpose(y, [0, 2, 1])
+        result = tf.matmul(x, y)
+        result = tf.squeeze(result, [1]) if len(shapes[0]) == 2 else result
+        return tf.squeeze(result, [-1]) if len(shapes[0]) == 3 and len(shapes[1]) == 2 else result
     letters = iter("cdefghijklmnopqrstuvw")
     first, second = (["a" if i == 0 else "b" if i == axis else next(letters) for i in range(len(shape))] for axis, shape in zip((a, b), shapes))
     left = "".join(letter for letter in first + second[1:] if letter != "b")
-    result = tf.einsum("%s,%s->%s" % ("".join(first), "".join(second), left), x, y)
-    return tf.expand_dims(result, -1) if len(left) == 1 else result
+    return tf.einsum("%s,%s->%s" % ("".join(first), "".join(second), left), x, y)
 
 
 def switch(condition, then_expression, else_expression):

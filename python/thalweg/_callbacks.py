@@ -237,4 +237,6 @@ def install(found):
     names.update(_define())
     from thalweg import _tensorboard
     names["TensorBoard"] = _tensorboard.define(rows["TensorBoard"])
+    names["experimental"] = type(tf)(tf.keras.callbacks.__name__ + ".experimental", "Callbacks by their former names.")
+    names["experimental"].BackupAndRestore = rows["BackupAndRestore"]
     tf.keras.callbacks.__dict__.update(names)

@@ -90,10 +90,7 @@ class FeatureSpace:
     def float_discretized(cls, num_bins, bin_boundaries=None, output_mode="one_hot", name=None):
         """Numbers, by the bin that they fall in."""
         name = _named("float_discretized", name) + "_preprocessor"
-        given = {"num_bins": num_bins} if bin_boundaries is None else {"bin_boundaries": bin_boundaries}
-        made = Feature("float32", layers.Discretization(name=name, **given), output_mode)
-        made._bins = num_bins
-        return made
+        return Feature("float32", layers.Discretization(num_bins=num_bins, bin_boundaries=bin_boundaries, name=name), output_mode)
 
     @classmethod
     def integer_categorical(cls, max_tokens=None, num_oov_indices=1, output_mode="one_hot", name=None):
@@ -212,7 +209,7 @@ class FeatureSpace:
         if isinstance(layer, layers.CategoryEncoding):
             return layer.num_tokens
         if isinstance(layer, layers.Discretization):
-            return getattr(self.features[name], "_bins", None) or layer.num_bins
+            return layer.num_bins
         if isinstance(layer, (layers.HashedCrossing, layers.Hashing)):
             return layer.num_bins
         raise ValueError("Feature '%s' has `output_mode='one_hot'`. However it isn't a standard feature and the dimensionality of its output space is not "

@@ -333,3 +333,12 @@ for _place in (keras.utils, tf._module("saving", keras)):
     _place.get_registered_name, _place.get_registered_object = get_registered_name, get_registered_object
     _place.serialize_keras_object, _place.deserialize_keras_object = serialize_keras_object, _deserialize(None)
 del _place
+
+
+def model_from_yaml(yaml_string, custom_objects=None):
+    """Was removed from Keras."""
+    raise RuntimeError("Method `model_from_yaml()` has been removed due to security risk of arbitrary code execution. Please use `Model.to_json()` and "
+                       "`model_from_json()` instead.")
+
+
+keras.models.model_from_yaml = model_from_yaml

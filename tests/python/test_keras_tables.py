@@ -10,7 +10,8 @@ import thalweg as tf
 
 MODULES = ["application_cases", "weight_cases", "mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases",
            "session_keras_cases", "own_metric_cases", "metric_cases", "meeting_cases", "width_cases", "random_cases", "trainer_cases", "text_cases",
-           "preprocessing_cases", "image_layer_cases", "loading_cases", "directory_cases", "utils_cases", "policy_cases", "call_cases", "traced_slice_cases"]
+           "preprocessing_cases", "image_layer_cases", "loading_cases", "directory_cases", "utils_cases", "policy_cases", "call_cases", "traced_slice_cases",
+           "backend_cases"]
 EXPECTED = {module: json.load(open(golden_file("tables", module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 

@@ -169,3 +169,108 @@ def test_a_dataset_of_a_directory_is_iterated_first_thing(tmp_path):
                "print([x.shape for x in tf.keras.utils.timeseries_dataset_from_array([1., 2., 3.], None, 2)])\n")
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["Found 2 files belonging to 2 classes.", "[b'a', b'b'] [0, 1]", "[TensorShape([2, 2])]"]
+
+
+class Numbers(tf.keras.utils.Sequence):
+    def __init__(self):
+        self.ends = 0
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return np.full(2, index)
+
+    def on_epoch_end(self):
+        self.ends += 1
+
+
+def test_enqueuers():
+    """Batches come in their order, round after round; generators end; errors arrive."""
+    numbers = Numbers()
+    ahead = tf.keras.utils.OrderedEnqueuer(numbers)
+    ahead.start(workers=2, max_queue_size=3)
+    batches = ahead.get()
+    assert [int(next(batches)[0]) for _ in range(10)] == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1] and numbers.ends >= 1
+    ahead.stop()
+    assert not ahead.is_running()
+    made = tf.keras.utils.GeneratorEnqueuer(iter(range(5)))
+    made.start()
+    assert list(made.get()) == [0, 1, 2, 3, 4]
+    made.stop()
+
+    def failing():
+        yield 1
+        raise KeyError("odd")
+    made = tf.keras.utils.GeneratorEnqueuer(failing())
+    made.start()
+    with pytest.raises(KeyError, match="odd"):
+        list(made.get())
+
+
+def test_timed_thread():
+    class Ticks(tf.keras.utils.TimedThread):
+        count = 0
+
+        def on_interval(self):
+            self.count += 1
+    with Ticks(0.001, daemon=True) as ticks:
+        while ticks.count < 3:
+            pass
+    assert not ticks.is_alive()
+
+
+def test_sidecar_evaluator(tmp_path):
+    """The newest checkpoint is evaluated."""
+    def compiled():
+        made = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        made.compile("sgd", "mse")
+        return made
+    x, y = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
+    model, other = compiled(), compiled()
+    model.fit(x, y, verbose=0)
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model, optimizer=model.optimizer), str(tmp_path), max_to_keep=2)
+    manager.save(checkpoint_number=1)
+    tf.keras.utils.SidecarEvaluator(other, tf.data.Dataset.from_tensor_slices((x, y)).batch(2), str(tmp_path), max_evaluations=1).start()
+    assert (other.get_weights()[0] == model.get_weights()[0]).all()
+
+
+def test_export_archive(tmp_path):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    archive = tf.keras.export.ExportArchive()
+    with pytest.raises(ValueError, match="No endpoints"):
+        archive.write_out(str(tmp_path / "m"))
+    with pytest.raises(ValueError, match="Invalid resource type"):
+        archive.track(3)
+    archive.track(model)
+    spec = tf.TensorSpec((None, 2), tf.float32)
+    archive.add_endpoint("serve", lambda x: model(x), [spec])
+    archive.add_endpoint("twice", lambda x: model(x) * 2, [spec])
+    archive.add_variable_collection("mine", model.trainable_variables)
+    with pytest.raises(ValueError, match="already taken"):
+        archive.add_endpoint("serve", lambda x: x, [spec])
+    with pytest.raises(ValueError, match="input_signature"):
+        archive.add_endpoint("other", lambda x: x)
+    with pytest.raises(ValueError, match="never been called"):
+        archive.add_endpoint("other", tf.function(lambda x: x))
+    archive.write_out(str(tmp_path / "m"))
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    x = tf.ones((1, 2))
+    np.testing.assert_allclose(loaded.twice(x), model(x) * 2)
+    np.testing.assert_allclose(list(loaded.signatures["serving_default"](x=x).values())[0], model(x))
+    assert len(loaded.mine) == 2 and set(loaded.signatures) == {"serve", "twice", "serving_default"}
+
+
+def test_dataset_creator():
+    made = tf.keras.utils.experimental.DatasetCreator(lambda context: tf.data.Dataset.range(3))
+    assert [int(v) for v in made(None)] == [0, 1, 2]
+    with pytest.raises(TypeError, match="must be a `callable`"):
+        tf.keras.utils.experimental.DatasetCreator(3)
+    with pytest.raises(TypeError, match="must return a Dataset"):
+        tf.keras.utils.experimental.DatasetCreator(lambda: 3)()
+
+
+def test_former_configs():
+    u = tf.keras.utils.legacy
+    entry = u.serialize_keras_object(tf.keras.layers.Dense(2, name="d"))
+    assert set(entry) == {"class_name", "config"} and u.deserialize_keras_object(entry).name == "d"

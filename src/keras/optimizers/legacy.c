@@ -64,15 +64,26 @@ tw_status tw__legacy_init(tw_optimizer *optimizer)
 
 /* ---- slots ---- */
 
+/* Names begin with the optimizer's, also when it is built before a step. */
+static const char *scope_of(const tw_optimizer *optimizer, char scope[160])
+{
+    const char *outer = tw__variable_scope();
+    if (*outer)
+        return outer;
+    snprintf(scope, 160, "%.150s/", optimizer->name);
+    return scope;
+}
+
 static tw_status add_slot(tw_optimizer *optimizer, const tw__slot_kind *kind, int k, int64_t index)
 {
     TW_TEMPS(t);
+    char scope[160];
     tw_variable *variable = optimizer->trained[index];
     const tw__resource *resource = variable->resource;
     tw_tensor *number = tw__temp(t, tw__float_scalar(resource->dtype, kind->initial));
     tw_tensor *dims = tw__temp(t, tw__tensor_of_shape(&resource->shape, TW_INT32));
     tw_tensor *value = number && dims ? TW_TEMP(Fill, dims, number) : NULL;
-    char *name = tw__temp_memory(t, tw__format("%s%s/%s", tw__variable_scope(), resource->name, kind->list));
+    char *name = tw__temp_memory(t, tw__format("%s%s/%s", scope_of(optimizer, scope), resource->name, kind->list));
     if (!value || !name)
         return tw__error_status();
     tw_variable *slot = tw__temp(t, tw__variable_new(value, name, false, NULL));
@@ -89,7 +100,7 @@ static tw_status add_cache(tw_optimizer *optimizer, const char *name)
         return TW_OK;
     TW_TEMPS(t);
     tw_tensor *one = tw__temp(t, tw_tensor_float(1));
-    char *full = tw__temp_memory(t, tw__format("%s%s", tw__variable_scope(), name));
+    char scope[160], *full = tw__temp_memory(t, tw__format("%s%s", scope_of(optimizer, scope), name));
     cache = one && full ? tw__temp(t, tw__variable_new(one, full, false, NULL)) : NULL;
     TW_NEED(cache);
     cache->aggregation = TW_AGGREGATE_ONLY_FIRST;

@@ -16,6 +16,7 @@ def described(model):
     """The whole config as a digest, and what is short enough to read."""
     text = json.dumps(model.get_config(), sort_keys=True, default=lambda o: o.tolist() if hasattr(o, "tolist") else str(o))
     text = text.replace('"tensorflow.python.ops.init_ops_v2", "registered_name": "Constant"', '"keras.initializers", "registered_name": null')  # one class here
+    text = text.replace('"config": {"value": 0}', '"config": {"value": 0.0}').replace('"offset": -1,', '"offset": -1.0,')  # numbers of layers are floats
     weights = hashlib.md5(json.dumps([[w.name, w.shape.as_list()] for w in model.weights]).encode()).hexdigest()
     return [model.name, len(model.layers), model.count_params(), str(model.input_shape), str(model.output_shape),
             hashlib.md5(text.encode()).hexdigest(), weights]

@@ -482,7 +482,12 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
             return NULL;
         }
     }
-    if (!optimizer->rate || follow_schedule(optimizer) != TW_OK)
+    if (!optimizer->rate || !tw__methods(optimizer)) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no step of the library's; own steps are not supported",
+                 optimizer->name, tw_class_name(optimizer));
+        return NULL;
+    }
+    if (follow_schedule(optimizer) != TW_OK)
         return NULL;
     if (!variables->count)
         return tw_retain(optimizer->iterations);

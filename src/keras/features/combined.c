@@ -195,6 +195,13 @@ static const tw_feature_column *inner(const tw_feature_column *self)
     return tw__column_in((const tw_value *)((const char *)tw_object_config(self) + signature->fields[0].offset));
 }
 
+/* Asked for before the column's own checks, which refuse something else. */
+static const char *inner_name(const tw_feature_column *self)
+{
+    const tw_feature_column *column = inner(self);
+    return column ? column->name : "";
+}
+
 static tw_status need_categorical(const tw_value *given)
 {
     tw__owned char *text = shown(given);
@@ -232,7 +239,7 @@ static tw_status weighted_settle(void *self, const void *given)
 static char *weighted_name(const tw_feature_column *self)
 {
     const tw_feature_weighted_column_args *args = tw_object_config(self);
-    return tw__format("%s_weighted_by_%s", inner(self)->name, args->weight_feature_key);
+    return tw__format("%s_weighted_by_%s", inner_name(self), args->weight_feature_key);
 }
 
 static tw_status weighted_spec(const tw_feature_column *self, tw__dict *dict)
@@ -305,7 +312,7 @@ static tw_status indicator_settle(void *self, const void *given)
 
 static char *indicator_name(const tw_feature_column *self)
 {
-    return tw__format("%s_indicator", inner(self)->name);
+    return tw__format("%s_indicator", inner_name(self));
 }
 
 static void indicator_shape(const tw_feature_column *self, tw_shape *shape)
@@ -368,7 +375,7 @@ static tw_status embedding_settle(void *self, const void *given)
 
 static char *embedding_name(const tw_feature_column *self)
 {
-    return tw__format("%s_embedding", inner(self)->name);
+    return tw__format("%s_embedding", inner_name(self));
 }
 
 static void embedding_shape(const tw_feature_column *self, tw_shape *shape)

@@ -39,6 +39,10 @@ static int64_t row_count(const ngrams *n, int64_t length, bool *whole)
 static bool few_pieces(const ngrams *n, int64_t length, int64_t *pieces)
 {
     const int64_t most = INT64_C(1) << 34;
+    bool whole;
+    row_count(n, length, &whole);
+    if (whole && (n->pad > most / 2 || (*pieces += length + 2 * n->pad) > most))
+        return false;
     for (int i = 0; i < n->width_count; i++) {
         int64_t own;
         if (__builtin_mul_overflow(count_of(n, length, n->widths[i]), n->widths[i], &own) || own > most ||

@@ -87,6 +87,7 @@ def _module(name, parent=_sys.modules[__name__], **members):
     own = parent.__dict__.get(name)
     if own is None or own is globals().get(name):
         own = _sys.modules[parent.__name__ + "." + name] = type(_sys)(parent.__name__ + "." + name)
+        own.__path__ = []  # others may be inside
         setattr(parent, name, own)
     own.__dict__.update(members)
     return own

@@ -48,7 +48,7 @@ def value(v, kind):
     if which == "type":
         return type_name(v.type)
     if which == "list":
-        return "[%s]" % ",".join(str(i) for i in v.list.i)
+        return "[%s]" % ",".join(["%d" % i for i in v.list.i] + ["%.6g" % f for f in v.list.f])
     return "given"
 
 

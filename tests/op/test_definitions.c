@@ -60,7 +60,10 @@ static void add_default(tw__text *text, const tw__attr_def *attr)
     default:
         tw__text_add(text, "[");
         for (int i = 0; i < attr->value.count; i++)
-            tw__text_format(text, "%s%lld", i ? "," : "", (long long)attr->value.ints[i]);
+            if (attr->kind == TW_ATTR_FLOATS)
+                tw__text_format(text, "%s%.6g", i ? "," : "", attr->value.floats[i]);
+            else
+                tw__text_format(text, "%s%lld", i ? "," : "", (long long)attr->value.ints[i]);
         tw__text_add(text, "]");
     }
 }

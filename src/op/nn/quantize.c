@@ -207,16 +207,16 @@ static tw_status v4_gradient(tw__gradient *g)
 #define FLOATS "T: {bfloat16, half, float, double}"
 #define SIGNED "signed_input: bool = true, "
 #define BITS "num_bits: int = 8, "
-#define V2_ATTRS                                                                                        \
-    SIGNED BITS "range_given: bool = false, round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN', " \
-                "narrow_range: bool = false, axis: int = -1, " FLOATS
+#define V2_ATTRS                                                                                                    \
+    SIGNED BITS "range_given: bool = false, " FLOATS ", round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN', " \
+                "narrow_range: bool = false, axis: int = -1"
 #define V2_INPUTS .inputs = "input: T, input_min: T, input_max: T"
 #define ROW .outputs = "output: T", .shape = both_shape, .compute = both_compute
 
 TW_OP(QuantizeAndDequantizeV2, ROW, V2_INPUTS, .attrs = V2_ATTRS, .gradient = through,
       .doc = "Numbers rounded to what integers of num_bits can tell apart.");
 TW_OP(QuantizeAndDequantizeV3, ROW, .inputs = "input: T, input_min: T, input_max: T, num_bits: int32",
-      .attrs = SIGNED "range_given: bool = true, narrow_range: bool = false, axis: int = -1, " FLOATS, .gradient = through,
+      .attrs = SIGNED "range_given: bool = true, " FLOATS ", narrow_range: bool = false, axis: int = -1", .gradient = through,
       .doc = "Numbers rounded to what integers of num_bits, an input, can tell apart.");
 TW_OP(QuantizeAndDequantizeV4, ROW, V2_INPUTS, .attrs = V2_ATTRS, .gradient = v4_gradient,
       .doc = "Numbers rounded to what integers of num_bits can tell apart; the gradient passes between min and max.");

@@ -352,7 +352,7 @@ _LATER = {
     summary.experimental: [("_summary", "EXPERIMENTAL")],  # noqa: F821
     profiler.experimental: [("_summary", "PROFILER")],  # noqa: F821
     contrib.summary: [("_summary", "CONTRIB")],
-    keras.backend: [("_backend", "BACKEND"), ("_backend_more", "BACKEND")],  # noqa: F821
+    keras.backend: [("_backend", "BACKEND"), ("_backend_functions", "BACKEND")],  # noqa: F821
     keras.utils: [("_keras_pictures", ("load_img", "save_img", "img_to_array", "array_to_img")), ("_keras_text", ("pad_sequences",)),  # noqa: F821
                   ("_keras_plot", ("plot_model", "model_to_dot")), ("_keras_directories", _DIRECTORIES), ("_feature_space", ("FeatureSpace",)),
                   ("_enqueuers", "ENQUEUERS"), ("_keras_utils", "UTILS")],

@@ -122,3 +122,25 @@ def test_runner_reports_errors():
 def test_errors(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+def test_close_cancels_what_waits():
+    """An enqueue that waits for room ends when the queue is closed so; timeouts are refused, not ignored."""
+    queue = tf.queue.FIFOQueue(1, [tf.int32], shapes=[[]])
+    queue.enqueue(1)
+    problems = []
+
+    def wait():
+        try:
+            queue.enqueue(2)
+        except tf.errors.CancelledError as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.1)
+    queue.close(cancel_pending_enqueues=True)
+    thread.join(30)
+    assert not thread.is_alive() and len(problems) == 1 and queue.dequeue() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Timeout not supported yet"):
+        tf.raw_ops.QueueDequeueV2(handle=queue.queue_ref, component_types=[tf.int32], timeout_ms=5)

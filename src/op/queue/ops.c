@@ -166,11 +166,17 @@ static tw_status put(const tw__kernel *kernel, tw__queue *queue, int64_t index)
     return tw__queue_put(queue, element);
 }
 
+static tw_status check_timeout(const tw__kernel *kernel)
+{
+    return TW_ATTR(kernel, "timeout_ms")->i == -1 ? TW_OK : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Timeout not supported yet.");
+}
+
 static tw_status enqueue_compute(tw__kernel *kernel)
 {
     tw__queue *queue = tw__queue_of(kernel, 0);
     if (!queue)
         return tw__error_status();
+    TW_TRY(check_timeout(kernel));
     TW_TRY(check_element(kernel, queue, false));
     return put(kernel, queue, -1);
 }
@@ -180,6 +186,7 @@ static tw_status enqueue_many_compute(tw__kernel *kernel)
     tw__queue *queue = tw__queue_of(kernel, 0);
     if (!queue)
         return tw__error_status();
+    TW_TRY(check_timeout(kernel));
     TW_TRY(check_element(kernel, queue, true));
     for (int64_t i = 0; i < kernel->inputs[1]->shape.dims[0]; i++)
         TW_TRY(put(kernel, queue, i));
@@ -210,6 +217,7 @@ static tw_status dequeue_compute(tw__kernel *kernel)
     tw__queue *queue = tw__queue_of(kernel, 0);
     if (!queue)
         return tw__error_status();
+    TW_TRY(check_timeout(kernel));
     TW_TRY(check_outputs(kernel, queue));
     tw_tensor **element = NULL;
     int64_t taken;
@@ -306,6 +314,7 @@ static tw_status dequeue_many_compute(tw__kernel *kernel)
     tw__queue *queue = tw__queue_of(kernel, 0);
     if (!queue)
         return tw__error_status();
+    TW_TRY(check_timeout(kernel));
     TW_TRY(check_outputs(kernel, queue));
     bool fewer = kernel->op == &tw__op_QueueDequeueUpToV2;
     if (kernel->inputs[1]->count != 1)
@@ -318,6 +327,8 @@ static tw_status dequeue_many_compute(tw__kernel *kernel)
                           "%s's DequeueMany and DequeueUpTo require the components to have specified "
                           "shapes.",
                           tw__queue_word(queue));
+    if (wanted > INT64_C(1) << 26)
+        return TW_OP_FAIL(kernel, TW_RESOURCE_EXHAUSTED, "%lld elements at once are too many", (long long)wanted);
     tw__owned tw_tensor ***elements = tw__alloc_array((size_t)wanted + 1, sizeof *elements);
     TW_NEED(elements);
     TW_TRY(tw__queue_take(queue, wanted, fewer, elements, &taken));
@@ -347,6 +358,7 @@ static tw_status close_compute(tw__kernel *kernel)
         return tw__error_status();
     tw__mutex_take(&queue->lock);
     queue->closed = true;
+    queue->refuses |= TW_ATTR(kernel, "cancel_pending_enqueues")->b;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
     return TW_OK;

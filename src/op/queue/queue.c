@@ -108,7 +108,7 @@ tw_status tw__queue_put(tw__queue *queue, tw_tensor **element)
     if (queue->closed)
         status = tw__fail(TW_CANCELLED, "%s '%s' is closed.", tw__queue_word(queue), queue->name);
     while (status == TW_OK && queue->capacity >= 0 && (int64_t)queue->count >= queue->capacity)
-        status = wait_change(queue);
+        status = queue->refuses ? tw__fail(TW_CANCELLED, "Enqueue operation was cancelled") : wait_change(queue);
     if (status == TW_OK)
         status = insert(queue, element);
     pthread_mutex_unlock(&queue->lock);

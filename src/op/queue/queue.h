@@ -26,6 +26,7 @@ typedef struct tw__queue {
     tw_tensor ***items; /* references; the oldest at `first` */
     size_t first, count, room;
     bool closed;    /* nothing more comes in */
+    bool refuses;   /* ... nor what waits for room */
     bool cancelled; /* nobody waits any more */
     int taking;     /* threads that take several: one at a time */
     bool ready;     /* lock and changed are made */

@@ -400,7 +400,7 @@ def _members_later(module, sources):
                     value = module.__dict__[name] = known[name] if type(known) is dict else getattr(found, name)
                     return value
         raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-    module.__getattr__ = get
+    module.__getattr__ = _core._getter(get, None)
     module.__dir__ = lambda: sorted({name for source in sources for name in table(*source)[1]} | {*module.__dict__})  # noqa: F821
 
 

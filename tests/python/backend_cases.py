@@ -105,6 +105,7 @@ def functions(tf, case):
 
     @contextlib.contextmanager
     def floats(dtype):
+        k.mixed_precision.set_global_policy(None)  # one that somebody set counts more
         K.set_floatx(dtype)
         try:
             yield

@@ -153,7 +153,7 @@ def average_cases(tf, out):
         out["averages overwrite %s" % traced] = program(traced, ema_momentum=.5, ema_overwrite_frequency=2)
 
     def fitted():
-        model = k.Sequential([k.layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
+        model = k.Sequential([k.layers.Dense(1, input_shape=(2,), kernel_initializer="ones", name="layer")])
         model.compile(k.optimizers.Adam(.1, use_ema=True, ema_momentum=.75), "mse")
         model.fit(np.ones((4, 2), np.float32), np.zeros((4, 1), np.float32), epochs=3, verbose=0)
         return model.get_weights(), [v.name for v in model.optimizer.variables]

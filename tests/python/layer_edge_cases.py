@@ -1,6 +1,6 @@
 """What layers do at their edges: ragged and sparse tensors, Lambda, InputSpec, arguments that all layers take, what layers answer about themselves.
 
-`tf` is TensorFlow (tests/golden/layers_more.py) or thalweg (test_layers_more.py); `cases` gives name -> function without arguments, whose result is compared."""
+`tf` is TensorFlow (tests/golden/layer_edges.py) or thalweg (test_layer_edges.py); `cases` gives name -> function without arguments, whose result is compared."""
 import numpy as np
 
 

@@ -1,14 +1,14 @@
-"""Layers at their edges (layer_more_cases.py) give what TensorFlow gave (tests/golden/layers_more.py)."""
+"""Layers at their edges (layer_edge_cases.py) give what TensorFlow gave (tests/golden/layer_edges.py)."""
 import json
 
 import numpy as np
 import pytest
 
-import layer_more_cases as cases
+import layer_edge_cases as cases
 from golden_files import golden_file
 import thalweg as tf
 
-with open(golden_file("layers_more", "layers_more.json")) as file:
+with open(golden_file("layer_edges", "layer_edges.json")) as file:
     GOLDEN = json.load(file)
 CASES = cases.cases(tf)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/layers_more/layers_more.json: what TensorFlow gives for the cases of tests/python/layer_more_cases.py. Run under TensorFlow 2.15."""
+"""Makes tests/golden/layer_edges/layer_edges.json: what TensorFlow gives for the cases of tests/python/layer_edge_cases.py. Run under TensorFlow 2.15."""
 import json
 import os
 import sys
@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "python"))
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import tensorflow as tf  # noqa: E402
 import golden  # noqa: E402
-import layer_more_cases as cases  # noqa: E402
+import layer_edge_cases as cases  # noqa: E402
 
 out = {}
 for name, body in cases.cases(tf).items():
@@ -19,6 +19,6 @@ for name, body in cases.cases(tf).items():
     except Exception as error:  # noqa: BLE001 - it is the result
         out[name] = {"error": type(error).__name__, "text": str(error).split("\n")[0]}
         print(name, out[name], file=sys.stderr)
-with open(golden.path(__file__, "layers_more.json"), "w") as file:
+with open(golden.path(__file__, "layer_edges.json"), "w") as file:
     file.write(json.dumps(out, indent=0, sort_keys=True) + "\n")
 print(len(out))

@@ -23,11 +23,22 @@ for d in (np.float32, np.float64, np.complex64, np.complex128):
     c.add("MatrixSquareRoot", input=np.stack([S, S.T @ S]).astype(d), tolerance=1e-9 if wide else 1e-3)
 c.add("MatrixSquareRoot", input=np.float64([[4, 1], [0, 9]]), gradient=True, tolerance=1e-6)
 c.add("MatrixSquareRoot", input=np.float64([[[4, 1], [0.5, 9]], [[2, 0.1], [0.3, 1]]]), gradient=True, tolerance=1e-6)
+NAN, INF = float("nan"), float("inf")
+WITHOUT = ([[-1, 0], [0, 2]], [[4, 1, 0], [0, -1, 2], [0, 0, 3]], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]])  # matrices without a real root
+for d in (np.float32, np.float64):
+    for m in WITHOUT + ([[NAN, 1], [0, 1]], [[INF, 0], [0, 1]], [[0, 0], [0, 0]]):
+        c.add("MatrixSquareRoot", input=np.array(m, d))
+c.add("MatrixSquareRoot", input=np.float32([[[4, 0], [0, 9]], [[-1, 0], [0, 2]], [[NAN, 0], [0, 1]]]))
+for m in WITHOUT + ([[NAN, 1], [0, 1]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]):
+    c.add("MatrixSquareRoot", input=np.complex128(m), tolerance=1e-9)
+c.error("Eig", input=np.float32([[NAN, 1], [0, 1]]), Tout=tf.complex64, code=BAD, text="Eigen decomposition was not successful. The input might not be valid.")
 c.error("MatrixSquareRoot", input=np.float32([[1, 2, 3]]), code=BAD)
 for d in (np.complex64, np.complex128):
     for m in (S, S + 1j * S.T, [[1, 5], [0, 1]], [[2.5]]):
         m = np.array(m, d)
         c.add("MatrixLogarithm", input=m, tolerance=1e-9 if d == np.complex128 else 2e-4)
+c.add("MatrixLogarithm", input=np.complex64([[NAN, 1], [0, 1]]))
+c.add("MatrixLogarithm", input=np.complex128([[[INF, 0], [0, 1]], [[1, 0], [0, 1]]]))
 c.error("MatrixLogarithm", input=np.complex64([[1, 2, 3]]), code=BAD)
 for d in (np.float32, np.float64, np.complex64, np.complex128):
     def some(*shape):

@@ -151,26 +151,32 @@ class NumpyIterator:
         _put_state(self._elements, state)
 
 
+_PARTS = ("state.index", "state.data-00000-of-00001")
+
+
 def _core_state(iterator):
-    """The state of an iterator, as the bytes of a checkpoint of its own."""
+    """The state of an iterator: a string tensor with the files of a checkpoint of its own, as a tf.train.Example."""
     import os
-    import pickle
     import tempfile
+    state = tf.train.Example()
     with tempfile.TemporaryDirectory() as folder:
         tf.train.Checkpoint(iterator=iterator).write(os.path.join(folder, "state"))
-        parts = {}
-        for name in os.listdir(folder):
+        for name in _PARTS:
             with open(os.path.join(folder, name), "rb") as file:
-                parts[name] = file.read()
-    return pickle.dumps(parts)
+                state.features.feature[name].bytes_list.value.append(file.read())
+    return tf.constant(state.SerializeToString())
 
 
 def _put_state(iterator, state):
     import os
-    import pickle
     import tempfile
+    try:
+        parts = tf.train.Example.FromString(state.numpy() if isinstance(state, tf.Tensor) else state).features.feature
+        contents = [parts[name].bytes_list.value[0] for name in _PARTS]
+    except Exception:
+        raise tf.errors.InvalidArgumentError(None, None, "restore: expected what save() gave, got %.100r" % (state,)) from None
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in pickle.loads(state).items():
-            with open(os.path.join(folder, os.path.basename(name)), "wb") as file:
+        for name, content in zip(_PARTS, contents):
+            with open(os.path.join(folder, name), "wb") as file:
                 file.write(content)
         tf.train.Checkpoint(iterator=iterator).read(os.path.join(folder, "state")).assert_consumed()

@@ -195,13 +195,17 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
     tw_auto tw_tensor *norm = sums ? tw__reduce_axes(&tw__op_Max, sums, TW_INTS(-1), true) : NULL;
     if (!norm)
         return NULL;
-    tw_auto tw_tensor *scaled = TW_CALL(RealDiv, norm, 5.371920351148152);
+    /* One matrix that is not finite makes the whole batch no numbers, as in TensorFlow. */
+    tw_tensor *finite = tw__temp(t, tw__reduce_axes(&tw__op_All, TW_TEMP(IsFinite, norm), (tw_ints){ 0 }, false));
+    tw_tensor *input = TW_TEMP(SelectV2, finite, args->input, TW_TEMP(ZerosLike, args->input));
+    tw_tensor *size = TW_TEMP(SelectV2, finite, norm, TW_TEMP(ZerosLike, norm));
+    tw_auto tw_tensor *scaled = TW_CALL(RealDiv, size, 5.371920351148152);
     tw_tensor *logs = TW_CALL(RealDiv, TW_TEMP(Log, scaled), (double)(log(2)));
     tw_auto tw_tensor *times = TW_CALL(Maximum, TW_TEMP(Ceil, tw__temp(t, logs)), 0.0);
     tw_auto tw_tensor *factor = TW_CALL(Pow, 0.5, times);
     tw_auto tw_tensor *wide =
         factor && factor->dtype != args->input->dtype ? tw_cast(factor, args->input->dtype) : tw_retain(factor);
-    tw_auto tw_tensor *small = TW_CALL(Mul, args->input, wide);
+    tw_auto tw_tensor *small = TW_CALL(Mul, input, wide);
     tw_tensor *result = small ? pade(small) : NULL;
     double most = times && times->data ? 0 : 32; /* while a function is traced the number is not known */
     for (int64_t i = 0; times && times->data && i < times->count; i++)
@@ -211,5 +215,5 @@ TW_API(linalg_expm, "linalg.expm(input: tensor, name: str = None) -> tensor", "T
         tw_auto tw_tensor *more = TW_CALL(Less, number, times), *square = TW_CALL(BatchMatMulV2, before, before);
         result = TW_CALL(SelectV2, more, square, before);
     }
-    return result;
+    return TW_CALL(SelectV2, finite, tw__temp(t, result), tw__temp(t, result ? tw__grad_constant(NAN, result) : NULL));
 }

@@ -53,7 +53,7 @@ static const char *minimal_of(tw__matrix_job *job, int64_t index)
     int parts = element == 2 * sizeof(double) ? 2 : 1; /* a complex number is two */
     memset(out, 0, (size_t)(n * k) * element);
     for (int64_t c = 0; c < p; c++) {
-        for (int64_t j = 0; values[c] > limit && j < k; j++) {
+        for (int64_t j = 0; !(values[c] <= limit) && j < k; j++) {
             double real = 0, imaginary = 0;
             for (int64_t i = 0; i < m; i++) {
                 const double *x = (const double *)u + parts * (i * p + c), *y = b + parts * (i * k + j);

@@ -157,7 +157,7 @@ static void lu_determinant(const void *matrix, int64_t n, int sign, void *phase,
             *log_size = -INFINITY;
             break;
         }
-        unit *= a[i * n + i] / size;
+        unit *= size < INFINITY ? a[i * n + i] / size : 0;
         *log_size += log(size);
     }
     *(element *)phase = unit;
@@ -168,7 +168,7 @@ static bool cholesky(void *matrix, int64_t n, void *room)
     element *a = matrix, *column = room;
     for (int64_t k = 0; k < n && !tw__matrix_stopped(); k++) {
         double pivot = REAL(a[k * n + k]);
-        if (!(pivot > 0))
+        if (pivot <= 0)
             return false;
         pivot = sqrt(pivot);
         a[k * n + k] = pivot;
@@ -193,7 +193,7 @@ static element reflect(element *v, int64_t count, double *beta)
     double tail = square_norm(v + 1, count - 1), size = MODULUS(first);
     double imaginary = size * size - REAL(first) * REAL(first);
     v[0] = 1;
-    if (tail <= DBL_MIN && imaginary <= DBL_MIN) {
+    if (tail <= DBL_MIN && !(imaginary > DBL_MIN)) {
         *beta = REAL(first);
         for (int64_t i = 1; i < count; i++)
             v[i] = 0;
@@ -210,6 +210,8 @@ static element reflect(element *v, int64_t count, double *beta)
 static void apply_reflection(element *a, int64_t stride, const element *v, int64_t count, element tau, int64_t columns,
                              element *sums)
 {
+    if (tau == 0)
+        return;
     memset(sums, 0, (size_t)columns * sizeof *sums);
     for (int64_t i = 0; i < count; i++)
         subtract(sums, &a[i * stride], -CONJ(v[i]), columns);

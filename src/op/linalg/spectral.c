@@ -10,7 +10,7 @@
 
 typedef double complex number;
 
-static const char no_convergence[] = "the eigenvalues of the matrix could not be found: the iteration does not converge";
+static const char no_convergence[] = "Eigen decomposition was not successful. The input might not be valid.";
 
 /* Matrix number `index` in Schur's form: T, Q and room for four more matrices behind them, in memory for tw__free. */
 static const char *schur_of(tw__matrix_job *job, int64_t index, number **memory)
@@ -141,7 +141,7 @@ TW_OP(Eig, .inputs = "input: T", .outputs = "e: Tout, v: Tout",
 
 /* ---- functions of triangular matrices ---- */
 
-/* r with r r = t. A zero twice on the diagonal leaves what is between them zero. */
+/* r with r r = t. What is between two zeros of the diagonal is no number. */
 static void triangle_root(const number *t, int64_t n, number *r)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -152,16 +152,24 @@ static void triangle_root(const number *t, int64_t n, number *r)
             number sum = t[i * n + j], both = r[i * n + i] + r[j * n + j];
             for (int64_t k = i + 1; k < j; k++)
                 sum -= r[i * n + k] * r[k * n + j];
-            r[i * n + j] = cabs(both) > 0 ? sum / both : 0;
+            r[i * n + j] = cabs(both) > 0 ? sum / both : NAN;
         }
     }
+}
+
+/* No numbers in place of a matrix: it has no such root or logarithm, as TensorFlow says it. */
+static void no_numbers(double *to, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = NAN;
 }
 
 /* to = q m q^H; m is upper triangular, room one more matrix. Real results lose their imaginary part, which is no more than an
  * error unless the function has no real value. */
 static void turn_back(const number *q, const number *m, int64_t n, number *room, void *to, bool wide)
 {
-    double greatest = 0;
+    double greatest = 0, imaginary = 0;
+    bool finite = true;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             number sum = 0;
@@ -170,18 +178,20 @@ static void turn_back(const number *q, const number *m, int64_t n, number *room,
             room[i * n + j] = sum;
         }
     }
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < n * n; i++) {
-            number sum = 0;
-            for (int64_t k = 0; k < n; k++)
-                sum += room[i / n * n + k] * conj(q[i % n * n + k]);
-            if (wide)
-                ((number *)to)[i] = sum;
-            else if (pass)
-                ((double *)to)[i] = fabs(cimag(sum)) > 1e-7 * greatest ? NAN : creal(sum);
-            greatest = pass ? greatest : fmax(greatest, cabs(sum));
-        }
+    for (int64_t i = 0; i < n * n; i++) {
+        number sum = 0;
+        for (int64_t k = 0; k < n; k++)
+            sum += room[i / n * n + k] * conj(q[i % n * n + k]);
+        finite &= isfinite(cabs(sum));
+        greatest = fmax(greatest, cabs(sum));
+        imaginary = fmax(imaginary, fabs(cimag(sum)));
+        if (wide)
+            ((number *)to)[i] = sum;
+        else
+            ((double *)to)[i] = creal(sum);
     }
+    if (!finite || (!wide && imaginary > 1e-7 * greatest))
+        no_numbers(to, n * n * (wide ? 2 : 1));
 }
 
 static tw_status function_shape(tw__inference *inference)
@@ -191,18 +201,28 @@ static tw_status function_shape(tw__inference *inference)
     return TW_OK;
 }
 
+/* Frees t. A matrix without Schur's form, as one that is not finite, has no root and no logarithm, which is no error. */
+static const char *done(number *t, const char *failure, double *to, int64_t count)
+{
+    tw__free(t);
+    if (failure != no_convergence)
+        return failure;
+    no_numbers(to, count);
+    return NULL;
+}
+
 static const char *root_of(tw__matrix_job *job, int64_t index)
 {
     int64_t n = job->rows;
     number *t = NULL;
+    void *to = tw__matrix_at(job->outputs[0], index, n * n);
+    bool wide = job->of == &tw__complex_matrices;
     const char *failure = schur_of(job, index, &t);
     if (!failure) {
         triangle_root(t, n, t + 2 * n * n);
-        turn_back(t + n * n, t + 2 * n * n, n, t + 3 * n * n, tw__matrix_at(job->outputs[0], index, n * n),
-                  job->of == &tw__complex_matrices);
+        turn_back(t + n * n, t + 2 * n * n, n, t + 3 * n * n, to, wide);
     }
-    tw__free(t);
-    return failure;
+    return done(t, failure, to, n * n * (wide ? 2 : 1));
 }
 
 static tw_status root_compute(tw__kernel *kernel)
@@ -289,13 +309,13 @@ static const char *log_of(tw__matrix_job *job, int64_t index)
 {
     int64_t n = job->rows, size = n * n;
     number *t = NULL;
+    void *to = tw__matrix_at(job->outputs[0], index, size);
     const char *failure = schur_of(job, index, &t);
     if (!failure) {
         triangle_log(t, n, t + 2 * size, t + 3 * size, t + 4 * size, t + 5 * size);
-        turn_back(t + size, t + 4 * size, n, t + 5 * size, tw__matrix_at(job->outputs[0], index, size), true);
+        turn_back(t + size, t + 4 * size, n, t + 5 * size, to, true);
     }
-    tw__free(t);
-    return failure;
+    return done(t, failure, to, 2 * size);
 }
 
 static tw_status log_compute(tw__kernel *kernel)

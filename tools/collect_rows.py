@@ -4,7 +4,9 @@
 Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in the .c files under src/. Written to OUT:
   include/thalweg/*.h     argument structs and C calls of every function and class, for users: a header for each area, api.h with all of
                           them, python.h with what only the Python package needs
-  rows.h                  prototypes of the rows, for the library's own files
+  files/FILE/rows.h       for a source FILE of src, python or tests: the structs, calls and prototypes of the rows that it names
+  rows.h                  the same of all rows
+  inside/thalweg/api.h    stands for the public header of that name inside the library: the file's rows.h
   rows.c                  the tables: ops, signatures with their fields, classes; the C calls, each of which is one jump
   functions.c             the functions that are columns of ops; C calls that are more than a jump
 An op's row may hold the function that users call it by (`.function`, a signature): that is a row, too, whose body is made here. The
@@ -17,7 +19,8 @@ import re
 import sys
 import zlib
 
-from c_headers import KEYWORDS, api_headers, cpp_header
+from c_headers import KEYWORDS, api_headers, cpp_header, declaration
+from file_rows import file_headers
 
 ROW = re.compile(r"^([ \t]*)(TW_OP|TW_API|TW_METHOD|TW_PROPERTY|TW_CLASS)\(\s*(\w+)\s*[,)]", re.M)
 ROLE = {"TW_API": "FUNCTION", "TW_METHOD": "METHOD", "TW_PROPERTY": "PROPERTY", "TW_CLASS": "CLASS"}
@@ -426,7 +429,8 @@ def scan(src):
 
 def rows_header(ops, rows):
     out = ["/* Prototypes of the definition rows; made by tools/collect_rows.py. */", "#ifndef TW_ROWS_H", "#define TW_ROWS_H", "",
-           "#include <thalweg/api.h>", "#include <thalweg/python.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
+           "#include <thalweg/handles.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
+    out += [line for row in rows for line in declaration(row)]
     out += ["extern const tw_op tw__op_%s;" % o.id for o in ops]
     out += ["extern const struct tw__%s %s;" % (kind, name) for name, kind in sorted({loop for o in ops for loop in o.loops})]
     for row in rows:
@@ -510,6 +514,10 @@ def main():
         write(os.path.join(out, "include", "thalweg", name + ".h"), text)
     write(os.path.join(out, "include", "thalweg", "api.hpp"), cpp_header(rows))
     write(os.path.join(out, "rows.h"), rows_header(ops, rows))
+    for name in ("api", "python"):
+        write(os.path.join(out, "inside", "thalweg", name + ".h"), '#include "rows.h"\n')
+    for name, text in file_headers(os.path.dirname(os.path.abspath(src)), ("src", "python", "tests"), ops, rows, rows_header):
+        write(os.path.join(out, "files", name, "rows.h"), text)
     write(os.path.join(out, "rows.c"), rows_source(ops, rows))
     write(os.path.join(out, "functions.c"), functions_source(rows))
 

@@ -3,15 +3,15 @@
 #include "spec/spec.h"
 
 /* The cell's arguments are those of the layer that it has too; its name is always the same. */
-#define OWN_CELL(rnn, args, id, cell_name)                                                                               \
-    ({                                                                                                                   \
-        tw_layers_##id##_args own_;                                                                                      \
-        tw__args_project(tw_class_signature(tw_class_of(rnn)), args, tw_class_signature(&tw__class_layers_##id), &own_); \
-        own_.name = (cell_name);                                                                                         \
-        own_.input_shape = own_.batch_input_shape = TW_UNKNOWN_SHAPE;                                                    \
-        own_.input_dim = own_.batch_size = TW_NO_INT;                                                                    \
-        own_.weights = (tw_tensors){ 0 };                                                                                \
-        tw_class_make(&tw__class_layers_##id, &own_);                                                                    \
+#define OWN_CELL(rnn, args, id, cell_name)                                                                        \
+    ({                                                                                                            \
+        tw_##id##_args own_;                                                                                      \
+        tw__args_project(tw_class_signature(tw_class_of(rnn)), args, tw_class_signature(&tw__class_##id), &own_); \
+        own_.name = (cell_name);                                                                                  \
+        own_.input_shape = own_.batch_input_shape = TW_UNKNOWN_SHAPE;                                             \
+        own_.input_dim = own_.batch_size = TW_NO_INT;                                                             \
+        own_.weights = (tw_tensors){ 0 };                                                                         \
+        tw_class_make(&tw__class_##id, &own_);                                                                    \
     })
 
 /* As in Keras these are the cell's, and are changed there. */
@@ -23,19 +23,19 @@
 static tw_status simple_init(void *self, const void *given)
 {
     const tw_layers_simple_rnn_args *args = given;
-    return tw__rnn_setup(self, OWN_CELL(self, args, simple_rnn_cell, "simple_rnn_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, layers_simple_rnn_cell, "simple_rnn_cell"));
 }
 
 static tw_status lstm_init(void *self, const void *given)
 {
     const tw_layers_lstm_args *args = given;
-    return tw__rnn_setup(self, OWN_CELL(self, args, lstm_cell, "lstm_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, layers_lstm_cell, "lstm_cell"));
 }
 
 static tw_status gru_init(void *self, const void *given)
 {
     const tw_layers_gru_args *args = given;
-    return tw__rnn_setup(self, OWN_CELL(self, args, gru_cell, "gru_cell"));
+    return tw__rnn_setup(self, OWN_CELL(self, args, layers_gru_cell, "gru_cell"));
 }
 
 TW_CLASS(

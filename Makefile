@@ -21,22 +21,24 @@ demo: all
 # Without the last packages some checks are skipped.
 test: all
 	@tools/setup clang clang-format valgrind || echo "without them their checks are skipped"
+	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)
 
 sanitize: setup
 	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null
-	@ninja -C $(BUILD)-sanitize --quiet
+	@ninja -C $(BUILD)-sanitize --quiet all checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)-sanitize --sanitize
 
 # Races: the C tests under ThreadSanitizer.
 tsan: setup
 	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE_THREADS=ON -DTW_PYTHON=OFF > /dev/null
-	@ninja -C $(BUILD)-tsan --quiet
+	@ninja -C $(BUILD)-tsan --quiet all checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)-tsan --threads
 
 # About an hour: both sanitizers, the fuzzers for minutes, tests/long. PARTS="fuzz test_memory" runs some of it.
 check-long: all
 	@tools/setup chromium chromium-driver || echo "without a browser the dashboard is not attacked in one"
+	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_long.py $(BUILD) $(PARTS)
 
 bench: all

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <thalweg.h>
@@ -21,6 +22,7 @@ typedef struct settings {
     const char *directory, *host;
     long port;     /* -1: 6006, or one of the next if it is taken */
     double reload; /* seconds */
+    const char *prefix, *title;
     bool everywhere, follows;
     const char *hosts[HOSTS_LIMIT]; /* names under which the server may be asked */
     size_t host_count;
@@ -102,12 +104,16 @@ static int run_server(settings *s)
         gethostname(name, sizeof name - 1);
     else
         fprintf(stderr, "Serving TensorBoard on %s; to expose to the network, use a proxy or pass --bind_all\n", host);
-    fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld/ (Press CTRL+C to quit)\n", tw_version(),
-            s->everywhere ? name : host, port_of(listener));
+    fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld%s/ (Press CTRL+C to quit)\n", tw_version(),
+            s->everywhere ? name : host, port_of(listener), s->prefix);
     fflush(stderr);
     s->hosts[s->host_count++] = s->everywhere ? name : host;
-    board_service service = { .b = { .directory = s->directory, .follows = s->follows },
+    board_service service = { .b = { .directory = s->directory,
+                                     .follows = s->follows,
+                                     .title = s->title,
+                                     .instance = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid() },
                               .reload = s->reload,
+                              .prefix = s->prefix,
                               .hosts = { s->hosts, s->host_count, s->everywhere } };
     board_serve(listener, &service, &stopped);
     close(listener);
@@ -132,9 +138,50 @@ static const char *option(const char *name, int count, char **arguments, int *i,
     return NULL;
 }
 
+/* TensorBoard's options about how it reads and shows, which have no meaning here: everything is read, and nothing is left out.
+ * With their values. */
+static const char *const WITHOUT_MEANING[] = { "--load_fast",
+                                               "--reload_multifile",
+                                               "--reload_multifile_inactive_secs",
+                                               "--max_reload_threads",
+                                               "--reload_task",
+                                               "--samples_per_plugin",
+                                               "--purge_orphaned_data",
+                                               "--reuse_port",
+                                               "--generic_data",
+                                               "--detect_file_replacement",
+                                               "--extra_data_server_flags",
+                                               "--verbosity" };
+
+static bool is_without_meaning(int count, char **arguments, int *i, bool *missing)
+{
+    for (size_t k = 0; k < sizeof WITHOUT_MEANING / sizeof *WITHOUT_MEANING; k++) {
+        if (option(WITHOUT_MEANING[k], count, arguments, i, missing))
+            return true;
+    }
+    return false;
+}
+
+/* "/a/b" of "a/b/" and the like. */
+static const char *clean_prefix(const char *given)
+{
+    static char prefix[256];
+    size_t size = strlen(given);
+    while (size && given[size - 1] == '/')
+        size--;
+    while (size && *given == '/') {
+        given++;
+        size--;
+    }
+    if (!size || size + 2 > sizeof prefix)
+        return size ? NULL : "";
+    snprintf(prefix, sizeof prefix, "/%.*s", (int)size, given);
+    return strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/") == size + 1 ? prefix : NULL;
+}
+
 static int run(int count, char **arguments)
 {
-    settings s = { .host = "localhost", .port = -1, .reload = 5 };
+    settings s = { .host = "localhost", .port = -1, .reload = 1, .prefix = "" };
     bool missing = false;
     for (int i = 0; i < count; i++) {
         const char *value;
@@ -147,7 +194,13 @@ static int run(int count, char **arguments)
             s.port = strtol(value, &end, 10);
         else if ((value = option("--reload_interval", count, arguments, &i, &missing)))
             s.reload = strtod(value, &end);
-        else if ((value = option("--allow_host", count, arguments, &i, &missing))) {
+        else if ((value = option("--window_title", count, arguments, &i, &missing)))
+            s.title = value;
+        else if ((value = option("--path_prefix", count, arguments, &i, &missing))) {
+            s.prefix = clean_prefix(value);
+            if (!s.prefix)
+                return usage_error(&tensorboard_command, "'%s' is no path", value);
+        } else if ((value = option("--allow_host", count, arguments, &i, &missing))) {
             if (s.host_count + 1 >= HOSTS_LIMIT)
                 return usage_error(&tensorboard_command, "--allow_host is given more than %d times", HOSTS_LIMIT - 2);
             s.hosts[s.host_count++] = value;
@@ -157,8 +210,9 @@ static int run(int count, char **arguments)
             s.follows = true;
         else if (missing)
             return usage_error(&tensorboard_command, "%s needs a value", arguments[i]);
-        else
-            return usage_error(&tensorboard_command, "there is no option '%s'", arguments[i]);
+        else if (!is_without_meaning(count, arguments, &i, &missing))
+            return missing ? usage_error(&tensorboard_command, "%s needs a value", arguments[i])
+                           : usage_error(&tensorboard_command, "there is no option '%s'", arguments[i]);
         if (*end || (value && end != (char *)"" && end == value))
             return usage_error(&tensorboard_command, "'%s' is no number", value);
     }
@@ -171,7 +225,8 @@ static int run(int count, char **arguments)
 
 const command tensorboard_command = {
     "tensorboard",
-    "--logdir DIR [--port N] [--host NAME | --bind_all] [--allow_host NAME]... [--follow_symlinks] [--reload_interval SECONDS]",
+    "--logdir DIR [--port N] [--host NAME | --bind_all] [--allow_host NAME]... [--follow_symlinks] [--reload_interval SECONDS] "
+    "[--path_prefix PATH] [--window_title TEXT]",
     "Shows the summaries under a directory as a page.",
     "\n  --logdir DIR        where event files are, in any folder below\n"
     "  --port N            6006 if it is free, else one of the next; 0: any\n"
@@ -179,6 +234,10 @@ const command tensorboard_command = {
     "  --bind_all          reachable from other machines\n"
     "  --allow_host NAME   another name under which it may be asked, as through a proxy; requests that name other hosts are refused\n"
     "  --follow_symlinks   also those that lead out of DIR\n"
-    "  --reload_interval   seconds after which files are read again: 5\n",
+    "  --reload_interval   seconds after which files are read again: 1\n"
+    "  --path_prefix PATH  of all addresses, as behind a proxy\n"
+    "  --window_title TEXT the page's title\n"
+    "TensorBoard's options about how it reads (--load_fast, --samples_per_plugin, --reload_multifile and the like) are taken and change nothing:\n"
+    "every event is read.\n",
     run,
 };

@@ -48,10 +48,11 @@ class Board:
                     return out
                 out += part
 
-    def ask(self, path, host=None, **query):
+    def ask(self, path, host=None, body=None, **query):
         """(code, headers, body)"""
         connection = http.client.HTTPConnection("localhost", self.port, timeout=30)
-        connection.request("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""), headers={"Host": host} if host else {})
+        connection.request("GET" if body is None else "POST", path + ("?" + urllib.parse.urlencode(query) if query else ""), body,
+                           {"Host": host} if host else {})
         answer = connection.getresponse()
         body = answer.read()
         connection.close()

@@ -69,14 +69,16 @@ def server(tmp_path_factory):
 
 def test_page(server):
     kind, page = server.get("")
-    assert kind.startswith("text/html") and b"TensorBoard" in page and b"refresh" in page and b"30000" in server.get("board.js")[1]
+    assert kind.startswith("text/html") and b"TensorBoard" in page and b'<script type="module"' in page
+    for path, kind in (("js/main.js", "text/javascript"), ("board.css", "text/css"), ("icon.svg", "image/svg+xml"), ("favicon.ico", "image/svg+xml")):
+        assert server.get(path)[0].startswith(kind)
 
 
 def test_scalars(server):
     assert server.get("data/runs")[0] == "first"
     assert server.get("data/environment")["data_location"] == str(server.folder)
     tags = server.get("data/plugin/scalars/tags")["first"]
-    assert tags == {"loss": {"displayName": "loss", "description": "what <falls>"}, "odd name/x y": {"displayName": "odd name/x y", "description": ""}}
+    assert tags == {"loss": {"displayName": "", "description": "<p>what &lt;falls&gt;</p>"}, "odd name/x y": {"displayName": "", "description": ""}}
     points = server.get("data/plugin/scalars/scalars", run="first", tag="loss")
     assert [point[1:] for point in points] == [[0, 1.0], [1, 0.5], [2, float(np.float32(1 / 3))]]
     assert server.get("data/plugin/scalars/scalars", run="first", tag="odd name/x y")[0][1:] == [7, "NaN"]
@@ -85,21 +87,22 @@ def test_scalars(server):
 def test_other_kinds(server):
     (_, step, buckets), = server.get("data/plugin/histograms/histograms", run="first", tag="weights")
     assert (step, buckets) == (1, [[0, 2.25, 3], [2.25, 4.5, 2], [4.5, 6.75, 2], [6.75, 9, 3]])
-    point, = server.get("data/plugin/images/images", run="first", tag="picture")
-    assert (point["step"], point["samples"]) == (2, 2)
-    kind, data = server.get("data/plugin/images/individualImage", run="first", tag="picture", index=0, sample=1)
+    assert server.get("data/plugin/images/tags")["first"]["picture"]["samples"] == 2
+    point, = server.get("data/plugin/images/images", run="first", tag="picture", sample=1)
+    assert point["step"] == 2
+    kind, data = server.get("data/plugin/images/individualImage?" + point["query"])
     assert kind == "image/png" and tf.io.decode_png(data).shape == [4, 5, 1]
-    kind, data = server.get("data/plugin/audio/individualAudio", run="first", tag="sound", index=0, sample=0)
+    kind, data = server.get("data/plugin/audio/individualAudio?" + server.get("data/plugin/audio/audio", run="first", tag="sound")[0]["query"])
     assert kind == "audio/wav" and data.startswith(b"RIFF")
-    assert server.get("data/plugin/text/text", run="first", tag="note")[0]["text"] == 'say "hi"\n<b>'
+    assert server.get("data/plugin/text/text", run="first", tag="note")[0]["text"] == '<p>say "hi"\n&lt;b&gt;</p>'
 
 
 def test_graph_and_profile(server):
-    assert server.get("data/plugin/graphs/runs") == ["first"]
-    nodes = server.get("data/plugin/graphs/graph", run="first")
-    assert ["squared", "Square", ["x"]] in nodes
+    assert list(server.get("data/plugin/graphs/info")) == ["first"]
+    graph = server.get("data/plugin/graphs/nodes", run="first", tag="trace")
+    assert any(name.endswith("squared") and op == "Square" and len(inputs) == 1 for name, op, _, inputs, *_ in graph["nodes"])
     run, = server.get("data/plugin/profile/runs")
-    assert run.startswith("first/plugins/profile/") and server.get("data/plugin/profile/data", run=run)
+    assert run.startswith("first/plugins/profile/") and server.get("data/plugin/profile/data", run=run)["events"]
 
 
 def test_new_data_is_seen(server):
@@ -118,12 +121,11 @@ def test_new_data_is_seen(server):
 
 
 def test_what_is_not_there(server):
-    for path in ("nothing", "data/plugin/scalars/scalars?run=first&tag=none", "data/plugin/images/individualImage?run=first&tag=picture&index=9&sample=0",
-                 "../etc/passwd", "data/plugin/unknown/tags"):
+    for path in ("nothing", "data/plugin/scalars/scalars?run=first&tag=none", "data/plugin/images/individualImage?blob_key=WyIiLCJpbWFnZXMiLCJmaXJzdCIsIngiLDAsMF0",
+                 "../etc/passwd", "data/plugin/unknown/tags", "data/plugin/profile/data?run=../../etc/passwd"):
         with pytest.raises(urllib.error.HTTPError) as error:
             server.get(path)
         assert error.value.code == 404
-    assert server.get("data/plugin/profile/data", run="../../etc/passwd") == []
     request = urllib.request.Request(server.address, data=b"x", method="POST")
     with pytest.raises(urllib.error.HTTPError) as error:
         urllib.request.urlopen(request, timeout=30)

@@ -35,7 +35,7 @@ REQUESTS = {b"GET /data/runs HTTP/1.1\r\n\r\n": 400, b"GET /data/runs HTTP/1.1\r
             b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc": 405, b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n": 405,
             b"GET / HTTP/2\r\nHost: localhost\r\n\r\n": 400, b"GET /\r\nHost: localhost\r\n\r\n": 400, b"\r\n\r\n": 400, b"\n\n": 400,
             b"GET /../../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n": 404, b"GET /data/plugin/a/b HTTP/1.1\r\nHost: localhost\r\n\r\n": 404,
-            b"GET / HTTP/1.1\nHost: localhost\n\n": 200, b"GET /data/plugin/profile/data?run=../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n": 200,
+            b"GET / HTTP/1.1\nHost: localhost\n\n": 200, b"GET /data/plugin/profile/data?run=../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n": 404,
             b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20000 + b"\r\n\r\n": 431, b"GET /" + b"a" * 20000: 431}
 
 
@@ -47,7 +47,7 @@ def test_requests(server, request_):
 
 
 def test_headers(server):
-    for path, code in (("/", 200), ("/board.js", 200), ("/board.css", 200), ("/data/runs", 200), ("/nothing", 404)):
+    for path, code in (("/", 200), ("/js/main.js", 200), ("/board.css", 200), ("/data/runs", 200), ("/nothing", 404)):
         got, headers, _ = server.ask(path)
         assert got == code
         policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
@@ -60,7 +60,7 @@ def test_headers(server):
 
 
 def test_a_head_has_no_body(server):
-    answer = server.raw(b"HEAD /board.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    answer = server.raw(b"HEAD /js/main.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert answer.endswith(b"\r\n\r\n") and b"Content-Length: 0" not in answer
 
 

@@ -22,10 +22,12 @@ static const char *reason(int code)
 {
     return code == 200   ? "OK"
            : code == 400 ? "Bad Request"
+           : code == 301 ? "Moved Permanently"
            : code == 403 ? "Forbidden"
            : code == 404 ? "Not Found"
            : code == 405 ? "Method Not Allowed"
            : code == 408 ? "Request Timeout"
+           : code == 413 ? "Content Too Large"
            : code == 431 ? "Request Header Fields Too Large"
                          : "Service Unavailable";
 }
@@ -132,38 +134,79 @@ static int check_host(const char *headers, const board_hosts *hosts)
 
 /* ---- requests ---- */
 
-char *board_answer_request(board *b, char *request, const board_hosts *hosts, void (*refresh)(void *context), void *context,
-                           size_t *size)
+int64_t board_body_size(const char *request, const char *end)
 {
-    bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
-    char *path = request + (head ? 5 : 4), *end, *headers = strchr(request, '\n');
+    int64_t size = 0;
+    for (const char *line = strchr(request, '\n'); line && line + 1 < end; line = strchr(line + 1, '\n')) {
+        if (strncasecmp(line + 1, "Transfer-Encoding:", 18) == 0)
+            return -1;
+        if (strncasecmp(line + 1, "Content-Length:", 15) != 0)
+            continue;
+        const char *value = line + 16 + strspn(line + 16, " \t");
+        size_t digits = strspn(value, "0123456789");
+        if (!digits || digits > 9 || !strchr(" \t\r\n", value[digits]))
+            return -1;
+        size = strtol(value, NULL, 10);
+    }
+    return size <= BOARD_BODY_LIMIT ? size : -1;
+}
+
+/* The path behind the prefix; NULL: it is another one. */
+static char *behind_prefix(char *path, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return strncmp(path, prefix, size) == 0 && path[size] == '/' ? path + size : NULL;
+}
+
+/* Sends /PREFIX on to /PREFIX/, so that relative addresses work. */
+static char *move_on(const char *prefix, size_t *size)
+{
+    char head[1200];
+    int length = snprintf(head, sizeof head,
+                          "HTTP/1.1 301 %s\r\nLocation: %s/\r\nContent-Length: 0\r\n" SECURITY "Connection: close\r\n\r\n",
+                          reason(301), prefix);
+    *size = (size_t)length;
+    return length < (int)sizeof head ? strdup(head) : board_refuse(404, size);
+}
+
+char *board_answer_request(board *b, char *request, const board_hosts *hosts, const char *prefix, void (*refresh)(void *context),
+                           void *context, size_t *size)
+{
+    bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0,
+         post = strncmp(request, "POST ", 5) == 0;
+    char *path = request + (head || post ? 5 : 4), *headers = strchr(request, '\n');
     if (!headers)
         return board_refuse(400, size);
     int code = check_host(headers + 1, hosts);
     if (code)
         return board_refuse(code, size);
-    if (!get && !head)
+    if (!get && !head && !post)
         return board_refuse(405, size);
-    end = strpbrk(path, " \r\n");
+    char *end = strpbrk(path, " \r\n"), *crlf = strstr(request, "\r\n\r\n"), *lf = strstr(request, "\n\n");
     if (*path != '/' || !end || strncmp(end, " HTTP/1.", 8) != 0)
         return board_refuse(400, size);
     *end = 0;
     char *query = strchr(path, '?'), *body = NULL;
     if (query)
         *query++ = 0;
+    if (*prefix && strcmp(path, prefix) == 0)
+        return move_on(prefix, size);
+    path = behind_prefix(path, prefix);
+    if (!path || (post && !board_takes_body(path)))
+        return board_refuse(path ? 405 : 404, size);
+    board_request asked = { .path = path, .query = query ? query : "", .post = post, .prefix = prefix };
+    asked.body = crlf && (!lf || crlf < lf) ? crlf + 4 : lf ? lf + 2 : "";
     size_t body_size = 0;
     board_answer made = { .body = open_memstream(&body, &body_size) };
     if (!made.body)
         return NULL;
     if (board_needs_files(path))
         refresh(context);
-    board_respond(b, path, query ? query : "", &made);
-    if (!made.type)
-        fputs("not found\n", made.body);
+    board_respond(b, &asked, &made);
     bool written = !ferror(made.body);
     if (fclose(made.body) != 0 || !written) {
         free(body);
         return board_refuse(503, size);
     }
-    return whole(made.type ? 200 : 404, made.type ? made.type : "text/plain; charset=utf-8", body, body_size, get, size);
+    return whole(made.code, made.type, body, body_size, !head, size);
 }

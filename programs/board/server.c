@@ -15,7 +15,8 @@
 
 #include "board.h"
 
-static const double ROUND = 0.05; /* seconds, after which others have their turn */
+static const double ROUND = 0.05;        /* seconds, after which others have their turn */
+static const double FIRST_READING = 1.5; /* of event files, before an answer goes out without the rest */
 enum { CONNECTIONS_LIMIT = 4096, SPARE_FILES = 64, FIRST_ROOM = 1024, ACCEPTED_AT_ONCE = 64, ROUND_MILLISECONDS = 500 };
 static const double ASKING = 10, TAKING = 20, LEAVING = 2; /* seconds */
 static const size_t WAITING_LIMIT = (size_t)256 << 20;     /* bytes of answers that were not taken yet */
@@ -24,7 +25,7 @@ typedef struct connection {
     int socket;
     enum { READS, WRITES, LEAVES } state;
     char *request;
-    size_t request_size, request_room;
+    size_t request_size, request_room, expected; /* the whole size, once its headers are there */
     char *answer;
     size_t answer_size, sent;
     double since; /* the last time that something happened; while a request is read: its beginning */
@@ -39,21 +40,14 @@ typedef struct server {
     double refreshed;
 } server;
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void refresh(void *context)
 {
     server *s = context;
-    if (seconds() - s->refreshed < s->service->reload)
+    if (board_seconds() - s->refreshed < s->service->reload)
         return;
-    if (!board_refresh(&s->service->b))
+    if (!board_refresh(&s->service->b, FIRST_READING))
         fputs("thalweg: memory ran out while event files were read\n", stderr);
-    s->refreshed = seconds();
+    s->refreshed = board_seconds();
 }
 
 /* ---- connections ---- */
@@ -93,7 +87,7 @@ static void accept_some(server *s, int listener)
         fcntl(made, F_SETFD, FD_CLOEXEC);
         if (s->count == s->limit)
             end_connection(s, quietest(s, false));
-        s->list[s->count++] = (connection){ .socket = made, .since = seconds() };
+        s->list[s->count++] = (connection){ .socket = made, .since = board_seconds() };
     }
 }
 
@@ -105,7 +99,7 @@ static void begin_answer(server *s, connection *c, char *answer, size_t size)
     c->answer_size = answer ? size : 0;
     c->sent = 0;
     c->state = WRITES;
-    c->since = seconds();
+    c->since = board_seconds();
     s->waiting += c->answer_size;
 }
 
@@ -118,36 +112,61 @@ static void begin_leaving(server *s, connection *c)
     c->answer_size = 0;
     shutdown(c->socket, SHUT_WR);
     c->state = LEAVES;
-    c->since = seconds();
+    c->since = board_seconds();
+}
+
+static bool refuse(server *s, connection *c, int code)
+{
+    size_t size = 0;
+    char *refusal = board_refuse(code, &size);
+    begin_answer(s, c, refusal, size);
+    return refusal != NULL;
+}
+
+static bool make_room(connection *c)
+{
+    if (c->request_size + 1 < c->request_room)
+        return true;
+    size_t room = c->expected ? c->expected + 1 : c->request_room ? 2 * c->request_room : FIRST_ROOM;
+    char *more = c->expected || room <= BOARD_REQUEST_LIMIT ? realloc(c->request, room) : NULL;
+    if (!more)
+        return false;
+    c->request = more;
+    c->request_room = room;
+    return true;
+}
+
+/* The size of the request with its body, when its headers ended; 0: they did not yet; -1: it can't be taken. */
+static int64_t expected_size(const char *request)
+{
+    const char *crlf = strstr(request, "\r\n\r\n"), *lf = strstr(request, "\n\n");
+    const char *end = crlf && (!lf || crlf < lf) ? crlf + 4 : lf ? lf + 2 : NULL;
+    int64_t body = end && strncmp(request, "POST ", 5) == 0 ? board_body_size(request, end) : 0;
+    return !end ? 0 : body < 0 ? -1 : (end - request) + body;
 }
 
 /* False: the connection is to be closed. */
 static bool read_more(server *s, connection *c)
 {
-    if (c->request_size + 1 >= c->request_room) {
-        size_t room = c->request_room ? 2 * c->request_room : FIRST_ROOM;
-        char *more = room <= BOARD_REQUEST_LIMIT ? realloc(c->request, room) : NULL;
-        if (!more) {
-            size_t size = 0;
-            char *refusal = board_refuse(431, &size);
-            begin_answer(s, c, refusal, size);
-            return refusal != NULL;
-        }
-        c->request = more;
-        c->request_room = room;
-    }
+    if (!make_room(c))
+        return refuse(s, c, 431);
     ssize_t got = recv(c->socket, c->request + c->request_size, c->request_room - c->request_size - 1, 0);
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-    size_t from = c->request_size < 3 ? 0 : c->request_size - 3;
     c->request_size += (size_t)got;
     c->request[c->request_size] = 0;
     if (memchr(c->request + c->request_size - (size_t)got, 0, (size_t)got))
         return false;
-    if (!strstr(c->request + from, "\r\n\r\n") && !strstr(c->request + from, "\n\n"))
+    if (!c->expected) {
+        int64_t expected = expected_size(c->request);
+        if (expected < 0)
+            return refuse(s, c, 413);
+        c->expected = (size_t)expected;
+    }
+    if (!c->expected || c->request_size < c->expected)
         return true;
     size_t size = 0;
-    char *answer = board_answer_request(&s->service->b, c->request, &s->service->hosts, refresh, s, &size);
+    char *answer = board_answer_request(&s->service->b, c->request, &s->service->hosts, s->service->prefix, refresh, s, &size);
     begin_answer(s, c, answer, size);
     return answer != NULL;
 }
@@ -158,7 +177,7 @@ static bool write_more(server *s, connection *c)
     if (sent <= 0)
         return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     c->sent += (size_t)sent;
-    c->since = seconds();
+    c->since = board_seconds();
     if (c->sent == c->answer_size)
         begin_leaving(s, c);
     return true;
@@ -180,7 +199,7 @@ static bool step(server *s, connection *c)
 
 static void end_late(server *s)
 {
-    double now = seconds();
+    double now = board_seconds();
     for (size_t i = s->count; i-- > 0;) {
         connection *c = &s->list[i];
         if (now - c->since > (c->state == READS ? ASKING : c->state == WRITES ? TAKING : LEAVING))
@@ -198,14 +217,14 @@ static void end_late(server *s)
  * one that ends is replaced by the last. */
 static void step_all(server *s, size_t polled)
 {
-    double start = seconds();
+    double start = board_seconds();
     if (s->turn == 0 || s->turn > polled)
         s->turn = polled;
     for (; s->turn > 0; s->turn--) {
         size_t i = s->turn - 1;
         if (s->polled[i + 1].revents && !step(s, &s->list[i]))
             end_connection(s, &s->list[i]);
-        if (seconds() - start > ROUND) {
+        if (board_seconds() - start > ROUND) {
             s->turn--;
             break;
         }
@@ -236,7 +255,9 @@ void board_serve(int listener, board_service *service, const volatile int *stopp
         s.polled[0] = (struct pollfd){ .fd = listener, .events = POLLIN };
         for (size_t i = 0; i < polled; i++)
             s.polled[i + 1] = (struct pollfd){ .fd = s.list[i].socket, .events = s.list[i].state == WRITES ? POLLOUT : POLLIN };
-        int ready = poll(s.polled, polled + 1, ROUND_MILLISECONDS);
+        int ready = poll(s.polled, polled + 1, service->b.unread ? 0 : ROUND_MILLISECONDS);
+        if (service->b.unread && !board_refresh(&service->b, ROUND))
+            fputs("thalweg: memory ran out while event files were read\n", stderr);
         if (ready > 0) {
             step_all(&s, polled);
             if (s.polled[0].revents)

@@ -1,0 +1,83 @@
+"""thalweg tensorboard: TensorBoard's own data routes answer as TensorBoard 2.15 does, of logs by TensorFlow, by thalweg, and in the old style."""
+import base64
+import json
+import math
+import os
+
+import board
+import pytest
+
+GOLDEN = os.path.join(board.ROOT, "tests", "golden", "board")
+with open(os.path.join(GOLDEN, "answers.json")) as file:
+    ANSWERS = json.load(file)
+CASES = [(logs, number) for logs in ANSWERS for number in range(len(ANSWERS[logs]))]
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with board.Board(os.path.join(GOLDEN, "tensorflow")) as one, board.Board(os.path.join(GOLDEN, "thalweg")) as other:
+        yield {"tensorflow": one, "thalweg": other}
+
+
+def same(got, expected):
+    """Equal, but for the last bit of computed numbers and for the order of what has none."""
+    if isinstance(expected, dict):
+        assert sorted(got) == sorted(expected)
+        for key in expected:
+            same(got[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(got) == len(expected)
+        for a, b in zip(got, expected):
+            same(a, b)
+    elif isinstance(expected, float) and not isinstance(got, str):
+        assert math.isclose(got, expected, rel_tol=1e-12, abs_tol=1e-15)
+    else:
+        assert got == expected
+
+
+def blocks(text):
+    """A message in text format as nested lists, attributes in the order of their keys."""
+    def parse(lines):
+        out = []
+        for line in lines:
+            if line.endswith("{"):
+                out.append((line.strip(), parse(lines)))
+            elif line.strip() == "}":
+                break
+            else:
+                out.append((line.strip(), None))
+        attrs = sorted((item for item in out if item[0] == "attr {"), key=repr)
+        return [item for item in out if item[0] != "attr {"] + attrs
+    return parse(iter(text.rstrip("\n").split("\n")))
+
+
+@pytest.mark.parametrize("logs, number", CASES, ids=lambda v: str(v))
+def test_answers(servers, logs, number):
+    case = ANSWERS[logs][number]
+    code, headers, body = servers[logs].ask(case["path"], body=case.get("body"))
+    assert code == case["status"], body[:300]
+    if code != 200:
+        return
+    assert headers["Content-Type"].split(";")[0] == case["kind"]
+    if "json" in case:
+        got = json.loads(body)
+        if case["path"] == "/data/environment":
+            for own in ("version", "data_location", "damaged"):
+                got.pop(own)
+        elif case["path"] == "/data/plugins_listing":  # plugins that are no part of this board
+            for other in set(case["json"]) - set(got):
+                assert not case["json"][other]["enabled"] or other in ("projector", "profile", "npmi"), other
+                case["json"].pop(other)
+        elif case["path"] == "/data/plugin/graphs/info" or "tags" in case["path"]:
+            got = json.loads(json.dumps(got, sort_keys=True))
+        same(got, case["json"])
+    elif case["kind"] == "text/x-protobuf":
+        assert blocks(body.decode()) == blocks(case["text"])
+    elif "text" in case:
+        assert body.decode() == case["text"]
+    else:
+        assert body == base64.b64decode(case["bytes"])
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 90 and sum("old" in json.dumps(case["path"]) for case in ANSWERS["tensorflow"]) >= 8

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize tsan check-long bench golden format install clean setup
+.PHONY: all demo test sanitize tsan check-long bench golden format install wheel sdist clean setup
 
 all: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -20,7 +20,7 @@ demo: all
 
 # Without the last packages some checks are skipped.
 test: all
-	@tools/setup clang clang-format valgrind || echo "without them their checks are skipped"
+	@tools/setup clang clang-format valgrind python3-venv python3-ipython meson || echo "without them their checks are skipped"
 	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)
 
@@ -54,5 +54,12 @@ format:
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
+# For pip, in dist/: one wheel for every Python from 3.11 on.
+wheel: all
+	@$(PYTHON) tools/build_backend.py wheel dist build=$(BUILD)
+
+sdist:
+	@$(PYTHON) tools/build_backend.py sdist dist
+
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-tsan $(BUILD)-wheel dist

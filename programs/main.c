@@ -1,4 +1,5 @@
-/* The thalweg command: finds the subcommand and runs it. */
+/* The thalweg command: finds the subcommand and runs it. start.c calls it, and so does the Python extension, for packages
+ * that have no program of their own. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static const command *find(const char *name)
     return NULL;
 }
 
-int main(int count, char **arguments)
+int program(int count, char **arguments)
 {
     if (count < 2)
         return usage_error(NULL, "a command is expected");

@@ -16,6 +16,8 @@ typedef struct command {
 extern const command checkpoint_command, graph_command, run_command, tensorboard_command, version_command, help_command;
 extern const command *const commands[]; /* ends in NULL */
 
+/* The command with its arguments, of which the first is the program's name; gives the exit code. */
+int program(int count, char **arguments);
 /* Says on stderr what was wrong with the call and how the command is used; gives EXIT_USAGE. */
 int usage_error(const command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says the library's error on stderr; gives EXIT_FAILED. */

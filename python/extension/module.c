@@ -391,7 +391,8 @@ PyMODINIT_FUNC PyInit__core(void)
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
         !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) ||
         !tw__py_messages_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 ||
-        PyModule_AddFunctions(module, tw__py_nest_functions) < 0 || PyModule_AddFunctions(module, tw__py_later_functions) < 0) {
+        PyModule_AddFunctions(module, tw__py_nest_functions) < 0 || PyModule_AddFunctions(module, tw__py_later_functions) < 0 ||
+        PyModule_AddFunctions(module, tw__py_command_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

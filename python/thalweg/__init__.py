@@ -1,10 +1,13 @@
 """thalweg: TensorFlow 2 as a small C library. `import thalweg as tf`.
 
 Everything here comes from the library's own tables, through the extension _core; see python/extension."""
-import _thread
 import sys as _sys
 
-from thalweg import _core
+if _sys.version_info < (3, 11):
+    raise ImportError("thalweg needs Python 3.11 or newer; this is Python %d.%d" % _sys.version_info[:2])
+import _thread  # noqa: E402
+
+from thalweg import _core  # noqa: E402
 
 _core.populate(_sys.modules[__name__])
 from thalweg import errors  # noqa: E402
@@ -479,3 +482,15 @@ from thalweg import _finder  # noqa: E402
 
 _sys.meta_path.append(_finder.Members)
 _packages()
+
+
+def as_tensorflow():
+    """From now on `import tensorflow` gives this package, here and in the processes that multiprocessing starts."""
+    from thalweg import _run
+    return _run.stand_in()
+
+
+def load_ipython_extension(shell):
+    """`%load_ext thalweg` in a notebook: the same."""
+    del shell
+    as_tensorflow()

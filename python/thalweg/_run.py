@@ -35,6 +35,9 @@ def stand_in():
     import thalweg
     if _Aliases in sys.meta_path:
         return thalweg
+    other = sys.modules.get("tensorflow", thalweg)
+    if other is not thalweg and getattr(other, "__file__", None) != thalweg.__path__[0] + "/_stand_in/tensorflow.py":
+        raise ImportError("thalweg can't take TensorFlow's place: tensorflow was imported before, from %s" % getattr(other, "__file__", "elsewhere"))
     sys.meta_path.insert(0, _Aliases)
     folder = thalweg.__path__[0] + "/_stand_in"
     if folder not in sys.path:
@@ -75,22 +78,19 @@ def execute(source, name, file=None):
     return 0
 
 
-def _command(arguments):
-    """The thalweg command: beside this package, as it was built or installed, or where the system finds programs."""
-    import os
-    import shutil
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    while folder != os.path.dirname(folder):
-        program = os.path.join(folder, "bin", "thalweg")
-        if os.access(program, os.X_OK):
-            break
-        folder = os.path.dirname(folder)
-    else:
-        program = shutil.which("thalweg")
-    if not program:
-        print("thalweg: the command thalweg was not found", file=sys.stderr)
-        return 1
-    os.execv(program, [program] + arguments)
+def command():
+    """The program `thalweg` of a wheel: the command is part of the extension, and Python is here already for `run`."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"] and len(arguments) > 1 and arguments[1] not in ("-h", "--help"):
+        return main(arguments[1:])
+    from thalweg import _core
+    return _core._command(arguments)
+
+
+def tensorboard():
+    """The program `thalweg-tensorboard`."""
+    from thalweg import _core
+    return _core._command(["tensorboard"] + sys.argv[1:])
 
 
 def main(arguments):
@@ -103,7 +103,8 @@ def main(arguments):
         print("thalweg", thalweg.__thalweg_version__)
         return 0
     if arguments[0] == "tensorboard" and not os.path.isfile("tensorboard"):
-        return _command(arguments)
+        from thalweg import _core
+        return _core._command(arguments)
     if arguments[0] in ("-c", "-m") and len(arguments) < 2:
         print(USAGE, file=sys.stderr)
         return 2

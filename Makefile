@@ -1,43 +1,49 @@
-# The usual ways in. `make demo` and `make test` need nothing but Debian 12: they install what is missing.
+# The usual ways in. `make demo` and `make test` need nothing but Debian 12: they, and `make setup`, install what is missing. The others install
+# nothing on the system but what `make install` says.
 PYTHON ?= /usr/bin/python3
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize tsan check-long bench golden format install wheel sdist clean setup
+.PHONY: all demo test sanitize tsan check-long bench golden format install uninstall wheel sdist clean check setup
 
-all: setup
+all: check
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
 	  || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 	@ninja -C $(BUILD) --quiet
 
-setup:
-	@tools/setup
+check:
+	@PYTHON=$(PYTHON) tools/setup --check
 
-demo: all
+# PACKAGES="chromium chromium-driver" are more that shall be there.
+setup:
+	@tools/setup $(PACKAGES)
+
+demo: setup
+	@$(MAKE) --no-print-directory all
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) examples/python/demo.py
 
 # Without the last packages some checks are skipped.
-test: all
+test: setup
+	@$(MAKE) --no-print-directory all
 	@tools/setup clang clang-format valgrind python3-venv python3-ipython meson || echo "without them their checks are skipped"
 	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)
 
-sanitize: setup
+sanitize: check
 	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null
 	@ninja -C $(BUILD)-sanitize --quiet all checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)-sanitize --sanitize
 
 # Races: the C tests under ThreadSanitizer.
-tsan: setup
+tsan: check
 	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE_THREADS=ON -DTW_PYTHON=OFF > /dev/null
 	@ninja -C $(BUILD)-tsan --quiet all checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)-tsan --threads
 
 # About an hour: both sanitizers, the fuzzers for minutes, tests/long. PARTS="fuzz test_memory" runs some of it.
 check-long: all
-	@tools/setup chromium chromium-driver || echo "without a browser the dashboard is not attacked in one"
 	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_long.py $(BUILD) $(PARTS)
 
@@ -53,6 +59,9 @@ format:
 
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+uninstall: all
+	@DESTDIR=$(DESTDIR) tools/uninstall $(BUILD) $(PREFIX)
 
 # For pip, in dist/: one wheel for every Python from 3.11 on.
 wheel: all

@@ -1,7 +1,8 @@
-"""What `make install` puts where, and that README's examples work with it: the C one by pkg-config and by CMake's find_package, the
+"""What `make install` puts where, and that README's examples work with it: the C one by pkg-config, CMake's find_package and Meson, the
 Python one by the installed command and by a plain import."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -52,7 +53,8 @@ def test_what_is_there(tree):
     expected = {"bin/thalweg", "lib/libthalweg.a", "lib/libthalweg.so", "lib/libthalweg.so.0", "lib/libthalweg.so.0.1.0", "include/thalweg.h",
                 "include/thalweg/api.h", "include/thalweg/base.h", "include/thalweg/keras.h", "include/thalweg/nn.h", "include/thalweg.hpp",
                 "include/thalweg/api.hpp", "lib/pkgconfig/thalweg.pc", "share/man/man1/thalweg.1", "share/man/man3/thalweg.3",
-                "share/doc/thalweg/LICENSE", "share/doc/thalweg/c.md", "share/doc/thalweg/examples/c/mlp_checkpoint.c",
+                "share/doc/thalweg/LICENSE", "share/doc/thalweg/CHANGELOG.md", "share/doc/thalweg/examples/python/demo.py", "share/doc/thalweg/c.md",
+                "share/bash-completion/completions/thalweg", "share/zsh/site-functions/_thalweg", "share/fish/vendor_completions.d/thalweg.fish", "share/doc/thalweg/examples/c/mlp_checkpoint.c",
                 "lib/cmake/thalweg/thalweg-config.cmake", "lib/cmake/thalweg/thalweg-config-version.cmake", "lib/cmake/thalweg/thalweg-targets.cmake",
                 "lib/thalweg/python/thalweg/__init__.py", "lib/thalweg/python/thalweg/__main__.py",
                 "lib/thalweg/python/thalweg/_core.abi3.so", "lib/thalweg/python/thalweg-stubs/__init__.pyi", "lib/python3/dist-packages/thalweg.pth"}
@@ -125,6 +127,70 @@ target_link_libraries(with_static thalweg::thalweg_static)
     run("ninja", "-C", str(tmp_path / "build"))
     check_c_output(run(str(tmp_path / "build/with_shared")))
     check_c_output(run(str(tmp_path / "build/with_static")))
+
+
+@pytest.mark.skipif(not shutil.which("meson"), reason="Meson is not installed")
+def test_meson(tree, tmp_path):
+    (tmp_path / "program.c").write_text(example("c"))
+    (tmp_path / "meson.build").write_text("""project('user', 'c', default_options: ['c_std=c17', 'warning_level=2', 'werror=true'])
+executable('program', 'program.c', dependencies: dependency('thalweg', version: '>=0.1'))
+""")
+    own = environment(PKG_CONFIG_PATH=os.path.join(tree, "lib/pkgconfig"), LD_LIBRARY_PATH=os.path.join(tree, "lib"))
+    run("meson", "setup", str(tmp_path / "build"), str(tmp_path), env=own)
+    run("ninja", "-C", str(tmp_path / "build"), env=own)
+    check_c_output(run(str(tmp_path / "build/program"), env=own))
+
+
+def offered(tree, shell, *words):
+    """What the completion of a shell offers behind these words."""
+    own = environment(PATH=os.path.join(tree, "bin") + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
+    if shell == "bash":
+        file = os.path.join(tree, "share/bash-completion/completions/thalweg")
+        code = 'source %s; COMP_WORDS=(thalweg "$@"); COMP_CWORD=$#; _thalweg; printf "%%s\\n" "${COMPREPLY[@]}"' % file
+        return run("bash", "-c", code, "bash", *words, env=own).split()
+    file = os.path.join(tree, "share/fish/vendor_completions.d/thalweg.fish")
+    out = run("fish", "-N", "-c", "source %s; complete -C'thalweg %s'" % (file, " ".join(words)), env=own)
+    return [line.split("\t")[0] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_completion(tree, shell):
+    if not shutil.which(shell):
+        pytest.skip("%s is not installed" % shell)
+    listed = re.findall(r"^  ([a-z]+)  ", run(os.path.join(tree, "bin/thalweg"), "help"), re.M)
+    assert "checkpoint" in listed and sorted(offered(tree, shell, "")) == sorted(listed) == sorted(offered(tree, shell, "help", ""))
+    assert offered(tree, shell, "che") == ["checkpoint"]
+    assert {"ls", "cat"} <= set(offered(tree, shell, "checkpoint", ""))
+    assert offered(tree, shell, "checkpoint", "--js") == ["--json"]
+    assert "--logdir" in offered(tree, shell, "tensorboard", "--")
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_completion_of_zsh(tree):
+    run("zsh", "-n", os.path.join(tree, "share/zsh/site-functions/_thalweg"))
+
+
+def test_uninstall(tmp_path):
+    """Removes what was installed, leaves what was there."""
+    target = str(tmp_path)
+    other = os.path.join(target + PREFIX, "lib/other.so")
+    os.makedirs(os.path.dirname(other))
+    open(other, "w").close()
+    for goal in ("install", "uninstall"):
+        run("make", "-C", ROOT, goal, "BUILD=" + BUILD, "PREFIX=" + PREFIX, "DESTDIR=" + target, "PYTHON=" + cached("TW_PYTHON_EXECUTABLE"),
+            env=environment())
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(target) for name in names]
+        assert len(files) > 200 if goal == "install" else files == [other]
+    assert not [folder for folder, _, _ in os.walk(target + PREFIX) if "thalweg" in folder[len(target + PREFIX):]]
+
+
+def test_make_says_what_is_missing(tmp_path):
+    """It installs nothing by itself."""
+    for tool in ("sh", "cc", "dirname", "cmake", "python3"):  # ninja is not among them
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    done = subprocess.run([shutil.which("make"), "-C", ROOT, "BUILD=%s" % (tmp_path / "build")], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode != 0 and not (tmp_path / "build").exists()
+    assert "missing to build thalweg: ninja\n'make setup' installs them on Debian, as does: apt-get install ninja-build\n" in done.stderr
 
 
 def check_python_output(out):

@@ -12,18 +12,19 @@ TW_API(
     "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
 {
     TW_TEMPS(t);
-    if (tw__dtype_is_complex(args->x->dtype)) {
-        tw__fail(TW_UNIMPLEMENTED, "l2_normalize: complex numbers are not supported, x is %s", tw_dtype_name(args->x->dtype));
-        return NULL;
-    }
     if (args->axis.given && args->dim.given) {
         tw__fail(TW_VALUE_ERROR, "Cannot specify both 'axis' and 'dim'.");
         return NULL;
     }
-    tw_auto tw_tensor *squares = TW_CALL(Square, args->x);
+    bool wide = tw__dtype_is_complex(args->x->dtype);
+    tw_auto tw_tensor *squares = TW_CALL(Square, wide ? tw__temp(t, tw_abs(args->x)) : args->x);
     tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, args->dim.given ? args->dim : args->axis, true);
-    return TW_CALL(Mul, args->x,
-                   TW_TEMP(Rsqrt, TW_TEMP(Maximum, sum, sum ? tw__temp(t, tw__grad_constant(args->epsilon, sum)) : NULL)));
+    tw_tensor *inverse = TW_TEMP(Rsqrt, TW_TEMP(Maximum, sum, sum ? tw__temp(t, tw__grad_constant(args->epsilon, sum)) : NULL));
+    if (!wide)
+        return TW_CALL(Mul, args->x, inverse);
+    tw_attr real = TW_A_TYPE("Tout", args->x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64);
+    return TW_CALL(Complex, TW_TEMP(Mul, TW_TEMP(Real, args->x, real), inverse),
+                   TW_TEMP(Mul, TW_TEMP(Imag, args->x, real), inverse), TW_A_TYPE("Tout", args->x->dtype));
 }
 
 static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)

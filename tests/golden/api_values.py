@@ -79,6 +79,10 @@ def flatten(v):
         return [x for k in sorted(v) for x in flatten(v[k])]
     if isinstance(v, (list, tuple)):
         return [x for i in v for x in flatten(i)]
+    if hasattr(v, "nested_row_splits"):
+        return [v.flat_values, *v.nested_row_splits]
+    if type(v).__name__ == "SparseTensor":
+        return [v.indices, v.values, v.dense_shape]
     return [v]
 
 

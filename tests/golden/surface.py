@@ -85,8 +85,34 @@ def names(tf, folder):
         def __validate__(self):
             self.values.shape.assert_is_compatible_with(self.mask.shape)
 
+    def some(*shape, d="float32"):
+        """Numbers between -2 and 2, always the same for a shape."""
+        return tf.constant(np.random.RandomState(sum(shape) + len(shape)).uniform(-2, 2, shape), d)
+
+    def within(f, xs, spec):
+        xs = [tf.convert_to_tensor(x) for x in xs]
+        return tf.function(f, input_signature=[spec(x) for x in xs])(*xs)
+
+    def anyrank(f, *xs):
+        """In a graph that knows no ranks."""
+        return within(f, xs, lambda x: tf.TensorSpec(None, x.dtype))
+
+    def anysize(f, *xs):
+        """In a graph that knows ranks, but no sizes."""
+        return within(f, xs, lambda x: tf.TensorSpec([None] * len(x.shape), x.dtype))
+
+    def grads(f, *xs):
+        xs = [tf.convert_to_tensor(x) for x in xs]
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = f(*xs)
+        return tape.gradient(y, xs)
+
     cube = np.arange(24.0).reshape(2, 3, 4)
-    return dict(tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced, var=var, raw=raw, fn=fn, Masked=Masked,
+    image = np.random.RandomState(1)
+    more = dict(some=some, anyrank=anyrank, anysize=anysize, grads=grads, sparse=tf.SparseTensor, ragged=tf.ragged.constant, nan=float("nan"), inf=float("inf"),
+                image=tf.constant(image.uniform(0, 1, (6, 5, 3)), tf.float32), pixels=tf.constant(image.randint(0, 256, (6, 5, 3)), tf.uint8))
+    return dict(more, tf=tf, np=np, tnp=tf.experimental.numpy, tried=tried, each=each, pairs=pairs, file=file, records=records, elements=elements, traced=traced, var=var, raw=raw, fn=fn, Masked=Masked,
                 cube=cube, folder=folder, ds=tf.data.Dataset, flat=np.array([3, 1, 2, 1], np.int32), here=lambda *values: list(values), v1=tf.compat.v1)
 
 

@@ -109,6 +109,14 @@ TW_API(squeeze, "squeeze(input: tensor, axis: ints = None, name: str = None) -> 
     return TW_CALL(Squeeze, args->input, TW_A_INTS("squeeze_dims", args->axis.items, args->axis.count));
 }
 
+/* rank - 1, …, 1, 0 of a tensor whose rank is not known yet. */
+static tw_tensor *turned_axes(tw_tensor *x)
+{
+    TW_TEMPS(t);
+    tw_tensor *rank = TW_TEMP(Rank, x);
+    return TW_CALL(Sub, TW_TEMP(Sub, rank, 1), TW_TEMP(Range, 0, rank, 1));
+}
+
 TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = False, name: str = transpose) -> tensor",
        "Dimension i of the result is dimension perm[i] of a; without perm the dimensions are turned round.")
 {
@@ -116,8 +124,9 @@ TW_API(transpose, "transpose(a: tensor, perm: ints = None, conjugate: bool = Fal
     int rank = args->a->shape.rank;
     for (int i = 0; i < rank; i++)
         order[i] = rank - 1 - i;
-    tw_auto tw_tensor *perm =
-        args->perm.given ? tw__ints_tensor(args->perm.items, args->perm.count, TW_INT32) : tw__ints_tensor(order, rank, TW_INT32);
+    tw_auto tw_tensor *perm = args->perm.given ? tw__ints_tensor(args->perm.items, args->perm.count, TW_INT32)
+                              : rank < 0       ? turned_axes(args->a)
+                                               : tw__ints_tensor(order, rank, TW_INT32);
     tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_CALL(Conj, args->a) : tw_retain(args->a);
     return TW_CALL(Transpose, x, perm);
 }
@@ -366,40 +375,45 @@ TW_API(dynamic_stitch, "dynamic_stitch(indices: tensors, data: tensors<T>, name:
     return result;
 }
 
-/* Rows of axis 0 of `rows` where the flat mask is true. */
+/* The tensor with the dimensions that the mask has joined into one, which may be known only when a graph runs. */
+static tw_tensor *joined_axes(tw_tensor *x, int axis, int count)
+{
+    TW_TEMPS(t);
+    tw_tensor *shape = tw__temp_shape(t, x, TW_INT32), *zero = tw__temp_ints(t, (int64_t[]){ 0 }, 1, TW_INT32);
+    tw_tensor *size = TW_TEMP(Prod, tw__temp_slice(t, shape, axis, axis + count), zero, TW_A_BOOL("keep_dims", true));
+    tw_tensor *parts[] = { tw__temp_slice(t, shape, TW_NO_INT, axis), size, tw__temp_slice(t, shape, axis + count, TW_NO_INT) };
+    return TW_CALL(Reshape, x, tw__temp_concat(t, parts, 3, 0));
+}
+
 TW_API(boolean_mask, "boolean_mask(tensor: tensor, mask: tensor<bool>, axis: int = None, name: str = boolean_mask) -> tensor",
        "The slices where a mask over some neighbouring dimensions is true.")
 {
     const tw_shape *shape = &args->tensor->shape, *mask = &args->mask->shape;
     int axis = 0;
-    if (mask->rank == 0) {
-        tw__fail(TW_VALUE_ERROR, "mask cannot be scalar.");
+    if (mask->rank <= 0) {
+        tw__fail(TW_VALUE_ERROR, mask->rank == 0
+                                     ? "mask cannot be scalar."
+                                     : "Number of mask dimensions must be specified, even if some dimensions are None.  "
+                                       "E.g. shape=[None] is ok, but shape=None is not.");
         return NULL;
     }
-    if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, shape->rank, &axis)) {
+    if (args->axis != TW_NO_INT && args->axis >= 0 && shape->rank < 0) {
+        axis = (int)args->axis;
+    } else if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, shape->rank, &axis)) {
         tw__fail(TW_VALUE_ERROR, "tf.boolean_mask: axis %lld of a tensor of shape %s", (long long)args->axis,
                  tw__shape_text(shape));
         return NULL;
     }
-    int64_t dims[TW_MAX_RANK];
-    int rank = 0;
-    bool fits = axis + mask->rank <= shape->rank;
-    for (int i = 0; fits && i < shape->rank; i++) {
-        if (i >= axis && i < axis + mask->rank)
-            fits = shape->dims[i] == mask->dims[i - axis];
-        if (i > axis && i < axis + mask->rank)
-            dims[rank - 1] *= shape->dims[i];
-        else
-            dims[rank++] = shape->dims[i];
-    }
+    bool fits = shape->rank < 0 || axis + mask->rank <= shape->rank;
+    for (int i = axis; fits && shape->rank >= 0 && i < axis + mask->rank; i++)
+        fits = shape->dims[i] < 0 || mask->dims[i - axis] < 0 || shape->dims[i] == mask->dims[i - axis];
     if (!fits) {
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible: the mask must fit the tensor's dimensions from axis %d on",
                  tw__shape_text(shape), tw__shape_text(mask), axis);
         return NULL;
     }
-    tw_auto tw_tensor *wanted = tw__ints_tensor(dims, rank, TW_INT64);
     tw_auto tw_tensor *minus = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
-    tw_auto tw_tensor *rows = wanted && minus ? TW_CALL(Reshape, args->tensor, wanted) : NULL;
+    tw_auto tw_tensor *rows = minus ? joined_axes(args->tensor, axis, mask->rank) : NULL;
     tw_auto tw_tensor *flat = rows ? TW_CALL(Reshape, args->mask, minus) : NULL;
     tw_auto tw_tensor *found = TW_CALL(Where, flat);
     tw_auto tw_tensor *indices = TW_CALL(Reshape, found, minus);

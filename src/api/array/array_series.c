@@ -171,6 +171,8 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
                                : tw_retain(args->input);
     if (!x)
         return NULL;
+    if (x->shape.rank < 0 && args->axis >= 0 && args->axis < TW_MAX_RANK)
+        return repeat_later(x, args->repeats, (int)args->axis);
     if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, x->shape.rank, &axis)) {
         tw__fail(TW_VALUE_ERROR, "tf.repeat: axis %lld of a tensor of shape %s", (long long)args->axis,
                  tw__shape_text(&x->shape));

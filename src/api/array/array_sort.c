@@ -1,6 +1,7 @@
 /* Places of extremes, the greatest few, sorting, values without repetition. */
 #include "graph/graph.h"
 #include "api/array/array.h"
+#include "api/later.h"
 #include "op/calls.h"
 #include "rows.h"
 
@@ -76,6 +77,20 @@ static tw_tensor *turned(tw_tensor *x)
     return TW_CALL(Neg, tw__temp(t, x));
 }
 
+/* Likewise, of a tensor whose rank is not known yet. */
+static tw_tensor *sorted_later(tw_tensor *values, int64_t axis, bool up, int part)
+{
+    TW_TEMPS(t);
+    tw_tensor *parts[2], *x = axis == -1 ? values : tw__temp(t, tw__swap_axes_later(values, axis, -1));
+    x = up && x ? tw__temp(t, turned(tw_retain(x))) : x;
+    tw_tensor *size = tw__temp_slice(t, tw__temp_shape(t, x, TW_INT32), -1, TW_NO_INT);
+    tw_tensor *count = TW_TEMP(Reshape, size, tw__temp_ints(t, NULL, 0, TW_INT32));
+    if (!count || TW_TEMP_ALL(parts, TopKV2, x, count) != TW_OK)
+        return NULL;
+    tw_tensor *out = up && part == 0 ? tw__temp(t, turned(tw_retain(parts[0]))) : parts[part];
+    return axis == -1 ? tw_retain(out) : tw__swap_axes_later(out, axis, -1);
+}
+
 /* Sorts along the axis: the values (part 0) or where they stood (part 1). */
 static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *direction, int part, const char *path)
 {
@@ -87,6 +102,8 @@ static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *dire
                  direction);
         return NULL;
     }
+    if (rank < 0)
+        return sorted_later(values, given, up, part);
     if (!tw__axis_normal(given, rank, &axis)) {
         tw__fail(TW_VALUE_ERROR, "tf.%s: axis %lld of a tensor of shape %s", path, (long long)given,
                  tw__shape_text(&values->shape));

@@ -43,7 +43,7 @@ static tw_tensor *as_float(tw_tensor *x)
     return TW_CALL(Cast, x, TW_A_TYPE("DstT", to));
 }
 
-tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
+static tw_tensor *quotient(const tw_op *op, tw_tensor *x, tw_tensor *y)
 {
     if (x->dtype != y->dtype) {
         tw__fail(TW_TYPE_ERROR, "`x` and `y` must have the same dtype, got tf.%s != tf.%s.", tw_dtype_name(x->dtype),
@@ -52,7 +52,19 @@ tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
     }
     tw_auto tw_tensor *a = as_float(x);
     tw_auto tw_tensor *b = a ? as_float(y) : NULL;
-    return TW_CALL(RealDiv, a, b);
+    return b ? tw__call(op, TW_IN(a, b), 2, NULL, 0) : NULL;
+}
+
+tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
+{
+    return quotient(&tw__op_RealDiv, x, y);
+}
+
+TW_API(math_divide_no_nan,
+       "math.divide_no_nan|compat.v1.div_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
+       "x / y, and zero where y is zero; integers become floats.")
+{
+    return quotient(&tw__op_DivNoNan, args->x, args->y);
 }
 
 TW_API(divide, "divide|math.divide(x: tensor<hint>|ragged, y: tensor<hint>|ragged, name: str = None) -> tensor",

@@ -49,17 +49,17 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
         return NULL;
     }
     tw__part part = tw__part_begin(NULL, "Gelu");
-    tw_auto tw_tensor *half = times(x, 0.5);
+    tw_auto tw_tensor *half = times(x, 0.5); /* TensorFlow's other constants are floats that were cast */
     tw_auto tw_tensor *cumulated = NULL;
     if (approximate) {
         tw_auto tw_tensor *square = TW_CALL(Square, x);
         tw_auto tw_tensor *cube = TW_CALL(Mul, square, x);
-        tw_auto tw_tensor *small = times(cube, 0.044715);
+        tw_auto tw_tensor *small = times(cube, (double)0.044715F);
         tw_auto tw_tensor *sum = TW_CALL(AddV2, x, small);
         tw_auto tw_tensor *inner = times(sum, 0.7978845608028654);
         cumulated = TW_CALL(Tanh, inner);
     } else {
-        tw_auto tw_tensor *inner = TW_CALL(RealDiv, x, 1.4142135623730951);
+        tw_auto tw_tensor *inner = TW_CALL(RealDiv, x, (double)1.4142135623730951F);
         cumulated = TW_CALL(Erf, inner);
     }
     tw_auto tw_tensor *above = plus(cumulated, 1);

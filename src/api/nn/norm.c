@@ -31,11 +31,7 @@ static double order_of(const tw_value *order, bool matrix)
         p = order->f;
     else if (order->kind == TW_VALUE_NONE || is_text(order, "euclidean") || (is_text(order, "fro") && matrix))
         return 0;
-    if (matrix && p == 2) {
-        tw__fail(TW_UNIMPLEMENTED, "norm: the matrix norm of order 2 needs singular values, which are not supported");
-        return NAN;
-    }
-    if (!(p > 0) || (matrix && p != 1 && !isinf(p))) {
+    if (!(p > 0) || (matrix && p != 1 && p != 2 && !isinf(p))) {
         tw__text text = { 0 };
         if (order->kind == TW_VALUE_STR)
             tw__text_format(&text, "%.*s", (int)order->s.size, order->s.data);
@@ -57,9 +53,39 @@ static tw_tensor *one_axis(const tw_op *op, tw_tensor *x, int64_t axis)
     return tw__reduce_axes(op, x, (tw_ints){ &axis, 1, true, false }, true);
 }
 
+/* The greatest singular value of each matrix, with every dimension kept. */
+static tw_tensor *spectral_norm(tw_tensor *x, tw_ints axis)
+{
+    TW_TEMPS(t);
+    int64_t order[TW_MAX_RANK], back[TW_MAX_RANK];
+    int rank = x->shape.rank, at = 0, pair[2];
+    if (rank < 0 || !tw__axis_normal(axis.items[0], rank, &pair[0]) || !tw__axis_normal(axis.items[1], rank, &pair[1]) ||
+        pair[0] == pair[1]) {
+        tw__fail(TW_VALUE_ERROR,
+                 "'axis' must be None, an integer, or a tuple of 2 unique integers, got [%lld, %lld] for shape %s",
+                 (long long)axis.items[0], (long long)axis.items[1], tw__shape_text(&x->shape));
+        return NULL;
+    }
+    for (int i = 0; i < rank; i++) {
+        if (i != pair[0] && i != pair[1])
+            order[at++] = i;
+    }
+    order[at++] = pair[0];
+    order[at++] = pair[1];
+    for (int i = 0; i < rank; i++)
+        back[order[i]] = i;
+    tw_tensor *parts[3], *last = TW_TEMP(Transpose, x, tw__temp_ints(t, order, rank, TW_INT32));
+    if (!last || TW_TEMP_ALL(parts, Svd, last, TW_A_BOOL("compute_uv", false)) != TW_OK)
+        return NULL;
+    tw_tensor *greatest = tw__temp(t, tw__reduce_axes(&tw__op_Max, parts[0], TW_INTS(-1), true));
+    return TW_CALL(Transpose, TW_TEMP(ExpandDims, greatest, -1), tw__temp_ints(t, back, rank, TW_INT32));
+}
+
 /* With every dimension kept. */
 static tw_tensor *norm_of(tw_tensor *x, double p, tw_ints axis)
 {
+    if (p == 2 && axis.given && axis.count == 2)
+        return spectral_norm(x, axis);
     if (p == 0 || p == 2) {
         tw_auto tw_tensor *conjugate = tw__grad_conj(x);
         tw_auto tw_tensor *squares = TW_CALL(Mul, x, conjugate);

@@ -86,13 +86,14 @@ const tw__binary tw__binary_divide_no_nan = { .loops = { NUMBER_LOOPS(divide_no_
 const tw__binary tw__binary_multiply_no_nan = { .loops = { NUMBER_LOOPS(multiply_no_nan) } };
 const tw__binary tw__binary_xdivy = { .loops = { NUMBER_LOOPS(xdivy) } };
 
-/* Gradients from a function's value a and the gradient b that arrives. */
-TW_REALS(TW_BINARY_LOOP, sqrt_grad, (element)0.5 * b / a)
-TW_COMPLEXES(TW_BINARY_LOOP, sqrt_grad, (element)0.5 * b / conj(a))
-TW_REALS(TW_BINARY_LOOP, rsqrt_grad, (element)-0.5 * b * (a * a * a))
-TW_COMPLEXES(TW_BINARY_LOOP, rsqrt_grad, (element)-0.5 * b * (conj(a) * conj(a) * conj(a)))
-TW_REALS(TW_BINARY_LOOP, reciprocal_grad, -(a *a) * b)
-TW_COMPLEXES(TW_BINARY_LOOP, reciprocal_grad, -(conj(a) * conj(a)) * b)
+/* Gradients from a function's value a and the gradient b that arrives. Where that is zero these are, too, even if a is not
+ * finite: tf.where(x > 0, tf.sqrt(x), 0) has gradients. */
+TW_REALS(TW_BINARY_LOOP, sqrt_grad, b == 0 ? (element)0 : (element)0.5 * b / a)
+TW_COMPLEXES(TW_BINARY_LOOP, sqrt_grad, b == 0 ? (element)0 : (element)0.5 * b / conj(a))
+TW_REALS(TW_BINARY_LOOP, rsqrt_grad, b == 0 ? (element)0 : (element)-0.5 * b * (a * a * a))
+TW_COMPLEXES(TW_BINARY_LOOP, rsqrt_grad, b == 0 ? (element)0 : (element)-0.5 * b * (conj(a) * conj(a) * conj(a)))
+TW_REALS(TW_BINARY_LOOP, reciprocal_grad, b == 0 ? (element)0 : -(a * a) * b)
+TW_COMPLEXES(TW_BINARY_LOOP, reciprocal_grad, b == 0 ? (element)0 : -(conj(a) * conj(a)) * b)
 TW_REALS(TW_BINARY_LOOP, tanh_grad, b *(1 - a * a))
 TW_COMPLEXES(TW_BINARY_LOOP, tanh_grad, b *(1 - a * a))
 TW_REALS(TW_BINARY_LOOP, sigmoid_grad, b *a *(1 - a))

@@ -281,9 +281,7 @@ TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binar
       .doc = "x / y of real or complex numbers.");
 
 TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = tw__binary_compute, .binary = &tw__binary_divide_no_nan,
-      .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
-      .function = "math.divide_no_nan|compat.v1.div_no_nan(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",
-      .doc = "x / y, and zero where y is zero.");
+      .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
       .function = "truncatediv(x: tensor<T>|ragged, y: tensor<T>|ragged, name: str = None) -> tensor",

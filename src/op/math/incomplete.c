@@ -63,13 +63,15 @@ static bool lower_converges(double a, double x)
 /* Not defined, or known without a sum: 0 at x = 0, 1 at infinity. */
 static bool gamma_is_plain(double a, double x, double *value)
 {
-    *value = isnan(a) || isnan(x) || a <= 0 || x < 0 ? NAN : x == 0 ? 0 : 1;
-    return isnan(*value) || x == 0 || isinf(x);
+    *value = isnan(a) || isnan(x) || a <= 0 || x < 0 ? NAN : x == 0 || (isinf(a) && !isinf(x)) ? 0 : 1;
+    return isnan(*value) || x == 0 || isinf(x) || isinf(a);
 }
 
 static double gamma_of(double a, double x, bool upper)
 {
     double value;
+    if (!upper && (x == 0 || isinf(a))) /* these come first in TensorFlow */
+        return 0;
     if (gamma_is_plain(a, x, &value))
         return upper ? 1 - value : value;
     double scale = exp(a * log(x) - x - log_gamma(a));
@@ -95,8 +97,10 @@ static double slope_of(double a, double x)
 static double gamma_slope_of(double a, double x)
 {
     double value;
+    if (x == 0)
+        return 0;
     if (gamma_is_plain(a, x, &value))
-        return isnan(value) ? value : x == 0 ? 0 : -0.0;
+        return isnan(value) ? value : -0.0;
     return exp(a * log(x) - x - log_gamma(a)) * slope_of(a, x);
 }
 

@@ -191,9 +191,9 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
     tw_auto tw_tensor *moved = first ? tw__shape_as_tensor(first, TW_INT64) : NULL;
     tw_auto tw_tensor *rows = tw__sizes_product(moved, 0, reduced), *columns = tw__sizes_product(moved, reduced, -1);
     tw_tensor *matrix = tw__reshape_to(first, TW_IN(rows, columns), 2);
-    tw_tensor *others = product_of_others(matrix);
+    tw_auto tw_tensor *others = product_of_others(matrix);
     tw_release(matrix);
-    tw_tensor *whole = TAKE2(Reshape, others, tw_retain(moved));
+    tw_tensor *whole = TAKE2(Reshape, tw__grad_conj(others), tw_retain(moved));
     tw_tensor *placed = TAKE2(Transpose, whole, tw__ints_tensor(back, rank, TW_INT32));
     return done(gradient, TAKE2(Mul, placed, with_ones(p.dy, &p)));
 }

@@ -148,8 +148,16 @@ static tw_status where_compute(tw__kernel *kernel)
     tw_auto tw_tensor *truth = x->dtype == TW_BOOL ? tw_retain(x) : tw__tensor_empty(TW_BOOL, shape);
     if (!truth)
         return tw__error_status();
-    if (truth != x)
+    if (truth != x && tw__dtype_is_complex(x->dtype)) { /* a cast looks at the real part only */
+        tw_dtype part = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
+        for (int64_t i = 0; i < x->count; i++) {
+            bool both[2];
+            tw__cast_run(part, TW_BOOL, (const char *)x->data + 2 * i * tw__element_size(part), both, 2, false);
+            ((bool *)truth->data)[i] = both[0] || both[1];
+        }
+    } else if (truth != x) {
         tw__cast_run(x->dtype, TW_BOOL, x->data, truth->data, x->count, false);
+    }
     const bool *set = truth->data;
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(count_true(set, x->count), shape->rank));
     if (!out)

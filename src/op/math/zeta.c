@@ -30,6 +30,8 @@ static double zeta_of(double x, double q)
         return x == floor(x) && fmod(x, 2) == 0 ? INFINITY : NAN;
     if (q <= 0 && x != floor(x))
         return NAN;
+    if ((isinf(x) && q > 1) || q == INFINITY)
+        return 0;
     double sum = pow(q, -x), a = q, term = 0;
     for (int k = 0; k < 9 || a <= 9; k++) {
         a += 1;

@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize tsan check-long bench golden format install uninstall wheel sdist clean check setup
+.PHONY: all demo test test-browser sanitize tsan check-long bench golden format install uninstall wheel sdist clean check setup
 
 all: check
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -27,9 +27,15 @@ demo: setup
 # Without the last packages some checks are skipped.
 test: setup
 	@$(MAKE) --no-print-directory all
-	@tools/setup clang clang-format valgrind python3-venv python3-ipython meson || echo "without them their checks are skipped"
+	@tools/setup clang clang-format valgrind python3-venv python3-ipython meson chromium chromium-driver python3-selenium || echo "without them their checks are skipped"
 	@ninja -C $(BUILD) --quiet checks
 	@$(PYTHON) tools/run_tests.py $(BUILD)
+
+# The dashboard in Debian's Chromium; a part of `make test`.
+test-browser: setup
+	@$(MAKE) --no-print-directory all
+	@tools/setup chromium chromium-driver python3-selenium
+	@PYTHONPATH=$(BUILD)/python THALWEG_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -p no:cacheprovider tests/browser
 
 sanitize: check
 	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null

@@ -44,7 +44,7 @@ def main():
         ubsan = subprocess.check_output(["gcc", "-print-file-name=libubsan.so"], text=True).strip()
         environment["LD_PRELOAD"] = library + " " + ubsan
         environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
-    for folder in () if threads else ("python", "cli", "fault"):
+    for folder in () if threads else ("python", "cli", "fault", "browser"):
         if not os.path.isdir(os.path.join(ROOT, "tests", folder)):
             continue
         if sanitize and folder != "python":

@@ -1,14 +1,10 @@
-"""Promise: whatever is sent to the dashboard or stands in event files, it goes on answering others in time, in bounded memory, and nothing of it runs in
-a browser. The part in a browser needs Debian's chromium and chromium-driver; without them it is skipped and says so."""
-import json
+"""Promise: whatever is sent to the dashboard or stands in event files, it goes on answering others in time, in bounded memory. That nothing of it runs in
+a browser is tests/browser's."""
 import os
 import random
-import shutil
 import socket
-import subprocess
 import sys
 import time
-import urllib.request
 
 import pytest
 
@@ -103,79 +99,3 @@ def test_random_bytes(server):
     assert server.process.poll() is None
     answers_in(server, 5)
     print("PROMISE: no bytes end the dashboard: %d tried" % tried)
-
-
-# ---- in a browser, through the WebDriver protocol
-
-class Browser:
-    def __init__(self, width, height):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        line = ""
-        while "successfully on port" not in line:
-            line = self.driver.stdout.readline()
-            assert line, "chromedriver ended"
-        self.address = "http://localhost:%d/session" % int(line.rstrip(".\n").split()[-1])
-        options = {"args": ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=%d,%d" % (width, height)]}
-        made = self.call("", {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
-        self.address += "/" + made["sessionId"]
-
-    def call(self, path, body=None, method="POST"):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.loads(answer.read())["value"]
-
-    def run(self, script):
-        return self.call("/execute/sync", {"script": script, "args": []})
-
-    def wait(self, script, seconds=60):
-        end = time.time() + seconds
-        while not self.run("return " + script):
-            assert time.time() < end, script
-            time.sleep(0.2)
-
-    def end(self):
-        try:
-            self.call("", method="DELETE")
-        finally:
-            self.driver.kill()
-            self.driver.wait()
-            self.driver.stdout.close()
-
-
-@pytest.mark.skipif(not shutil.which("chromedriver") or not shutil.which("chromium"), reason="chromium and chromium-driver are not installed")
-@pytest.mark.parametrize("width,height", ((1400, 900), (390, 800)))
-def test_names_are_inert_in_a_browser(server, width, height):
-    browser, tried = Browser(width, height), 0
-    try:
-        browser.call("/url", {"url": "http://localhost:%d/" % server.port})
-        for tab in ("scalars", "images", "audio", "histograms", "text", "graphs", "profile"):
-            browser.run("[...document.querySelectorAll('#tabs button')].find(b => b.textContent.toLowerCase() === '%s')?.click()" % tab)
-            browser.wait("document.querySelectorAll('#tabs button.on').length === 1 && /[0-9]/.test(document.getElementById('state').textContent)"
-                         " && document.querySelector('#tabs button.on').textContent.toLowerCase() === '%s'" % tab)
-            assert browser.run("return window.hacked") is None
-            assert browser.run("return document.querySelectorAll('#cards script, #cards iframe, nav script, nav iframe, nav img, #cards b b').length") == 0
-            tried += 1
-        browser.run("document.querySelector('#tabs button').click()")
-        browser.wait("document.querySelectorAll('#cards svg polyline').length > 3")
-        assert browser.run("return document.body.scrollWidth <= window.innerWidth + 1")
-        assert browser.run("return getComputedStyle(document.querySelector('header')).backgroundColor") == "rgb(232, 113, 10)"  # the style works
-        for attack in ("let s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)",
-                       "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hacked=1\">')",
-                       "let s = document.createElement('script'); s.src = 'https://example.com/x.js'; document.body.append(s)",
-                       "let s = document.createElement('iframe'); s.src = 'javascript:parent.hacked=1'; document.body.append(s)"):
-            browser.run(attack)
-            tried += 1
-        time.sleep(0.5)
-        assert browser.run("return window.hacked") is None
-        assert browser.run("try { return fetch('https://example.com/').then(() => 'got', () => 'refused') } catch (e) { return 'refused' }") == "refused"
-        errors = [e["message"] for e in browser.call("/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
-        assert all("Content Security Policy" in e or "favicon" in e or "violates" in e or "example.com" in e or "/x" in e for e in errors), errors
-        folder = os.environ.get("BOARD_PICTURES")
-        if folder:
-            import base64
-            with open(os.path.join(folder, "board_%d.png" % width), "wb") as file:
-                file.write(base64.b64decode(browser.call("/screenshot", method="GET")))
-        print("PROMISE: hostile names are inert in a browser: %d tried" % (tried + 2 * len(HOSTILE)))
-    finally:
-        browser.end()

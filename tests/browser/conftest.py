@@ -1,0 +1,2 @@
+"""The fixtures of browser.py."""
+from browser import page  # noqa: F401

@@ -5,8 +5,7 @@
  * converges faster than any power of the step. */
 #include <math.h>
 
-#include "kernel/elementwise/loops.h"
-#include "op/gradient.h"
+#include "op/math/special.h"
 #include "rows.h"
 
 /* I of the order 0 or 1, times exp(-|x|) if it is scaled. */
@@ -92,34 +91,20 @@ static double bessel_y(double x, int order)
     return order ? y1(x) : y0(x);
 }
 
-#define FUNCTION(name, expression)                                    \
-    TW_UNARY_LOOP(name, float, float, float, float, , expression)     \
-    TW_UNARY_LOOP(name, double, double, double, double, , expression) \
-    const tw__unary tw__unary_##name = { .loops = { TW_REAL_LOOPS(name) }, .slow = true };
-FUNCTION(bessel_i0, bessel_i((double)a, 0, false))
-FUNCTION(bessel_i0e, bessel_i((double)a, 0, true))
-FUNCTION(bessel_i1, bessel_i((double)a, 1, false))
-FUNCTION(bessel_i1e, bessel_i((double)a, 1, true))
-FUNCTION(bessel_k0, bessel_k((double)a, 0, false))
-FUNCTION(bessel_k0e, bessel_k((double)a, 0, true))
-FUNCTION(bessel_k1, bessel_k((double)a, 1, false))
-FUNCTION(bessel_k1e, bessel_k((double)a, 1, true))
-FUNCTION(bessel_j0, bessel_j((double)a, 0))
-FUNCTION(bessel_j1, bessel_j((double)a, 1))
-FUNCTION(bessel_y0, bessel_y((double)a, 0))
-FUNCTION(bessel_y1, bessel_y((double)a, 1))
+TW_SPECIAL_LOOPS(bessel_i0, bessel_i((double)a, 0, false))
+TW_SPECIAL_LOOPS(bessel_i0e, bessel_i((double)a, 0, true))
+TW_SPECIAL_LOOPS(bessel_i1, bessel_i((double)a, 1, false))
+TW_SPECIAL_LOOPS(bessel_i1e, bessel_i((double)a, 1, true))
+TW_SPECIAL_LOOPS(bessel_k0, bessel_k((double)a, 0, false))
+TW_SPECIAL_LOOPS(bessel_k0e, bessel_k((double)a, 0, true))
+TW_SPECIAL_LOOPS(bessel_k1, bessel_k((double)a, 1, false))
+TW_SPECIAL_LOOPS(bessel_k1e, bessel_k((double)a, 1, true))
+TW_SPECIAL_LOOPS(bessel_j0, bessel_j((double)a, 0))
+TW_SPECIAL_LOOPS(bessel_j1, bessel_j((double)a, 1))
+TW_SPECIAL_LOOPS(bessel_y0, bessel_y((double)a, 0))
+TW_SPECIAL_LOOPS(bessel_y1, bessel_y((double)a, 1))
 
 /* ---- gradients ---- */
-
-#define X g->inputs[0]
-#define Y g->outputs[0]
-#define GRADIENT(name, expression)                                        \
-    static tw_status name##_gradient(tw__gradient *g)                     \
-    {                                                                     \
-        TW_TEMPS(t);                                                      \
-        tw__grad_set(g, 0, TW_CALL(Mul, g->output_grads[0], expression)); \
-        return tw__grad_status(g);                                        \
-    }
 
 /* other - y / x, and a value at zero: the limit is one half; TensorFlow says one for I1. */
 static tw_tensor *less_quotient(tw__temps *t, tw_tensor *x, tw_tensor *other, tw_tensor *y, double at_zero)
@@ -128,53 +113,50 @@ static tw_tensor *less_quotient(tw__temps *t, tw_tensor *x, tw_tensor *other, tw
     return TW_TEMP(SelectV2, zero, TW_TEMP(Mul, TW_TEMP(OnesLike, x), at_zero), TW_TEMP(Sub, other, TW_TEMP(RealDiv, y, safe)));
 }
 
-GRADIENT(i0, TW_TEMP(BesselI1, X))
-GRADIENT(i0e, TW_TEMP(Sub, TW_TEMP(BesselI1e, X), TW_TEMP(Mul, TW_TEMP(Sign, X), Y)))
-GRADIENT(i1, less_quotient(t, X, TW_TEMP(BesselI0, X), Y, 1))
-GRADIENT(i1e, less_quotient(t, X, TW_TEMP(Sub, TW_TEMP(BesselI0e, X), TW_TEMP(Mul, TW_TEMP(Sign, X), Y)), Y, 0.5))
-GRADIENT(k0, TW_TEMP(Neg, TW_TEMP(BesselK1, X)))
-GRADIENT(k0e, TW_TEMP(Sub, Y, TW_TEMP(BesselK1e, X)))
-GRADIENT(k1, TW_TEMP(Sub, TW_TEMP(Neg, TW_TEMP(BesselK0, X)), TW_TEMP(RealDiv, Y, X)))
-GRADIENT(k1e, TW_TEMP(Sub, TW_TEMP(Sub, Y, TW_TEMP(RealDiv, Y, X)), TW_TEMP(BesselK0e, X)))
-GRADIENT(j0, TW_TEMP(Neg, TW_TEMP(BesselJ1, X)))
-GRADIENT(j1, less_quotient(t, X, TW_TEMP(BesselJ0, X), Y, 0.5))
-GRADIENT(y0, TW_TEMP(Neg, TW_TEMP(BesselY1, X)))
-GRADIENT(y1, TW_TEMP(Sub, TW_TEMP(BesselY0, X), TW_TEMP(RealDiv, Y, X)))
+TW_SPECIAL_GRADIENT(i0, TW_TEMP(BesselI1, X))
+TW_SPECIAL_GRADIENT(i0e, TW_TEMP(Sub, TW_TEMP(BesselI1e, X), TW_TEMP(Mul, TW_TEMP(Sign, X), Y)))
+TW_SPECIAL_GRADIENT(i1, less_quotient(t, X, TW_TEMP(BesselI0, X), Y, 1))
+TW_SPECIAL_GRADIENT(i1e, less_quotient(t, X, TW_TEMP(Sub, TW_TEMP(BesselI0e, X), TW_TEMP(Mul, TW_TEMP(Sign, X), Y)), Y, 0.5))
+TW_SPECIAL_GRADIENT(k0, TW_TEMP(Neg, TW_TEMP(BesselK1, X)))
+TW_SPECIAL_GRADIENT(k0e, TW_TEMP(Sub, Y, TW_TEMP(BesselK1e, X)))
+TW_SPECIAL_GRADIENT(k1, TW_TEMP(Sub, TW_TEMP(Neg, TW_TEMP(BesselK0, X)), TW_TEMP(RealDiv, Y, X)))
+TW_SPECIAL_GRADIENT(k1e, TW_TEMP(Sub, TW_TEMP(Sub, Y, TW_TEMP(RealDiv, Y, X)), TW_TEMP(BesselK0e, X)))
+TW_SPECIAL_GRADIENT(j0, TW_TEMP(Neg, TW_TEMP(BesselJ1, X)))
+TW_SPECIAL_GRADIENT(j1, less_quotient(t, X, TW_TEMP(BesselJ0, X), Y, 0.5))
+TW_SPECIAL_GRADIENT(y0, TW_TEMP(Neg, TW_TEMP(BesselY1, X)))
+TW_SPECIAL_GRADIENT(y1, TW_TEMP(Sub, TW_TEMP(BesselY0, X), TW_TEMP(RealDiv, Y, X)))
 
-#define ROW                                                                                                     \
-    .inputs = "x: T", .outputs = "y: T", .attrs = "T: {bfloat16, half, float, double}", .shape = tw_shape_same, \
-    .compute = tw__unary_compute
-TW_OP(BesselI0, ROW, .unary = &tw__unary_bessel_i0, .gradient = i0_gradient,
+TW_OP(BesselI0, TW_SPECIAL_OP, .unary = &tw__unary_bessel_i0, .gradient = i0_gradient,
       .function = "math.bessel_i0|math.special.bessel_i0(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The modified Bessel function of the first kind and order 0.");
-TW_OP(BesselI0e, ROW, .unary = &tw__unary_bessel_i0e, .gradient = i0e_gradient,
+TW_OP(BesselI0e, TW_SPECIAL_OP, .unary = &tw__unary_bessel_i0e, .gradient = i0e_gradient,
       .function = "math.bessel_i0e|math.special.bessel_i0e(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "bessel_i0(x) exp(-|x|).");
-TW_OP(BesselI1, ROW, .unary = &tw__unary_bessel_i1, .gradient = i1_gradient,
+TW_OP(BesselI1, TW_SPECIAL_OP, .unary = &tw__unary_bessel_i1, .gradient = i1_gradient,
       .function = "math.bessel_i1|math.special.bessel_i1(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The modified Bessel function of the first kind and order 1.");
-TW_OP(BesselI1e, ROW, .unary = &tw__unary_bessel_i1e, .gradient = i1e_gradient,
+TW_OP(BesselI1e, TW_SPECIAL_OP, .unary = &tw__unary_bessel_i1e, .gradient = i1e_gradient,
       .function = "math.bessel_i1e|math.special.bessel_i1e(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "bessel_i1(x) exp(-|x|).");
-TW_OP(BesselK0, ROW, .unary = &tw__unary_bessel_k0, .gradient = k0_gradient,
+TW_OP(BesselK0, TW_SPECIAL_OP, .unary = &tw__unary_bessel_k0, .gradient = k0_gradient,
       .function = "math.special.bessel_k0(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The modified Bessel function of the second kind and order 0.");
-TW_OP(BesselK0e, ROW, .unary = &tw__unary_bessel_k0e, .gradient = k0e_gradient,
+TW_OP(BesselK0e, TW_SPECIAL_OP, .unary = &tw__unary_bessel_k0e, .gradient = k0e_gradient,
       .function = "math.special.bessel_k0e(x: tensor|ragged, name: str = None) -> tensor", .doc = "bessel_k0(x) exp(x).");
-TW_OP(BesselK1, ROW, .unary = &tw__unary_bessel_k1, .gradient = k1_gradient,
+TW_OP(BesselK1, TW_SPECIAL_OP, .unary = &tw__unary_bessel_k1, .gradient = k1_gradient,
       .function = "math.special.bessel_k1(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The modified Bessel function of the second kind and order 1.");
-TW_OP(BesselK1e, ROW, .unary = &tw__unary_bessel_k1e, .gradient = k1e_gradient,
+TW_OP(BesselK1e, TW_SPECIAL_OP, .unary = &tw__unary_bessel_k1e, .gradient = k1e_gradient,
       .function = "math.special.bessel_k1e(x: tensor|ragged, name: str = None) -> tensor", .doc = "bessel_k1(x) exp(x).");
-TW_OP(BesselJ0, ROW, .unary = &tw__unary_bessel_j0, .gradient = j0_gradient,
+TW_OP(BesselJ0, TW_SPECIAL_OP, .unary = &tw__unary_bessel_j0, .gradient = j0_gradient,
       .function = "math.special.bessel_j0(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The Bessel function of the first kind and order 0.");
-TW_OP(BesselJ1, ROW, .unary = &tw__unary_bessel_j1, .gradient = j1_gradient,
+TW_OP(BesselJ1, TW_SPECIAL_OP, .unary = &tw__unary_bessel_j1, .gradient = j1_gradient,
       .function = "math.special.bessel_j1(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The Bessel function of the first kind and order 1.");
-TW_OP(BesselY0, ROW, .unary = &tw__unary_bessel_y0, .gradient = y0_gradient,
+TW_OP(BesselY0, TW_SPECIAL_OP, .unary = &tw__unary_bessel_y0, .gradient = y0_gradient,
       .function = "math.special.bessel_y0(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The Bessel function of the second kind and order 0.");
-TW_OP(BesselY1, ROW, .unary = &tw__unary_bessel_y1, .gradient = y1_gradient,
+TW_OP(BesselY1, TW_SPECIAL_OP, .unary = &tw__unary_bessel_y1, .gradient = y1_gradient,
       .function = "math.special.bessel_y1(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The Bessel function of the second kind and order 1.");

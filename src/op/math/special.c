@@ -4,8 +4,7 @@
 #include <complex.h>
 #include <math.h>
 
-#include "kernel/elementwise/loops.h"
-#include "op/gradient.h"
+#include "op/math/special.h"
 #include "rows.h"
 
 /* exp(-x^2) times the integral of exp(t^2) from 0 to x. Far from zero it is Rybicki's sum over odd n of exp(-(x - n h)^2) / n,
@@ -149,36 +148,23 @@ static double normal_quantile_of(double p)
     return p < 0.5 ? -M_SQRT2 * inverse_of_erfc(2 * p) : M_SQRT2 * inverse_of_erfc(2 * (1 - p));
 }
 
-#define FUNCTION(name, expression)                                    \
-    TW_UNARY_LOOP(name, float, float, float, float, , expression)     \
-    TW_UNARY_LOOP(name, double, double, double, double, , expression) \
-    const tw__unary tw__unary_##name = { .loops = { TW_REAL_LOOPS(name) }, .slow = true };
-FUNCTION(dawson, dawson_of((double)a))
-FUNCTION(exponential_integral, exponential_integral_of((double)a))
-FUNCTION(fresnel_cos, creal(fresnel_of((double)a)))
-FUNCTION(fresnel_sin, cimag(fresnel_of((double)a)))
-FUNCTION(dilogarithm, dilogarithm_of((double)a))
-FUNCTION(inverse_erf, inverse_of_erf((double)a))
-FUNCTION(normal_quantile, normal_quantile_of((double)a))
+TW_SPECIAL_LOOPS(dawson, dawson_of((double)a))
+TW_SPECIAL_LOOPS(exponential_integral, exponential_integral_of((double)a))
+TW_SPECIAL_LOOPS(fresnel_cos, creal(fresnel_of((double)a)))
+TW_SPECIAL_LOOPS(fresnel_sin, cimag(fresnel_of((double)a)))
+TW_SPECIAL_LOOPS(dilogarithm, dilogarithm_of((double)a))
+TW_SPECIAL_LOOPS(inverse_erf, inverse_of_erf((double)a))
+TW_SPECIAL_LOOPS(normal_quantile, normal_quantile_of((double)a))
 
 /* ---- gradients ---- */
 
-#define X g->inputs[0]
-#define Y g->outputs[0]
-#define GRADIENT(name, expression)                                        \
-    static tw_status name##_gradient(tw__gradient *g)                     \
-    {                                                                     \
-        TW_TEMPS(t);                                                      \
-        tw__grad_set(g, 0, TW_CALL(Mul, g->output_grads[0], expression)); \
-        return tw__grad_status(g);                                        \
-    }
 #define RIGHT_ANGLES TW_TEMP(Mul, TW_TEMP(Square, X), M_PI / 2)
-GRADIENT(dawson, TW_TEMP(Sub, 1.0, TW_TEMP(Mul, TW_TEMP(Mul, 2.0, X), Y)))
-GRADIENT(exponential_integral, TW_TEMP(RealDiv, TW_TEMP(Exp, X), X))
-GRADIENT(fresnel_cos, TW_TEMP(Cos, RIGHT_ANGLES))
-GRADIENT(fresnel_sin, TW_TEMP(Sin, RIGHT_ANGLES))
-GRADIENT(inverse_erf, TW_TEMP(Mul, sqrt(M_PI) / 2, TW_TEMP(Exp, TW_TEMP(Square, Y))))
-GRADIENT(normal_quantile, TW_TEMP(Mul, sqrt(2 * M_PI), TW_TEMP(Exp, TW_TEMP(Mul, TW_TEMP(Square, Y), 0.5))))
+TW_SPECIAL_GRADIENT(dawson, TW_TEMP(Sub, 1.0, TW_TEMP(Mul, TW_TEMP(Mul, 2.0, X), Y)))
+TW_SPECIAL_GRADIENT(exponential_integral, TW_TEMP(RealDiv, TW_TEMP(Exp, X), X))
+TW_SPECIAL_GRADIENT(fresnel_cos, TW_TEMP(Cos, RIGHT_ANGLES))
+TW_SPECIAL_GRADIENT(fresnel_sin, TW_TEMP(Sin, RIGHT_ANGLES))
+TW_SPECIAL_GRADIENT(inverse_erf, TW_TEMP(Mul, sqrt(M_PI) / 2, TW_TEMP(Exp, TW_TEMP(Square, Y))))
+TW_SPECIAL_GRADIENT(normal_quantile, TW_TEMP(Mul, sqrt(2 * M_PI), TW_TEMP(Exp, TW_TEMP(Mul, TW_TEMP(Square, Y), 0.5))))
 
 static tw_status dilogarithm_gradient(tw__gradient *g)
 {
@@ -189,25 +175,22 @@ static tw_status dilogarithm_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-#define ROW                                                                                                     \
-    .inputs = "x: T", .outputs = "y: T", .attrs = "T: {bfloat16, half, float, double}", .shape = tw_shape_same, \
-    .compute = tw__unary_compute
-TW_OP(Dawsn, ROW, .unary = &tw__unary_dawson, .gradient = dawson_gradient,
+TW_OP(Dawsn, TW_SPECIAL_OP, .unary = &tw__unary_dawson, .gradient = dawson_gradient,
       .function = "math.special.dawsn(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "Dawson's integral: exp(-x^2) times the integral of exp(t^2) from 0 to x.");
-TW_OP(Expint, ROW, .unary = &tw__unary_exponential_integral, .gradient = exponential_integral_gradient,
+TW_OP(Expint, TW_SPECIAL_OP, .unary = &tw__unary_exponential_integral, .gradient = exponential_integral_gradient,
       .function = "math.special.expint(x: tensor|ragged, name: str = None) -> tensor", .doc = "The exponential integral Ei.");
-TW_OP(FresnelCos, ROW, .unary = &tw__unary_fresnel_cos, .gradient = fresnel_cos_gradient,
+TW_OP(FresnelCos, TW_SPECIAL_OP, .unary = &tw__unary_fresnel_cos, .gradient = fresnel_cos_gradient,
       .function = "math.special.fresnel_cos(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The integral of cos(pi t^2 / 2) from 0 to x.");
-TW_OP(FresnelSin, ROW, .unary = &tw__unary_fresnel_sin, .gradient = fresnel_sin_gradient,
+TW_OP(FresnelSin, TW_SPECIAL_OP, .unary = &tw__unary_fresnel_sin, .gradient = fresnel_sin_gradient,
       .function = "math.special.fresnel_sin(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The integral of sin(pi t^2 / 2) from 0 to x.");
-TW_OP(Spence, ROW, .unary = &tw__unary_dilogarithm, .gradient = dilogarithm_gradient,
+TW_OP(Spence, TW_SPECIAL_OP, .unary = &tw__unary_dilogarithm, .gradient = dilogarithm_gradient,
       .function = "math.special.spence(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "Spence's integral: the dilogarithm of 1 - x.");
-TW_OP(Erfinv, ROW, .unary = &tw__unary_inverse_erf, .gradient = inverse_erf_gradient,
+TW_OP(Erfinv, TW_SPECIAL_OP, .unary = &tw__unary_inverse_erf, .gradient = inverse_erf_gradient,
       .function = "math.erfinv(x: tensor|ragged, name: str = None) -> tensor", .doc = "The inverse of the error function.");
-TW_OP(Ndtri, ROW, .unary = &tw__unary_normal_quantile, .gradient = normal_quantile_gradient,
+TW_OP(Ndtri, TW_SPECIAL_OP, .unary = &tw__unary_normal_quantile, .gradient = normal_quantile_gradient,
       .function = "math.ndtri(x: tensor|ragged, name: str = None) -> tensor",
       .doc = "The quantile function of the normal distribution.");

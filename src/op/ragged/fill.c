@@ -1,7 +1,7 @@
 /* RaggedFillEmptyRows: every row of a ragged tensor, given by the numbers of its values' rows, gets a value. */
 #include "kernel/copy.h"
 #include "op/forms.h"
-#include "op/gradient.h"
+#include "op/sparse/sparse.h"
 #include "rows.h"
 
 static tw_status fill_shape(tw__inference *inference)
@@ -52,14 +52,7 @@ static tw_status fill_compute(tw__kernel *kernel)
 
 static tw_status fill_gradient(tw__gradient *g)
 {
-    tw_tensor *made[2] = { NULL, NULL };
-    int count = 2;
-    if (!g->output_grads[1])
-        return TW_OK;
-    TW_TRY(tw__apply(&tw__op_RaggedFillEmptyRowsGrad, TW_IN(g->outputs[3], g->output_grads[1]), 2, NULL, 0, made, &count));
-    tw__grad_set(g, 1, made[0]);
-    tw__grad_set(g, 3, made[1]);
-    return TW_OK;
+    return tw__fill_rows_gradient(g, &tw__op_RaggedFillEmptyRowsGrad);
 }
 
 TW_OP(RaggedFillEmptyRows, .inputs = "value_rowids: int64, values: T, nrows: int64, default_value: T",

@@ -55,16 +55,21 @@ static tw_status fill_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-static tw_status fill_gradient(tw__gradient *g)
+tw_status tw__fill_rows_gradient(tw__gradient *g, const tw_op *op)
 {
     tw_tensor *made[2] = { NULL, NULL };
     int count = 2;
     if (!g->output_grads[1])
         return TW_OK;
-    TW_TRY(tw__apply(&tw__op_SparseFillEmptyRowsGrad, TW_IN(g->outputs[3], g->output_grads[1]), 2, NULL, 0, made, &count));
+    TW_TRY(tw__apply(op, TW_IN(g->outputs[3], g->output_grads[1]), 2, NULL, 0, made, &count));
     tw__grad_set(g, 1, made[0]);
     tw__grad_set(g, 3, made[1]);
     return TW_OK;
+}
+
+static tw_status fill_gradient(tw__gradient *g)
+{
+    return tw__fill_rows_gradient(g, &tw__op_SparseFillEmptyRowsGrad);
 }
 
 TW_OP(SparseFillEmptyRows, .inputs = "indices: int64, values: T, dense_shape: int64, default_value: T",
@@ -88,23 +93,22 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     if (!values || !other)
         return tw__error_status();
     tw__owned bool *used = tw__alloc_zero((size_t)dy->count + 1);
-    tw_status status = used ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < map->count; i++) {
+    TW_NEED(used);
+    for (int64_t i = 0; i < map->count; i++) {
         int64_t at = ((const int64_t *)map->data)[i];
         if (at < 0 || at >= dy->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld",
-                              (long long)dy->count, (long long)at);
-            break;
+            return tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld",
+                            (long long)dy->count, (long long)at);
         }
         used[at] = true;
-        status = tw__copy_elements(values->dtype, tw__element_at(values, i), tw__element_at(dy, at), 1);
+        TW_TRY(tw__copy_elements(values->dtype, tw__element_at(values, i), tw__element_at(dy, at), 1));
     }
     memset(other->data, 0, tw__element_size(other->dtype));
-    for (int64_t i = 0; status == TW_OK && i < dy->count; i++) {
+    for (int64_t i = 0; i < dy->count; i++) {
         if (!used[i])
-            status = tw__combine_elements(TW__COMBINE_ADD, other->dtype, other->data, tw__element_at(dy, i), 1);
+            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, other->dtype, other->data, tw__element_at(dy, i), 1));
     }
-    return status;
+    return TW_OK;
 }
 
 TW_OP(SparseFillEmptyRowsGrad, .inputs = "reverse_index_map: int64, grad_values: T", .outputs = "d_values: T, d_default_value: T",

@@ -4,6 +4,7 @@
 #define TW_OP_SPARSE_H
 
 #include "kernel/copy.h"
+#include "op/gradient.h"
 #include "op/op.h"
 
 typedef struct tw__sparse {
@@ -33,5 +34,8 @@ static inline char *tw__element_at(const tw_tensor *tensor, int64_t at)
 {
     return (char *)tensor->data + (size_t)at * tw__element_size(tensor->dtype);
 }
+
+/* The gradient of filling empty rows, by the op for it. (fill.c) */
+tw_status tw__fill_rows_gradient(tw__gradient *g, const tw_op *op);
 
 #endif

@@ -9,11 +9,19 @@
 
 enum { DEEPEST = 200, BUDGET = 2000 }; /* how deep nodes are followed, and how many */
 
-static _Thread_local int left;
+/* How deep the walk is, and how many nodes it may still follow. */
+typedef struct walk {
+    int depth, *left;
+} walk;
+
+static walk deeper(walk w)
+{
+    return (walk){ w.depth + 1, w.left };
+}
 
 static const tw_value unknown = { .kind = TW_VALUE_NONE };
 
-static tw_value value_of(tw__edge edge, bool partial, int depth);
+static tw_value value_of(tw__edge edge, bool partial, walk w);
 
 /* Of an op that asks for the shape of its input only: Shape, Size, Rank. */
 static tw_value answer(const tw__node *node)
@@ -31,13 +39,13 @@ static tw_value answer(const tw__node *node)
 }
 
 /* All inputs are known: the kernel's value. */
-static tw_value compute(const tw__node *node, int output, int depth)
+static tw_value compute(const tw__node *node, int output, walk w)
 {
     tw__owned tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
     tw__owned tw_tensor **outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *outputs);
     int known = 0, made = node->output_count;
     for (; inputs && outputs && known < node->input_count; known++) {
-        tw_value value = value_of(node->inputs[known], false, depth + 1);
+        tw_value value = value_of(node->inputs[known], false, deeper(w));
         if (value.kind != TW_VALUE_TENSOR)
             break;
         inputs[known] = value.tensor;
@@ -67,21 +75,21 @@ static tw_value part_of(tw_value *whole, int64_t first, int64_t count, bool sing
 
 /* Of what is not known as a whole: the members of a stack, or of a part of one. TensorFlow's constant_value knows these ops by
  * name, and no others. */
-static tw_value pieces(const tw__node *node, int output, int depth)
+static tw_value pieces(const tw__node *node, int output, walk w)
 {
     if (node->op == &tw__op_Pack && tw__attr_find(node->op, node->attrs, "axis")->i == 0) {
         tw_value list = { .kind = TW_VALUE_LIST };
         list.list.items = tw__alloc_array((size_t)node->input_count + 1, sizeof *list.list.items);
         for (int i = 0; list.list.items && i < node->input_count; i++, list.list.count++)
-            list.list.items[i] = value_of(node->inputs[i], true, depth + 1);
+            list.list.items[i] = value_of(node->inputs[i], true, deeper(w));
         return list;
     }
     bool unpack = node->op == &tw__op_Unpack, split = node->op == &tw__op_Split;
     bool same = node->op->forwards || node->op == &tw__op_CheckNumericsV2;
     if (!unpack && !split && !same)
         return unknown;
-    tw_value whole = value_of(node->inputs[split], true, depth + 1),
-             axis = split ? value_of(node->inputs[0], false, depth + 1) : unknown;
+    tw_value whole = value_of(node->inputs[split], true, deeper(w)),
+             axis = split ? value_of(node->inputs[0], false, deeper(w)) : unknown;
     if (same)
         return whole;
     bool first = split ? axis.kind == TW_VALUE_TENSOR && tw_tensor_int_at(axis.tensor, 0) == 0
@@ -95,18 +103,18 @@ static tw_value pieces(const tw__node *node, int output, int depth)
     return out;
 }
 
-static tw_value value_of(tw__edge edge, bool partial, int depth)
+static tw_value value_of(tw__edge edge, bool partial, walk w)
 {
     const tw__node *node = edge.node;
     bool axis = node->op == &tw__op_Pack || node->op == &tw__op_Unpack;
-    if (depth > DEEPEST || --left < 0 || (axis && tw__attr_find(node->op, node->attrs, "axis")->i != 0))
+    if (w.depth > DEEPEST || --*w.left < 0 || (axis && tw__attr_find(node->op, node->attrs, "axis")->i != 0))
         return unknown;
     if (tw__node_is(node, TW_ROLE_CONSTANT))
         return tw__value_of_tensor(tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor));
     if (node->op->asks_shapes && node->output_count == 1)
         return answer(node);
-    tw_value value = node->op->static_value ? compute(node, edge.output, depth) : unknown;
-    return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, depth) : value;
+    tw_value value = node->op->static_value ? compute(node, edge.output, w) : unknown;
+    return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, w) : value;
 }
 
 TW_API(
@@ -116,9 +124,9 @@ TW_API(
     tw_tensor *tensor = args->tensor;
     if (!tensor->node || tensor->symbolic_value)
         return tw__value_of_tensor(tw_retain(tensor->node ? tensor->symbolic_value : tensor));
-    left = BUDGET;
+    int left = BUDGET;
     tw__outside outside = tw__outside_begin();
-    tw_value value = value_of((tw__edge){ tensor->node, tensor->node_output }, args->partial, 0);
+    tw_value value = value_of((tw__edge){ tensor->node, tensor->node_output }, args->partial, (walk){ 0, &left });
     tw__outside_end(outside);
     return value;
 }

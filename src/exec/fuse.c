@@ -179,6 +179,26 @@ static void add_label(tw__fused *fused, const tw_op *op)
     snprintf(fused->label + used, sizeof fused->label - used, "%s%s", used ? " " : "", op->name);
 }
 
+/* The op's loop. `single`: the operand is one number for all. False: there is none for these. */
+static bool set_loop(tw__fused *fused, tw__fused_loop *l, const tw_op *op, const bool *single)
+{
+    add_label(fused, op);
+    l->slow = op->unary ? op->unary->slow : op->binary->slow;
+    fused->slow_count += l->slow;
+    if (op->unary) {
+        l->unary = op->unary->loops[fused->dtype];
+        return !single[0];
+    }
+    l->binary = op->binary->loops[fused->dtype];
+    l->row = single[0] ? TW_ROW_X_SCALAR : single[1] ? TW_ROW_Y_SCALAR : TW_ROW_BOTH;
+    if (l->x.kind == TW_FROM_INPUT && l->y.kind == TW_FROM_INPUT) {
+        tw__fused_input *x = &fused->inputs[l->x.index], *y = &fused->inputs[l->y.index];
+        x->scalar &= y->kind == TW_INPUT_WHOLE;
+        y->scalar &= x->kind == TW_INPUT_WHOLE;
+    }
+    return !single[0] || !single[1];
+}
+
 static bool make_loops(const chain *c, tw__fused *fused, int32_t *places)
 {
     int temporary_of[TW_FUSED_LOOPS], last_use[TW_FUSED_LOOPS];
@@ -217,26 +237,8 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places)
             *from = (tw__fused_source){ TW_FROM_INPUT, input };
             single[k] = fused->inputs[input].kind == TW_INPUT_SINGLE && fused->count != 1;
         }
-        const tw_op *op = step->op;
-        add_label(fused, op);
-        fused->slow_count += op->unary ? op->unary->slow : op->binary->slow;
-        if (op->unary) {
-            l->unary = op->unary->loops[fused->dtype];
-            l->slow = op->unary->slow;
-            if (single[0])
-                return false;
-        } else {
-            l->binary = op->binary->loops[fused->dtype];
-            l->slow = op->binary->slow;
-            l->row = single[0] ? TW_ROW_X_SCALAR : single[1] ? TW_ROW_Y_SCALAR : TW_ROW_BOTH;
-            if (single[0] && single[1])
-                return false;
-            if (l->x.kind == TW_FROM_INPUT && l->y.kind == TW_FROM_INPUT) {
-                tw__fused_input *x = &fused->inputs[l->x.index], *y = &fused->inputs[l->y.index];
-                x->scalar &= y->kind == TW_INPUT_WHOLE;
-                y->scalar &= x->kind == TW_INPUT_WHOLE;
-            }
-        }
+        if (!set_loop(fused, l, step->op, single))
+            return false;
         for (int k = 0; k < i; k++) { /* a loop may write where it reads: what ends here is free for its result */
             if (last_use[k] == i)
                 busy[temporary_of[k]] = false;

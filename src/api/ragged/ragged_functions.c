@@ -67,12 +67,34 @@ static tw_status descend(tw__temps *t, items *level, tw_tensor **splits, tw_dtyp
     return status == TW_OK && !*splits ? tw__error_status() : status;
 }
 
+/* The values of the innermost rows as one tensor. */
+static tw_tensor *flat_values(tw__temps *t, const tw_ragged_constant_args *args, const items *level)
+{
+    bool shaped = args->inner_shape.rank >= 0;
+    int64_t dims[TW_MAX_RANK] = { -1 };
+    int inner = shaped ? args->inner_shape.rank : 0;
+    for (int i = 0; i < inner; i++)
+        dims[i + 1] = args->inner_shape.dims[i];
+    if (level->count == 0) {
+        tw_shape shape = { .rank = 1 + inner };
+        memcpy(shape.dims + 1, dims + 1, (size_t)inner * sizeof *dims);
+        return tw__temp(t, tw_tensor_new(args->dtype == TW_DTYPE_NONE ? TW_FLOAT32 : args->dtype, shape, NULL));
+    }
+    tw_value whole = { .kind = TW_VALUE_LIST, .list = { level->items, (int64_t)level->count } };
+    tw_tensor *flat = tw__temp(t, tw__value_tensor(&whole, args->dtype, "ragged.constant"));
+    if (flat && shaped)
+        flat = tw__temp_reshape(t, flat, dims, inner + 1);
+    if (args->dtype == TW_DTYPE_NONE || !flat || flat->dtype == args->dtype)
+        return flat;
+    tw__fail(TW_TYPE_ERROR, "ragged.constant: values can't be of dtype %s", tw_dtype_name(args->dtype));
+    return NULL;
+}
+
 static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
 {
     int scalars = -1, deepest = 0;
     const tw_value *list = &args->pylist;
-    bool shaped = args->inner_shape.rank >= 0;
-    int inner = shaped ? args->inner_shape.rank : 0;
+    int inner = args->inner_shape.rank >= 0 ? args->inner_shape.rank : 0;
     if (look(list, 0, &scalars, &deepest) != TW_OK)
         return NULL;
     if (!is_nested(list)) {
@@ -110,26 +132,7 @@ static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
     }
     for (int i = 0; status == TW_OK && i < rank; i++)
         status = descend(t, &level, &splits[i], args->row_splits_dtype);
-    tw_tensor *flat = NULL;
-    if (status == TW_OK && level.count == 0) {
-        tw_shape shape = { .rank = 1 + inner };
-        for (int i = 0; i < inner; i++)
-            shape.dims[i + 1] = args->inner_shape.dims[i];
-        flat = tw__temp(t, tw_tensor_new(args->dtype == TW_DTYPE_NONE ? TW_FLOAT32 : args->dtype, shape, NULL));
-    } else if (status == TW_OK) {
-        tw_value whole = { .kind = TW_VALUE_LIST, .list = { level.items, (int64_t)level.count } };
-        flat = tw__temp(t, tw__value_tensor(&whole, args->dtype, "ragged.constant"));
-        if (flat && shaped) {
-            int64_t dims[TW_MAX_RANK] = { -1 };
-            for (int i = 0; i < inner; i++)
-                dims[i + 1] = args->inner_shape.dims[i];
-            flat = tw__temp_reshape(t, flat, dims, inner + 1);
-        }
-        if (args->dtype != TW_DTYPE_NONE && flat && flat->dtype != args->dtype) {
-            tw__fail(TW_TYPE_ERROR, "ragged.constant: values can't be of dtype %s", tw_dtype_name(args->dtype));
-            flat = NULL;
-        }
-    }
+    tw_tensor *flat = status == TW_OK ? flat_values(t, args, &level) : NULL;
     tw__free(level.items);
     void *value = flat;
     for (int i = (int)rank - 1; value && i >= 0; i--)

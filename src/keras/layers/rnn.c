@@ -186,6 +186,26 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
     return tw__sequence_loop(s, rnn->settings.return_sequences, states, outputs);
 }
 
+/* [outputs, states…]; takes the outputs. */
+static tw_value with_states(const tw__sequence *s, tw_tensor *outputs, tw_tensor *const *states)
+{
+    int at = 0;
+    tw_value nested = tw__states_restore(&s->sizes, states, &at);
+    bool list = tw__value_is_list(&nested);
+    int64_t count = list ? nested.list.count : 1;
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+    if (!items) {
+        tw_value_free(&nested);
+        tw_release(outputs);
+        return tw__value_none();
+    }
+    items[0] = tw__tensor_value(outputs);
+    memcpy(items + 1, list ? nested.list.items : &nested, (size_t)count * sizeof *items);
+    if (list)
+        tw__free(nested.list.items);
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count + 1 } };
+}
+
 enum { INPUTS, INITIAL, CONSTANTS, MASK };
 static const char rnn_arguments[] = "inputs initial_state constants mask training";
 
@@ -242,27 +262,9 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
                 keep_states(rnn, states) == TW_OK;
     if (good && rnn->settings.return_sequences && !rnn->settings.time_major)
         tw__set(&outputs, swap(t, outputs));
-    if (good && outputs && !rnn->settings.return_state) {
-        result = tw__tensor_value(outputs);
+    if (good && outputs) {
+        result = rnn->settings.return_state ? with_states(&s, outputs, states) : tw__tensor_value(outputs);
         outputs = NULL;
-    } else if (good && outputs) {
-        int at = 0;
-        tw_value nested = tw__states_restore(&s.sizes, states, &at);
-        int64_t count = tw__value_is_list(&nested) ? nested.list.count : 1;
-        tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
-        if (items) {
-            items[0] = tw__tensor_value(outputs);
-            outputs = NULL;
-            if (tw__value_is_list(&nested))
-                memcpy(items + 1, nested.list.items, (size_t)count * sizeof *items);
-            else
-                items[1] = nested;
-            result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count + 1 } };
-            if (tw__value_is_list(&nested))
-                tw__free(nested.list.items);
-        } else {
-            tw_value_free(&nested);
-        }
     }
     tw_value_free(&s.sizes);
     tw__tensors_release(states, s.count < TW_MOST_STATES ? s.count : TW_MOST_STATES);

@@ -153,11 +153,64 @@ static int64_t at_row(const tw_tensor *tensor, int64_t row)
     return tensor->shape.rank ? row : 0;
 }
 
+/* How many numbers a row has. */
+static tw_status range_size(tw_tensor *const *in, int64_t r, int64_t *size)
+{
+    const int64_t most = (int64_t)1 << 40;
+    *size = 0;
+    if (tw__dtype_is_integer(in[0]->dtype)) {
+        int64_t start = tw_tensor_int_at(in[0], at_row(in[0], r)), limit = tw_tensor_int_at(in[1], at_row(in[1], r)),
+                delta = tw_tensor_int_at(in[2], at_row(in[2], r));
+        if (delta == 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0");
+        if (delta > 0 ? start < limit : start > limit) {
+            uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
+            uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
+            *size = (int64_t)(distance / step + (distance % step != 0));
+        }
+    } else {
+        double start = tw_tensor_double_at(in[0], at_row(in[0], r)), limit = tw_tensor_double_at(in[1], at_row(in[1], r)),
+               delta = tw_tensor_double_at(in[2], at_row(in[2], r));
+        double count = ceil(fabs((limit - start) / delta));
+        if (delta == 0 || !(count < 1e18))
+            return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds");
+        if (delta > 0 ? start < limit : start > limit)
+            *size = (int64_t)count;
+    }
+    return *size >= 0 && *size <= most
+               ? TW_OK
+               : tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld", (long long)most);
+}
+
+/* The k-th number of a row, at `to`; floats are summed up. */
+static void range_put(tw_tensor *out, tw_tensor *const *in, int64_t r, int64_t k, int64_t to)
+{
+    int64_t first = at_row(in[0], r), step = at_row(in[2], r);
+    if (tw__dtype_is_integer(out->dtype)) {
+        int64_t value =
+            (int64_t)((uint64_t)tw_tensor_int_at(in[0], first) + (uint64_t)k * (uint64_t)tw_tensor_int_at(in[2], step));
+        if (out->dtype == TW_INT64)
+            ((int64_t *)out->data)[to] = value;
+        else
+            ((int32_t *)out->data)[to] = (int32_t)value;
+    } else if (out->dtype == TW_FLOAT64) {
+        double start = ((const double *)in[0]->data)[first], delta = ((const double *)in[2]->data)[step];
+        ((double *)out->data)[to] = k ? ((double *)out->data)[to - 1] + delta : start;
+    } else if (out->dtype == TW_FLOAT32) {
+        float start = ((const float *)in[0]->data)[first], delta = ((const float *)in[2]->data)[step];
+        ((float *)out->data)[to] = k ? ((float *)out->data)[to - 1] + delta : start;
+    } else {
+        float start = (float)tw_tensor_double_at(in[0], first), delta = (float)tw_tensor_double_at(in[2], step);
+        float last = k ? tw__bfloat16_to_float(((uint16_t *)out->data)[to - 1]) + delta : start;
+        ((uint16_t *)out->data)[to] = tw__float_to_bfloat16(last);
+    }
+}
+
 static tw_status range_compute(tw__kernel *kernel)
 {
     tw_tensor *const *in = kernel->inputs;
-    int64_t rows = 1, total = 0;
-    bool integers = tw__dtype_is_integer(in[0]->dtype), vector = false;
+    int64_t rows = 1, total = 0, size;
+    bool vector = false;
     for (int i = 0; i < 3; i++) {
         if (in[i]->shape.rank == 1 && vector && rows != in[i]->count)
             return tw__fail(TW_INVALID_ARGUMENT, "starts, limits, and deltas must have the same shape");
@@ -169,27 +222,8 @@ static tw_status range_compute(tw__kernel *kernel)
     tw__owned int64_t *splits = tw__alloc_array((size_t)rows + 1, sizeof *splits);
     TW_NEED(splits);
     for (int64_t r = 0; r < rows; r++) {
-        int64_t size = 0;
-        if (integers) {
-            int64_t start = tw_tensor_int_at(in[0], at_row(in[0], r)), limit = tw_tensor_int_at(in[1], at_row(in[1], r)),
-                    delta = tw_tensor_int_at(in[2], at_row(in[2], r));
-            if (delta == 0)
-                return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0");
-            if (delta > 0 ? start < limit : start > limit) {
-                uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
-                uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
-                size = (int64_t)(distance / step + (distance % step != 0));
-            }
-        } else {
-            double start = tw_tensor_double_at(in[0], at_row(in[0], r)), limit = tw_tensor_double_at(in[1], at_row(in[1], r)),
-                   delta = tw_tensor_double_at(in[2], at_row(in[2], r));
-            double count = ceil(fabs((limit - start) / delta));
-            if (delta == 0 || !(count < 1e18))
-                return tw__fail(TW_INVALID_ARGUMENT, "Requires delta != 0 and finite bounds");
-            if (delta > 0 ? start < limit : start > limit)
-                size = (int64_t)count;
-        }
-        if (size < 0 || size > ((int64_t)1 << 40) || total > ((int64_t)1 << 40))
+        TW_TRY(range_size(in, r, &size));
+        if (total > ((int64_t)1 << 40))
             return tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld", (long long)((int64_t)1 << 40));
         total += size;
         splits[r + 1] = total;
@@ -198,29 +232,8 @@ static tw_status range_compute(tw__kernel *kernel)
     tw_tensor *out = tw__output(kernel, 1, &TW_SHAPE(total));
     TW_NEED(out);
     for (int64_t r = 0, to = 0; r < rows; r++) {
-        for (int64_t k = 0; k < splits[r + 1] - splits[r]; k++, to++) {
-            if (integers) {
-                int64_t value = (int64_t)((uint64_t)tw_tensor_int_at(in[0], at_row(in[0], r)) +
-                                          (uint64_t)k * (uint64_t)tw_tensor_int_at(in[2], at_row(in[2], r)));
-                if (out->dtype == TW_INT64)
-                    ((int64_t *)out->data)[to] = value;
-                else
-                    ((int32_t *)out->data)[to] = (int32_t)value;
-            } else if (out->dtype == TW_FLOAT64) {
-                double start = ((const double *)in[0]->data)[at_row(in[0], r)],
-                       delta = ((const double *)in[2]->data)[at_row(in[2], r)];
-                ((double *)out->data)[to] = k ? ((double *)out->data)[to - 1] + delta : start;
-            } else if (out->dtype == TW_FLOAT32) {
-                float start = ((const float *)in[0]->data)[at_row(in[0], r)],
-                      delta = ((const float *)in[2]->data)[at_row(in[2], r)];
-                ((float *)out->data)[to] = k ? ((float *)out->data)[to - 1] + delta : start;
-            } else {
-                float start = (float)tw_tensor_double_at(in[0], at_row(in[0], r)),
-                      delta = (float)tw_tensor_double_at(in[2], at_row(in[2], r));
-                float last = k ? tw__bfloat16_to_float(((uint16_t *)out->data)[to - 1]) + delta : start;
-                ((uint16_t *)out->data)[to] = tw__float_to_bfloat16(last);
-            }
-        }
+        for (int64_t k = 0; k < splits[r + 1] - splits[r]; k++, to++)
+            range_put(out, in, r, k, to);
     }
     return TW_OK;
 }

@@ -117,11 +117,11 @@ static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
 
 /* ---- methods of layers ---- */
 
-static tw_status own_method(tw_layer *layer, const char *name, const tw_value *arguments, const tw_value *named, tw_value *result,
+static tw_status own_method(void *object, const char *name, const tw_value *arguments, const tw_value *named, tw_value *result,
                             bool *own)
 {
     tw__py_inside tw__py_lock_state state = tw__py_enter();
-    PyObject *self = layer->trackable.object.peer;
+    PyObject *self = ((tw_object *)object)->peer;
     *own = self && tw__py_overrides(self, name);
     if (!*own)
         return TW_OK;

@@ -297,6 +297,17 @@ _module("v2", compat)  # noqa: F821
 _fill_compat = _compat_later()
 
 
+def _dimension(axis, doc):
+    def get(self):
+        shape = self.shape
+        return compat.v1.Dimension(None if shape.rank is None else shape[axis])  # noqa: F821
+    return property(get, doc=doc)
+
+
+linalg.LinearOperator.domain_dimension = _dimension(-1, "The number of columns.")  # noqa: F821
+linalg.LinearOperator.range_dimension = _dimension(-2, "The number of rows.")  # noqa: F821
+
+
 def _whole_later(module, source):
     """A module is filled by `fill` of a file when it is first asked for something; its rows stand in `_rows`."""
     rows = _taken(module)
@@ -341,7 +352,6 @@ _LATER = {
     _module("experimental", test): [("_test", ("sync_devices",))],  # noqa: F821
     _module("experimental", debugging): [("_surface", "DUMPS")],  # noqa: F821
     autodiff: [("_gradients", ("ForwardAccumulator",))],  # noqa: F821
-    linalg: [("_linear_operators", "OPERATORS")],  # noqa: F821
     ragged: [("_ragged", ("map_flat_values",))],  # noqa: F821
     sparse: [("_ragged", ("map_values",))],  # noqa: F821
     debugging: [("_debugging", ("assert_proper_iterable", "is_numeric_tensor")), ("_surface", "DEBUGGING")],  # noqa: F821

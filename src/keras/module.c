@@ -39,7 +39,7 @@ static tw_status module_init(void *self, const void *given)
     tw_module *module = self;
     if (tw__is(self, &tw__class_layer)) /* names itself */
         return TW_OK;
-    if (args->name && !is_identifier(args->name))
+    if (args->name && tw_class_of(self) == &tw__class_module && !is_identifier(args->name)) /* other classes allow any */
         return tw__fail(
             TW_VALUE_ERROR,
             "'%s' is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name).",

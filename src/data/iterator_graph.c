@@ -219,19 +219,18 @@ static tw_status check_copied(const tw__node *node)
 static tw_status check_all_copied(const tw__graph *graph, const tw__node *last)
 {
     tw__owned bool *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
-    tw_status status = needed ? TW_OK : tw__error_status();
-    if (needed)
-        needed[last->id] = true;
-    for (size_t i = needed ? (size_t)last->id + 1 : 0; status == TW_OK && i-- > 0;) {
+    TW_NEED(needed);
+    needed[last->id] = true;
+    for (size_t i = (size_t)last->id + 1; i-- > 0;) {
         const tw__node *node = graph->nodes[i];
         for (int k = 0; needed[i] && k < node->input_count; k++)
             needed[node->inputs[k].node->id] = true;
         for (int k = 0; needed[i] && k < node->control_count; k++)
             needed[node->controls[k]->id] = true;
         if (needed[i])
-            status = check_copied(node);
+            TW_TRY(check_copied(node));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_tensor *bind_nothing(__attribute__((unused)) void *context, const tw__node *node,

@@ -115,22 +115,22 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
                             ((const contribution *)given[r])->count);
     }
     tw__owned tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
-    tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < own->count; i++) {
+    TW_NEED(values);
+    for (int i = 0; i < own->count; i++) {
         int there = 0;
         for (int r = 0; r < replicas; r++) {
             values[r] = ((const contribution *)given[r])->tensors[i];
             there += values[r] != NULL;
         }
         if (there && there < replicas)
-            status = tw__fail(TW_INVALID_ARGUMENT, "all_reduce: only %d of %d replicas have tensor %d", there, replicas, i);
-        tw_auto tw_tensor *whole = status == TW_OK && there ? tw__replicas_reduce(own->mean, values, replicas) : NULL;
-        if (status == TW_OK && there && !whole)
-            status = tw__error_status();
-        for (int r = 0; status == TW_OK && r < replicas; r++)
+            return tw__fail(TW_INVALID_ARGUMENT, "all_reduce: only %d of %d replicas have tensor %d", there, replicas, i);
+        tw_auto tw_tensor *whole = there ? tw__replicas_reduce(own->mean, values, replicas) : NULL;
+        if (there && !whole)
+            return tw__error_status();
+        for (int r = 0; r < replicas; r++)
             ((const contribution *)given[r])->results[i] = tw_retain(whole);
     }
-    return status;
+    return TW_OK;
 }
 
 tw_status tw_replica_all_reduce(bool mean, tw_tensor *const *tensors, int count, tw_tensor **results)

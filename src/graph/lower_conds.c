@@ -261,30 +261,29 @@ static tw_status copy_nodes(branch *r)
 {
     const tw__conds *c = r->b->c;
     tw__owned bool *needed = tw__alloc_array(c->graph->count + 1, sizeof *needed);
-    tw_status status = needed ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (needed)
-        find_needed(r, needed);
-    for (size_t i = 0; status == TW_OK && i < c->order_count; i++) {
+    TW_NEED(needed);
+    find_needed(r, needed);
+    for (size_t i = 0; i < c->order_count; i++) {
         int32_t index = c->order[i];
         const tw__low_node *node = &c->graph->nodes[index];
         if (!needed[index] || c->group[index] != r->b->group || c->joins[index] || !on_side(r, index))
             continue;
         bool choice = tw__low_is_switch(c, index) && tw__condition_of(r->b->c, node->inputs[1]) == r->b->key; /* chosen already */
         int32_t copy = r->copies[index] = tw__low_copy(&r->body, node);
-        status = copy < 0 ? TW_RESOURCE_EXHAUSTED : TW_OK;
-        if (copy >= 0 && choice)
+        TW_NEED(copy >= 0);
+        if (choice)
             r->body.nodes[copy].op = (tw_string){ "Identity", 8 };
-        for (size_t k = 0; status == TW_OK && k < node->input_count; k++) {
+        for (size_t k = 0; k < node->input_count; k++) {
             tw__low_input input = node->inputs[k];
             if (choice && k == 1)
                 continue;
             if (input.port != TW_LOW_CONTROL)
-                status = take_input(r, copy, used_value(r, input), node);
+                TW_TRY(take_input(r, copy, used_value(r, input), node));
             else if (is_inside(r->b, input) && r->copies[input.node] >= 0)
-                status = tw__low_order_after(&r->body.nodes[copy], r->copies[input.node]);
+                TW_TRY(tw__low_order_after(&r->body.nodes[copy], r->copies[input.node]));
         }
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status add_constant(branch *r, tw_dtype dtype, bool empty, int32_t value, tw__low_input *result)

@@ -331,23 +331,19 @@ static tw_status fill_while(const loop *l, tw_string cond, tw_string body, bool 
     tw__low_node *node = &graph->nodes[l->condition];
     size_t values = l->variable_count + l->carried_count;
     tw__owned tw_dtype *types = tw__alloc_array(values + 1, sizeof *types);
-    tw_status status = types ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    TW_NEED(types);
     node->op = stateful ? (tw_string){ "While", 5 } : (tw_string){ "StatelessWhile", 14 };
     node->attr_count = node->input_count = 0;
-    for (size_t i = 0; status == TW_OK && i < values; i++) {
+    for (size_t i = 0; i < values; i++) {
         types[i] = value_type(l, i);
         const tw__low_node *enter = i < l->variable_count ? &graph->nodes[l->variables[i].enter] : NULL;
-        status = enter && !enter->input_count
-                     ? tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has no input", TW_SHOWN(enter->name))
-                     : tw__low_input_add(node, enter ? enter->inputs[0] : l->carried[i - l->variable_count]);
+        TW_TRY(enter && !enter->input_count
+                   ? tw__fail(TW_INVALID_ARGUMENT, "node '%.*s' has no input", TW_SHOWN(enter->name))
+                   : tw__low_input_add(node, enter ? enter->inputs[0] : l->carried[i - l->variable_count]));
     }
-    if (status == TW_OK)
-        status = tw__low_attr_types(graph, node, "T", types, values);
-    if (status == TW_OK)
-        status = tw__low_attr_function(graph, node, "cond", cond);
-    if (status == TW_OK)
-        status = tw__low_attr_function(graph, node, "body", body);
-    return status;
+    TW_TRY(tw__low_attr_types(graph, node, "T", types, values));
+    TW_TRY(tw__low_attr_function(graph, node, "cond", cond));
+    return tw__low_attr_function(graph, node, "body", body);
 }
 
 /* An output behind the loop, once it has ended. Nodes between the end and an Exit move out of the loop. */

@@ -97,7 +97,6 @@ static tw_status checkpoint_init(void *self, const void *given)
     TW_NEED(pairs);
     if (args->kwargs.count)
         memcpy(pairs, args->kwargs.items, (count - 1) * sizeof *pairs);
-    tw_status status = TW_OK;
     if (args->root) {
         checkpoint->root = tw_retain(args->root);
         tw_trackable *counter = tw__tracked(args->root, "save_counter");
@@ -108,9 +107,9 @@ static tw_status checkpoint_init(void *self, const void *given)
         count--;
     }
     qsort(pairs, count, sizeof *pairs, by_name);
-    for (size_t i = 0; status == TW_OK && i < count; i++)
-        status = add(checkpoint, &pairs[i]);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TW_TRY(add(checkpoint, &pairs[i]));
+    return TW_OK;
 }
 
 TW_CLASS(checkpoint, "train.Checkpoint(root: trackable = None, **kwargs: pairs<trackable>)", .parent = &tw__trackable_class,

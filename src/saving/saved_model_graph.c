@@ -387,19 +387,17 @@ static tw_status add_savers(tw__model_writing *w)
 
 tw_status tw__saved_model_graph(tw__model_writing *w, const tw_saved_object *signatures)
 {
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+    for (size_t i = 0; i < w->walk->count; i++) {
         if (tw__holds_value(w->walk->nodes[i].object))
-            status = add_variable(w, i);
+            TW_TRY(add_variable(w, i));
         else if (tw__is(w->walk->nodes[i].object, &tw__class_saved_constant))
-            status = add_constant(w, i);
+            TW_TRY(add_constant(w, i));
         else if (tw__is(w->walk->nodes[i].object, &tw__class_lookup_table))
-            status = add_table(w, i);
+            TW_TRY(add_table(w, i));
     }
-    for (size_t i = 0; status == TW_OK && signatures && i < signatures->trackable.child_count; i++)
-        status = add_signature(w, signatures->trackable.children[i].name,
-                               (tw_saved_concrete *)signatures->trackable.children[i].object);
-    if (status == TW_OK)
-        status = add_first(w);
-    return status == TW_OK ? add_savers(w) : status;
+    for (size_t i = 0; signatures && i < signatures->trackable.child_count; i++)
+        TW_TRY(add_signature(w, signatures->trackable.children[i].name,
+                             (tw_saved_concrete *)signatures->trackable.children[i].object));
+    TW_TRY(add_first(w));
+    return add_savers(w);
 }

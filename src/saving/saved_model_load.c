@@ -321,16 +321,15 @@ static tw_status restore(loading *l)
     tw__owned char *prefix = tw__path_join(l->directory, "variables/variables");
     tw__saving_view view = { .root = l->objects[0] };
     tw_auto tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
-    tw_status status = restored ? TW_OK : tw__error_status();
-    if (restored)
-        restored->expect_partial = true;
-    for (size_t i = 0; status == TW_OK && i < l->message.node_count; i++) {
+    TW_NEED(restored);
+    restored->expect_partial = true;
+    for (size_t i = 0; i < l->message.node_count; i++) {
         if (l->message.nodes[i].kind != TW_OBJECT_VARIABLE || ((tw_variable *)l->objects[i])->resource->value)
             continue;
-        status = tw__fail(TW_DATA_LOSS, "%s: has no value for the variable '%s' (object_graph_def.nodes[%zu] of %s)", prefix,
-                          ((tw_variable *)l->objects[i])->name, i, l->message.path);
+        return tw__fail(TW_DATA_LOSS, "%s: has no value for the variable '%s' (object_graph_def.nodes[%zu] of %s)", prefix,
+                        ((tw_variable *)l->objects[i])->name, i, l->message.path);
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status set_tags(const loading *l, tw_saved_object *root)

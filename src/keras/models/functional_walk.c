@@ -66,8 +66,8 @@ static tw_status needs_of(const tw__layer_node *node, tw_keras_tensor ***needs, 
     *count = 0;
     if (node->is_input)
         return TW_OK;
-    tw_status status = tw__keras_tensors_of(&node->arguments, needs, count, &capacity);
-    return status == TW_OK ? tw__keras_tensors_of(&node->named, needs, count, &capacity) : status;
+    TW_TRY(tw__keras_tensors_of(&node->arguments, needs, count, &capacity));
+    return tw__keras_tensors_of(&node->named, needs, count, &capacity);
 }
 
 static tw_status enter(walk *w, frame **stack, size_t *size, size_t *capacity, const tw_keras_tensor *tensor)

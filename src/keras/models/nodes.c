@@ -74,15 +74,14 @@ tw_value tw__node_results(tw_layer *layer, int node)
 static tw_status flatten_dict(const tw_value *dict, tw__flattening *f, tw_value *items)
 {
     tw__owned int64_t *order = tw__alloc_array((size_t)dict->list.count + 1, sizeof *order);
-    tw_status status = order ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (order)
-        tw__dict_order(dict, order);
-    for (int64_t i = 0; status == TW_OK && i < dict->list.count / 2; i++) {
+    TW_NEED(order);
+    tw__dict_order(dict, order);
+    for (int64_t i = 0; i < dict->list.count / 2; i++) {
         int64_t key = 2 * order[i];
         items[key] = tw__value_copy(&dict->list.items[key]);
-        status = tw__flatten_result(&dict->list.items[key + 1], f, &items[key + 1]);
+        TW_TRY(tw__flatten_result(&dict->list.items[key + 1], f, &items[key + 1]));
     }
-    return status;
+    return TW_OK;
 }
 
 tw_status tw__flatten_result(const tw_value *value, tw__flattening *f, tw_value *structure)

@@ -39,19 +39,18 @@ static tw_status each_of_file(const char *path, keras_visitor visit, void *conte
 {
     size_t size = 0;
     tw__owned char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
-    tw_status status = bytes ? TW_OK : tw__error_status();
+    TW_NEED(bytes);
     tw__SavedMetadata from = { 0 };
     tw_string whole = { bytes, size };
     tw__owned char *merged = NULL;
-    if (status == TW_OK && !tw__message_merge(&tw__type_SavedMetadata, &whole, &merged))
-        status = tw__error_status();
+    if (!tw__message_merge(&tw__type_SavedMetadata, &whole, &merged))
+        return tw__error_status();
     bool good = tw__read_SavedMetadata(whole, &from);
-    for (tw__SavedMetadata_SavedObject node;
-         status == TW_OK && tw__next_message(&from.nodes, &tw__type_SavedMetadata_SavedObject, &node);)
-        status = visit(context, &(keras_node){ (uint64_t)(int64_t)node.node_id, node.node_path, node.metadata });
-    if (status == TW_OK && (!good || from.nodes.failed))
-        status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
-    return status;
+    for (tw__SavedMetadata_SavedObject node; tw__next_message(&from.nodes, &tw__type_SavedMetadata_SavedObject, &node);)
+        TW_TRY(visit(context, &(keras_node){ (uint64_t)(int64_t)node.node_id, node.node_path, node.metadata }));
+    if (!good || from.nodes.failed)
+        return tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
+    return TW_OK;
 }
 
 /* Files of TensorFlow before 2.5 have the metadata in the object graph, which tells no paths. */

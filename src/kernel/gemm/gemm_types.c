@@ -114,10 +114,10 @@ static tw_status product_of_halves(tw_dtype dtype, int64_t m, int64_t n, int64_t
         for (int64_t j = 0; j < n; j++)
             wide_b[p * n + j] = widen(((const uint16_t *)b.data)[p * b.row + j * b.column]);
     }
-    tw_status status = tw__gemm_float(m, n, k, wide, k, 1, wide_b, n, 1, wide_c, n);
-    for (int64_t i = 0; status == TW_OK && i < m * n; i++)
+    TW_TRY(tw__gemm_float(m, n, k, wide, k, 1, wide_b, n, 1, wide_c, n));
+    for (int64_t i = 0; i < m * n; i++)
         c[i] = narrow(wide_c[i]);
-    return status;
+    return TW_OK;
 }
 
 static void (*product_of(tw_dtype dtype))(void *, int64_t, int64_t)

@@ -180,18 +180,16 @@ static tw_status inflate_compute(tw__kernel *kernel)
     if (type.size >= sizeof name || !tw__compression_find(name, &compression))
         return tw__fail(TW_INVALID_ARGUMENT, "Only ZLIB, GZIP or NONE are supported compressions");
     tw__auto(tw__text_free) tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
         tw_string s = tw__strings(kernel->inputs[0])[i];
         if (compression == TW_COMPRESSION_NONE)
             tw__text_bytes(&text, s.data, s.size);
         else if (!tw__inflate_all(s.data, s.size, compression == TW_COMPRESSION_GZIP ? TW_DEFLATED_GZIP : TW_DEFLATED_ZLIB,
                                   &text))
-            status = text.failed ? tw__error_status() : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data");
-        if (status == TW_OK)
-            status = tw__string_from_text(kernel->outputs[0], i, &text);
+            TW_TRY(text.failed ? tw__error_status() : tw__fail(TW_DATA_LOSS, "inflate() failed: incorrect data"));
+        TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
-    return status;
+    return TW_OK;
 }
 
 TW_OP(DecodeCompressed, .inputs = "bytes: string", .outputs = "output: string", .attrs = "compression_type: string = ''",

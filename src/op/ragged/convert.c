@@ -115,17 +115,16 @@ static tw_status fill_cells(tw__kernel *kernel, const tw__levels *levels, const 
     for (int64_t r = 0; r < levels->rows[0] && r < shape->dims[0]; r++)
         place_rows(levels, shape, 0, r, r, map);
     size_t size = tw__element_size(out->dtype);
-    tw_status status = TW_OK;
-    for (int64_t c = 0; status == TW_OK && c < cells; c++) {
+    for (int64_t c = 0; c < cells; c++) {
         char *to = (char *)out->data + (size_t)(c * inner) * size;
         if (map[c])
-            status = tw__copy_elements(out->dtype, to, (const char *)values->data + (size_t)((map[c] - 1) * inner) * size, inner);
+            TW_TRY(tw__copy_elements(out->dtype, to, (const char *)values->data + (size_t)((map[c] - 1) * inner) * size, inner));
         else if (other->count == inner)
-            status = tw__copy_elements(out->dtype, to, other->data, inner);
+            TW_TRY(tw__copy_elements(out->dtype, to, other->data, inner));
         else
-            status = tw__fill_elements(out->dtype, to, other->data, inner);
+            TW_TRY(tw__fill_elements(out->dtype, to, other->data, inner));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status to_tensor_compute(tw__kernel *kernel)

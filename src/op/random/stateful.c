@@ -146,18 +146,18 @@ tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
         return shuffle_short(kernel, value, philox, rows, bytes);
     tw__owned int64_t *order = tw__alloc((size_t)rows * sizeof *order);
     tw_tensor *out = order ? tw__output(kernel, 0, &value->shape) : NULL;
-    tw_status status = out ? TW_OK : tw__error_status();
+    TW_NEED(out);
     tw__words words = tw__words_of(philox);
-    for (int64_t i = 0; out && i < rows; i++)
+    for (int64_t i = 0; i < rows; i++)
         order[i] = i;
-    for (int64_t i = 0; out && i + 1 < rows; i++) {
+    for (int64_t i = 0; i + 1 < rows; i++) {
         int64_t j = i + (int64_t)(tw__words_next(&words) % (uint64_t)(rows - i)), kept = order[i];
         order[i] = order[j];
         order[j] = kept;
     }
-    for (int64_t i = 0; status == TW_OK && i < rows; i++)
-        status = copy_row(value, order[i], out, i, value->count / rows);
-    return status;
+    for (int64_t i = 0; i < rows; i++)
+        TW_TRY(copy_row(value, order[i], out, i, value->count / rows));
+    return TW_OK;
 }
 
 static tw_status shuffle_compute(tw__kernel *kernel)

@@ -72,17 +72,16 @@ static tw_status dense_compute(tw__kernel *kernel)
     if (!seen)
         return tw__error_status();
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < r.s.count; i++) {
+    for (int64_t i = 0; i < r.s.count; i++) {
         int64_t at = 0;
         for (int k = 0; k < r.s.rank; k++)
             at = at * r.whole.dims[k] + (r.reduced[k] ? 0 : r.s.indices[i * r.s.rank + k]);
         const void *element = tw__element_at(r.s.values, i);
-        status = seen[at] ? tw__combine_elements(kind_of(kernel->op), out->dtype, tw__element_at(out, at), element, 1)
-                          : tw__copy_elements(out->dtype, tw__element_at(out, at), element, 1);
+        TW_TRY(seen[at] ? tw__combine_elements(kind_of(kernel->op), out->dtype, tw__element_at(out, at), element, 1)
+                        : tw__copy_elements(out->dtype, tw__element_at(out, at), element, 1));
         seen[at] = true;
     }
-    return status;
+    return TW_OK;
 }
 
 /* What the sum was divided among: the gradient at the place that each value went to. */
@@ -149,20 +148,20 @@ static tw_status sparse_compute(tw__kernel *kernel)
     tw_tensor *indices = order ? tw__output(kernel, 0, &TW_SHAPE(groups, rank)) : NULL;
     tw_tensor *values = indices ? tw__output(kernel, 1, &TW_SHAPE(groups)) : NULL,
               *shape = values ? tw__output(kernel, 2, &TW_SHAPE(rank)) : NULL;
-    tw_status status = shape ? TW_OK : tw__error_status();
+    TW_NEED(shape);
     int64_t at = -1;
-    for (int64_t i = 0; status == TW_OK && i < r.s.count; i++) {
+    for (int64_t i = 0; i < r.s.count; i++) {
         const void *element = tw__element_at(r.s.values, order[i]);
         bool fresh = i == 0 || tw__sparse_compare(row + order[i - 1] * rank, row + order[i] * rank, rank) != 0;
         at += fresh;
         if (fresh)
             memcpy((int64_t *)indices->data + at * rank, row + order[i] * rank, (size_t)rank * sizeof(int64_t));
-        status = fresh ? tw__copy_elements(values->dtype, tw__element_at(values, at), element, 1)
-                       : tw__combine_elements(kind_of(kernel->op), values->dtype, tw__element_at(values, at), element, 1);
+        TW_TRY(fresh ? tw__copy_elements(values->dtype, tw__element_at(values, at), element, 1)
+                     : tw__combine_elements(kind_of(kernel->op), values->dtype, tw__element_at(values, at), element, 1));
     }
-    for (int k = 0; status == TW_OK && k < rank; k++)
+    for (int k = 0; k < rank; k++)
         ((int64_t *)shape->data)[k] = r.out.dims[k];
-    return status;
+    return TW_OK;
 }
 
 TW_OP(SparseReduceSumSparse, INPUTS, .outputs = "output_indices: int64, output_values: T, output_shape: int64",

@@ -65,13 +65,11 @@ static tw_status decode_one(tw_string s, tw__text *text)
 static tw_status decode_compute(tw__kernel *kernel)
 {
     tw__auto(tw__text_free) tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
-        status = decode_one(tw__strings(kernel->inputs[0])[i], &text);
-        if (status == TW_OK)
-            status = tw__string_from_text(kernel->outputs[0], i, &text);
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
+        TW_TRY(decode_one(tw__strings(kernel->inputs[0])[i], &text));
+        TW_TRY(tw__string_from_text(kernel->outputs[0], i, &text));
     }
-    return status;
+    return TW_OK;
 }
 
 TW_OP(DecodeBase64, .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = decode_compute,

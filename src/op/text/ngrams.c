@@ -220,17 +220,16 @@ static tw_status segments_join(tw__kernel *kernel, int64_t *head, int64_t *next)
         head[id] = i;
     }
     tw__auto(tw__text_free) tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t k = 0; inner && status == TW_OK && k < out->count; k++) {
+    for (int64_t k = 0; inner && k < out->count; k++) {
         for (int64_t i = head[k / inner]; i >= 0; i = next[i]) {
             if (i != head[k / inner])
                 tw__text_bytes(&text, separator.data, separator.size);
             const tw_string *part = &tw__strings(in)[i * inner + k % inner];
             tw__text_bytes(&text, part->data, part->size);
         }
-        status = tw__string_from_text(out, k, &text);
+        TW_TRY(tw__string_from_text(out, k, &text));
     }
-    return status;
+    return TW_OK;
 }
 
 static tw_status segments_compute(tw__kernel *kernel)

@@ -424,20 +424,19 @@ static tw_status encode_compute(tw__kernel *kernel)
     form output = output_form(kernel);
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(splits->count - 1));
     tw__auto(tw__text_free) tw__text text = { 0 };
-    tw_status status = out ? TW_OK : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < out->count; i++) {
-        for (int64_t k = tw_tensor_int_at(splits, i); status == TW_OK && k < tw_tensor_int_at(splits, i + 1); k++) {
+    TW_NEED(out);
+    for (int64_t i = 0; i < out->count; i++) {
+        for (int64_t k = tw_tensor_int_at(splits, i); k < tw_tensor_int_at(splits, i + 1); k++) {
             uint32_t code = (uint32_t)((const int32_t *)values->data)[k];
             bool bad = code > LAST_CODE || is_surrogate(code) || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
             if (bad && p.strict)
-                status = tw__fail(TW_INVALID_ARGUMENT, "Code point is out of range for Unicode, or a noncharacter.");
-            else if (!p.ignore || code <= LAST_CODE) /* to ignore is to let pass what has a form */
+                return tw__fail(TW_INVALID_ARGUMENT, "Code point is out of range for Unicode, or a noncharacter.");
+            if (!p.ignore || code <= LAST_CODE) /* to ignore is to let pass what has a form */
                 put(&text, output, bad && !p.ignore ? p.replacement : code);
         }
-        if (status == TW_OK)
-            status = tw__string_from_text(out, i, &text);
+        TW_TRY(tw__string_from_text(out, i, &text));
     }
-    return status;
+    return TW_OK;
 }
 
 TW_OP(UnicodeEncode, .inputs = "input_values: int32, input_splits: Tsplits", .outputs = "output: string",

@@ -273,7 +273,7 @@ int tw__py_set_setting(PyObject *self, PyObject *name, PyObject *value);
 bool tw__py_is_setting(PyObject *self, PyObject *name);
 extern PyMethodDef tw__py_tracking_functions[];                        /* for the Python side of lists and dicts */
 extern PyMethodDef tw__py_nest_functions[];                            /* nest.c: tf.nest */
-extern PyMethodDef tw__py_command_functions[]; /* command.c: the thalweg command */
+extern PyMethodDef tw__py_command_functions[];                         /* command.c: the thalweg command */
 extern PyMethodDef tw__py_later_functions[], tw__py_package_methods[]; /* later.c: what modules have once it is asked for */
 
 /* ---- variables, tapes, layers ---- */

@@ -150,7 +150,7 @@ def test_the_extension_includes_one_inner_header():
     for path in sources("python", (".c", ".h")):
         with open(path) as f:
             found.update(re.findall(r'^\s*#\s*include\s+"([\w/.]+)"', f.read(), re.M))
-    own = {os.path.basename(path) for path in sources("python", (".h",))}
+    own = {os.path.basename(path) for top in ("python", "programs") for path in sources(top, (".h",))}
     assert found - own == {"embed.h"}
 
 

@@ -134,6 +134,7 @@ export function save(name, kind, text) {
 export function filterBox(label, value, change) {
     const box = h('input', { type: 'search', placeholder: label, 'aria-label': label, spellcheck: 'false', autocomplete: 'off' });
     box.value = value;
+    box.classList.toggle('wrong', !isExpression(value));
     const send = later(change, 150);
     box.addEventListener('input', () => {
         box.classList.toggle('wrong', !isExpression(box.value));

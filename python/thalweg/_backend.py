@@ -43,15 +43,6 @@ def _seed(seed):
     return numpy.random.randint(10**7) if seed is None else seed
 
 
-def binary_crossentropy(target, output, from_logits=False):
-    """The cross-entropy of probabilities (or logits), element by element."""
-    if from_logits:
-        return _nn.sigmoid_cross_entropy_with_logits(labels=target, logits=output)
-    small = _keras.backend.epsilon()
-    output = tf.clip_by_value(output, small, 1.0 - small)
-    return -(target * _math.log(output + small) + (1 - target) * _math.log(1 - output + small))
-
-
 def in_train_phase(x, alt, training=None):
     """x while training, else the alternative; either may be a function. Not told, it is as the layer that is being called."""
     if training is None:

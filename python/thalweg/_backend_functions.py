@@ -1,4 +1,4 @@
-"""tf.keras.backend: what is more than one function of the library: products of batches, convolutions, loops over sequences, functions of models."""
+"""tf.keras.backend: what is more than one function of the library: choices, loops over sequences, functions of models."""
 import contextlib
 import itertools
 import sys
@@ -13,44 +13,6 @@ _own = tf.keras.backend
 
 
 # ---- products, choices ----
-
-def _target_axes(x, y, axes):
-    ranks = len(x.shape), len(y.shape)
-    if axes is None:
-        axes = [ranks[0] - 1, ranks[1] - 1 if ranks[1] == 2 else ranks[1] - 2]
-    axes = [axes, axes] if isinstance(axes, int) else list(axes)
-    if any(isinstance(a, (list, tuple)) for a in axes):
-        raise ValueError("Multiple target dimensions are not supported. Expected: None, int, (int, int), Provided: %s" % (tuple(axes),))
-    axes = [a + rank if a < 0 else a for a, rank in zip(axes, ranks)]
-    if 0 in axes:
-        raise ValueError("Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy batch dimension to your inputs using "
-                         "K.expand_dims(x, 0)")
-    return axes
-
-
-def batch_dot(x, y, axes=None):
-    """The product of two batches, example by example, over an axis of each."""
-    shapes = tuple(x.shape.as_list()), tuple(y.shape.as_list())
-    if min(map(len, shapes)) < 2:
-        raise ValueError("Cannot do batch_dot on inputs with rank < 2. Received inputs with shapes %s and %s." % shapes)
-    if None not in (shapes[0][0], shapes[1][0]) and shapes[0][0] != shapes[1][0]:
-        raise ValueError("Cannot do batch_dot on inputs with different batch sizes. Received inputs with shapes %s and %s." % shapes)
-    a, b = _target_axes(x, y, axes)
-    m, n = shapes[0][a], shapes[1][b]
-    if None not in (m, n) and m != n:
-        raise ValueError("Cannot do batch_dot on inputs with shapes %s and %s with axes=[%d, %d]. x.shape[%d] != y.shape[%d] (%d != %d)."
-                         % (*shapes, a, b, a, b, m, n))
-    if max(map(len, shapes)) <= 3:  # matrices, and vectors as such
-        x = tf.expand_dims(x, 1) if len(shapes[0]) == 2 else x if a == 2 else tf.transpose(x, [0, 2, 1])
-        y = tf.expand_dims(y, 2) if len(shapes[1]) == 2 else y if b == 1 else tf.transpose(y, [0, 2, 1])
-        result = tf.matmul(x, y)
-        result = tf.squeeze(result, [1]) if len(shapes[0]) == 2 else result
-        return tf.squeeze(result, [-1]) if len(shapes[0]) == 3 and len(shapes[1]) == 2 else result
-    letters = iter("cdefghijklmnopqrstuvw")
-    first, second = (["a" if i == 0 else "b" if i == axis else next(letters) for i in range(len(shape))] for axis, shape in zip((a, b), shapes))
-    left = "".join(letter for letter in first + second[1:] if letter != "b")
-    return tf.einsum("%s,%s->%s" % ("".join(first), "".join(second), left), x, y)
-
 
 def switch(condition, then_expression, else_expression):
     """One of two values, or of the results of two functions, by a condition; elementwise if it is no single one."""
@@ -108,28 +70,6 @@ def _turned(x, first, compute):
     return tf.transpose(compute(tf.transpose(x, [0, *range(2, rank), 1])), [0, rank - 1, *range(1, rank - 1)])
 
 
-def _convolved(x, kernel, strides, padding, data_format, dilation_rate):
-    return _turned(x, _first(data_format), lambda v: _nn.convolution(v, kernel, strides=strides, padding=_padding(padding), dilations=dilation_rate))
-
-
-def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
-    """A convolution of sequences; causal: steps see nothing that follows them."""
-    if padding == "causal":
-        x = tf.pad(x, [[0, 0], [dilation_rate * (kernel.shape[0] - 1), 0], [0, 0]])
-        padding = "valid"
-    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
-
-
-def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """A convolution of images."""
-    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
-
-
-def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
-    """A convolution of volumes."""
-    return _convolved(x, kernel, strides, padding, data_format, dilation_rate)
-
-
 def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
     """The way back of a convolution of images."""
     first = _first(data_format)
@@ -140,36 +80,6 @@ def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", d
         if first:
             output_shape = [output_shape[i] for i in (0, 2, 3, 1)]
     return _turned(x, first, lambda v: _nn.conv2d_transpose(v, kernel, tf.stack(output_shape), strides, _padding(padding)))
-
-
-def separable_conv2d(x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """A convolution by channel, and one of the channels."""
-    return _turned(x, _first(data_format), lambda v: _nn.separable_conv2d(v, depthwise_kernel, pointwise_kernel, [1, *strides, 1], _padding(padding),
-                                                                          dilations=dilation_rate))
-
-
-def depthwise_conv2d(x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """A convolution of each channel of images by its own kernels."""
-    return _turned(x, _first(data_format), lambda v: _nn.depthwise_conv2d(v, depthwise_kernel, [1, *strides, 1], _padding(padding), dilations=dilation_rate))
-
-
-def _pooled(x, pool_size, strides, padding, data_format, pool_mode):
-    if pool_mode not in ("max", "avg"):
-        raise ValueError("Invalid pooling mode: " + str(pool_mode))
-    return _turned(x, _first(data_format), lambda v: _nn.pool(v, pool_size, pool_mode.upper(), strides=strides, padding=_padding(padding)))
-
-
-def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest or the mean of each window of images."""
-    if len(pool_size) != 2 or len(strides) != 2:
-        name, given = ("pool_size", pool_size) if len(pool_size) != 2 else ("strides", strides)
-        raise ValueError("`%s` must be a tuple of 2 integers." % name if given else name)
-    return _pooled(x, pool_size, strides, padding, data_format, pool_mode)
-
-
-def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest or the mean of each window of volumes."""
-    return _pooled(x, pool_size, strides, padding, data_format, pool_mode)
 
 
 def _local(inputs, kernel, kernel_size, strides, output_shape, data_format):
@@ -200,31 +110,6 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
     return _local(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
-def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
-    """Images made larger by whole factors."""
-    if data_format not in ("channels_first", "channels_last"):
-        raise ValueError("Invalid `data_format` argument: %s" % data_format)
-    known = ("area", "bicubic", "bilinear", "gaussian", "lanczos3", "lanczos5", "mitchellcubic", "nearest")
-    if interpolation not in known:
-        raise ValueError("`interpolation` argument should be one of: %s. Received: \"%s\"." % (", ".join('"%s"' % k for k in known), interpolation))
-
-    def compute(v):
-        rows, columns = v.shape[1:3]
-        size = [rows * height_factor, columns * width_factor] if None not in (rows, columns) else tf.shape(v)[1:3] * [height_factor, width_factor]
-        return tf.image.resize(v, size, method=interpolation)
-    return _turned(x, data_format == "channels_first", compute)
-
-
-def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
-    """Volumes whose elements are repeated."""
-    if data_format not in ("channels_first", "channels_last"):
-        raise ValueError("Invalid data_format: " + str(data_format))
-    begin = 2 if data_format == "channels_first" else 1
-    for axis, factor in enumerate((depth_factor, height_factor, width_factor)):
-        x = tf.repeat(x, factor, axis=begin + axis)
-    return x
-
-
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
     """Zeros around volumes."""
     edges = [list(pair) for pair in padding]
@@ -233,59 +118,10 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 # ---- normalization, losses ----
 
-def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """A batch with mean 0 and variance 1, then scaled and shifted; its mean and variance."""
-    axes, rank = sorted(reduction_axes), len(x.shape)
-    if rank == 4 and axes == [0, 1, 2] and x.dtype == tf.float32:
-        depth = [x.shape[-1]]
-        gamma = tf.ones(depth, x.dtype) if gamma is None else gamma
-        beta = tf.zeros(depth, x.dtype) if beta is None else beta
-        made = tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=epsilon)
-        return made[0], made[1], made[2]
-    mean, variance = _nn.moments(x, axes)
-    if axes == list(range(rank - 1)):
-        return _nn.batch_normalization(x, mean, variance, beta, gamma, epsilon), mean, variance
-    wide = [1 if axis in axes else tf.shape(x)[axis] for axis in range(rank)]
-    parts = [None if part is None else tf.reshape(part, wide) for part in (mean, variance, beta, gamma)]
-    return _nn.batch_normalization(x, *parts, epsilon), mean, variance
-
-
-def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
-    """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
-    rank = len(x.shape)
-    axis = axis + rank if axis < 0 else axis
-    parts = [mean, var, beta, gamma]
-    if axis != rank - 1:
-        wide = [-1 if i == axis else 1 for i in range(rank)]
-        parts = [None if part is None else tf.reshape(part, wide) for part in parts]
-    return _nn.batch_normalization(x, *parts, epsilon)
-
-
 def moving_average_update(x, value, momentum):
     """Moves a variable towards a value."""
     momentum, value = tf.cast(momentum, x.dtype), tf.cast(value, x.dtype)
     return x.assign_sub((x - value) * (1 - momentum))
-
-
-def binary_focal_crossentropy(target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False):
-    """Cross-entropy that weighs elements less the better they are known, element by element."""
-    output = tf.convert_to_tensor(output)
-    target = tf.cast(target, output.dtype)
-    probability = tf.sigmoid(output) if from_logits else output
-    known = target * probability + (1 - target) * (1 - probability)
-    loss = tf.pow(1.0 - known, gamma) * _own.binary_crossentropy(target, output, from_logits)
-    return (target * alpha + (1 - target) * (1 - alpha)) * loss if apply_class_balancing else loss
-
-
-def categorical_focal_crossentropy(target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1):
-    """Cross-entropy of classes that weighs examples less the better they are known."""
-    output = tf.convert_to_tensor(output)
-    target = tf.convert_to_tensor(target)
-    output = tf.nn.softmax(output, axis) if from_logits else output
-    output = output / tf.reduce_sum(output, axis, keepdims=True)
-    small = _own.epsilon()
-    output = tf.clip_by_value(output, small, 1.0 - small)
-    return tf.reduce_sum(tf.pow(1.0 - output, gamma) * alpha * -target * _math.log(output), axis=axis)
 
 
 # ---- random numbers ----

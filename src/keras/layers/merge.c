@@ -2,7 +2,8 @@
  * functions.
  *
  * Inputs of different ranks are brought together by axes of size 1 behind the batch's, as in Keras. */
-#include "keras/layers/layers.h"
+#include "keras/layers/merge.h"
+
 #include "keras/models/functional.h"
 #include "op/calls.h"
 
@@ -264,8 +265,7 @@ static tw_tensor *unit(tw_tensor *x, int64_t axis)
     return tw_math_l2_normalize(x, .axis = { &axis, 1, true });
 }
 
-/* Products over one axis of each, batch by batch. */
-static tw_tensor *batch_dot(tw_tensor *x, tw_tensor *y, int64_t a, int64_t b)
+tw_tensor *tw__batch_dot(tw_tensor *x, tw_tensor *y, int64_t a, int64_t b)
 {
     char left[20] = "z", right[20] = "z", out[40] = "z", equation[96];
     int at = 0, used = 1;
@@ -322,7 +322,7 @@ static tw_value dot_values(tw_layer *self, const tw_value *given, int training)
     tw_auto tw_tensor *first = layer->normalize ? unit(x, a) : tw_retain(x);
     tw_auto tw_tensor *second = layer->normalize ? unit(y, b) : tw_retain(y);
     if (first && second)
-        product = batch_dot(first, second, a, b);
+        product = tw__batch_dot(first, second, a, b);
     return tw__tensor_value(product);
 }
 

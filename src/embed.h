@@ -12,6 +12,7 @@
 #include "spec/spec.h"
 
 /* ops, graphs and functions */
+#include "api/numpy/numpy.h"
 #include "api/operators.h"
 #include "eager/eager.h"
 #include "eager/tape.h"

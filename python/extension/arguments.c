@@ -61,17 +61,6 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
     return NULL;
 }
 
-/* What a layer's dtype may be besides: a Policy, or the name of a mixed one. */
-static tw_dtype policy_of(PyObject *value)
-{
-    void *object = tw__py_object_of(value);
-    if (object)
-        return tw__policy_code(object);
-    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
-    PyErr_Clear();
-    return text ? tw__policy_from_name(text) : TW_DTYPE_NONE;
-}
-
 static bool read_int(const context *c, const tw_field *field, PyObject *value, int64_t *out)
 {
     tw__py_auto PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
@@ -412,6 +401,8 @@ static tw_dtype dtype_of_stack(const context *c, PyObject *list)
 
 static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_tensors *out, tw_dtype *group)
 {
+    if (tw__py_takes_array(field))
+        return tw__py_fill_arrays(&(tw__py_operands){ c->signature, c->frame, c->given }, field, value, out);
     tw__py_how how;
     tw_dtype dtype = wanted_dtype(c, field, &how);
     if (dtype == TW_DTYPE_NONE)
@@ -463,6 +454,8 @@ static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_t
         *out = TW_TENSOR(value);
         return true;
     }
+    if (tw__py_takes_array(field))
+        return tw__py_fill_array(&(tw__py_operands){ c->signature, c->frame, c->given }, field, value, out);
     tw__py_how how;
     tw_dtype dtype = wanted_dtype(c, field, &how);
     if (TW_IS_TENSOR(value) && (how != TW_FORCE || dtype == TW_DTYPE_NONE || TW_TENSOR(value)->dtype == dtype)) {
@@ -540,7 +533,7 @@ static bool fill_field(context *c, int index, PyObject *value)
     case TW_KIND_STR:
         return (*(const char **)place = tw__py_text(c->frame, value, c->function->name, field->name)) != NULL;
     case TW_KIND_DTYPE:
-        return (field->word && (*(tw_dtype *)place = policy_of(value))) || tw__py_as_dtype(value, place);
+        return tw__py_worded_dtype(field->word, value, place);
     case TW_KIND_SHAPE:
         return PyCallable_Check(value) ? read_shape_function(c, field, value, place) : tw__py_as_shape(value, place);
     case TW_KIND_INTS:

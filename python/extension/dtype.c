@@ -1,7 +1,7 @@
 /* tf.DType: one object per dtype, made at the start. Compares with names and NumPy's dtypes too. */
 #include <float.h>
 
-#include "extension.h"
+#include "structure.h"
 
 typedef struct dtype_object {
     PyObject_HEAD tw_dtype dtype;
@@ -94,6 +94,24 @@ bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype)
     if (*dtype == TW_DTYPE_NONE)
         tw__py_error(PyExc_TypeError, "Cannot convert the argument `type_value`: %R to a TensorFlow DType.", value);
     return *dtype != TW_DTYPE_NONE;
+}
+
+/* What a layer's dtype may be besides: a Policy, or the name of a mixed one. */
+static tw_dtype policy_of(PyObject *value)
+{
+    void *object = tw__py_object_of(value);
+    if (object)
+        return tw__policy_code(object);
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    PyErr_Clear();
+    return text ? tw__policy_from_name(text) : TW_DTYPE_NONE;
+}
+
+bool tw__py_worded_dtype(const char *word, PyObject *value, tw_dtype *dtype)
+{
+    if (word && strcmp(word, "numpy") == 0)
+        return tw__py_numpy_dtype(value, dtype);
+    return (word && (*dtype = policy_of(value))) || tw__py_as_dtype(value, dtype);
 }
 
 static PyObject *repr(PyObject *self)

@@ -133,10 +133,30 @@ bool tw__py_arrays_start(PyObject *module);
 int tw__py_get_buffer(PyObject *self, Py_buffer *view, int flags);
 void tw__py_release_buffer(PyObject *self, Py_buffer *view);
 
+/* ---- operands of NumPy's functions (numpy.c) ---- */
+struct tw__py_frame;
+typedef struct tw__py_operands {
+    const tw_signature *signature;
+    struct tw__py_frame *frame;
+    PyObject *const *given; /* one per field */
+} tw__py_operands;
+bool tw__py_fill_array(const tw__py_operands *operands, const tw_field *field, PyObject *value, tw_tensor **out);
+bool tw__py_fill_arrays(const tw__py_operands *operands, const tw_field *field, PyObject *value, tw_tensors *out);
+static inline bool tw__py_takes_array(const tw_field *field) /* "tensor<array>" or "tensor<common>" */
+{
+    const char *word = field->word;
+    return word && (*word == 'a' || *word == 'c') && (strcmp(word, "array") == 0 || strcmp(word, "common") == 0);
+}
+tw_tensor *tw__py_numpy_array(PyObject *value, tw_dtype dtype); /* as asarray makes it; TW_DTYPE_NONE: of its own dtype */
+bool tw__py_numpy_dtype(PyObject *value, tw_dtype *dtype);      /* Python's float is float64; false: TypeError */
+PyObject *tw__py_numpy_result_type(PyObject *self, PyObject *values);
+PyObject *tw__py_numpy_binary(tw__operator which, PyObject *left, PyObject *right); /* an operator that promotes dtypes */
+
 /* ---- dtypes and shapes ---- */
 extern PyTypeObject *tw__py_shape_type, *tw__py_dtype_type;
-PyObject *tw__py_wrap_dtype(tw_dtype dtype);            /* NONE gives None */
-bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype); /* false: TypeError */
+PyObject *tw__py_wrap_dtype(tw_dtype dtype);                                  /* NONE gives None */
+bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype);                       /* false: TypeError */
+bool tw__py_worded_dtype(const char *word, PyObject *value, tw_dtype *dtype); /* of an argument "dtype<WORD>" */
 bool tw__py_dtypes_start(PyObject *module);
 PyObject *tw__py_wrap_shape(const tw_shape *shape);
 PyObject *tw__py_place(uint32_t device);                /* the whole name of one of the processor's logical devices */

@@ -195,12 +195,17 @@ static bool add_makers(const tw_signature *signature)
 
 /* ---- the tree ---- */
 
-static bool add_rows(tw_role role)
+/* Rows that are added when they are asked for. */
+static const char late[] = "experimental.numpy.";
+
+static bool add_rows(tw_role role, bool late_ones)
 {
     for (int i = 0; i < tw_signature_count(); i++) {
         const tw_signature *signature = tw_signature_at(i);
         bool member = signature->role == TW_ROLE_METHOD || signature->role == TW_ROLE_PROPERTY;
         if (role == TW_ROLE_METHOD ? !member : signature->role != role)
+            continue;
+        if (late_ones != (strncmp(signature->path, late, sizeof late - 1) == 0))
             continue;
         bool good = false;
         if (member) {
@@ -280,7 +285,8 @@ static PyObject *fill(PyObject *self, PyObject *package)
     Py_INCREF(package);
     root = package;
     Py_DECREF(errors);
-    if (!add_rows(TW_ROLE_CLASS) || !add_rows(TW_ROLE_METHOD) || !add_rows(TW_ROLE_FUNCTION) || !add_constants())
+    if (!add_rows(TW_ROLE_CLASS, false) || !add_rows(TW_ROLE_METHOD, false) || !add_rows(TW_ROLE_FUNCTION, false) ||
+        !add_constants())
         return NULL;
     if (PyObject_SetAttrString(self, "Operation", (PyObject *)tw__py_type_of(&tw__class_operation)) < 0)
         return NULL;
@@ -297,6 +303,13 @@ static PyObject *populate(PyObject *self, PyObject *package)
     if (collects)
         PyGC_Enable();
     return done;
+}
+
+static PyObject *add_numpy(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return add_rows(TW_ROLE_FUNCTION, true) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- functions that no row can describe ---- */
@@ -353,6 +366,8 @@ static PyMethodDef functions[] = {
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_current_training", tw__py_current_training, METH_NOARGS,
       "Whether the layer that is being called trains; None: it was not told." },
+    { "_add_numpy", add_numpy, METH_NOARGS, "Fills tf.experimental.numpy." },
+    { "_result_type", tw__py_numpy_result_type, METH_VARARGS, "The dtype that NumPy gives to values and dtypes together." },
     { "_present_graph", tw__py_present_graph, METH_NOARGS, "The graph of the function that is being traced, or None." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
     { "_in_function", tw__py_in_function, METH_NOARGS, "Whether calls become nodes of a function." },

@@ -24,6 +24,9 @@ static PyObject *read_first(tw__operator which, PyObject *left, PyObject *right)
 
 static PyObject *binary(tw__operator which, PyObject *left, PyObject *right)
 {
+    if (__builtin_expect(tw__numpy_behaves, false) && tw__numpy_operates(which) && !tw__py_composite(left) &&
+        !tw__py_composite(right))
+        return tw__py_numpy_binary(which, left, right);
     bool matrix = which == TW_OPERATOR_MATRIX && tw__in_lasting();
     if (TW_IS_TENSOR(left) && TW_IS_TENSOR(right) && !matrix)
         return run(which, TW_TENSOR(left), TW_TENSOR(right));

@@ -325,8 +325,8 @@ def _numpy_later():
     module = _module("numpy", experimental)
 
     def fill():
-        from thalweg._numpy import behavior
-        behavior.fill(module)
+        from thalweg import _numpy
+        _numpy.fill(module)
     _later([module], fill)
     _filled_later(module, "ndarray")
 

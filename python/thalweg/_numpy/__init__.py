@@ -1,1 +1,0 @@
-"""tf.experimental.numpy: NumPy's functions composed of TensorFlow's. Loaded when first asked for."""

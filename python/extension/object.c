@@ -132,12 +132,20 @@ bool tw__py_is_object(PyObject *value)
     return PyObject_TypeCheck(value, tw__py_object_type);
 }
 
-/* A subclass of Module or Callback need not call `super().__init__()`: that is done when the object is first needed. Gives the
- * object, or NULL. */
+/* Bases without arguments, whose subclasses need not call `super().__init__()`. */
+static const tw_class *const made_late_rows[] = {
+    &tw__class_module,     &tw__class_callback, &tw__class_initializer, &tw__class_regularizer,
+    &tw__class_constraint, &tw__class_schedule, &tw__class_type_spec,
+};
+
+/* The object of such a subclass, made when it is first needed; or NULL. */
 static tw_object *made_late(PyObject *value)
 {
     type_entry *entry = entry_of(Py_TYPE(value));
-    if (!entry || (entry->class_row != &tw__class_module && entry->class_row != &tw__class_callback))
+    bool late = false;
+    for (size_t i = 0; entry && i < sizeof made_late_rows / sizeof *made_late_rows; i++)
+        late = late || entry->class_row == made_late_rows[i];
+    if (!late)
         return NULL;
     PyObject *done = PyObject_CallMethod((PyObject *)entry->type, "__init__", "(O)", value);
     Py_XDECREF(done);

@@ -2,6 +2,7 @@
 
 Everything here comes from the library's own tables, through the extension _core; see python/extension."""
 import sys as _sys
+from _frozen_importlib import ModuleSpec as _ModuleSpec
 
 if _sys.version_info < (3, 11):
     raise ImportError("thalweg needs Python 3.11 or newer; this is Python %d.%d" % _sys.version_info[:2])
@@ -209,6 +210,8 @@ def _packages():
     for name, module in list(_sys.modules.items()):
         if name.startswith(__name__ + ".") and "__file__" not in module.__dict__:
             module.__dict__.setdefault("__path__", [])
+            if module.__dict__.get("__spec__") is None:
+                module.__spec__ = _ModuleSpec(name, None, is_package=True)
 
 
 def _later(modules, fill, known=None):
@@ -293,7 +296,8 @@ def _compat_later():
     return load
 
 
-_module("v2", compat)  # noqa: F821
+_module("v2", compat, __version__=__version__)  # noqa: F821
+compat.v1.__version__ = __version__  # noqa: F821
 _fill_compat = _compat_later()
 
 
@@ -384,6 +388,8 @@ _LATER = {
     _module("graph_util"): [("_constants", ("import_graph_def",))],
     _module("experimental", _module("xla")): [("_constants", ("compile", "jit_scope"))],
     _module("experimental", _module("mlir")): [("_constants", "MLIR")],
+    _module("experimental", nn): [("_experimental", ("general_dropout", "stateless_dropout"))],  # noqa: F821
+    _module("lite"): [("_constants", "LITE")],
     _module("tensorrt", experimental): [("_constants", "TENSORRT")],
     _module("server", profiler.experimental): [("_constants", "SERVER")],  # noqa: F821
     _module("client", profiler.experimental): [("_constants", "CLIENT")],  # noqa: F821
@@ -464,6 +470,26 @@ def _training_later():
 
 
 _training_later()
+
+
+def _inner_later():
+    """Modules of names that are not public: what they are asked for is looked up by _inner_paths."""
+    for parent in (_sys.modules[__name__], compat.v2):  # noqa: F821
+        _module("__internal__", parent)
+    _module("__operators__")
+
+    def getter(module, path):
+        def get(name):
+            from thalweg import _inner_paths
+            return _inner_paths.member(module, path, name)
+        return _core._getter(get, None)
+    for name, module in list(_sys.modules.items()):
+        path = name[len(__name__) + 1:]
+        if path.startswith(("keras.src", "keras.__internal__", "__internal__", "compat.v2.__internal__", "__operators__")):
+            module.__getattr__ = getter(module, path.replace("compat.v2.", ""))
+
+
+_inner_later()
 
 
 def _one_at_a_time():

@@ -118,9 +118,28 @@ _MACHINES, _TPUS = "other machines can't be used", "there are no TPUs"
 ClusterCoordinator, PerWorkerValue, PerWorkerValues, RemoteValue, Client, Server, PreemptionCheckpointHandler, PreemptionWatcher = (
     _unsupported(name, _MACHINES) for name in
     ("ClusterCoordinator", "PerWorkerValue", "PerWorkerValues", "RemoteValue", "Client", "Server", "PreemptionCheckpointHandler", "PreemptionWatcher"))
-DeviceAssignment, Topology, HardwareFeature, TPUEmbedding, TPUEmbeddingForServing, TPUEmbeddingV0 = (
-    _unsupported(name, _TPUS) for name in
-    ("DeviceAssignment", "Topology", "HardwareFeature", "TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0"))
+
+
+def _absent(name):
+    """A class of which no object can be made."""
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError("tf.tpu.experimental.embedding.%s is not supported: %s" % (name, _TPUS))
+    return type(name, (), {"__init__": refuse, "__doc__": "Not supported: %s." % _TPUS})
+
+
+class _HardwareFeature(_absent("HardwareFeature")):
+    """What a TPU can do."""
+
+    class EmbeddingFeature(enum.Enum):
+        """Which embeddings a TPU has."""
+        UNSUPPORTED, V1, V2 = "UNSUPPORTED", "V1", "V2"
+
+
+DeviceAssignment, Topology, TPUEmbedding, TPUEmbeddingForServing, TPUEmbeddingV0 = (
+    _unsupported(name, _TPUS) for name in ("DeviceAssignment", "Topology", "TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0"))
+HardwareFeature = _HardwareFeature
+Adagrad, AdagradMomentum, Adam, FTRL, SGD, FeatureConfig, TableConfig, QuantizationConfig = (
+    _absent(name) for name in ("Adagrad", "AdagradMomentum", "Adam", "FTRL", "SGD", "FeatureConfig", "TableConfig", "QuantizationConfig"))
 TPUSystemMetadata = collections.namedtuple("TPUSystemMetadata", "num_cores num_hosts num_of_cores_per_host topology devices")
 XLAOptions = collections.namedtuple("XLAOptions", "use_spmd_for_xla_partitioning enable_xla_dynamic_padder", defaults=(True, True))
 
@@ -157,4 +176,5 @@ DISTRIBUTE = ("CollectiveCommunication", "CollectiveHints", "CommunicationImplem
               "PreemptionWatcher", "TerminationConfig")
 COORDINATOR = ("ClusterCoordinator", "PerWorkerValue", "RemoteValue", "experimental_get_current_worker_index")
 TPU = ("DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "TPUSystemMetadata", "Topology")
-EMBEDDING = ("TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0")
+EMBEDDING = ("TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0", "Adagrad", "AdagradMomentum", "Adam", "FTRL", "SGD", "FeatureConfig", "TableConfig",
+             "QuantizationConfig")

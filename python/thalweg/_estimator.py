@@ -560,6 +560,19 @@ class KerasEstimator(Estimator):
 
 
 # What else tf.estimator names: the hooks of sessions, and models that are there already.
+class Exporter:
+    """The base of what a program exports models with."""
+
+    @property
+    def name(self):
+        """The directory's name."""
+        raise NotImplementedError("%s.name" % type(self).__name__)
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        """Exports a model."""
+        raise NotImplementedError("%s.export" % type(self).__name__)
+
+
 HOOKS = ("SessionRunHook", "SessionRunArgs", "SessionRunContext", "SessionRunValues", "CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook",
          "FinalOpsHook", "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook", "SecondOrStepTimer", "StepCounterHook", "StopAtStepHook",
          "SummarySaverHook")
@@ -578,6 +591,6 @@ def __getattr__(name):
 __getattr__ = _core._getter(__getattr__, None)
 
 
-ESTIMATOR = ("Estimator", "EstimatorSpec", "ModeKeys", "RunConfig", "TrainSpec", "EvalSpec", "train_and_evaluate") + HOOKS + CANNED
+ESTIMATOR = ("Estimator", "EstimatorSpec", "ModeKeys", "RunConfig", "TrainSpec", "EvalSpec", "Exporter", "train_and_evaluate") + HOOKS + CANNED
 EXPORT = ("ServingInputReceiver", "TensorServingInputReceiver", "PredictOutput", "RegressionOutput", "ClassificationOutput",
           "build_raw_serving_input_receiver_fn", "build_parsing_serving_input_receiver_fn")

@@ -186,3 +186,23 @@ __getattr__ = _core._getter(__getattr__, None)
 
 
 EXPERIMENTAL = ("Optional", "RowPartition", "async_scope", "async_clear_error", "function_executor_type", "enable_strict_mode")
+
+
+def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+    """x where numbers of a function of the program's are not below the rate, scaled up; else 0."""
+    x = tf.convert_to_tensor(x)
+    if isinstance(rate, (int, float)) and not 0 <= rate < 1:
+        raise ValueError("`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate=%s" % rate)
+    if not x.dtype.is_floating:
+        raise ValueError("`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype=%r" % x.dtype)
+    if isinstance(rate, (int, float)) and rate == 0:
+        return x
+    with tf.name_scope(name or "dropout"):
+        shape = tf.shape(x) if noise_shape is None else [size if size is not None else tf.shape(x)[axis] for axis, size in enumerate(noise_shape)]
+        keep = uniform_sampler(shape=shape, dtype=x.dtype) >= tf.cast(rate, x.dtype)
+        return tf.where(keep, x / (1 - tf.cast(rate, x.dtype)), tf.zeros([], x.dtype))
+
+
+def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
+    """As tf.nn.dropout; what is dropped follows from the seed alone."""
+    return general_dropout(x, rate, lambda shape, dtype: tf.random.stateless_uniform(shape, seed, dtype=dtype, alg=rng_alg), noise_shape, name)

@@ -2,6 +2,8 @@
 import sys
 from importlib.machinery import ModuleSpec
 
+_INNER = tuple("thalweg." + name for name in ("python", "core", "compiler", "keras.src", "keras.__internal__", "__internal__", "__operators__"))
+
 
 class Members:
     """Finds thalweg.X.Y as the module that is the attribute Y of thalweg.X, loaded late or not."""
@@ -11,13 +13,15 @@ class Members:
         """What the import system asks when there is no such file."""
         del path, target
         parent, _, name = fullname.rpartition(".")
-        if fullname.startswith(("thalweg.python", "thalweg.core")):
-            from thalweg import _inner_paths
-            return _inner_paths.Finder.find_spec(fullname)
-        if not fullname.startswith("thalweg.") or name.startswith("_") or parent not in sys.modules:
+        if not fullname.startswith("thalweg.") or (name.startswith("_") and not name.endswith("__")) or parent not in sys.modules:
             return None
-        module = getattr(sys.modules[parent], name, None)
-        return ModuleSpec(fullname, Members(module), is_package=True) if isinstance(module, type(sys)) else None
+        module = sys.modules[parent].__dict__.get(name) if fullname.startswith(_INNER) else getattr(sys.modules[parent], name, None)
+        if isinstance(module, type(sys)):
+            return ModuleSpec(fullname, Members(module), is_package=True)
+        if not fullname.startswith(_INNER):
+            return None
+        from thalweg import _inner_paths
+        return _inner_paths.Finder.find_spec(fullname)
 
     def __init__(self, module):
         self.module, self.spec = module, getattr(module, "__spec__", None)

@@ -395,8 +395,9 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         raise NotImplementedError("tf.function: experimental_follow_type_hints is not supported")
     if experimental_relax_shapes is not None:
         reduce_retracing = experimental_relax_shapes
-    for name, value in (("experimental_implements", experimental_implements), ("experimental_attributes", experimental_attributes),
-                        ("experimental_autograph_options", experimental_autograph_options)):
+    if experimental_implements is not None and not isinstance(experimental_implements, str):
+        raise TypeError("tf.function: `experimental_implements` must be a string, got %r" % (experimental_implements,))
+    for name, value in (("experimental_attributes", experimental_attributes), ("experimental_autograph_options", experimental_autograph_options)):
         if value is not None:
             raise NotImplementedError("tf.function: the argument `%s` is not supported yet" % name)
     if jit_compile is None:

@@ -53,12 +53,6 @@ def is_in_graph_mode():
 
 
 IS_IN_GRAPH_MODE = is_in_graph_mode
-CompositeTensor = (tf.SparseTensor, tf.RaggedTensor)
-
-
-def is_composite_tensor(value):
-    """Whether a value is made of several tensors."""
-    return isinstance(value, CompositeTensor)
 
 
 def is_symbolic_tensor(tensor):
@@ -86,7 +80,8 @@ def enabled():
 
 def is_sequence_or_composite(value):
     """Whether a value has members, or is made of several tensors."""
-    return tf.nest.is_nested(value) or is_composite_tensor(value)
+    from thalweg import _inner_types
+    return tf.nest.is_nested(value) or _inner_types.is_composite_tensor(value)
 
 
 def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_inlining=False):
@@ -96,6 +91,15 @@ def convert_variables_to_constants_v2(func, lower_control_flow=True, aggressive_
     if not variables:
         return func
     raise NotImplementedError("convert_variables_to_constants_v2: functions with variables are not supported; tf.saved_model.save keeps them as variables")
+
+
+def get_op_def(name):
+    """The definition of an op as a message."""
+    raise NotImplementedError("op_def_registry.get(%r): definitions of ops are not told as messages" % (name,))
+
+
+def sync():
+    """The ops are always there."""
 
 
 def with_dependencies(dependencies, output_tensor, name=None):
@@ -327,23 +331,15 @@ class ObjectIdentityDictionary(dict):
         return len(self._own)
 
 
-def _flatten_up_to(shallow, value):
-    if not tf.nest.is_nested(shallow):
-        return [value]
-    inner = [value[key] for key in shallow] if isinstance(shallow, dict) else value
-    return [leaf for one, part in zip(shallow.values() if isinstance(shallow, dict) else shallow, inner) for leaf in _flatten_up_to(one, part)]
+def getitem(tensor, slice_spec):
+    """tensor[slice_spec], by the name that configs of Keras models have for it."""
+    return tensor[slice_spec]
 
-
-nest = types.SimpleNamespace(
-    is_sequence=tf.nest.is_nested, is_nested=tf.nest.is_nested, is_nested_or_composite=is_sequence_or_composite, is_sequence_or_composite=is_sequence_or_composite,
-    flatten_up_to=lambda shallow_tree, input_tree, *rest, **others: _flatten_up_to(shallow_tree, input_tree),
-    map_structure_up_to=lambda shallow_tree, func, *inputs, **others: tf.nest.pack_sequence_as(
-        shallow_tree, [func(*parts) for parts in zip(*(_flatten_up_to(shallow_tree, tree) for tree in inputs))]))
 
 inspect = types.SimpleNamespace(**{name: getattr(_inspect, name) for name in (
     "signature getfullargspec getmembers isclass isfunction ismethod ismodule isgenerator isgeneratorfunction isbuiltin isroutine isdatadescriptor isabstract "
-    "getdoc getfile getsource getsourcefile getsourcelines getmodule getmro currentframe stack iscoroutinefunction isawaitable Parameter").split()},
-    getargspec=_inspect.getfullargspec, getcallargs=_inspect.getcallargs)
+    "getdoc getfile getsource getsourcefile getsourcelines getmodule getmro currentframe getframeinfo isframe stack iscoroutinefunction isawaitable Parameter").split()},
+    getargspec=_inspect.getfullargspec, getcallargs=_inspect.getcallargs, _inspect=_inspect)
 
 
 # ---- sizes of convolutions ----

@@ -8,7 +8,7 @@ class _Aliases:
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         """What the import system asks."""
-        if not fullname.startswith("tensorflow.") and fullname != "tensorflow_datasets":
+        if not fullname.startswith(("tensorflow.", "keras.")) and fullname != "tensorflow_datasets":
             return None
         from importlib.machinery import ModuleSpec
         return ModuleSpec(fullname, _Aliases)
@@ -17,7 +17,7 @@ class _Aliases:
     def create_module(spec):
         """The module that is meant."""
         import importlib
-        own = "thalweg._tfds" if spec.name == "tensorflow_datasets" else "thalweg" + spec.name[len("tensorflow"):]
+        own = "thalweg." + ("_tfds" if spec.name == "tensorflow_datasets" else spec.name[11:] if spec.name.startswith("tensorflow.") else spec.name)
         try:
             return importlib.import_module(own)
         except ModuleNotFoundError as error:

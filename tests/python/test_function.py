@@ -383,10 +383,17 @@ def test_threads():
     assert not wrong and f.experimental_get_tracing_count() == 1
 
 
-@pytest.mark.parametrize("argument", ["experimental_implements", "experimental_attributes", "experimental_autograph_options"])
+@pytest.mark.parametrize("argument", ["experimental_attributes", "experimental_autograph_options"])
 def test_arguments_without_effect_are_refused(argument):
     with pytest.raises(NotImplementedError, match=argument):
         tf.function(lambda x: x, **{argument: {"a": "b"}})
+
+
+def test_implements():
+    """The name of what a function implements is for compilers that have a better one; there is none."""
+    assert tf.function(lambda x: x + 1, experimental_implements="own:Plus")(tf.constant(2)).numpy() == 3
+    with pytest.raises(TypeError, match="experimental_implements"):
+        tf.function(lambda x: x, experimental_implements=3)
 
 
 def test_plan():

@@ -17,33 +17,67 @@ class AggregationMethod:
 
 
 class CriticalSection:
-    """Runs functions one after the other."""
+    """Runs functions one after the other: also those of functions that are traced, when they run (src/op/queue/mutex.c)."""
 
     def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):
         if critical_section_def is not None:
             raise ValueError("Argument `critical_section_def` is not supported.")
         del import_scope
-        self._name, self._lock = name or "critical_section", _shared_lock(shared_name)
+        if _core.executing_eagerly() or shared_name is None:
+            self._handle = _shared_mutex(shared_name) if shared_name else _new_mutex(name)
+        else:
+            self._handle = tf.raw_ops.MutexV2(shared_name=shared_name, container="", name=name or "CriticalSection")
+        self._name = name or "critical_section"
 
-    name = property(lambda self: self._name)
+    name = property(lambda self: self._name if _core.executing_eagerly() or not hasattr(self._handle, "op") else self._handle.op.name)
 
     def execute(self, fn, exclusive_resource_access=True, name=None):
-        """What a function gives; while it runs no other one of this section does. In a graph functions run in their order."""
-        del exclusive_resource_access, name
+        """What a function gives; while it runs no other one of this section does."""
+        del exclusive_resource_access
         if not callable(fn):
-            raise ValueError("Argument `fn` should be callable. Received: %r" % (fn,))
-        with self._lock:
-            return fn()
+            raise TypeError("%r object is not callable" % type(fn).__name__)
+        running = _running.__dict__.setdefault("sections", [])
+        if any(handle is self._handle for handle in running):
+            raise ValueError("Attempting to lock a CriticalSection (%s) in which we are already running. This is illegal and may cause deadlocks." % self._name)
+        running.append(self._handle)
+        try:
+            with tf.name_scope(name or "critical_section_execute"):
+                return self._run(fn)
+        finally:
+            running.pop()
+
+    def _run(self, fn):
+        lock = tf.raw_ops.MutexLock(mutex=self._handle)
+        if _core.executing_eagerly():
+            try:
+                return tf.nest.map_structure(_as_result, fn())
+            finally:
+                tf.raw_ops.ConsumeMutexLock(mutex_lock=lock)
+        with tf.control_dependencies([lock.op]):
+            result = tf.nest.map_structure(_as_result, fn())
+        made = [value for value in tf.nest.flatten(result) if value is not None]
+        with tf.control_dependencies(made):
+            consumed = tf.raw_ops.ConsumeMutexLock(mutex_lock=lock)
+        with tf.control_dependencies([consumed] if consumed is not None else []):  # in a function ops run in their order
+            return tf.nest.map_structure(lambda value: tf.identity(value) if _core.is_tensor(value) else value, result)
 
 
-_locks, _guard = {}, threading.Lock()
+def _as_result(value):
+    return value if value is None or isinstance(value, tf.Operation) else tf.identity(value)
 
 
-def _shared_lock(name):
-    if name is None:
-        return threading.RLock()
+_locks, _guard, _running = {}, threading.Lock(), threading.local()
+
+
+def _new_mutex(name):
+    return tf.raw_ops.MutexV2(shared_name="", container="", name=name or "CriticalSection")
+
+
+def _shared_mutex(name):
     with _guard:
-        return _locks.setdefault(name, threading.RLock())
+        if name not in _locks:
+            _locks[name] = _new_mutex(name)
+        return _locks[name]
 
 
 # ---- what is told about ops and types by Python ----

@@ -35,6 +35,17 @@ TW_PROPERTY(variable_snapshot, "Variable._snapshot(self: variable) -> tensor",
     return args->self->snapshot ? tw__node_output(args->self->snapshot, 0) : NULL;
 }
 
+TW_METHOD(variable_set_first_value, "Variable._set_first_value(self: variable, initializer: operation, initial: tensor)",
+          "In a graph: another operation gives it its first value, which is that one.")
+{
+    if (!args->self->graph || !args->initial->node || args->initializer->node->graph != args->self->graph)
+        return tw__fail(TW_VALUE_ERROR, "the variable %s and its first value must be in one graph", args->self->name);
+    args->self->initializer = args->initializer->node;
+    args->self->initial = args->initial->node;
+    args->self->initial_output = args->initial->node_output;
+    return TW_OK;
+}
+
 TW_METHOD(session_assign, "compat.v1._Session.assign(self: session, variable: variable, value: tensor)",
           "Sets the variable's value in this session.")
 {

@@ -18,7 +18,7 @@ MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.save
            "tensorflow.core.framework.op_def_pb2", "tensorflow.core.framework.step_stats_pb2", "tensorflow.core.framework.summary_pb2", "tensorflow.core.util.event_pb2",
            "tensorflow.core.example.example_pb2", "tensorflow.core.example.feature_pb2", "tensorflow.python.training.checkpoint_state_pb2", "google.protobuf.any_pb2",
            "google.protobuf.wrappers_pb2", "tensorflow.core.framework.full_type_pb2", "tensorflow.core.framework.graph_debug_info_pb2",
-           "tensorflow.core.framework.resource_handle_pb2", "tensorflow.core.framework.tensor_slice_pb2", "tensorflow.core.protobuf.fingerprint_pb2",
+           "tensorflow.core.framework.reader_base_pb2", "tensorflow.core.framework.resource_handle_pb2", "tensorflow.core.framework.tensor_slice_pb2", "tensorflow.core.protobuf.fingerprint_pb2",
            "tensorflow.core.protobuf.saved_object_graph_pb2", "tensorflow.core.protobuf.snapshot_pb2", "tensorflow.core.protobuf.struct_pb2",
            "tensorflow.core.protobuf.tensor_bundle_pb2", "tensorflow.core.protobuf.trackable_object_graph_pb2", "keras.protobuf.saved_metadata_pb2",
            "tensorflow.tsl.profiler.protobuf.trace_events_pb2"]

@@ -6,8 +6,8 @@ from thalweg import _core, _messages
 from thalweg._graph_mode import (
     checkpoint as _checkpoint, composed as _composed, coordinator as _coordinator, data as _data, forms as _forms, graph as _graph, graph_util as _graph_util,
     hooks as _hooks, host as _host, importing as _importing, inputs as _inputs, keras as _keras, layers as _layers, losses as _losses, meta_graph as _meta_graph,
-    metrics as _metrics, monitored as _monitored, old_names as _old_names, rnn as _rnn, saved_model as _saved_model, scopes as _scopes, session as _session,
-    small as _small, summary as _summary, train as _train, variables as _variables, wrapped as _wrapped)
+    metrics as _metrics, monitored as _monitored, old_names as _old_names, readers as _readers, rnn as _rnn, saved_model as _saved_model, scopes as _scopes,
+    session as _session, small as _small, summary as _summary, train as _train, variables as _variables, warm as _warm, wrapped as _wrapped)
 
 _graph.install()
 _variables.install()
@@ -142,7 +142,7 @@ def fill():
             for name, value in vars(module).items():
                 if not name.startswith("_") and name != "install" and getattr(value, "__module__", None) == module.__name__:
                     setattr(place, name, value)
-    for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn, _small):
+    for module in (_checkpoint, _data, _forms, _layers, _metrics, _old_names, _saved_model, _summary, _train, _host, _rnn, _small, _readers, _warm):
         module.install()
     _own_features()
     _v1.nn.separable_conv2d, _v1.train.import_meta_graph, _v1.io.write_graph = (

@@ -140,17 +140,7 @@ def install():
     for kind in ("update", "add", "sub"):
         _scatter("scatter_nd_" + kind, "Parts of a variable: %s." % kind, lambda ref, indices, updates: [indices, updates])
     _v1.all_variables, _v1.initialize_variables = _v1.global_variables, _v1.variables_initializer
-    _v1.FixedLengthRecordReader = _unsupported("FixedLengthRecordReader")
-    for name in ("TextLineReader", "TFRecordReader", "WholeFileReader", "IdentityReader"):
-        setattr(_v1, name, _unsupported(name))
     for name in ("QueueBase", "FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"):
         setattr(_v1, name, getattr(tf.queue, name))
     tf._module("initializers", _v1, global_variables=_v1.global_variables_initializer, local_variables=_v1.local_variables_initializer,
                tables_initializer=_v1.tables_initializer, variables=_v1.variables_initializer)
-
-
-def _unsupported(name):
-    def make(*args, **kwargs):
-        raise NotImplementedError("tf.compat.v1.%s: readers are not supported; use tf.data" % name)
-    make.__name__, make.__doc__ = name, "Not supported: use tf.data."
-    return make

@@ -5,33 +5,44 @@
 #include "op/array/array.h"
 #include "rows.h"
 
+/* The first tensor among the operands; numbers have its dtype. */
+static const tw_tensor *first_tensor(const tw__operand *operands, int count)
+{
+    int at = 0;
+    while (at < count && operands[at].kind != TW_OPERAND_TENSOR)
+        at++;
+    return at < count ? operands[at].tensor : NULL;
+}
+
 tw_status tw__call_all(const tw_op *op, tw_tensor **outputs, int room, const tw__operand *operands, int count)
 {
-    TW_TEMPS(t);
-    tw_tensor *inputs[TW_MAX_OPERANDS], *like = NULL;
+    tw_tensor *inputs[TW_MAX_OPERANDS], *made[TW_MAX_OPERANDS]; /* made: those inputs that are released here */
     tw_attr attrs[TW_MAX_OPERANDS];
-    int input_count = 0, attr_count = 0;
+    int input_count = 0, attr_count = 0, made_count = 0;
+    tw_status status = TW_OK;
     for (int i = 0; i < room; i++)
         outputs[i] = NULL;
-    for (int i = count; i-- > 0;) {
-        if (operands[i].kind == TW_OPERAND_TENSOR)
-            like = operands[i].tensor;
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && status == TW_OK; i++) {
         const tw__operand *operand = &operands[i];
+        tw_tensor *input = operand->tensor;
         if (operand->kind == TW_OPERAND_ATTR) {
             attrs[attr_count++] = operand->attr;
             continue;
         }
-        tw_tensor *input = operand->kind == TW_OPERAND_TENSOR   ? operand->tensor
-                           : operand->kind == TW_OPERAND_NUMBER ? tw__temp(t, tw__grad_constant(operand->number, like))
-                           : operand->kind == TW_OPERAND_INT    ? tw__temp(t, tw_tensor_int((int32_t)operand->integer))
-                                                                : tw__temp(t, tw_tensor_int64(operand->integer));
+        if (operand->kind != TW_OPERAND_TENSOR)
+            made[made_count++] = input = operand->kind == TW_OPERAND_NUMBER
+                                             ? tw__grad_constant(operand->number, first_tensor(operands, count))
+                                         : operand->kind == TW_OPERAND_INT ? tw_tensor_int((int32_t)operand->integer)
+                                                                           : tw_tensor_int64(operand->integer);
         if (!input)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: input %d is NULL", op->name, input_count);
+            status = tw__fail(TW_INVALID_ARGUMENT, "%s: input %d is NULL", op->name, input_count);
         inputs[input_count++] = input;
     }
-    return tw__apply(op, inputs, input_count, attrs, attr_count, outputs, &room);
+    if (status == TW_OK)
+        status = tw__apply(op, inputs, input_count, attrs, attr_count, outputs, &room);
+    while (made_count > 0)
+        tw_release(made[--made_count]);
+    return status;
 }
 
 tw_tensor *tw__call_of(const tw_op *op, const tw__operand *operands, int count)

@@ -1,5 +1,6 @@
 /* Functions that make arrays by a rule: numbers in a row, one-hot rows, repeating, grids, diagonals. */
 #include "api/array/array.h"
+#include "eager/eager.h"
 #include "graph/graph.h"
 #include "op/calls.h"
 #include "rows.h"
@@ -101,25 +102,28 @@ TW_API(linspace,
                  tw__shape_text(&stop->shape), (long long)args->axis);
         return NULL;
     }
-    if (shape.rank == 0 && args->num > 0) {
+    bool follows = !start->data || !stop->data || tw__tapes_following(TW_IN(start, stop), 2); /* the op has no gradient */
+    if (shape.rank == 0 && args->num > 0 && !follows) {
         tw_auto tw_tensor *num = tw_tensor_int64(args->num);
         return TW_CALL(LinSpace, start, stop, num);
     }
-    /* start + i * (stop - start) / (num - 1), the i along the new axis */
+    /* start, start + i * (stop - start) / (num - 1), stop, the i along the new axis; of one number start alone */
+    bool ends = args->num > 1;
+    int64_t inner = ends ? args->num - 2 : args->num;
     tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
     tw_auto tw_tensor *from = wide_shape && place ? TW_CALL(BroadcastTo, start, wide_shape) : NULL;
     tw_auto tw_tensor *to = from ? TW_CALL(BroadcastTo, stop, wide_shape) : NULL;
     tw_auto tw_tensor *first = to ? TW_CALL(ExpandDims, from, place) : NULL, *last = TW_CALL(ExpandDims, to, place);
     tw_shape line = { .rank = shape.rank + 1 };
     for (int i = 0; i < line.rank; i++)
-        line.dims[i] = i == axis ? args->num : 1;
-    tw_auto tw_tensor *zero = number_of(0, TW_INT64), *one = number_of(1, TW_INT64), *count = tw_tensor_int64(args->num);
-    tw_tensor *steps = TW_CALL(Range, zero, count, one);
+        line.dims[i] = i == axis ? inner : 1;
+    tw_tensor *steps = TW_CALL(Range, (int64_t)ends, (int64_t)ends + inner, INT64_C(1));
     steps = TW_CALL(Reshape, tw__temp(t, cast_to(steps, dtype)), tw__temp(t, tw__tensor_of_shape(&line, TW_INT64)));
     tw_tensor *length = TW_CALL(Sub, last, first);
     tw_tensor *step =
         TW_TEMP(RealDiv, tw__temp(t, length), tw__temp(t, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype)));
-    return TW_CALL(AddV2, TW_TEMP(Mul, step, tw__temp(t, steps)), first);
+    tw_tensor *middle = TW_TEMP(AddV2, TW_TEMP(Mul, step, tw__temp(t, steps)), first);
+    return ends ? tw__keep(t, middle ? tw__temp_concat(t, TW_IN(first, middle, last), 3, axis) : NULL) : tw__keep(t, middle);
 }
 
 /* ---- repeating ---- */

@@ -163,10 +163,10 @@ static tw_status from_rows(const rows *r, float *from, tw_tensor *x)
     return status;
 }
 
-static void release(tw__buffer *buffer)
+static void release(tw__buffer **buffer)
 {
-    if (buffer)
-        tw__buffer_release(buffer);
+    if (*buffer)
+        tw__buffer_release(*buffer);
 }
 
 /* Room for a result that can't be made in place. */
@@ -231,42 +231,28 @@ static tw_status norm_compute(tw__kernel *kernel)
     if (kernel->inputs[1]->dtype != TW_FLOAT32)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "U is %s, expected float32", tw_dtype_name(kernel->inputs[1]->dtype));
     rows r = rows_of(kernel->op, kernel->attrs, &x->shape);
-    tw__buffer *in = NULL, *out = NULL;
+    tw__auto(release) tw__buffer *in = NULL, *out = NULL;
     const float *data;
     float *y;
-    tw_status status = as_rows(&r, x, &data, &in);
-    if (status == TW_OK)
-        status = room(&r, kernel->outputs[0], &y, &out);
-    if (status == TW_OK)
-        status = norm_run(kernel, &r, data, y);
-    if (status == TW_OK)
-        status = from_rows(&r, y, kernel->outputs[0]);
-    release(in);
-    release(out);
-    return status;
+    TW_TRY(as_rows(&r, x, &data, &in));
+    TW_TRY(room(&r, kernel->outputs[0], &y, &out));
+    TW_TRY(norm_run(kernel, &r, data, y));
+    return from_rows(&r, y, kernel->outputs[0]);
 }
 
 static tw_status grad_compute(tw__kernel *kernel)
 {
     rows r = rows_of(kernel->op, kernel->attrs, &kernel->inputs[1]->shape);
-    tw__buffer *buffers[3] = { NULL, NULL, NULL };
+    tw__auto(release) tw__buffer *first = NULL, *second = NULL, *third = NULL;
     const float *gradient, *x;
     float *result;
-    tw_status status = as_rows(&r, kernel->inputs[0], &gradient, &buffers[0]);
-    if (status == TW_OK)
-        status = as_rows(&r, kernel->inputs[1], &x, &buffers[1]);
-    if (status == TW_OK)
-        status = room(&r, kernel->outputs[0], &result, &buffers[2]);
-    if (status == TW_OK)
-        status =
-            tw__batch_norm_grad(gradient, x, r.rows, r.channels, kernel->inputs[2]->data, kernel->inputs[3]->data,
-                                kernel->inputs[4]->data, (float)TW_ATTR(kernel, "epsilon")->f, TW_ATTR(kernel, "is_training")->b,
-                                result, kernel->outputs[1]->data, kernel->outputs[2]->data);
-    if (status == TW_OK)
-        status = from_rows(&r, result, kernel->outputs[0]);
-    for (int i = 0; i < 3; i++)
-        release(buffers[i]);
-    return status;
+    TW_TRY(as_rows(&r, kernel->inputs[0], &gradient, &first));
+    TW_TRY(as_rows(&r, kernel->inputs[1], &x, &second));
+    TW_TRY(room(&r, kernel->outputs[0], &result, &third));
+    TW_TRY(tw__batch_norm_grad(gradient, x, r.rows, r.channels, kernel->inputs[2]->data, kernel->inputs[3]->data,
+                               kernel->inputs[4]->data, (float)TW_ATTR(kernel, "epsilon")->f, TW_ATTR(kernel, "is_training")->b,
+                               result, kernel->outputs[1]->data, kernel->outputs[2]->data));
+    return from_rows(&r, result, kernel->outputs[0]);
 }
 
 /* ---- the gradient ---- */

@@ -160,50 +160,42 @@ static tw_status cross(tw__kernel *kernel, crossing *c, tw_string separator, uin
               *shape = tw__output(kernel, 2, &TW_SHAPE(2));
     if (!indices || !values || !shape)
         return tw__error_status();
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    for (int64_t row = 0, at = 0; status == TW_OK && row < c->rows; row++) {
-        status = combinations(c, row, &count);
-        for (int64_t k = 0; status == TW_OK && k < count; k++, at++) {
+    tw__auto(tw__text_free) tw__text text = { 0 };
+    for (int64_t row = 0, at = 0; row < c->rows; row++) {
+        TW_TRY(combinations(c, row, &count));
+        for (int64_t k = 0; k < count; k++, at++) {
             ((int64_t *)indices->data)[2 * at] = row;
             ((int64_t *)indices->data)[2 * at + 1] = k;
             if (values->dtype == TW_STRING)
-                status = write_text(c, row, k, separator, values, at, &text);
+                TW_TRY(write_text(c, row, k, separator, values, at, &text));
             else
                 ((int64_t *)values->data)[at] = hash_of(c, row, k, key, buckets);
         }
     }
-    tw__text_free(&text);
     ((int64_t *)shape->data)[0] = c->rows;
     ((int64_t *)shape->data)[1] = widest;
-    return status;
+    return TW_OK;
 }
 
 static tw_status cross_compute(tw__kernel *kernel)
 {
-    crossing c = { 0 };
+    tw__auto(end) crossing c = { 0 };
     bool hashed = TW_ATTR(kernel, "hashed_output")->b;
     if (hashed != (kernel->out_dtypes[1] == TW_INT64))
         return tw__fail(TW_INVALID_ARGUMENT, "out_type must be int64 for hashes and string for texts");
-    tw_status status = read_features(kernel, &c, kernel->input_count);
-    if (status == TW_OK)
-        status = cross(kernel, &c, (tw_string){ "_X_", 3 }, (uint64_t)TW_ATTR(kernel, "hash_key")->i,
-                       TW_ATTR(kernel, "num_buckets")->i);
-    end(&c);
-    return status;
+    TW_TRY(read_features(kernel, &c, kernel->input_count));
+    return cross(kernel, &c, (tw_string){ "_X_", 3 }, (uint64_t)TW_ATTR(kernel, "hash_key")->i,
+                 TW_ATTR(kernel, "num_buckets")->i);
 }
 
 static tw_status cross_texts_compute(tw__kernel *kernel)
 {
-    crossing c = { 0 };
+    tw__auto(end) crossing c = { 0 };
     const tw_tensor *separator = kernel->inputs[kernel->input_count - 1];
     if (separator->count != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "Input separator should be a scalar.");
-    tw_status status = read_features(kernel, &c, kernel->input_count - 1);
-    if (status == TW_OK)
-        status = cross(kernel, &c, tw__strings(separator)[0], 0, 0);
-    end(&c);
-    return status;
+    TW_TRY(read_features(kernel, &c, kernel->input_count - 1));
+    return cross(kernel, &c, tw__strings(separator)[0], 0, 0);
 }
 
 TW_OP(SparseCross, .inputs = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types",

@@ -4,6 +4,7 @@
 #define TW_EMBED_H
 
 #include "base/circles.h"
+#include "base/environment.h"
 #include "base/language.h"
 #include "base/pause.h"
 #include "base/trackable.h"

@@ -396,11 +396,23 @@ static struct PyModuleDef definition = {
 };
 
 PyMODINIT_FUNC PyInit__core(void);
+/* Libraries that pip installed are in the environment's own folder (the extra onednn). */
+static void find_libraries(void)
+{
+    PyObject *prefix = PySys_GetObject("prefix");
+    tw__py_auto PyObject *folder = prefix ? PyUnicode_FromFormat("%S/lib", prefix) : NULL;
+    const char *text = folder ? PyUnicode_AsUTF8AndSize(folder, NULL) : NULL;
+    if (text)
+        tw__library_folder(text);
+    PyErr_Clear();
+}
+
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
+    find_libraries();
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||

@@ -147,6 +147,7 @@ def _set_value(x, value):
     x.assign(numpy.asarray(value, dtype=x.dtype.as_numpy_dtype))
 
 
+keras.backend._read_settings()  # noqa: F821
 keras.backend.get_value, keras.backend.set_value = _get_value, _set_value  # noqa: F821
 
 

@@ -261,7 +261,7 @@ register_filesystem_plugin = _unsupported("tf.experimental.register_filesystem_p
 
 # ---- tf.config ----
 
-_settings = {"jit": "", "options": {}, "policy": "silent", "synchronous": True, "tensor_float_32": True, "filtering": True, "deterministic": False}
+_settings = {"jit": "", "options": {}, "policy": "silent", "synchronous": True, "tensor_float_32": True, "filtering": True}
 _OPTIONS = ("layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization dependency_optimization loop_optimization "
             "function_optimization debug_stripper disable_model_pruning scoped_allocator_optimization pin_to_host_optimization "
             "implementation_selector auto_mixed_precision disable_meta_optimizer min_graph_nodes auto_parallel use_plugin_optimizers").split()
@@ -288,11 +288,6 @@ def set_experimental_options(options):
 def get_experimental_options():
     """What set_experimental_options was told."""
     return dict({"disable_model_pruning": False, "disable_meta_optimizer": False}, **_settings["options"])
-
-
-def enable_op_determinism():
-    """Remembered: ops give the same numbers in every run anyway. Random ops without a seed still run."""
-    _settings["deterministic"] = True
 
 
 def enable_tensor_float_32_execution(enabled):
@@ -344,7 +339,7 @@ def enable_mlir_bridge():
 
 disable_mlir_bridge = enable_mlir_bridge
 OPTIMIZER = ("set_jit", "get_jit", "set_experimental_options", "get_experimental_options")
-CONFIG = ("enable_op_determinism enable_tensor_float_32_execution tensor_float_32_execution_enabled set_device_policy get_device_policy "
+CONFIG = ("enable_tensor_float_32_execution tensor_float_32_execution_enabled set_device_policy get_device_policy "
           "set_synchronous_execution get_synchronous_execution ClusterDeviceFilters enable_mlir_bridge disable_mlir_bridge").split()
 
 

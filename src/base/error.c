@@ -4,8 +4,9 @@
  * depend on another. */
 #include <stdlib.h>
 
-#include "base/language.h"
 #include "base/base.h"
+#include "base/environment.h"
+#include "base/language.h"
 
 static _Thread_local tw__saved_error now;
 
@@ -338,6 +339,21 @@ void tw_set_log(tw_log log, void *user)
     messages.log = log;
     messages.user = user;
     pthread_mutex_unlock(&messages.lock);
+}
+
+static int least_level;
+
+static void read_level(void)
+{
+    const char *text = getenv("TF_CPP_MIN_LOG_LEVEL");
+    least_level = text ? atoi(text) : 0;
+}
+
+bool tw__log_wanted(int level)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_level);
+    return level >= least_level;
 }
 
 void tw_log_line(void *stream, const char *level, const char *text)

@@ -173,8 +173,12 @@ static void forget_in_child(void)
 
 static void prepare(void)
 {
-    const char *text = getenv("THALWEG_NUM_THREADS");
-    int count = text ? atoi(text) : 0;
+    static const char *const names[] = { "THALWEG_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS" };
+    int count = 0;
+    for (size_t i = 0; count <= 0 && i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        count = text ? atoi(text) : 0;
+    }
     if (count <= 0) {
         cpu_set_t set;
         count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

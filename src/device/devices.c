@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/environment.h"
 #include "device/device.h"
 #include "rows.h"
 
@@ -337,7 +338,7 @@ tw_status tw__device_before(const char *op, uint32_t place)
         TW_TRY(check_some());
     tw__devices_use();
     const tw__device_level *top = tw__device_top;
-    if (op && atomic_load(&logged))
+    if (op && atomic_load(&logged) && tw__log_wanted(0))
         fprintf(stderr, "Executing op %s in device /job:localhost/replica:0/task:0/device:CPU:%u\n", op, place);
     if (!top || !top->text || tw__device_runs(top->text, tw__device_soft()))
         return TW_OK;

@@ -6,8 +6,10 @@
  * worker has taken yet the caller does itself. Two matrices' singular values take 27 ms instead of 53 then, two loops of small
  * products 1.1 instead of 2.0. A user who allows one operation at a time (set_inter_op_parallelism_threads) switches it off.
  * Inside a lane, parallel loops do their pieces one after the other, so that all bits are the same as without. */
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/pause.h"
@@ -18,6 +20,21 @@ enum { WINDOW = 256, SPINS = 2000, CHECK_MILLISECONDS = 50 };
 static const int64_t matrix_elements = 48 * 48, sorted_elements = 16384, loop_elements = 16384;
 
 _Atomic int tw__inter_op_threads;
+static bool one_in_environment;
+
+static void read_environment(void)
+{
+    const char *text = getenv("TF_NUM_INTEROP_THREADS");
+    one_in_environment = text && atoi(text) == 1;
+}
+
+bool tw__one_op_at_a_time(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_environment);
+    int set = atomic_load_explicit(&tw__inter_op_threads, memory_order_relaxed);
+    return set ? set == 1 : one_in_environment;
+}
 
 /* ---- finding them ---- */
 

@@ -202,4 +202,7 @@ tw__plan *tw__specials_plan(tw__plan *plan, tw_tensor *const *values, bool *own)
 /* Whether the arguments have just the dtypes and shapes that the plan was made for. */
 bool tw__plan_fits(const tw__plan *plan, tw_tensor *const *values);
 
+/* One op at a time: so it was set, or TF_NUM_INTEROP_THREADS says so (beside.c). */
+bool tw__one_op_at_a_time(void);
+
 #endif

@@ -385,8 +385,7 @@ static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
         tw__step *now = &plan->steps[s];
         f->step = s;
         int64_t start = reports ? tw__step_clock() : 0;
-        if (__builtin_expect(now->lanes, 0) && !reports &&
-            atomic_load_explicit(&tw__inter_op_threads, memory_order_relaxed) != 1) {
+        if (__builtin_expect(now->lanes, 0) && !reports && !tw__one_op_at_a_time()) {
             TW_TRY(run_beside(plan, f));
             s = f->step;
             now = &plan->steps[s];

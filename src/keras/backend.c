@@ -2,6 +2,7 @@
  *
  * Layers have their channels last unless they are told otherwise, and setting another default is an error. */
 #include <string.h>
+#include "keras/keras.h"
 #include "keras/losses/losses.h"
 #include "rows.h"
 
@@ -55,6 +56,47 @@ TW_API(backend_set_epsilon, "keras.backend.set_epsilon(value: float)", "Sets wha
     return TW_OK;
 }
 
+static tw_status set_floatx(const char *name);
+static tw_status set_data_format(const char *name);
+
+/* The settings of keras.json, as Keras takes them when it is imported: those that it does not name stay. */
+static tw_status take_settings(const tw_value *settings)
+{
+    const tw_value *dtype = tw__value_get(settings, "floatx"), *format = tw__value_get(settings, "image_data_format");
+    const tw_value *small = tw__value_get(settings, "epsilon");
+    tw__owned char *type = dtype && dtype->kind == TW_VALUE_STR ? tw__strndup(dtype->s.data, dtype->s.size) : NULL;
+    tw__owned char *place = format && format->kind == TW_VALUE_STR ? tw__strndup(format->s.data, format->s.size) : NULL;
+    if (type)
+        TW_TRY(set_floatx(type));
+    if (place)
+        TW_TRY(set_data_format(place));
+    if (small && (small->kind == TW_VALUE_FLOAT || small->kind == TW_VALUE_INT))
+        epsilon = small->kind == TW_VALUE_FLOAT ? small->f : (double)small->i;
+    return TW_OK;
+}
+
+TW_API(backend_read_settings, "keras.backend._read_settings()",
+       "Takes floatx, epsilon and image_data_format from keras.json in KERAS_HOME or ~/.keras, if it is there.")
+{
+    tw__owned char *path = tw__keras_cache(".", "keras.json");
+    if (!path)
+        return tw__error_status();
+    if (!tw__path_exists(path))
+        return TW_OK;
+    size_t size = 0;
+    tw__owned char *text = tw__file_read_all(path, 1 << 20, &size);
+    tw_value settings = { 0 };
+    if (!text || tw__value_parse(text, size, &settings) != TW_OK) { /* as Keras: a file that can't be read says nothing */
+        tw_clear_error();
+        return TW_OK;
+    }
+    tw_status status = take_settings(&settings);
+    tw_value_free(&settings);
+    if (status != TW_OK)
+        tw__error_prefix("%s: ", path);
+    return status;
+}
+
 TW_API(backend_backend, "keras.backend.backend() -> str", "What computes: \"tensorflow\", as Keras 2 always says.")
 {
     return tw__strdup("tensorflow");
@@ -65,17 +107,22 @@ TW_API(backend_floatx, "keras.backend.floatx() -> str", "The dtype of layers tha
     return tw__strdup(tw_dtype_name(tw__floatx()));
 }
 
-TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)",
-       "Sets the dtype of layers, metrics and initial values that are given none: float16, float32 or float64.")
+static tw_status set_floatx(const char *name)
 {
     static const tw_dtype known[] = { TW_FLOAT16, TW_FLOAT32, TW_FLOAT64 };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(args->value, tw_dtype_name(known[i])) == 0) {
+        if (strcmp(name, tw_dtype_name(known[i])) == 0) {
             floatx = (int)known[i];
             return TW_OK;
         }
     }
-    return tw__fail(TW_VALUE_ERROR, "Unknown `floatx` value: %s. Expected one of {'float16', 'float32', 'float64'}", args->value);
+    return tw__fail(TW_VALUE_ERROR, "Unknown `floatx` value: %s. Expected one of {'float16', 'float32', 'float64'}", name);
+}
+
+TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)",
+       "Sets the dtype of layers, metrics and initial values that are given none: float16, float32 or float64.")
+{
+    return set_floatx(args->value);
 }
 
 TW_API(backend_image_data_format, "keras.backend.image_data_format() -> str",
@@ -84,14 +131,18 @@ TW_API(backend_image_data_format, "keras.backend.image_data_format() -> str",
     return tw__strdup("channels_last");
 }
 
+static tw_status set_data_format(const char *name)
+{
+    if (strcmp(name, "channels_last") == 0)
+        return TW_OK;
+    if (strcmp(name, "channels_first") == 0)
+        return tw__fail(TW_UNIMPLEMENTED,
+                        "keras.backend.set_image_data_format: data_format is channels_first; only channels_last is supported");
+    return tw__fail(TW_VALUE_ERROR, "Unknown `data_format`: %s. Expected one of {'channels_first', 'channels_last'}", name);
+}
+
 TW_API(backend_set_image_data_format, "keras.backend.set_image_data_format(data_format: str)",
        "Sets where the channels of images are unless a layer says so: channels_last.")
 {
-    if (strcmp(args->data_format, "channels_last") == 0)
-        return TW_OK;
-    if (strcmp(args->data_format, "channels_first") == 0)
-        return tw__fail(TW_UNIMPLEMENTED,
-                        "keras.backend.set_image_data_format: data_format is channels_first; only channels_last is supported");
-    return tw__fail(TW_VALUE_ERROR, "Unknown `data_format`: %s. Expected one of {'channels_first', 'channels_last'}",
-                    args->data_format);
+    return set_data_format(args->data_format);
 }

@@ -147,7 +147,7 @@ TW_API(v1_get_seed, "compat.v1.random.get_seed|compat.v1.get_seed(op_seed: int?)
 {
     tw__seeds seeds = tw__seed_pair(args->op_seed);
     bool none = !seeds.seed && !seeds.seed2;
-    tw_value *items = tw__alloc_array(2, sizeof *items);
+    tw_value *items = seeds.refused ? NULL : tw__alloc_array(2, sizeof *items);
     if (items && !none) {
         items[0] = (tw_value){ .kind = TW_VALUE_INT, .i = seeds.seed };
         items[1] = (tw_value){ .kind = TW_VALUE_INT, .i = seeds.seed2 };

@@ -1,6 +1,7 @@
 """The thalweg command: its output and exit codes, to the letter."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,7 @@ def thalweg(*arguments, **options):
 
 def test_version():
     assert thalweg("version") == (0, "thalweg 0.1.0\n", "")
-    assert thalweg("--version") == (0, "thalweg 0.1.0\n", "")
+    assert thalweg("--version") == thalweg("-V") == (0, "thalweg 0.1.0\n", "")
 
 
 def test_help():
@@ -30,11 +31,15 @@ def test_help():
     assert thalweg("--help")[1] == out
     code, out, err = thalweg("help", "checkpoint")
     assert code == 0 and out.startswith(USAGE)
+    for name in re.findall(r"^  ([a-z]+)  ", thalweg("-h")[1], re.M):
+        assert thalweg(name, "--help") == thalweg(name, "-h") == thalweg("help", name) and thalweg(name, "-h")[0] == 0
 
 
 @pytest.mark.parametrize("arguments,error", [
     ([], "thalweg: a command is expected\nTry 'thalweg help'.\n"),
     (["bogus"], "thalweg: there is no command 'bogus'\nTry 'thalweg help'.\n"),
+    (["chekpoint", "ls"], "thalweg: there is no command 'chekpoint'; is 'checkpoint' meant?\nTry 'thalweg help'.\n"),
+    (["x" * 200], "thalweg: there is no command '%s'\nTry 'thalweg help'.\n" % ("x" * 200)),
     (["help", "bogus"], "thalweg: there is no command 'bogus'\nTry 'thalweg help'.\n"),
     (["checkpoint"], "thalweg: 'ls' or 'cat' is expected\n" + USAGE),
     (["checkpoint", "rm"], "thalweg: 'ls' or 'cat' is expected, got 'rm'\n" + USAGE),

@@ -65,6 +65,10 @@ def test_what_is_there(tree):
             with open(os.path.join(tree, name)) as f:
                 text = f.read()
             assert ROOT not in text and BUILD not in text, name
+        elif name.startswith(("bin/", "lib/lib")) or name.endswith(".so"):
+            with open(os.path.join(tree, name), "rb") as f:
+                data = f.read()
+            assert ROOT.encode() not in data and BUILD.encode() not in data, name
 
 
 def test_symbols(tree):

@@ -240,6 +240,8 @@ def install():
                     mark_flags_as_required=mark_flags_as_required, register_validator=register_validator)
     tf._module("app", _v1, run=run, flags=flags)
     functions = {name: (lambda *args, _name=name: getattr(tf.get_logger(), _name)(*args)) for name in ("debug", "info", "warning", "error", "fatal")}
+    for name, function in functions.items():
+        function.__name__ = name  # tf.print knows them by it
     tf._module("logging", _v1, DEBUG=_logging.DEBUG, INFO=_logging.INFO, WARN=_logging.WARNING, ERROR=_logging.ERROR, FATAL=_logging.FATAL,
             warn=functions["warning"], log=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), flush=lambda: None,
             vlog=lambda level, msg, *args: tf.get_logger().log(level, msg, *args), get_verbosity=lambda: tf.get_logger().getEffectiveLevel(),

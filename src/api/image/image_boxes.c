@@ -285,6 +285,6 @@ TW_API(
     "use_image_if_no_bounding_boxes: bool = False, name: str = None) -> tensors<SampleDistortedBoundingBoxV2>",
     "Begin, size and box of a part of an image by chance; both seeds are the op's.")
 {
-    tw__seeds seeds = { args->seed == TW_NO_INT ? 0 : args->seed, args->seed2 == TW_NO_INT ? 0 : args->seed2, false };
+    tw__seeds seeds = { .seed = args->seed == TW_NO_INT ? 0 : args->seed, .seed2 = args->seed2 == TW_NO_INT ? 0 : args->seed2 };
     return distorted(args->image_size, args->bounding_boxes, args->min_object_covered, NULL, seeds, CHANCE);
 }

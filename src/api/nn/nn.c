@@ -198,8 +198,8 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         return NULL;
     }
     if (rate == 0) {
-        tw__seed_pair(seed); /* a seed is drawn nevertheless */
-        return tw_retain(x);
+        bool refused = tw__seed_pair(seed).refused; /* a seed is drawn nevertheless */
+        return refused ? NULL : tw_retain(x);
     }
     if (tw__in_graph())
         return dropout_in_graph(x, rate, noise_shape, seed, name);

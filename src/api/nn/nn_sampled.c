@@ -12,6 +12,8 @@
 static tw_tensors sample(const tw_op *op, tw_tensor *classes, int64_t seed, const tw_attr *attrs, int count)
 {
     tw__seeds seeds = tw__seed_pair(seed);
+    if (seeds.refused)
+        return (tw_tensors){ 0 };
     tw_attr all[TW_MAX_ATTRS] = { TW_A_INT("seed", seeds.seed), TW_A_INT("seed2", seeds.seed2) };
     for (int i = 0; i < count; i++)
         all[2 + i] = attrs[i];
@@ -104,6 +106,8 @@ TW_API(nn_compute_accidental_hits,
        "Where true classes are among those that were drawn: rows, places, and weights that rule them out.")
 {
     tw__seeds seeds = tw__seed_pair(args->seed);
+    if (seeds.refused)
+        return (tw_tensors){ 0 };
     return tw__call_many(&tw__op_ComputeAccidentalHits, TW_IN(args->true_classes, args->sampled_candidates), 2,
                          TW_WITH(TW_A_INT("num_true", args->num_true), TW_A_INT("seed", seeds.seed),
                                  TW_A_INT("seed2", seeds.seed2)),

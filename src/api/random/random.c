@@ -1,5 +1,9 @@
 /* tf.random: seeds and the random functions with state. An op is seeded by (global seed, op seed); one without a
  * seed of its own draws it from a generator that set_seed restarts, which is Python's (MT19937). */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <strings.h>
+
 #include "api/random/random.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
@@ -45,10 +49,36 @@ static tw__seeds graph_seeds(const tw__graph *root, int64_t op_seed)
     return seeds;
 }
 
+static _Atomic int determinism = -1; /* not asked yet */
+
+bool tw__op_determinism(void)
+{
+    if (determinism < 0) {
+        const char *text = getenv("TF_DETERMINISTIC_OPS");
+        int none = -1;
+        atomic_compare_exchange_strong(&determinism, &none,
+                                       text && *text && strcmp(text, "0") != 0 && strcasecmp(text, "false") != 0);
+    }
+    return determinism;
+}
+
+TW_API(config_enable_op_determinism, "config.experimental.enable_op_determinism()",
+       "From now on random operations that have no seed are refused. Others give the same numbers in every run anyway.")
+{
+    determinism = 1;
+    return TW_OK;
+}
+
 tw__seeds tw__seed_pair(int64_t op_seed)
 {
     tw__seeds seeds = { 0 };
     const tw__graph *root = tw__graph_root(tw__tracing);
+    if (op_seed == TW_NO_INT && !(root ? root->seeded : global_set) && tw__op_determinism()) {
+        tw__fail(TW_RUNTIME_ERROR,
+                 "Random ops require a seed to be set when determinism is enabled. Please set a seed before running "
+                 "the op, e.g. by calling tf.random.set_seed(1).");
+        return (tw__seeds){ .refused = true };
+    }
     if (root)
         return graph_seeds(root, op_seed);
     tw__lock_take(&lock);
@@ -73,6 +103,8 @@ tw__seeds tw__seed_pair(int64_t op_seed)
 tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_count, tw__seeds seeds, const tw_attr *attrs,
                            int attr_count)
 {
+    if (seeds.refused)
+        return NULL;
     tw_attr all[4] = { TW_A_INT("seed", seeds.seed), TW_A_INT("seed2", seeds.seed2) };
     for (int i = 0; i < attr_count; i++)
         all[2 + i] = attrs[i];

@@ -9,11 +9,13 @@
 /* The attrs seed and seed2 of a random op. */
 typedef struct tw__seeds {
     int64_t seed, seed2;
-    bool drawn; /* seed2 was drawn for this one call: no other will continue its stream */
+    bool refused; /* there are none, and the program wants the same numbers in every run; an error */
+    bool drawn;   /* seed2 was drawn for this one call: no other will continue its stream */
 } tw__seeds;
 
 /* TensorFlow's rule for an op's seed argument; TW_NO_INT: none was given. */
 tw__seeds tw__seed_pair(int64_t op_seed);
+bool tw__op_determinism(void);          /* enable_op_determinism was called, or TF_DETERMINISTIC_OPS says so */
 void tw__set_global_seed(int64_t seed); /* TW_NO_INT: none */
 
 /* Runs a random op with these seeds and its other attrs; the output, or NULL. */

@@ -232,6 +232,8 @@ static tw_status shuffle_init(void *self, const void *arguments)
 {
     const tw_dataset_shuffle_args *args = arguments;
     tw__seeds seeds = tw__seed_pair(args->seed);
+    if (seeds.refused)
+        return tw__error_status();
     tw_tensor *generator = NULL;
     int count = 1;
     TW_TRY(tw__apply(&tw__op_DummySeedGenerator, NULL, 0, NULL, 0, &generator, &count));
@@ -314,6 +316,8 @@ static tw_status random_init(void *self, const void *arguments)
 {
     const tw_dataset_random_args *args = arguments;
     tw__seeds seeds = tw__seed_pair(args->seed);
+    if (seeds.refused)
+        return tw__error_status();
     tw_tensor *inputs[3] = { tw_tensor_int64(seeds.seed), tw_tensor_int64(seeds.seed2), NULL };
     int count = 1;
     tw_status status =

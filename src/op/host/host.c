@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/environment.h"
 #include "op/guard.h"
 #include "op/host/host.h"
 #include "op/text/text.h"
@@ -44,6 +45,11 @@ static tw_status print_compute(tw__kernel *kernel)
         return status;
     }
     /* Other streams are log streams; everything but stdout is the log's. */
+    static const char *const logs[] = { "log(info)", "log(warning)", "log(error)" };
+    for (int i = 0; i < 3; i++) {
+        if (stream->s.size == strlen(logs[i]) && memcmp(stream->s.data, logs[i], stream->s.size) == 0 && !tw__log_wanted(i))
+            return TW_OK;
+    }
     bool out = stream->s.size == 6 && memcmp(stream->s.data, "stdout", 6) == 0;
     write_line(out ? stdout : stderr, text, end->s);
     return TW_OK;

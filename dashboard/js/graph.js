@@ -285,7 +285,7 @@ export async function graphsPage(content) {
     const chosen = list.find(one => one.title === state.text('graph')) || list[0], { title, ...query } = chosen;
     const graph = await data.ask('graphs', 'nodes', query), functions = Object.keys(graph.functions).sort();
     const part = functions.includes(state.text('function')) ? state.text('function') : '';
-    const root = tree(part ? graph.functions[part] : graph.nodes), details = h('aside', { class: 'details', 'aria-label': 'Details of a node', tabIndex: 0 }, h('p', { class: 'note' }, 'Click a node for its details; open a scope with + or a double click. Drag moves, the wheel zooms.'));
+    const root = tree(part ? graph.functions[part] : graph.nodes), details = h('div', { class: 'details', role: 'region', 'aria-label': 'Details of a node', tabIndex: 0 }, h('p', { class: 'note' }, 'Click a node for its details; open a scope with + or a double click. Drag moves, the wheel zooms.'));
     const view = new View(root, details, title + '\0' + part), found = h('datalist', { id: 'nodes' }, [...root.leaves.keys()].slice(0, 3000).map(name => h('option', { value: name })));
     const select = (label, options, value, change) => {
         const made = h('select', { 'aria-label': label, onchange: () => change(made.value) }, options.map(([key, text]) => h('option', { value: key, selected: key === value }, text)));

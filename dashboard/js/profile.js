@@ -96,8 +96,9 @@ class Timeline {
             g.fillRect(0, y - 5, width, .5);
         });
         g.textAlign = 'center';
-        for (let i = 1; i < 6; i++)
-            g.fillText(micro((to - from) * i / 6 + from - this.first), names + (width - names) * i / 6, 10);
+        const marks = Math.max(2, Math.floor((width - names) / 90));
+        for (let i = 1; i < marks; i++)
+            g.fillText(micro((to - from) * i / marks + from - this.first), names + (width - names) * i / marks, 10);
         this.names = names;
     }
 

@@ -60,6 +60,12 @@ double board_parameter_number(const char *query, const char *key, double otherwi
     return *end ? otherwise : value;
 }
 
+int64_t board_parameter_count(const char *query, const char *key, int64_t otherwise)
+{
+    double value = board_parameter_number(query, key, (double)otherwise);
+    return !(value >= 0) ? -1 : value > 9e15 ? (int64_t)9e15 : (int64_t)value;
+}
+
 void board_refused(board_answer *answer, int code, const char *text)
 {
     answer->code = code;
@@ -146,7 +152,8 @@ static void put_runs(const board *b, FILE *out)
 
 static void put_changes(const board *b, const char *query, FILE *out)
 {
-    uint64_t since = (uint64_t)board_parameter_number(query, "since", 0);
+    int64_t asked = board_parameter_count(query, "since", 0);
+    uint64_t since = asked > 0 ? (uint64_t)asked : 0;
     bool first = true;
     fprintf(out, "{\"instance\":\"%llx\",\"generation\":%llu,\"reading\":%s,\"runs\":[", (unsigned long long)b->instance,
             (unsigned long long)b->generation, b->unread ? "true" : "false");

@@ -192,6 +192,8 @@ bool board_takes_body(const char *path);
 /* Value number `index` of a key, decoded: of a query, or of a form. False: it is not there, or too long. */
 bool board_parameter(const char *query, const char *key, size_t index, char *out, size_t room);
 double board_parameter_number(const char *query, const char *key, double otherwise);
+/* A number of things; -1: it is none, or negative. */
+int64_t board_parameter_count(const char *query, const char *key, int64_t otherwise);
 void board_refused(board_answer *answer, int code, const char *text);
 
 /* A route: /data/plugin/PLUGIN/WHAT. */

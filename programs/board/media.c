@@ -150,7 +150,7 @@ static void put_list(board *b, const board_request *request, board_answer *answe
     FILE *out = answer->body;
     if (!board_asked(b, request, plugin, 404, answer, &run, &tag))
         return;
-    int64_t sample = (int64_t)board_parameter_number(request->query, "sample", 0);
+    int64_t sample = board_parameter_count(request->query, "sample", 0);
     fputc('[', out);
     for (size_t i = 0; i < tag->place_count && sample >= 0; i++) {
         const board_place *place = &tag->places[i];

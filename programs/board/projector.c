@@ -250,7 +250,7 @@ static void put_tensor(board *b, const board_request *request, board_answer *ans
     config *c = asked(b, request, answer, &e);
     size_t size;
     char *text = c ? (char *)read_beside(b, c, e->path, &size) : NULL;
-    long rows, columns, most = (long)board_parameter_number(request->query, "num_rows", 0);
+    long rows, columns, most = (long)board_parameter_count(request->query, "num_rows", 0);
     if (c && (!text || most < 0 || !read_numbers(text, &rows, &columns, most, answer->body))) {
         rewind(answer->body);
         board_refused(answer, 400, "the tensor's file is missing, or holds no table of numbers");
@@ -265,7 +265,7 @@ static void put_file(board *b, const board_request *request, board_answer *answe
     config *c = asked(b, request, answer, &e);
     size_t size = 0;
     uint8_t *data = c ? read_beside(b, c, (const char *)e + offset, &size) : NULL;
-    long most = (long)board_parameter_number(request->query, "num_rows", 0);
+    long most = (long)board_parameter_count(request->query, "num_rows", 0);
     if (data && most > 0) {
         const uint8_t *at = data, *line = memchr(data, '\n', size);
         most += line && memchr(data, '\t', (size_t)(line - data)) != NULL;

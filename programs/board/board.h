@@ -42,6 +42,7 @@ enum { BOARD_GRAPH = 0x7ffffff0, BOARD_META_GRAPH, BOARD_RUN_METADATA };
 
 typedef struct board_tag {
     char *name, *plugin, *title, *description;
+    size_t name_size;
     uint8_t *content; /* the plugin's own data */
     size_t content_size;
     board_point *points; /* of a curve, while there are few */
@@ -73,6 +74,7 @@ typedef struct board_run {
     size_t tag_count, tag_capacity;
     uint32_t *index; /* of tags by their hash; 0: free */
     size_t index_size;
+    size_t hint;       /* the tag that may be next: they often come in the same order */
     double first_time; /* of its first event; infinity: there was none yet */
 } board_run;
 

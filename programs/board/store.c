@@ -160,8 +160,16 @@ const board_tag *board_find_tag(const board_run *run, const char *name, const ch
 
 board_tag *board_tag_for(board_run *run, const char *name, size_t size, bool *made)
 {
-    char *shown = copy_name(name, size);
     *made = false;
+    for (int i = 0; i < 2 && run->tag_count; i++) { /* the one behind the last one, or that one again */
+        size_t next = (run->hint + 1 - (size_t)i) % run->tag_count;
+        board_tag *tag = &run->tags[next];
+        if (tag->name_size == size && memcmp(tag->name, name, size) == 0) {
+            run->hint = next;
+            return tag;
+        }
+    }
+    char *shown = copy_name(name, size);
     if (!shown || !grow_index(run) || !BOARD_GROW(run->tags, run->tag_capacity, run->tag_count)) {
         free(shown);
         return NULL;
@@ -169,11 +177,13 @@ board_tag *board_tag_for(board_run *run, const char *name, size_t size, bool *ma
     uint32_t *slot = slot_of(run, shown);
     if (*slot) {
         free(shown);
+        run->hint = *slot - 1;
         return &run->tags[*slot - 1];
     }
     *slot = (uint32_t)++run->tag_count;
     *made = true;
-    run->tags[*slot - 1] = (board_tag){ .name = shown, .stride = 1 };
+    run->hint = *slot - 1;
+    run->tags[*slot - 1] = (board_tag){ .name = shown, .name_size = strlen(shown), .stride = 1 };
     return &run->tags[*slot - 1];
 }
 
